@@ -1,0 +1,57 @@
+"""Reading the environment: each value may also come from a file named by NAME_FILE (container secrets)."""
+
+import hashlib
+import os
+import secrets
+import tempfile
+from pathlib import Path
+
+import environ
+from cryptography.fernet import Fernet
+from django.core.exceptions import ImproperlyConfigured
+
+env = environ.Env()
+
+# A Unix socket's path must fit 108 bytes (unix(7)), the last one a NUL.
+LONGEST_SOCKET_PATH = 107
+
+
+def secret(name: str) -> str | None:
+    """The value of NAME, or the contents of the file that NAME_FILE names; None if neither is set."""
+    if path := os.environ.get(f"{name}_FILE"):
+        try:
+            return Path(path).read_text().strip()
+        except OSError as error:
+            raise ImproperlyConfigured(f"{name}_FILE: cannot read {path}: {error.strerror}") from error
+    return os.environ.get(name) or None
+
+
+def kept_key(path: Path, make: "type[Fernet] | None" = None) -> str:
+    """The key kept in `path` (mode 0600); made on first use, so that nobody ever runs with a key out of a book."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        key = make.generate_key().decode() if make else secrets.token_urlsafe(48)
+        _write_once(path, key)
+    return path.read_text().strip()
+
+
+def _write_once(path: Path, text: str) -> None:
+    """Several processes may start at once on a new machine: the first one's key is everybody's."""
+    fd, fresh = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(fd, "w") as out:
+        out.write(text)
+    try:
+        os.link(fresh, path)
+    except FileExistsError:
+        pass
+    finally:
+        os.unlink(fresh)
+
+
+def socket_path(var_dir: Path, name: str) -> Path:
+    """Where a private server's Unix socket lies: in VAR_DIR, or in a short folder of its own where that is too long."""
+    path = var_dir / "run" / name
+    if len(os.fsencode(path)) < LONGEST_SOCKET_PATH:
+        return path
+    digest = hashlib.sha256(os.fsencode(var_dir)).hexdigest()[:12]
+    return Path(tempfile.gettempdir()) / f"millrace-{os.getuid()}-{digest}" / name

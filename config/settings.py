@@ -1,0 +1,174 @@
+"""Every setting, read from the environment. `.env.example` explains each one; a test keeps the two in step."""
+
+from pathlib import Path
+
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from config.environment import Fernet, env, kept_key, secret, socket_path
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env.read_env(BASE_DIR / ".env")
+
+# --- where run-time state lies ---
+VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var"))).resolve()
+VAR_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+UPLOAD_DIR = Path(env.str("UPLOAD_DIR", default=str(VAR_DIR / "uploads")))
+
+# --- Django ---
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = secret("SECRET_KEY") or kept_key(VAR_DIR / "keys" / "secret_key")
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+SERVED_OVER_HTTPS = env.bool("SERVED_OVER_HTTPS", default=False)
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django_htmx",
+    "csp",
+    "importer",
+    "dashboard",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "jobs"
+LOGOUT_REDIRECT_URL = "login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LANGUAGE_CODE = "en"
+TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+USE_TZ = True
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- the application's own database ---
+SQLITE = {
+    "ENGINE": "django.db.backends.sqlite3",
+    "NAME": str(VAR_DIR / "millrace.sqlite3"),
+    "OPTIONS": {
+        # Writers queue for the lock instead of failing when they upgrade a read (sqlite.org/lang_transaction.html).
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 30,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+    },
+}
+DATABASE_URL = secret("DATABASE_URL")
+DATABASES = {"default": env.db_url_config(DATABASE_URL) if DATABASE_URL else SQLITE}
+if "mysql" in DATABASES["default"]["ENGINE"]:
+    # READ COMMITTED: a guarded update must see what another worker has just committed.
+    DATABASES["default"]["OPTIONS"] = {"charset": "utf8mb4", "local_infile": 0, "isolation_level": "read committed"}
+
+# --- static files ---
+STATIC_URL = "static/"
+STATIC_ROOT = VAR_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+WHITENOISE_USE_FINDERS = DEBUG
+
+# --- security ---
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_HTTPS
+SECURE_SSL_REDIRECT = SERVED_OVER_HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SERVED_OVER_HTTPS else None
+SECURE_HSTS_SECONDS = 31_536_000 if SERVED_OVER_HTTPS else 0
+SECURE_REFERRER_POLICY = "same-origin"
+
+# Passwords of targets are encrypted with the first key and read with any (newest first, to rotate).
+ENCRYPTION_KEYS = (secret("ENCRYPTION_KEYS") or kept_key(VAR_DIR / "keys" / "encryption_key", Fernet)).split(",")
+
+# --- importing ---
+# What a scan puts into one chunk is a plan's decision; these bound what one machine and one person may take.
+UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=100 * 2**30)
+UPLOAD_PART_BYTES = env.int("UPLOAD_PART_BYTES", default=16 * 2**20)
+# A claimed chunk belongs to its worker for this long after its last sign of life (seconds).
+LEASE_SECONDS = env.float("LEASE_SECONDS", default=60)
+HEARTBEAT_SECONDS = env.float("HEARTBEAT_SECONDS", default=min(15.0, LEASE_SECONDS / 4))
+SWEEP_SECONDS = env.float("SWEEP_SECONDS", default=15)
+MAX_ATTEMPTS = env.int("MAX_ATTEMPTS", default=5)
+if HEARTBEAT_SECONDS * 2 > LEASE_SECONDS:
+    raise ImproperlyConfigured("HEARTBEAT_SECONDS must be at most half of LEASE_SECONDS, or live workers lose their chunks")
+
+# --- Redis: wakes workers and carries live counters, nothing else ---
+REDIS_SOCKET = socket_path(VAR_DIR, "redis.sock")
+REDIS_URL = secret("REDIS_URL") or f"unix://{REDIS_SOCKET}?db=0"
+
+# --- Celery: the reasons are in ARCHITECTURE.md ---
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host=")
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "socket_keepalive": True, "health_check_interval": 25}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_DEFAULT_QUEUE = "control"
+CELERY_TASK_CREATE_MISSING_QUEUES = True
+CELERY_TASK_ROUTES = {"importer.tasks.scan": {"queue": "scan"}, "importer.tasks.load_chunk": {"queue": "load"}}
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 30
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_SEND_TASK_EVENTS = False
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "run" / "beat-schedule")
+CELERY_BEAT_SCHEDULE = {
+    # A tick that waited longer than one period has been overtaken by the next.
+    "sweep": {"task": "importer.tasks.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}}
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
+}

@@ -1,0 +1,188 @@
+"""Connections to a target: one for asking, one for loading with a handler that serves our bytes and nothing else."""
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import MySQLdb
+from MySQLdb.connections import Connection
+from MySQLdb.constants import CLIENT
+
+from importer.engine.server_errors import explain
+
+__all__ = ["Address", "Connection", "LoaderConnection", "connect", "connect_loader", "execute", "fetch_all", "kill"]
+
+# The only name we ever answer to. No path: Debian 12's client library crashes on "://" in one (facts.md).
+FEED_NAME = "millrace"
+
+CONNECT_TIMEOUT = 10  # seconds
+READ_TIMEOUT = 600  # seconds without a byte from the server, a long COMMIT included
+WRITE_TIMEOUT = 60  # seconds
+
+# Strict, so that REPLACE and INSERT fail on bad values; LOAD DATA LOCAL without REPLACE only warns (facts.md).
+SQL_MODE = (
+    "STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
+    "NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO"
+)
+LOADER_SESSION = {
+    "sql_mode": SQL_MODE,
+    "time_zone": "+00:00",
+    "unique_checks": 1,
+    "foreign_key_checks": 1,
+    "sql_notes": 1,
+    "max_error_count": 65535,
+    "innodb_lock_wait_timeout": 50,
+    "net_read_timeout": 60,
+    # An orphaned transaction, whose client's machine vanished, gives its ledger row free after this (seconds).
+    "wait_timeout": 120,
+}
+
+
+@dataclass(frozen=True)
+class Address:
+    """A server, an account on it, and the database to work in. `tls` is "off", "encrypt" or "verify"."""
+
+    host: str
+    port: int
+    user: str
+    password: str = field(repr=False)
+    database: str
+    tls: str = "off"
+    tls_ca: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.user}@{self.host}:{self.port}/{self.database}"
+
+
+class Feed(Protocol):
+    """What a loader connection sends: `read_into` fills at most `size` bytes at `address`, returns how many, 0 at the end."""
+
+    def read_into(self, address: int, size: int) -> int: ...
+
+
+class LoaderConnection(Connection):
+    """A connection whose LOAD DATA LOCAL reads from `feed`, whatever file name the server asks for.
+
+    The handler is in place before the first statement after the handshake, which mysqlclient always sends from
+    set_character_set(): a hostile server gets nothing at any later moment (facts.md, The local-infile callback).
+    """
+
+    feed: Feed | None = None
+    feed_error: BaseException | None = None
+
+    def set_character_set(self, charset: str, collation: str | None = None) -> None:
+        if not hasattr(self, "_handler"):
+            self._install_handler()
+        super().set_character_set(charset, collation) if collation else super().set_character_set(charset)
+
+    def _install_handler(self) -> None:
+        # Kept on the connection: the client library calls them as long as it lives.
+        self._handler = (_INIT(self._begin), _READ(self._read), _END(self._end), _ERROR(self._error))
+        _library.mysql_set_local_infile_handler(_native(self), *self._handler, None)
+
+    # The four callbacks. An exception that leaves one is lost and the return value garbage, so the load would never
+    # end (facts.md): each catches everything, remembers it in `feed_error`, and answers with an error code.
+
+    def _begin(self, _state: Any, name: bytes, _data: Any) -> int:
+        return 0 if self.feed is not None and name == FEED_NAME.encode() else 1
+
+    def _read(self, _state: int, buffer: int, size: int) -> int:
+        try:
+            assert self.feed is not None
+            return self.feed.read_into(buffer, size)
+        except BaseException as error:
+            self.feed_error = error
+            return -1
+
+    def _end(self, _state: int) -> None:
+        """Nothing to release: the feed belongs to its caller."""
+
+    def _error(self, _state: int, buffer: int, size: int) -> int:
+        message = b"Millrace refused to serve this file, or could not read its source"
+        ctypes.memmove(buffer, message[: size - 1] + b"\0", min(size, len(message) + 1))
+        return 2  # CR_UNKNOWN_ERROR's neighbourhood; the real cause is in feed_error
+
+
+_INIT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p), ctypes.c_char_p, ctypes.c_void_p)
+_READ = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint)
+_END = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_ERROR = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint)
+
+# Resolves the very client library that mysqlclient links (facts.md, The local-infile callback).
+_library = ctypes.CDLL(MySQLdb._mysql.__file__)
+_library.mysql_set_local_infile_handler.argtypes = [ctypes.c_void_p, _INIT, _READ, _END, _ERROR, ctypes.c_void_p]
+_library.mysql_set_local_infile_handler.restype = None
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype = ctypes.c_void_p
+_capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+
+def _native(connection: Connection) -> int:
+    return _capsule_pointer(connection._get_native_connection(), b"_mysql.connection.native_connection")
+
+
+@contextmanager
+def connect(address: Address) -> Iterator[Connection]:
+    """A connection for asking and for small changes; closed at the end. Raises TargetProblem if it cannot be had."""
+    with explain(str(address)):
+        connection = MySQLdb.connect(**_options(address), local_infile=0, autocommit=True)
+    with closing(connection), explain(str(address)):
+        yield connection
+
+
+@contextmanager
+def connect_loader(address: Address) -> Iterator[LoaderConnection]:
+    """A fresh connection for loading: no autocommit, session as LOADER_SESSION; closed at the end, which rolls back."""
+    with explain(str(address)):
+        connection = LoaderConnection(**_options(address), client_flag=CLIENT.LOCAL_FILES, autocommit=False)
+    with closing(connection), explain(str(address)):
+        settings = ", ".join(f"SESSION {name} = %s" for name in LOADER_SESSION)
+        execute(connection, f"SET {settings}", tuple(LOADER_SESSION.values()))
+        execute(connection, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+        yield connection
+
+
+def _options(address: Address) -> dict[str, Any]:
+    """The only keywords ever given to the client library: no option file, no init command, no plugin folder."""
+    options: dict[str, Any] = {
+        "host": address.host,
+        "port": address.port,
+        "user": address.user,
+        "passwd": address.password,
+        "db": address.database,
+        "charset": "utf8mb4",
+        "connect_timeout": CONNECT_TIMEOUT,
+        "read_timeout": READ_TIMEOUT,
+        "write_timeout": WRITE_TIMEOUT,
+        # REQUIRED accepts a server without TLS on this client library (facts.md): `encrypt` is checked after connecting.
+        "ssl_mode": {"off": "DISABLED", "encrypt": "REQUIRED", "verify": "VERIFY_IDENTITY"}[address.tls],
+    }
+    if address.tls_ca and address.tls != "off":
+        options["ssl"] = {"ca": address.tls_ca}
+    return options
+
+
+def execute(connection: Connection, sql: str, args: Sequence[Any] = ()) -> int:
+    """Run one statement; the number of affected rows."""
+    with closing(connection.cursor()) as cursor:
+        cursor.execute(sql, args or None)
+        return int(cursor.rowcount)
+
+
+def fetch_all(connection: Connection, sql: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    """All rows of one query; for small answers."""
+    with closing(connection.cursor()) as cursor:
+        cursor.execute(sql, args or None)
+        return list(cursor.fetchall())
+
+
+def kill(address: Address, connection_id: int) -> None:
+    """End a connection of this account, whatever it is doing; its transaction rolls back. Gone already is fine."""
+    with connect(address) as connection:
+        try:
+            execute(connection, "KILL CONNECTION %s", (connection_id,))
+        except MySQLdb.OperationalError as error:
+            if error.args[0] != 1094:  # ER_NO_SUCH_THREAD
+                raise

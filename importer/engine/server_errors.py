@@ -1,0 +1,83 @@
+"""The server's and the client library's errors, put into words that say what to do next."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import MySQLdb
+
+from importer.engine.errors import TargetProblem
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What an error number means here; `what` "" keeps the server's own words."""
+
+    what: str = ""
+    advice: str = ""
+    retryable: bool = False
+
+
+_GONE = Meaning("The connection to the server was lost.", "It is tried again; if it goes on, look at the server.", True)
+_DOWN = Meaning("No server answers there.", "Check host and port, and that the server runs and listens there.", True)
+
+# Numbers: manual, Server Error Message Reference (1000 to 1999, 3000 on) and Client Error Message Reference (2000 on).
+MEANINGS = {
+    1020: Meaning("A row was changed by somebody else meanwhile.", "It is tried again.", True),
+    1021: Meaning("The server's disk is full.", "Make room on the server, then retry the import."),
+    1044: Meaning("", "Give the account the rights on that database; the target's check writes the GRANT for you."),
+    1045: Meaning("", "Check user name and password of the target."),
+    1049: Meaning("", "Create the database first, or correct its name in the target."),
+    1040: Meaning("The server has no connection free.", "It is tried again; lower the parallelism if it goes on.", True),
+    1053: _GONE,
+    1114: Meaning("The table or the server's disk is full.", "Make room on the server, then retry the import."),
+    1142: Meaning("", "Give the account that right; the target's check writes the GRANT for you."),
+    1143: Meaning("", "Give the account that right; the target's check writes the GRANT for you."),
+    1146: Meaning("", "The table is gone: create it again, then retry the import."),
+    1148: Meaning(
+        "The server refuses LOAD DATA LOCAL.", "On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf."
+    ),
+    1197: Meaning(
+        "The transaction is larger than the server's max_binlog_cache_size.", "Choose a smaller chunk size."
+    ),
+    1205: Meaning("Another transaction held a lock for too long.", "It is tried again.", True),
+    1213: Meaning("A deadlock with another transaction.", "It is tried again.", True),
+    1290: Meaning("", "The server is read-only or restricted by an option: ask its administrator."),
+    1317: Meaning("The statement was killed on the server.", "It is tried again.", True),
+    1836: Meaning("The server is read-only.", "Load into the primary, not into a replica."),
+    1927: _GONE,
+    2002: _DOWN,
+    2003: _DOWN,
+    2005: Meaning("The host name is unknown.", "Check the host name of the target."),
+    2006: _GONE,
+    2013: _GONE,
+    2026: Meaning("", "Check the target's TLS setting and its CA file."),
+    2055: _GONE,
+    2068: Meaning(
+        "LOAD DATA LOCAL is refused.", "On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf."
+    ),
+    3948: Meaning(
+        "The server refuses LOAD DATA LOCAL.", "On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf."
+    ),
+    4166: Meaning(
+        "The server refuses LOAD DATA LOCAL.", "On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf."
+    ),
+    4031: _GONE,
+}
+
+
+@contextmanager
+def explain(where: str) -> Iterator[None]:
+    """Turn a MySQL error inside the block into a TargetProblem that names the server and says what to do."""
+    try:
+        yield
+    except MySQLdb.Error as error:
+        raise _problem(error, where) from error
+
+
+def _problem(error: MySQLdb.Error, where: str) -> TargetProblem:
+    number = error.args[0] if error.args and isinstance(error.args[0], int) else 0
+    text = str(error.args[1]) if len(error.args) > 1 else str(error)
+    meaning = MEANINGS.get(number, Meaning())
+    what = f"{meaning.what} (error {number})" if meaning.what else f"{text} (error {number})"
+    return TargetProblem(what, where=where, advice=meaning.advice, retryable=meaning.retryable)

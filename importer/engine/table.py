@@ -1,0 +1,159 @@
+"""A target table as the server describes it: columns, keys, engine, triggers."""
+
+import difflib
+from dataclasses import dataclass
+from typing import Any
+
+from importer.engine.connection import Connection, fetch_all
+from importer.engine.errors import TargetProblem
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as information_schema.COLUMNS has it; `type` is the full type, such as `decimal(9,7)`."""
+
+    name: str
+    type: str
+    nullable: bool
+    default: str | None
+    auto_increment: bool
+    generated: bool
+
+    @property
+    def kind(self) -> str:
+        """The type's first word in lower case: int, varchar, datetime..."""
+        return self.type.split("(")[0].split(" ")[0].lower()
+
+    @property
+    def required(self) -> bool:
+        """Whether a row without a value for it is an error."""
+        return not (self.nullable or self.default is not None or self.auto_increment or self.generated)
+
+
+@dataclass(frozen=True)
+class Key:
+    """An index: its columns in order."""
+
+    name: str
+    columns: tuple[str, ...]
+    unique: bool
+
+
+@dataclass(frozen=True)
+class Table:
+    """A base table or view, with what decides how it can be loaded."""
+
+    schema: str
+    name: str
+    engine: str  # "" for a view
+    columns: tuple[Column, ...]
+    keys: tuple[Key, ...] = ()
+    triggers: tuple[str, ...] = ()
+    rows_estimate: int = 0
+    data_bytes: int = 0
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    def column(self, name: str) -> Column:
+        """The column of that name; MySQL's column names do not tell upper from lower case."""
+        return next(column for column in self.columns if column.name.lower() == name.lower())
+
+
+def quote_name(name: str) -> str:
+    """An identifier for SQL (manual, 11.2 Schema Object Names: a backtick inside is doubled; NUL cannot occur)."""
+    if "\0" in name:
+        raise TargetProblem(f"The name {name!r} contains a NUL character.", advice="MySQL allows none in names.")
+    return "`" + name.replace("`", "``") + "`"
+
+
+def list_tables(connection: Connection, schema: str, search: str = "", limit: int = 50) -> list[str]:
+    """Names of tables in `schema` that contain `search`, without the ledger; at most `limit`, in order."""
+    rows = fetch_all(
+        connection,
+        "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND LOCATE(%s, TABLE_NAME) > 0"
+        " AND TABLE_NAME NOT LIKE 'millrace\\_%%' ORDER BY TABLE_NAME LIMIT %s",
+        (schema, search, limit),
+    )
+    return [row[0] for row in rows]
+
+
+def read_table(connection: Connection, schema: str, name: str) -> Table:
+    """Describe a table. Raises TargetProblem, with the names that come close, if there is none."""
+    found = fetch_all(
+        connection,
+        "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH FROM information_schema.TABLES"
+        " WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s",
+        (schema, name),
+    )
+    if not found:
+        raise _unknown_table(connection, schema, name)
+    schema, name, engine, rows_estimate, data_bytes = found[0]
+    return Table(
+        schema=schema,
+        name=name,
+        engine=engine or "",
+        columns=_columns(connection, schema, name),
+        keys=_keys(connection, schema, name),
+        triggers=_triggers(connection, schema, name),
+        rows_estimate=rows_estimate or 0,
+        data_bytes=data_bytes or 0,
+    )
+
+
+def _unknown_table(connection: Connection, schema: str, name: str) -> TargetProblem:
+    near = difflib.get_close_matches(name, list_tables(connection, schema, limit=1000), n=3)
+    hint = f"Did you mean {', '.join(near)}?" if near else "Create it first, or look at the database's name."
+    return TargetProblem(f"There is no table {name} in the database {schema} that this account may see.", advice=hint)
+
+
+def _columns(connection: Connection, schema: str, name: str) -> tuple[Column, ...]:
+    rows = fetch_all(
+        connection,
+        "SELECT COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA FROM information_schema.COLUMNS"
+        " WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s ORDER BY ORDINAL_POSITION",
+        (schema, name),
+    )
+    return tuple(_column(*row) for row in rows)
+
+
+def _column(name: str, type_: Any, nullable: str, default: Any, extra: str) -> Column:
+    extra = extra.upper()
+    return Column(
+        name=name,
+        type=_text(type_),
+        nullable=nullable == "YES",
+        default=None if default is None else _text(default),
+        auto_increment="AUTO_INCREMENT" in extra,
+        # MySQL also says DEFAULT_GENERATED, for a column that merely has an expression as its default.
+        generated="VIRTUAL GENERATED" in extra or "STORED GENERATED" in extra,
+    )
+
+
+def _keys(connection: Connection, schema: str, name: str) -> tuple[Key, ...]:
+    rows = fetch_all(
+        connection,
+        "SELECT INDEX_NAME, NON_UNIQUE, COLUMN_NAME FROM information_schema.STATISTICS"
+        " WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s ORDER BY INDEX_NAME, SEQ_IN_INDEX",
+        (schema, name),
+    )
+    columns: dict[tuple[str, bool], list[str]] = {}
+    for index, non_unique, column in rows:
+        columns.setdefault((index, not non_unique), []).append(column or "(expression)")
+    return tuple(Key(index, tuple(names), unique) for (index, unique), names in columns.items())
+
+
+def _triggers(connection: Connection, schema: str, name: str) -> tuple[str, ...]:
+    rows = fetch_all(
+        connection,
+        "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS"
+        " WHERE EVENT_OBJECT_SCHEMA = %s AND EVENT_OBJECT_TABLE = %s AND EVENT_MANIPULATION = 'INSERT'",
+        (schema, name),
+    )
+    return tuple(row[0] for row in rows)
+
+
+def _text(value: Any) -> str:
+    """information_schema gives some text columns as bytes on MySQL."""
+    return value.decode() if isinstance(value, bytes) else str(value)

@@ -1,0 +1,245 @@
+"""What the application remembers. Only `jobs.py` changes the state of jobs and chunks."""
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
+from django.db import models
+
+from importer import secrets
+from importer.engine.connection import Address
+from importer.engine.dialect import Dialect
+from importer.engine.mapping import ColumnMapping
+from importer.engine.plan import ImportPlan, Options
+
+
+class Target(models.Model):
+    """A MySQL or MariaDB server and the database in it that tables are loaded into."""
+
+    class Tls(models.TextChoices):
+        OFF = "off", "off (this machine or a trusted network only)"
+        ENCRYPT = "encrypt", "encrypted, certificate not checked"
+        VERIFY = "verify", "encrypted, certificate and host name checked"
+
+    key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(
+        max_length=64, unique=True, validators=[RegexValidator(r"^[\w.-]+\Z", "Letters, digits, _ . and - only.")]
+    )
+    host = models.CharField(max_length=255)
+    port = models.PositiveIntegerField(default=3306, validators=[MinValueValidator(1), MaxValueValidator(65535)])
+    user = models.CharField(max_length=128)
+    password_ciphertext = models.TextField(blank=True, editable=False)
+    database = models.CharField(max_length=64)
+    tls = models.CharField(max_length=8, choices=Tls, default=Tls.VERIFY)
+    tls_ca = models.CharField("CA file", max_length=255, blank=True)
+    ceiling = models.PositiveSmallIntegerField(
+        "most chunks at once", default=8, validators=[MinValueValidator(1), MaxValueValidator(64)]
+    )
+    # The last check's findings (importer.engine.check.Finding as JSON) and when it ran.
+    findings = models.JSONField(default=list, blank=True)
+    checked_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def set_password(self, password: str) -> None:
+        """Encrypt and keep; the ciphertext is bound to this target, so it cannot be moved to another's row."""
+        self.password_ciphertext = secrets.encrypt(password, bound_to=str(self.key))
+
+    @property
+    def address(self) -> Address:
+        """How the engine reaches the server; decrypts the password."""
+        return Address(
+            host=self.host,
+            port=self.port,
+            user=self.user,
+            password=secrets.decrypt(self.password_ciphertext, bound_to=str(self.key)),
+            database=self.database,
+            tls=self.tls,
+            tls_ca=self.tls_ca,
+        )
+
+
+class SourceFile(models.Model):
+    """A CSV file on disk: uploaded (we own it) or named on the command line (its owner does)."""
+
+    class Status(models.TextChoices):
+        UPLOADING = "uploading"
+        READY = "ready"
+
+    key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(max_length=255)
+    path = models.CharField(max_length=1024)
+    size = models.BigIntegerField()
+    received = models.BigIntegerField(default=0)
+    status = models.CharField(max_length=10, choices=Status, default=Status.UPLOADING)
+    # xxh3-128 of the whole file, hexadecimal: tells "the same file again".
+    fingerprint = models.CharField(max_length=32, blank=True, db_index=True)
+    owned = models.BooleanField(default=True)
+    uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    touched_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def file(self) -> Path:
+        return Path(self.path)
+
+
+class ImportJob(models.Model):
+    """One file into one table.
+
+    waiting -> loading -> verifying -> succeeded
+       |        |  ^           |
+       |        v  | resume    +--> failed --(retry)--> waiting
+       |      paused
+       +--------+--> cancelling -> cancelled --(retry)--> waiting
+                +--> failing -> failed
+
+    `waiting`: another job has the table. `failing` and `cancelling`: chunks in flight are still being ended.
+    """
+
+    class Status(models.TextChoices):
+        WAITING = "waiting"
+        LOADING = "loading"
+        PAUSED = "paused"
+        VERIFYING = "verifying"
+        SUCCEEDED = "succeeded"
+        FAILING = "failing"
+        FAILED = "failed"
+        CANCELLING = "cancelling"
+        CANCELLED = "cancelled"
+
+    ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
+
+    # The name of this job in the target's ledger; unique over all installations that share the target.
+    key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    target = models.ForeignKey(Target, models.PROTECT, related_name="jobs")
+    source = models.ForeignKey(SourceFile, models.PROTECT, related_name="jobs")
+    schema_name = models.CharField(max_length=64)
+    table_name = models.CharField(max_length=64)
+    # Set while the job owns its table, NULL otherwise. Unique: MySQL ignores conditional constraints (facts.md, Others).
+    table_claim = models.CharField(max_length=200, unique=True, null=True, blank=True, editable=False)
+    status = models.CharField(max_length=10, choices=Status, default=Status.WAITING, db_index=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
+
+    dialect_json = models.JSONField()
+    mapping_json = models.JSONField()
+    options_json = models.JSONField(default=dict)
+    plan_json = models.JSONField()
+    parallelism = models.PositiveSmallIntegerField(default=2)
+    # Where the data begins: byte offset and line, after BOM and header.
+    data_offset = models.BigIntegerField(default=0)
+    data_line = models.BigIntegerField(default=1)
+
+    # The scan: how far it is, who does it and until when.
+    scanned_bytes = models.BigIntegerField(default=0)
+    scanned_rows = models.BigIntegerField(default=0)
+    scan_lease = models.DateTimeField(null=True, blank=True)
+    scan_attempt = models.PositiveSmallIntegerField(default=0)
+    scan_finished = models.BooleanField(default=False)
+
+    # Rows and bytes of chunks that are committed, counted once when the chunk is recorded.
+    loaded_rows = models.BigIntegerField(default=0)
+    replaced_rows = models.BigIntegerField(default=0)
+    skipped_rows = models.BigIntegerField(default=0)
+    rejected_rows = models.BigIntegerField(default=0)
+    committed_bytes = models.BigIntegerField(default=0)
+    # What went wrong (importer.engine.errors.Problem as JSON), or empty.
+    problem = models.JSONField(default=dict, blank=True)
+    balanced = models.BooleanField(default=False)
+    # Counts every change a page would show; a poll that has seen this version gets an empty answer.
+    version = models.PositiveIntegerField(default=0)
+
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    scanned_at = models.DateTimeField(null=True, blank=True)
+    loaded_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    # Kept beside the timings, so that ten thousand jobs sort by it in the database. Rows per second, start to end.
+    rows_per_second = models.FloatField(null=True, blank=True, db_index=True)
+
+    def __str__(self) -> str:
+        return f"Import {self.pk}"
+
+    @property
+    def table(self) -> str:
+        return f"{self.schema_name}.{self.table_name}"
+
+    @property
+    def ended(self) -> bool:
+        return self.status in self.ENDED
+
+    @property
+    def dialect(self) -> Dialect:
+        return Dialect(**self.dialect_json)
+
+    @property
+    def mapping(self) -> tuple[ColumnMapping, ...]:
+        return tuple(ColumnMapping.from_json(each) for each in self.mapping_json)
+
+    @property
+    def options(self) -> Options:
+        return Options(**self.options_json)
+
+    @property
+    def plan(self) -> ImportPlan:
+        return ImportPlan.from_json(self.plan_json)
+
+    @property
+    def accounted_rows(self) -> int:
+        """The right side of the equation: what has become of the rows so far."""
+        return self.loaded_rows + self.replaced_rows + self.skipped_rows + self.rejected_rows
+
+
+class Chunk(models.Model):
+    """A run of whole records of the file, loaded in one transaction.
+
+    pending -> queued -> loading -> loaded
+       ^          |         |
+       +----------+---------+--> failed --(retry of the job)--> pending
+    """
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        QUEUED = "queued"
+        LOADING = "loading"
+        LOADED = "loaded"
+        FAILED = "failed"
+
+    IN_FLIGHT = (Status.QUEUED, Status.LOADING)
+
+    job = models.ForeignKey(ImportJob, models.CASCADE, related_name="chunks")
+    number = models.PositiveIntegerField()
+    offset = models.BigIntegerField()
+    length = models.BigIntegerField()
+    rows = models.BigIntegerField()
+    first_line = models.BigIntegerField()
+    digest = models.CharField(max_length=16)
+
+    status = models.CharField(max_length=8, choices=Status, default=Status.PENDING)
+    attempt = models.PositiveSmallIntegerField(default=0)
+    lease = models.DateTimeField(null=True, blank=True)
+    # The target's id of the connection that loads it: what a sweep kills after the worker is gone.
+    connection_id = models.BigIntegerField(null=True, blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    # Seconds by phase of the attempt that loaded it: {"connect", "send", "commit"}.
+    timings = models.JSONField(default=dict, blank=True)
+    problem = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["job", "number"], name="one_chunk_per_number")]
+        indexes = [models.Index(fields=["job", "status"]), models.Index(fields=["status", "lease"])]
+
+    def __str__(self) -> str:
+        return f"chunk {self.number} of import {self.job_id}"
+
+    def as_json(self) -> dict[str, Any]:
+        return {"number": self.number, "offset": self.offset, "length": self.length, "rows": self.rows}

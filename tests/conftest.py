@@ -1,0 +1,54 @@
+"""Real servers for the tests: a private MariaDB, a private Redis, and MySQL where TEST_MYSQL_COMMAND names a way to start it."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from importer.engine.connection import Address, connect, execute
+from scripts.servers import PrivateMariaDB, PrivateRedis
+from tests.targets import TestServer, mariadb_server, mysql_server
+
+# `TEST_MYSQL_COMMAND start PORT` starts a MySQL server and prints its URL; without it the tests run on MariaDB alone.
+MYSQL_COMMAND = os.environ.get("TEST_MYSQL_COMMAND", "")
+FLAVOURS = ["mariadb", "mysql"] if MYSQL_COMMAND else ["mariadb"]
+
+
+@pytest.fixture(scope="session")
+def var_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("var")
+
+
+@pytest.fixture(scope="session")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, TestServer]]:
+    """Every server there is to test on, by flavour; started on first use, stopped at the end."""
+    running = {"mariadb": mariadb_server(tmp_path_factory.mktemp("mariadb"))}
+    if MYSQL_COMMAND:
+        running["mysql"] = mysql_server(MYSQL_COMMAND)
+    yield running
+    for server in running.values():
+        server.stop()
+
+
+@pytest.fixture(params=FLAVOURS)
+def server(request: pytest.FixtureRequest, servers: dict[str, TestServer]) -> TestServer:
+    """Each server in turn: a test that takes this runs on all of them."""
+    return servers[request.param]
+
+
+@pytest.fixture
+def database(server: TestServer) -> Iterator[Address]:
+    """An empty database on the server, dropped afterwards."""
+    with server.fresh_database() as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateRedis]:
+    server = PrivateRedis(tmp_path_factory.mktemp("redis"))
+    server.start()
+    yield server
+    server.stop()

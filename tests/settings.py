@@ -1,0 +1,8 @@
+"""The application's settings for tests: a folder of their own, made before Django looks at it."""
+
+import os
+import tempfile
+
+os.environ.setdefault("VAR_DIR", tempfile.mkdtemp(prefix="millrace-test-"))
+
+from config.settings import *

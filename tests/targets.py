@@ -1,0 +1,80 @@
+"""Servers that tests load into: the same face for a private MariaDB and for a MySQL that a command starts."""
+
+import os
+import signal
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.errors import TargetProblem
+from scripts.servers import PrivateMariaDB
+
+MYSQL_TEST_PORT = os.environ.get("TEST_MYSQL_PORT", "33098")
+
+
+@dataclass
+class TestServer:
+    """A real server: `start` and `stop` work at any time, `kill` is SIGKILL."""
+
+    __test__ = False
+
+    flavour: str
+    address: Address
+    start: Callable[[], None]
+    stop: Callable[[], None]
+
+    @contextmanager
+    def fresh_database(self) -> Iterator[Address]:
+        name = f"test_{uuid.uuid4().hex[:12]}"
+        self.run(f"CREATE DATABASE {name}")
+        yield replace(self.address, database=name)
+        self.run(f"DROP DATABASE {name}")
+
+    def run(self, sql: str) -> None:
+        with connect(self.address) as connection:
+            execute(connection, sql)
+
+    def kill(self) -> None:
+        """SIGKILL the server process, and return when it is gone."""
+        with connect(self.address) as connection:
+            pid = int(Path(fetch_all(connection, "SELECT @@pid_file")[0][0]).read_text())
+        os.kill(pid, signal.SIGKILL)
+        while _alive(pid):
+            time.sleep(0.02)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+def mariadb_server(folder: Path) -> TestServer:
+    server = PrivateMariaDB(folder)
+    server.start()
+    address = Address("127.0.0.1", server.port, "root", "", "mysql")
+    return TestServer("mariadb", address, start=server.start, stop=server.stop)
+
+
+def mysql_server(command: str) -> TestServer:
+    def call(verb: str) -> str:
+        # Not through a pipe: the server outlives the command and would keep the pipe open.
+        done = subprocess.run([command, verb, MYSQL_TEST_PORT], check=True, stdout=subprocess.PIPE, text=True)
+        return done.stdout
+
+    url = urlsplit(call("start").split()[0])
+    assert url.hostname and url.port
+    address = Address(url.hostname, url.port, url.username or "root", "", "mysql")
+    return TestServer("mysql", address, start=lambda: void(call("start")), stop=lambda: void(call("stop")))
+
+
+def void(_: object) -> None:
+    """For a callable whose answer nobody wants."""
