@@ -1,0 +1,97 @@
+"""The chunk ledger: one row per loaded chunk, in the target's database, committed together with the chunk's rows.
+
+A second load of the same chunk fails on the primary key before it has sent a byte: that is why no chunk loads twice.
+"""
+
+from dataclasses import dataclass
+
+import MySQLdb
+
+from importer.engine.connection import Connection, execute, fetch_all
+
+TABLE = "millrace_ledger"
+
+CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
+  job CHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  chunk INT UNSIGNED NOT NULL,
+  attempt INT UNSIGNED NOT NULL,
+  row_count BIGINT UNSIGNED NOT NULL,
+  byte_count BIGINT UNSIGNED NOT NULL,
+  digest CHAR(16) CHARACTER SET ascii NOT NULL,
+  loaded_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  PRIMARY KEY (job, chunk)
+) ENGINE=InnoDB COMMENT='Millrace: which chunks of which import are in'"""
+
+DUPLICATE_ENTRY = 1062
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the ledger holds for one chunk: rows, bytes, and the xxh3-64 digest (hexadecimal) of the bytes."""
+
+    job: str
+    chunk: int
+    attempt: int
+    rows: int
+    bytes: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class Total:
+    """What the ledger holds for a whole job."""
+
+    chunks: int
+    rows: int
+    bytes: int
+
+
+def create(connection: Connection) -> None:
+    """Create the ledger in the connection's database if it is not there. DDL: commits implicitly."""
+    if not exists(connection):
+        execute(connection, CREATE_SQL)
+
+
+def exists(connection: Connection) -> bool:
+    found = fetch_all(
+        connection,
+        "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s",
+        (TABLE,),
+    )
+    return bool(found)
+
+
+def enter(connection: Connection, entry: Entry) -> bool:
+    """Insert the entry; False if the chunk has been loaded before. Waits while another attempt at it is still open."""
+    try:
+        execute(
+            connection,
+            f"INSERT INTO {TABLE} (job, chunk, attempt, row_count, byte_count, digest) VALUES (%s, %s, %s, %s, %s, %s)",
+            (entry.job, entry.chunk, entry.attempt, entry.rows, entry.bytes, entry.digest),
+        )
+    except MySQLdb.IntegrityError as error:
+        if error.args[0] != DUPLICATE_ENTRY:
+            raise
+        return False
+    return True
+
+
+def holds(connection: Connection, entry: Entry) -> bool:
+    """Whether the entry is there, as this transaction sees it.
+
+    False after `enter` means that the server ended the transaction in between without an error, as MariaDB's bulk
+    mode did (facts.md, LOAD DATA LOCAL).
+    """
+    found = fetch_all(
+        connection,
+        f"SELECT 1 FROM {TABLE} WHERE job = %s AND chunk = %s AND attempt = %s",
+        (entry.job, entry.chunk, entry.attempt),
+    )
+    return bool(found)
+
+
+def total(connection: Connection, job: str) -> Total:
+    """Chunks, rows and bytes that the ledger holds for a job."""
+    sql = f"SELECT COUNT(*), COALESCE(SUM(row_count), 0), COALESCE(SUM(byte_count), 0) FROM {TABLE} WHERE job = %s"
+    chunks, rows, size = fetch_all(connection, sql, (job,))[0]
+    return Total(int(chunks), int(rows), int(size))
