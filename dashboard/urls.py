@@ -1,1 +1,15 @@
-urlpatterns: list = []
+"""Every page's address. One view file per page."""
+
+from django.contrib.auth import views as auth
+from django.urls import path
+
+from dashboard.views import jobs, targets
+
+urlpatterns = [
+    path("login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("logout/", auth.LogoutView.as_view(), name="logout"),
+    # the imports
+    path("", jobs.jobs, name="jobs"),
+    # the targets
+    path("targets/", targets.targets, name="targets"),
+]

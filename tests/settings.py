@@ -6,3 +6,6 @@ import tempfile
 os.environ.setdefault("VAR_DIR", tempfile.mkdtemp(prefix="millrace-test-"))
 
 from config.settings import *
+
+# Pages are tested without collectstatic.
+STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
