@@ -30,17 +30,6 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class Server:
-    """What the planner knows of a server; read with read_server()."""
-
-    flavour: str  # "MySQL" or "MariaDB"
-    version: str
-    variables: dict[str, str]
-    local: bool  # whether it runs on this machine
-    cores: int  # of this machine; the server's own are not visible
-
-
-@dataclass(frozen=True)
 class ImportPlan:
     """How a file goes into a table: everything a worker needs besides the file and the address."""
 

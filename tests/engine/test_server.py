@@ -1,0 +1,114 @@
+from dataclasses import replace
+
+import pytest
+
+from importer.engine.connection import connect, execute, fetch_all
+from importer.engine.server import Server, _flavour, is_loopback, read_server
+
+
+def read(address):
+    with connect(address) as connection:
+        return read_server(connection, address)
+
+
+def make(version="8.4.2", **variables):
+    return Server("MySQL", version, variables, local=True, cores=2)
+
+
+class TestReadServer:
+    def test_flavour_and_version_are_the_servers_own(self, server, database):
+        facts = read(database)
+        with connect(database) as connection:
+            version = fetch_all(connection, "SELECT VERSION()")[0][0]
+        assert facts.flavour == {"mariadb": "MariaDB", "mysql": "MySQL"}[server.flavour]
+        assert facts.mariadb == (server.flavour == "mariadb")
+        assert facts.version == version
+        assert facts.release >= (8, 0)
+
+    def test_settings_are_the_servers_own(self, database):
+        facts = read(database)
+        with connect(database) as connection:
+            buffer_pool, lock_mode = fetch_all(
+                connection, "SELECT @@innodb_buffer_pool_size, @@innodb_autoinc_lock_mode"
+            )[0]
+        assert facts.number("innodb_buffer_pool_size") == buffer_pool
+        assert facts.number("innodb_autoinc_lock_mode") == lock_mode
+        assert facts.on("local_infile")
+        assert "STRICT_TRANS_TABLES" in facts.variables["sql_mode"]
+
+    def test_settings_are_the_global_ones_that_new_sessions_get(self, database):
+        with connect(database) as connection:
+            execute(connection, "SET SESSION sql_mode = ''")
+            assert "STRICT_TRANS_TABLES" in read_server(connection, database).variables["sql_mode"]
+
+    def test_what_a_flavour_does_not_have_is_absent(self, server, database):
+        facts = read(database)
+        assert ("super_read_only" in facts.variables) == (server.flavour == "mysql")
+        assert ("innodb_redo_log_capacity" in facts.variables) == (server.flavour == "mysql")
+        assert facts.number("aurora_version") is None
+
+    def test_redo_log_size_is_known_on_every_flavour(self, database):
+        assert read(database).redo_bytes >= 2**20
+
+    def test_an_account_without_any_right_reads_it_too(self, server, database):
+        server.run("CREATE USER nobody_much@'127.0.0.1' IDENTIFIED BY 'secret'")
+        try:
+            poor = replace(database, user="nobody_much", password="secret", database="information_schema")
+            assert read(poor).variables["version"] == read(database).variables["version"]
+        finally:
+            server.run("DROP USER nobody_much@'127.0.0.1'")
+
+    def test_the_test_server_is_on_this_machine(self, database):
+        assert read(database).local
+
+
+class TestFlavour:
+    @pytest.mark.parametrize(
+        ("version", "comment", "flavour"),
+        [
+            ("10.11.19-MariaDB-deb12", "Debian 12", "MariaDB"),
+            ("8.0.11-TiDB-v7.5.0", "TiDB Server (Apache License 2.0) Community Edition, MySQL 8.0 compatible", "TiDB"),
+            ("8.0.30-Vitess", "Version: 21.0.0", "Vitess"),
+            ("8.0.36-28", "Percona Server (GPL), Release 28, Revision 47601f19", "Percona Server"),
+            ("8.0.42", "MySQL Community Server - GPL", "MySQL"),
+            ("8.0.39", "(ProxySQL)", "ProxySQL"),
+        ],
+    )
+    def test_is_told_by_version_and_comment(self, version, comment, flavour):
+        assert _flavour(version, {"version_comment": comment}) == flavour
+
+    def test_aurora_is_told_by_its_own_variable(self):
+        assert (
+            _flavour("8.0.39", {"version_comment": "Source distribution", "aurora_version": "3.08.0"}) == "Aurora MySQL"
+        )
+
+
+class TestServer:
+    @pytest.mark.parametrize(
+        ("version", "release"),
+        [("10.11.19-MariaDB-deb12", (10, 11, 19)), ("9.7.4", (9, 7, 4)), ("8.0.36-28", (8, 0, 36)), ("odd", (0,))],
+    )
+    def test_release_compares_as_numbers(self, version, release):
+        assert make(version).release == release
+
+    def test_a_switch_is_on_in_any_spelling_and_off_when_absent(self):
+        server = make(local_infile="ON", read_only="1", log_bin="OFF")
+        assert server.on("local_infile")
+        assert server.on("read_only")
+        assert not server.on("log_bin")
+        assert not server.on("wsrep_on")
+
+    def test_redo_log_of_old_mysql_is_file_size_times_files(self):
+        assert make(innodb_log_file_size="50331648", innodb_log_files_in_group="2").redo_bytes == 2 * 50331648
+        assert make(innodb_redo_log_capacity="104857600", innodb_log_file_size="50331648").redo_bytes == 104857600
+        assert make().redo_bytes is None
+
+
+class TestLoopback:
+    @pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
+    def test_this_machine(self, host):
+        assert is_loopback(host)
+
+    @pytest.mark.parametrize("host", ["192.0.2.7", "no-such-name.invalid"])
+    def test_elsewhere_or_unknown(self, host):
+        assert not is_loopback(host)
