@@ -3,13 +3,16 @@
 from django.contrib.auth import views as auth
 from django.urls import path
 
-from dashboard.views import jobs, targets
+from dashboard.views import jobs, targets, uploads
 
 urlpatterns = [
     path("login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     # the imports
     path("", jobs.jobs, name="jobs"),
+    # a new import
+    path("uploads/", uploads.uploads, name="uploads"),
+    path("uploads/<uuid:key>/", uploads.upload, name="upload"),
     # the targets
     path("targets/", targets.targets, name="targets"),
 ]

@@ -1,0 +1,335 @@
+"""The files that imports read: uploaded ones, which we keep under UPLOAD_DIR, and ones named on the command line."""
+
+import errno
+import fcntl
+import os
+import shutil
+import stat
+import unicodedata
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol
+
+import xxhash
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser, User
+from django.db import IntegrityError, models, transaction
+from django.utils import timezone
+
+from importer.engine.errors import SourceProblem
+from importer.models import SourceFile
+
+PIECE_BYTES = 2**20  # what is read, written or hashed at once
+SPARE_BYTES = 64 * 2**20  # left free on the disk of the uploads, for the application's own tables and logs
+ABANDONED_AFTER = timedelta(hours=24)
+UNNAMED = "unnamed"
+
+
+class TooLarge(SourceProblem):
+    """More bytes than allowed, or than were announced."""
+
+
+class DiskFull(SourceProblem):
+    """The disk of the uploads has no room."""
+
+
+class WrongOffset(SourceProblem):
+    """The bytes do not continue where the last ones ended."""
+
+
+class UploadBusy(SourceProblem):
+    """Another request is writing to, or finishing, the same upload."""
+
+
+class UploadGone(SourceProblem):
+    """The upload has been removed meanwhile."""
+
+
+class SourceInUse(SourceProblem):
+    """Jobs read or have read the file."""
+
+
+class Stream(Protocol):
+    """Where an upload's bytes come from; `read` gives b"" at the end."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+def clean_name(name: str) -> str:
+    """A file name fit to be shown: its last path part, without control and direction characters, at most 255 long.
+
+    It is never used as a path.
+    """
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    shown = "".join(char for char in last if unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp")).strip()
+    return shown[:255] if shown.strip(".") else UNNAMED
+
+
+def begin_upload(name: str, size: int, user: User | None) -> SourceFile:
+    """An empty file on disk and its row, ready for append(). Sizes are bytes.
+
+    Raises SourceProblem for an empty file, TooLarge over UPLOAD_MAX_BYTES, DiskFull if the disk has no room for it.
+    """
+    shown = clean_name(name)
+    if size <= 0:
+        raise SourceProblem("The file is empty.", where=shown, advice="Choose a file with at least a header and a row.")
+    if size > settings.UPLOAD_MAX_BYTES:
+        raise TooLarge(
+            f"The file has {size:,} bytes; at most {settings.UPLOAD_MAX_BYTES:,} may be uploaded.",
+            where=shown,
+            advice="Raise UPLOAD_MAX_BYTES, or import it on the server: manage.py import_csv.",
+        )
+    settings.UPLOAD_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _check_room(shown, size)
+    key = uuid.uuid4()
+    path = settings.UPLOAD_DIR / str(key)
+    with _disk_full_explained(shown):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    return SourceFile.objects.create(key=key, name=shown, path=str(path), size=size, uploaded_by=user)
+
+
+def _check_room(name: str, size: int) -> None:
+    """Raise DiskFull unless the file fits beside what the other uploads have announced."""
+    free = shutil.disk_usage(settings.UPLOAD_DIR).free - SPARE_BYTES
+    promised = SourceFile.objects.filter(status=SourceFile.Status.UPLOADING).aggregate(
+        left=models.Sum(models.F("size") - models.F("received"))
+    )
+    free = max(0, free - (promised["left"] or 0))
+    if size > free:
+        raise DiskFull(
+            f"The disk for uploads is full: {size:,} bytes needed, {free:,} bytes free.",
+            where=name,
+            advice="Remove uploads that are no longer needed, or give UPLOAD_DIR a larger disk.",
+        )
+
+
+def append(source: SourceFile, offset: int, stream: Stream, length: int) -> int:
+    """Write at most `length` bytes of the stream at `offset`; how far the upload is then, in bytes.
+
+    A stream that ends early, or breaks, keeps what was written. Raises WrongOffset unless `offset` is where the last
+    bytes ended, TooLarge past the announced size, UploadBusy while another request writes, UploadGone after a removal,
+    and DiskFull, in which case the upload is removed.
+    """
+    with _locked(source) as descriptor:
+        _reread(source)
+        if offset != source.received:
+            raise WrongOffset(f"Offset {offset} does not continue the {source.received} bytes received.", source.name)
+        if offset + length > source.size:
+            raise TooLarge(f"More bytes than the {source.size} announced.", source.name, "Upload the file again.")
+        try:
+            arrived = _write(descriptor, offset, stream, length, source.name)
+        except DiskFull:
+            _forget(source)
+            raise
+        _record(source, offset, arrived)
+        return arrived
+
+
+def _write(descriptor: int, offset: int, stream: Stream, length: int, name: str) -> int:
+    end = offset + length
+    while offset < end:
+        piece = _read(stream, min(PIECE_BYTES, end - offset))
+        if not piece:
+            break
+        with _disk_full_explained(name):
+            written = os.pwrite(descriptor, piece, offset)
+            while written < len(piece):
+                written += os.pwrite(descriptor, piece[written:], offset + written)
+        offset += len(piece)
+    return offset
+
+
+def _read(stream: Stream, size: int) -> bytes:
+    try:
+        return stream.read(size)
+    except OSError:  # The connection broke. What has arrived is good, and the client will ask where to go on.
+        return b""
+
+
+def _record(source: SourceFile, offset: int, arrived: int) -> None:
+    changed = SourceFile.objects.filter(pk=source.pk, received=offset).update(
+        received=arrived,
+        # update() does not pass through auto_now.
+        touched_at=timezone.now(),
+    )
+    if not changed:
+        raise UploadGone("The upload was removed while it was arriving.", source.name, "Upload the file again.")
+    source.received = arrived
+
+
+def finish(source: SourceFile) -> SourceFile:
+    """Make a wholly received upload READY: on disk for good, its size checked, its fingerprint taken.
+
+    Does nothing to one that is READY. Raises SourceProblem if bytes are missing, UploadBusy while another request does
+    the same.
+    """
+    with _locked(source) as descriptor:
+        _reread(source)
+        if source.status == SourceFile.Status.READY:
+            return source
+        on_disk = os.fstat(descriptor).st_size
+        if source.received != source.size or on_disk != source.size:
+            raise SourceProblem(
+                f"{source.size:,} bytes were announced, {min(source.received, on_disk):,} are there.",
+                where=source.name,
+                advice="Go on with the upload, or remove it and upload the file again.",
+            )
+        with _disk_full_explained(source.name):
+            os.fsync(descriptor)
+        source.fingerprint = fingerprint(source.file)
+        source.status = SourceFile.Status.READY
+        source.save(update_fields=["fingerprint", "status", "touched_at"])
+        return source
+
+
+def fingerprint(path: Path) -> str:
+    """xxh3-128 of a whole file, hexadecimal; read in pieces."""
+    digest = xxhash.xxh3_128()
+    with path.open("rb", buffering=0) as file:
+        while piece := file.read(PIECE_BYTES):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def same_file(source: SourceFile) -> list[SourceFile]:
+    """Other sources with the same content, newest first, their jobs prefetched."""
+    if not source.fingerprint:
+        return []
+    same = SourceFile.objects.filter(
+        fingerprint=source.fingerprint, size=source.size, status=SourceFile.Status.READY
+    ).exclude(pk=source.pk)
+    return list(same.order_by("-pk").prefetch_related("jobs"))
+
+
+def uploads_of(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:
+    """The uploads somebody may see and change: their own, and everybody's for staff."""
+    uploads = SourceFile.objects.filter(owned=True)
+    return uploads if user.is_staff else uploads.filter(uploaded_by_id=user.pk)
+
+
+def not_imported(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:
+    """Uploads of somebody (all of them, for staff) that no job has read yet, newest first."""
+    return uploads_of(user).filter(jobs=None).order_by("-pk")
+
+
+def remove(source: SourceFile) -> None:
+    """Forget a source, and delete its file if we own it. Raises SourceInUse if there are jobs of it."""
+    jobs = source.jobs.count()
+    if jobs:
+        raise _in_use(source, jobs)
+    try:
+        _forget(source)
+    except IntegrityError as error:  # A job was made since we counted; ProtectedError is one of these.
+        raise _in_use(source, source.jobs.count()) from error
+
+
+def _in_use(source: SourceFile, jobs: int) -> SourceInUse:
+    what = f"{jobs} import{'s' if jobs > 1 else ''} of this file would lose what they read."
+    return SourceInUse(what, source.name, "It stays, so that they can be retried and checked.")
+
+
+def _forget(source: SourceFile) -> None:
+    # The row first: if it may not go, the file must not either. A file without a row is swept later.
+    with transaction.atomic():
+        SourceFile.objects.filter(pk=source.pk).delete()
+    if source.owned:
+        source.file.unlink(missing_ok=True)
+
+
+def register(path: Path) -> SourceFile:
+    """A source for a file that stays where it is and belongs to somebody else.
+
+    The same unchanged file gives the same row. Raises SourceProblem if it is empty, or not a regular file that we may
+    read.
+    """
+    path = path.absolute()
+    size = _readable_size(path)
+    taken = fingerprint(path)
+    known = SourceFile.objects.filter(path=str(path), owned=False, size=size, fingerprint=taken).first()
+    return known or SourceFile.objects.create(
+        name=clean_name(path.name),
+        path=str(path),
+        size=size,
+        received=size,
+        status=SourceFile.Status.READY,
+        fingerprint=taken,
+        owned=False,
+    )
+
+
+def _readable_size(path: Path) -> int:
+    where = str(path)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # Non-blocking: opening a named pipe would wait.
+    except OSError as error:
+        advice = "Check the path." if error.errno == errno.ENOENT else "Check its permissions."
+        raise SourceProblem(f"The file cannot be opened: {error.strerror}.", where, advice) from error
+    try:
+        found = os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        kind = "a directory" if stat.S_ISDIR(found.st_mode) else "not a regular file"
+        raise SourceProblem(f"This is {kind}.", where, "Name one CSV file.")
+    if not found.st_size:
+        raise SourceProblem("The file is empty.", where, "Choose a file with at least a header and a row.")
+    return found.st_size
+
+
+def remove_abandoned_uploads() -> int:
+    """Remove uploads that have received nothing for a day, and files under UPLOAD_DIR without a row; how many."""
+    before = timezone.now() - ABANDONED_AFTER
+    removed = 0
+    for source in SourceFile.objects.filter(status=SourceFile.Status.UPLOADING, owned=True, touched_at__lt=before):
+        _forget(source)
+        removed += 1
+    for path in settings.UPLOAD_DIR.glob("*-*-*-*-*"):
+        if path.lstat().st_mtime < before.timestamp() and not SourceFile.objects.filter(path=str(path)).exists():
+            path.unlink(missing_ok=True)
+            removed += 1
+    return removed
+
+
+def _reread(source: SourceFile) -> None:
+    try:
+        source.refresh_from_db()
+    except SourceFile.DoesNotExist as error:
+        raise UploadGone("The upload was removed.", source.name, "Upload the file again.") from error
+
+
+@contextmanager
+def _locked(source: SourceFile) -> Iterator[int]:
+    """The upload's file, open and ours alone: two requests on one upload would write over each other's bytes."""
+    try:
+        descriptor = os.open(source.path, os.O_RDWR)
+    except FileNotFoundError as error:
+        raise UploadGone("The upload was removed.", source.name, "Upload the file again.") from error
+    try:
+        _lock(descriptor, source.name)
+        yield descriptor
+    finally:
+        os.close(descriptor)  # Which also unlocks.
+
+
+def _lock(descriptor: int, name: str) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise UploadBusy("Another request is writing to this upload.", name, "Try again in a moment.") from error
+
+
+@contextmanager
+def _disk_full_explained(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise DiskFull(
+            "The disk for uploads is full; what had arrived of the file was removed.",
+            where=name,
+            advice="Remove uploads that are no longer needed, or give UPLOAD_DIR a larger disk; then upload it again.",
+        ) from error
