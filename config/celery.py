@@ -1,11 +1,27 @@
 """The Celery application. Its settings are the CELERY_* lines of config/settings.py."""
 
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import heartbeat_sent, worker_shutting_down
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("millrace")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@heartbeat_sent.connect
+def _tell_that_it_lives(sender: Any, **_: object) -> None:
+    from importer import workers
+
+    workers.sign_of_life(sender.eventer.hostname)
+
+
+@worker_shutting_down.connect
+def _tell_that_it_ends(sender: str, **_: object) -> None:
+    from importer import workers
+
+    workers.farewell(sender)

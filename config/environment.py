@@ -45,7 +45,7 @@ def _write_once(path: Path, text: str) -> None:
     except FileExistsError:
         pass
     finally:
-        os.unlink(fresh)
+        Path(fresh).unlink()
 
 
 def socket_path(var_dir: Path, name: str) -> Path:

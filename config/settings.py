@@ -1,11 +1,14 @@
 """Every setting, read from the environment. `.env.example` explains each one; a test keeps the two in step."""
 
+import os
 from pathlib import Path
+from urllib.parse import quote
 
+from cryptography.fernet import Fernet
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment import Fernet, env, kept_key, secret, socket_path
+from config.environment import env, kept_key, secret, socket_path
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env.read_env(BASE_DIR / ".env")
@@ -18,7 +21,8 @@ UPLOAD_DIR = Path(env.str("UPLOAD_DIR", default=str(VAR_DIR / "uploads")))
 # --- Django ---
 DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = secret("SECRET_KEY") or kept_key(VAR_DIR / "keys" / "secret_key")
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
+# This machine's own names always work: health checks use them.
+ALLOWED_HOSTS = [*env.list("ALLOWED_HOSTS", default=[]), "127.0.0.1", "localhost", "[::1]"]
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 SERVED_OVER_HTTPS = env.bool("SERVED_OVER_HTTPS", default=False)
 
@@ -75,6 +79,17 @@ TIME_ZONE = env.str("TIME_ZONE", default="UTC")
 USE_TZ = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# --- processes (scripts/processes.py starts them) ---
+BIND = env.str("BIND", default="127.0.0.1")
+PORT = env.int("PORT", default=8000)
+WEB_PROCESSES = env.int("WEB_PROCESSES", default=2)
+WEB_THREADS = env.int("WEB_THREADS", default=8)
+WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", default=max(2, os.cpu_count() or 1))
+
+# --- the first account (`manage.py ensure_admin`) ---
+ADMIN_USER = env.str("ADMIN_USER", default="admin")
+ADMIN_PASSWORD = secret("ADMIN_PASSWORD")
+
 # --- the application's own database ---
 SQLITE = {
     "ENGINE": "django.db.backends.sqlite3",
@@ -115,6 +130,7 @@ CONTENT_SECURITY_POLICY = {
 }
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_HTTPS
 SECURE_SSL_REDIRECT = SERVED_OVER_HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SERVED_OVER_HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if SERVED_OVER_HTTPS else 0
 SECURE_REFERRER_POLICY = "same-origin"
@@ -130,13 +146,17 @@ UPLOAD_PART_BYTES = env.int("UPLOAD_PART_BYTES", default=16 * 2**20)
 LEASE_SECONDS = env.float("LEASE_SECONDS", default=60)
 HEARTBEAT_SECONDS = env.float("HEARTBEAT_SECONDS", default=min(15.0, LEASE_SECONDS / 4))
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", default=15)
-MAX_ATTEMPTS = env.int("MAX_ATTEMPTS", default=5)
+# A chunk is given up after so many attempts, or after so many workers died over it.
+MAX_ATTEMPTS = env.int("MAX_ATTEMPTS", default=8)
+MAX_DEATHS = env.int("MAX_DEATHS", default=3)
 if HEARTBEAT_SECONDS * 2 > LEASE_SECONDS:
-    raise ImproperlyConfigured("HEARTBEAT_SECONDS must be at most half of LEASE_SECONDS, or live workers lose their chunks")
+    raise ImproperlyConfigured(
+        "HEARTBEAT_SECONDS must be at most half of LEASE_SECONDS, or live workers lose their chunks"
+    )
 
 # --- Redis: wakes workers and carries live counters, nothing else ---
 REDIS_SOCKET = socket_path(VAR_DIR, "redis.sock")
-REDIS_URL = secret("REDIS_URL") or f"unix://{REDIS_SOCKET}?db=0"
+REDIS_URL = secret("REDIS_URL") or f"unix://{quote(str(REDIS_SOCKET))}?db=0"
 
 # --- Celery: the reasons are in ARCHITECTURE.md ---
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host=")

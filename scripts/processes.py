@@ -1,0 +1,93 @@
+"""What Millrace is made of: each function is the command line of one process.
+
+`python -m scripts.processes NAME` becomes that process; supervision and the containers start all of them this way.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Callable
+
+from django.conf import settings
+
+from scripts.servers import PrivateRedis, private_database
+
+PR_SET_PDEATHSIG = 1  # prctl(2)
+
+
+def web() -> list[str]:
+    # Threads, so that a slow upload neither blocks other people nor meets the timeout of a silent worker.
+    return [
+        *("gunicorn", "config.wsgi:application", f"--bind={settings.BIND}:{settings.PORT}"),
+        *("--worker-class=gthread", f"--workers={settings.WEB_PROCESSES}", f"--threads={settings.WEB_THREADS}"),
+        *("--graceful-timeout=5", "--no-control-socket", "--log-level=warning"),
+    ]
+
+
+def worker_load() -> list[str]:
+    return _worker("load", queues="load", concurrency=settings.WORKER_CONCURRENCY)
+
+
+def worker_control() -> list[str]:
+    # Apart from the loads: a sweep must find a free process while every loading one waits for a server.
+    return _worker("control", queues="control,scan", concurrency=2)
+
+
+def beat() -> list[str]:
+    return ["celery", "-A", "config", "beat", "--loglevel=WARNING"]
+
+
+def redis() -> list[str]:
+    return private_redis().command()
+
+
+def database() -> list[str]:
+    return private_database(settings.VAR_DIR / "database").command()
+
+
+def private_redis() -> PrivateRedis:
+    """The Redis that belongs to this VAR_DIR, where REDIS_URL names no other."""
+    return PrivateRedis(settings.VAR_DIR / "redis", socket=settings.REDIS_SOCKET)
+
+
+def _worker(name: str, queues: str, concurrency: int) -> list[str]:
+    return [
+        *("celery", "-A", "config", "worker", f"--hostname={name}@%h", f"--queues={queues}"),
+        *(f"--concurrency={concurrency}", "--loglevel=INFO", "--without-gossip", "--without-mingle"),
+        "--heartbeat-interval=5",
+    ]
+
+
+COMMANDS: dict[str, Callable[[], list[str]]] = {
+    "web": web,
+    "worker-load": worker_load,
+    "worker-control": worker_control,
+    "beat": beat,
+    "redis": redis,
+    "database": database,
+}
+PYTHON_PROGRAMS = ("gunicorn", "celery")
+
+
+def end_with_parent(how: signal.Signals = signal.SIGTERM) -> None:
+    """Ask Linux to send `how` to this process when its parent dies, so that a killed parent leaves nothing behind."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, how)
+
+
+def become(name: str) -> None:
+    """Replace this process by the named one."""
+    end_with_parent()
+    os.chdir(settings.BASE_DIR)
+    program, *arguments = COMMANDS[name]()
+    if program in PYTHON_PROGRAMS:
+        os.execv(sys.executable, [sys.executable, "-m", program, *arguments])  # noqa: S606 (a shell is not wanted)
+    os.execv(program, [program, *arguments])  # noqa: S606
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    if len(sys.argv) != 2 or sys.argv[1] not in COMMANDS:
+        sys.exit(f"usage: python -m scripts.processes {'|'.join(COMMANDS)}")
+    become(sys.argv[1])

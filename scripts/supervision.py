@@ -1,0 +1,229 @@
+"""Start Millrace's processes under supervisord, wait until they work, and stop them again."""
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from xmlrpc.client import Fault, ServerProxy
+
+from django.conf import settings
+from supervisor.xmlrpc import SupervisorTransport
+
+from config.environment import socket_path
+from scripts.processes import end_with_parent
+
+START_TIMEOUT = 120  # seconds
+STOP_TIMEOUT = 60  # seconds
+LOG_TAIL = 3000  # characters
+
+SERVERS = ("database", "redis")
+APPLICATION = ("web", "worker-load", "worker-control", "beat")
+
+# Paths here are relative to VAR_DIR, where supervisord runs: in one of its own a space, %, ; or # would have a meaning.
+HEAD = """\
+[supervisord]
+nodaemon=true
+logfile=log/supervisord.log
+pidfile=run/supervisord.pid
+
+[unix_http_server]
+file=%(ENV_SUPERVISOR_SOCKET)s
+chmod=0700
+
+[rpcinterface:supervisor]
+supervisor.rpcinterface_factory=supervisor.rpcinterface:make_main_rpcinterface
+"""
+# A worker is asked to end by itself, so that it finishes its chunk; whatever is left is killed with its children.
+PROGRAM = """
+[program:{name}]
+command=python -m scripts.processes {name}
+autorestart=true
+startretries=10
+stopwaitsecs={patience}
+killasgroup=true
+redirect_stderr=true
+stdout_logfile=log/{name}.log
+stdout_logfile_maxbytes=10MB
+stdout_logfile_backups=3
+"""
+# A group stops as a whole before the one above it: nobody loses a server while still working.
+GROUP = """
+[group:{name}]
+programs={programs}
+priority={priority}
+"""
+
+
+class Stopped(Exception):
+    """Somebody asked us to stop: Ctrl-C, SIGTERM or a closed terminal."""
+
+
+class CannotStart(Exception):
+    """The message says what is in the way and what to do."""
+
+
+class Supervisor:
+    """The processes of one VAR_DIR, while this process lives."""
+
+    def __init__(self, servers: tuple[str, ...]) -> None:
+        """`servers`: which of SERVERS are private ones of ours."""
+        self.servers = servers
+        self.run_dir = settings.VAR_DIR / "run"
+        self.log_dir = settings.VAR_DIR / "log"
+        self.socket = socket_path(settings.VAR_DIR, "supervisor.sock")
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        for folder in (self.run_dir, self.log_dir, self.socket.parent):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        configuration = self.run_dir / "supervisord.conf"
+        configuration.write_text(configuration_of(self.servers))
+        with (self.log_dir / "supervisord.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "supervisor.supervisord", "-c", str(configuration)],
+                cwd=settings.VAR_DIR,
+                env=os.environ | self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                # A terminal's Ctrl-C is for us alone: we stop the processes in order.
+                start_new_session=True,
+                preexec_fn=end_with_parent,  # noqa: PLW1509 (one thread only at this point)
+            )
+
+    def _environment(self) -> dict[str, str]:
+        return {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PYTHONPATH": str(settings.BASE_DIR),
+            "SUPERVISOR_SOCKET": str(self.socket),
+            "VAR_DIR": str(settings.VAR_DIR),
+        }
+
+    def wait_for(self, what: str, holds: Callable[[], bool]) -> None:
+        """Say what we wait for, and return once it holds.
+
+        Raises CannotStart after START_TIMEOUT seconds, or as soon as a process has given up.
+        """
+        print(f"  waiting for {what} ...", end="", flush=True)
+        began = time.monotonic()
+        while not holds():
+            self._raise_for_what_gave_up()
+            if time.monotonic() - began > START_TIMEOUT:
+                raise CannotStart(f"no {what} after {START_TIMEOUT} s; the logs are in {self.log_dir}")
+            time.sleep(0.1)
+        print(f" {time.monotonic() - began:.1f} s", flush=True)
+
+    def wait_until_told_to_stop(self) -> None:
+        """Return never: raises Stopped, or CannotStart once supervisord or one of its processes has given up."""
+        while True:
+            self._raise_for_what_gave_up()
+            time.sleep(1)
+
+    def stop(self) -> None:
+        """End all processes, the application before the servers; returns when they are gone."""
+        if self.process is None:
+            return
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(STOP_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            # What supervisord started ends with it (processes.end_with_parent).
+            self.process.kill()
+            self.process.wait()
+        self.process = None
+
+    def _raise_for_what_gave_up(self) -> None:
+        assert self.process is not None
+        if self.process.poll() is not None:
+            raise CannotStart(f"supervisord ended:\n{tail(self.log_dir / 'supervisord.log')}")
+        for process in self._processes():
+            if process["statename"] == "FATAL":
+                name = process["name"]
+                raise CannotStart(f"{name} does not start; the end of its log:\n{tail(self.log_dir / f'{name}.log')}")
+
+    def _processes(self) -> list[dict[str, Any]]:
+        """What supervisord says of each process; nothing while it is still starting."""
+        try:
+            answer = rpc(self.socket).supervisor.getAllProcessInfo()
+        except (OSError, Fault):
+            return []
+        assert isinstance(answer, list)
+        return answer
+
+
+def configuration_of(servers: tuple[str, ...]) -> str:
+    """supervisord's configuration for the private `servers` and the application."""
+    parts = [HEAD]
+    parts += [PROGRAM.format(name=name, patience=30) for name in servers]
+    parts += [PROGRAM.format(name=name, patience=10) for name in APPLICATION]
+    if servers:
+        parts.append(GROUP.format(name="servers", programs=",".join(servers), priority=1))
+    parts.append(GROUP.format(name="application", programs=",".join(APPLICATION), priority=2))
+    return "".join(parts)
+
+
+@contextmanager
+def only_one() -> Iterator[None]:
+    """Hold this VAR_DIR. Raises CannotStart if other processes hold it."""
+    path = settings.VAR_DIR / "run" / "lock"
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with path.open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = path.read_text().strip()
+            raise CannotStart(
+                f"Millrace is already running on {settings.VAR_DIR}: {holder}.\n"
+                "Stop it with Ctrl-C where it runs, or choose another folder with VAR_DIR=... (and another PORT)."
+            ) from None
+        lock.truncate(0)
+        lock.write(f"process {os.getpid()}, http://{settings.BIND}:{settings.PORT}/")
+        lock.flush()
+        yield
+
+
+@contextmanager
+def stopping_on_signals() -> Iterator[None]:
+    """Turn the signals that mean "stop" into Stopped, once: nothing interrupts the stopping itself."""
+    wanted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def stop(_number: int, _frame: object) -> None:
+        for number in wanted:
+            signal.signal(number, signal.SIG_IGN)
+        raise Stopped
+
+    before = {number: signal.signal(number, stop) for number in wanted}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def health() -> dict[str, Any]:
+    """What /healthz says; empty while nobody answers."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{settings.PORT}/healthz", timeout=5) as answer:
+            found = json.load(answer)
+    except (OSError, ValueError):
+        return {}
+    assert isinstance(found, dict)
+    return found
+
+
+def rpc(socket: Path) -> ServerProxy:
+    """supervisord's own interface, through its Unix socket."""
+    return ServerProxy("http://localhost", transport=SupervisorTransport(serverurl=f"unix://{socket}"))
+
+
+def tail(path: Path) -> str:
+    return path.read_text(errors="replace")[-LOG_TAIL:] if path.exists() else "(no log)"
