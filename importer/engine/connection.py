@@ -10,9 +10,21 @@ import MySQLdb
 from MySQLdb.connections import Connection
 from MySQLdb.constants import CLIENT
 
+from importer.engine.errors import TargetProblem
 from importer.engine.server_errors import explain
 
-__all__ = ["Address", "Connection", "LoaderConnection", "connect", "connect_loader", "execute", "fetch_all", "kill"]
+__all__ = [
+    "Address",
+    "Connection",
+    "LoaderConnection",
+    "NotEncrypted",
+    "cipher",
+    "connect",
+    "connect_loader",
+    "execute",
+    "fetch_all",
+    "kill",
+]
 
 # The only name we ever answer to. No path: Debian 12's client library crashes on "://" in one (facts.md).
 FEED_NAME = "millrace"
@@ -32,12 +44,15 @@ LOADER_SESSION = {
     "unique_checks": 1,
     "foreign_key_checks": 1,
     "sql_notes": 1,
-    "max_error_count": 65535,
     "innodb_lock_wait_timeout": 50,
     "net_read_timeout": 60,
     # An orphaned transaction, whose client's machine vanished, gives its ledger row free after this (seconds).
     "wait_timeout": 120,
 }
+
+# The list of warnings is cut there; at most 65,535 (manual, Server System Variables).
+MAX_ERROR_COUNT = 65535
+ACCESS_DENIED = 1227  # ER_SPECIFIC_ACCESS_DENIED_ERROR
 
 
 @dataclass(frozen=True)
@@ -56,8 +71,12 @@ class Address:
         return f"{self.user}@{self.host}:{self.port}/{self.database}"
 
 
+class NotEncrypted(TargetProblem):
+    """The target asks for TLS and the connection has none."""
+
+
 class Feed(Protocol):
-    """What a loader connection sends: `read_into` fills at most `size` bytes at `address`, returns how many, 0 at the end."""
+    """What a loader connection sends: `read_into` fills at most `size` bytes at `address`; how many, 0 at the end."""
 
     def read_into(self, address: int, size: int) -> int: ...
 
@@ -114,6 +133,8 @@ _ERROR = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes
 _library = ctypes.CDLL(MySQLdb._mysql.__file__)
 _library.mysql_set_local_infile_handler.argtypes = [ctypes.c_void_p, _INIT, _READ, _END, _ERROR, ctypes.c_void_p]
 _library.mysql_set_local_infile_handler.restype = None
+_library.mysql_get_ssl_cipher.argtypes = [ctypes.c_void_p]
+_library.mysql_get_ssl_cipher.restype = ctypes.c_char_p
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _capsule_pointer.restype = ctypes.c_void_p
 _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
@@ -129,6 +150,7 @@ def connect(address: Address) -> Iterator[Connection]:
     with explain(str(address)):
         connection = MySQLdb.connect(**_options(address), local_infile=0, autocommit=True)
     with closing(connection), explain(str(address)):
+        _insist_on_tls(connection, address)
         yield connection
 
 
@@ -138,10 +160,37 @@ def connect_loader(address: Address) -> Iterator[LoaderConnection]:
     with explain(str(address)):
         connection = LoaderConnection(**_options(address), client_flag=CLIENT.LOCAL_FILES, autocommit=False)
     with closing(connection), explain(str(address)):
+        _insist_on_tls(connection, address)
         settings = ", ".join(f"SESSION {name} = %s" for name in LOADER_SESSION)
         execute(connection, f"SET {settings}", tuple(LOADER_SESSION.values()))
         execute(connection, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+        _see_all_warnings(connection)
         yield connection
+
+
+def cipher(connection: Connection) -> str:
+    """The cipher that the client library itself says is in use; "" if the connection is not encrypted."""
+    return (_library.mysql_get_ssl_cipher(_native(connection)) or b"").decode()
+
+
+def _insist_on_tls(connection: Connection, address: Address) -> None:
+    # REQUIRED accepts a server without TLS on this client library (facts.md, The local-infile callback).
+    if address.tls == "encrypt" and not cipher(connection):
+        raise NotEncrypted(
+            "The target asks for TLS, but the server offers none.",
+            where=str(address),
+            advice="Give the server a certificate (ssl_cert and ssl_key in its my.cnf); or, on this machine or a"
+            " trusted network only, set the target's TLS to off.",
+        )
+
+
+def _see_all_warnings(connection: Connection) -> None:
+    # MySQL 9.7 lets only privileged accounts change it; the others see the first 1,024 (MariaDB lets everybody).
+    try:
+        execute(connection, "SET SESSION max_error_count = %s", (MAX_ERROR_COUNT,))
+    except MySQLdb.OperationalError as error:
+        if error.args[0] != ACCESS_DENIED:
+            raise
 
 
 def _options(address: Address) -> dict[str, Any]:
@@ -156,7 +205,7 @@ def _options(address: Address) -> dict[str, Any]:
         "connect_timeout": CONNECT_TIMEOUT,
         "read_timeout": READ_TIMEOUT,
         "write_timeout": WRITE_TIMEOUT,
-        # REQUIRED accepts a server without TLS on this client library (facts.md): `encrypt` is checked after connecting.
+        # `encrypt` is checked again after connecting: _insist_on_tls.
         "ssl_mode": {"off": "DISABLED", "encrypt": "REQUIRED", "verify": "VERIFY_IDENTITY"}[address.tls],
     }
     if address.tls_ca and address.tls != "off":

@@ -35,7 +35,6 @@ VARIABLES = (
     "max_connections",
     "max_user_connections",
     "offline_mode",
-    "partial_revokes",
     "read_only",
     "require_secure_transport",
     "secure_file_priv",

@@ -1,0 +1,82 @@
+"""Look a target over before anything is loaded into it: what is fine, what is not, and the exact fix for each.
+
+`check` never raises for what it finds: a step that cannot be taken says so, and the others still run.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import MySQLdb
+
+from importer.engine.check import access, safety, settings
+from importer.engine.check.finding import Finding, Subject
+from importer.engine.connection import Address, connect
+from importer.engine.errors import TargetProblem
+from importer.engine.server import read_server
+from importer.engine.server_errors import explain
+
+__all__ = ["Finding", "check"]
+
+Step = Callable[[Subject], Finding]
+
+# Each is named as the finding it gives. Those that need no database still run when it is missing.
+OF_THE_SERVER: tuple[Step, ...] = (
+    settings.version,
+    access.tls,
+    safety.writable,
+    settings.local_infile,
+    access.excess_privileges,
+    safety.cluster,
+    settings.auto_increment,
+    settings.binary_log,
+    settings.durability,
+    settings.buffer_pool,
+    settings.redo_log,
+    settings.sql_mode,
+)
+OF_THE_DATABASE: tuple[Step, ...] = (access.privileges, safety.ledger_table, safety.rollback)
+
+# The connection is gone (manual, Client and Server Error Message Reference; 1927 is MariaDB's own).
+LOST = (1053, 1927, 2006, 2013, 2055, 4031)
+
+
+def check(address: Address) -> list[Finding]:
+    """Connect and look at everything; creates the ledger table if the account may. Takes about a second."""
+    try:
+        with connect(address) as connection:
+            return [access.signed_in(connection, address), *_findings(connection, address, OF_THE_DATABASE)]
+    except TargetProblem as problem:
+        if not access.only_the_database_is_missing(problem):
+            return [access.refused(address, problem)]
+    return _check_without_database(address)
+
+
+def _check_without_database(address: Address) -> list[Finding]:
+    """The account signs in, but not into the database: the server itself can still be looked at."""
+    try:
+        # Every account may work in this one.
+        with connect(replace(address, database="information_schema")) as connection:
+            return [access.no_database(connection, address), *_findings(connection, address, ())]
+    except TargetProblem as problem:
+        return [access.refused(address, problem)]
+
+
+def _findings(connection: MySQLdb.Connection, address: Address, more: tuple[Step, ...]) -> Iterator[Finding]:
+    try:
+        with explain(str(address)):
+            subject = Subject(connection, address, read_server(connection, address))
+        for step in (*OF_THE_SERVER, *more):
+            yield _take(step, subject)
+    except TargetProblem as problem:
+        yield Finding("connection", "fail", f"The check could not go on: {problem.what}", problem.advice)
+
+
+def _take(step: Step, subject: Subject) -> Finding:
+    """One step's finding. Raises TargetProblem only if the server is gone, so that it is said once."""
+    try:
+        with explain(str(subject.address)):
+            return step(subject)
+    except TargetProblem as problem:
+        if access.error_number(problem) in LOST:
+            raise
+        return Finding(step.__name__, "fail", f"This could not be looked at: {problem.what}", problem.advice)

@@ -1,0 +1,184 @@
+"""Whether the account gets in, how safe the way there is, and what it may do."""
+
+import uuid
+
+import MySQLdb
+
+from importer.engine import ledger
+from importer.engine.check.finding import Finding, Subject
+from importer.engine.connection import Address, Connection, NotEncrypted, cipher, execute, fetch_all
+from importer.engine.errors import TargetProblem
+from importer.engine.server import is_loopback
+from importer.engine.sql import quote_name, quote_text
+
+# Manual, Server Error Message Reference and Client Error Message Reference.
+DATABASE_ACCESS_DENIED = 1044
+ACCESS_DENIED = 1045
+UNKNOWN_DATABASE = 1049
+HOST_NOT_ALLOWED = 1130
+TABLE_ACCESS_DENIED = 1142
+NO_SUCH_TABLE = 1146
+TLS_FAILED = 2026
+
+# What may be asked of a table that does not exist: without the right the server says 1142, with it 1146, whether the
+# right comes from the account, from a role or from a pattern, and nothing is changed either way (both seen on MariaDB
+# 10.11 and MySQL 9.7).
+TRIALS = {
+    "INSERT": "INSERT INTO {table} VALUES (1)",
+    "SELECT": "SELECT 1 FROM {table}",
+    "CREATE": "CREATE TABLE {table} LIKE {table}_too",
+}
+# Global rights that an account for loading has no use for, and that are dear to whoever steals its password.
+EXCESS = ("SUPER", "FILE", "CREATE USER", "SHUTDOWN")
+
+
+def error_number(problem: TargetProblem) -> int:
+    """The server's or the client library's number of the error behind a problem; 0 if there is none."""
+    cause = problem.__cause__
+    number = cause.args[0] if isinstance(cause, MySQLdb.Error) and cause.args else 0
+    return number if isinstance(number, int) else 0
+
+
+def only_the_database_is_missing(problem: TargetProblem) -> bool:
+    return error_number(problem) in (UNKNOWN_DATABASE, DATABASE_ACCESS_DENIED)
+
+
+def signed_in(connection: Connection, address: Address) -> Finding:
+    return Finding("sign_in", "ok", f"Signed in at {address.host}:{address.port} as {account(connection)}.")
+
+
+def no_database(connection: Connection, address: Address) -> Finding:
+    """The account gets in, its database does not exist or is closed to it; the server says which only to some."""
+    name = quote_name(address.database)
+    grant = _grant(connection, ["INSERT", "SELECT", "CREATE"], address.database, account(connection))
+    return Finding(
+        "sign_in",
+        "fail",
+        f"The server is there and lets {account(connection)} in, but there is no database {address.database}, "
+        "or this account may not see it.",
+        f"CREATE DATABASE IF NOT EXISTS {name} CHARACTER SET utf8mb4;\n{grant}",
+    )
+
+
+def refused(address: Address, problem: TargetProblem) -> Finding:
+    """No connection can be had: why, and what to do."""
+    where = f"{address.host}:{address.port}"
+    if isinstance(problem, NotEncrypted):
+        return Finding("tls", "fail", problem.what, problem.advice)
+    return Finding("sign_in", "fail", f"No connection to {where}: {problem.what}", _way_in(address, problem))
+
+
+def _way_in(address: Address, problem: TargetProblem) -> str:
+    user = quote_text(address.user)
+    return {
+        ACCESS_DENIED: "Check the target's user name and password. To set a new password, on the server: "
+        f"ALTER USER {user}@'<host>' IDENTIFIED BY '<new password>';",
+        HOST_NOT_ALLOWED: "Let the account in from this machine, on the server: "
+        f"CREATE USER {user}@'<this machine>' IDENTIFIED BY '<password>';",
+        TLS_FAILED: "The server needs a certificate that this machine trusts; name the file of its authority with --tls-ca. "
+        "--tls encrypt does not check it; --tls off is for this machine and trusted networks only.",
+    }.get(error_number(problem), problem.advice)
+
+
+def tls(subject: Subject) -> Finding:
+    """The client library says whether the connection is encrypted, the server only with which version."""
+    wanted, near = subject.address.tls, is_loopback(subject.address.host)
+    if used := cipher(subject.connection):
+        version = fetch_all(subject.connection, "SHOW SESSION STATUS LIKE 'Ssl_version'")[0][1]
+        checked = "certificate and host name are checked" if wanted == "verify" else "the certificate is not checked"
+        message = f"Encrypted with {version}, {used}; {checked}."
+        if wanted == "verify" or near:
+            return Finding("tls", "ok", message)
+        return Finding("tls", "warn", message, "Whoever is in between can pose as the server: use --tls verify.")
+    if near:
+        return Finding("tls", "ok", "Off, which is fine: the server is on this machine.")
+    message = "Off: everybody on the way can read the rows."
+    return Finding("tls", "warn", message, "Use --tls verify, unless the network is yours alone.")
+
+
+def privileges(subject: Subject) -> Finding:
+    """INSERT and SELECT on the database, and CREATE as long as the ledger is not there."""
+    needed = ["INSERT", "SELECT"] + ([] if ledger.exists(subject.connection) else ["CREATE"])
+    missing = [right for right in needed if not _may(subject, right)]
+    database = subject.address.database
+    if not missing:
+        return Finding("privileges", "ok", f"The account may {' and '.join(needed)} in {database}: all that is needed.")
+    fix = _grant(subject.connection, missing, database, account(subject.connection))
+    tables = _granted_tables(subject)
+    if ledger.TABLE in tables and len(tables) > 1:
+        names = ", ".join(name for name in tables if name != ledger.TABLE)
+        return Finding("privileges", "warn", f"The account may load into these tables only: {names}.", fix)
+    return Finding("privileges", "fail", f"The account may not {' or '.join(missing)} in {database}.", fix)
+
+
+def _may(subject: Subject, right: str) -> bool:
+    nowhere = f"{quote_name(subject.address.database)}.millrace_nowhere_{uuid.uuid4().hex[:12]}"
+    try:
+        execute(subject.connection, TRIALS[right].format(table=nowhere))
+    except MySQLdb.Error as error:
+        if error.args[0] in (TABLE_ACCESS_DENIED, DATABASE_ACCESS_DENIED):
+            return False
+        if error.args[0] != NO_SUCH_TABLE:
+            raise
+    return True
+
+
+def _granted_tables(subject: Subject) -> list[str]:
+    """Tables for which the account itself has both INSERT and SELECT, in order."""
+    rows = fetch_all(
+        subject.connection,
+        "SELECT TABLE_NAME FROM information_schema.TABLE_PRIVILEGES WHERE TABLE_SCHEMA = %s AND GRANTEE = %s"
+        " AND PRIVILEGE_TYPE IN ('INSERT', 'SELECT') GROUP BY TABLE_NAME HAVING COUNT(*) = 2 ORDER BY TABLE_NAME",
+        (subject.address.database, _grantee(subject.connection)),
+    )
+    return [row[0] for row in rows]
+
+
+def excess_privileges(subject: Subject) -> Finding:
+    """Global rights that loading does not need."""
+    rows = fetch_all(
+        subject.connection,
+        "SELECT PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = %s",
+        (_grantee(subject.connection),),
+    )
+    held = {row[0] for row in rows}
+    found = [right for right in EXCESS if right in held]
+    if not found:
+        return Finding("excess_privileges", "ok", "The account has no rights over the whole server.")
+    host = _account_parts(subject.connection)[1]
+    own = f"'millrace'@{quote_text(host)}"
+    return Finding(
+        "excess_privileges",
+        "warn",
+        f"The account has rights over the whole server ({', '.join(found)}) that loading does not need.",
+        f"CREATE USER {own} IDENTIFIED BY '<password>';\n"
+        f"{_grant(subject.connection, ['INSERT', 'SELECT', 'CREATE'], subject.address.database, own)}\n"
+        "Then use that account in the target.",
+    )
+
+
+def account(connection: Connection) -> str:
+    """The account as GRANT wants it, 'user'@'host': the one that the server matched, not the one that was asked for."""
+    user, host = _account_parts(connection)
+    return f"{quote_text(user)}@{quote_text(host)}"
+
+
+def _grantee(connection: Connection) -> str:
+    """The account as information_schema writes it: in quotes, with nothing escaped."""
+    user, host = _account_parts(connection)
+    return f"'{user}'@'{host}'"
+
+
+def _account_parts(connection: Connection) -> tuple[str, str]:
+    user, _, host = str(fetch_all(connection, "SELECT CURRENT_USER()")[0][0]).rpartition("@")
+    return user, host
+
+
+def _grant(connection: Connection, rights: list[str], database: str, to: str) -> str:
+    """The statement that gives the rights. In it _ and % are wildcards unless escaped, and must not be escaped where
+    MySQL's partial_revokes takes the name as it stands (manual, GRANT Statement).
+    """
+    pattern = database
+    if fetch_all(connection, "SHOW VARIABLES WHERE Variable_name = 'partial_revokes' AND Value = 'ON'") == []:
+        pattern = database.replace("_", "\\_").replace("%", "\\%")
+    return f"GRANT {', '.join(rights)} ON {quote_name(pattern)}.* TO {to};"

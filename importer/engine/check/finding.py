@@ -1,0 +1,39 @@
+"""What a check found out about one thing, in words that say what to do about it."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from importer.engine.connection import Address, Connection
+from importer.engine.server import Server
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. `status` is "ok", "warn" or "fail"; `fix` is what to run or write, or ""."""
+
+    name: str
+    status: str
+    message: str
+    fix: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What the steps of a check look at."""
+
+    connection: Connection
+    address: Address
+    server: Server
+
+
+def human_bytes(count: int) -> str:
+    """A size as people say it: 134217728 is "128 MiB"."""
+    size = float(count)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.4g} {unit}"
+        size /= 1024
+    return f"{size:.4g} TiB"

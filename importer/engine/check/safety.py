@@ -1,0 +1,151 @@
+"""Whether a load into this target can be undone, and so whether it can be done exactly once."""
+
+import ctypes
+import uuid
+
+import MySQLdb
+
+from importer.engine import ledger
+from importer.engine.check.finding import Finding, Subject
+from importer.engine.connection import FEED_NAME, connect_loader, execute, fetch_all
+from importer.engine.methods import load_data_local
+from importer.engine.sql import quote_name, quote_text
+
+PROBE_ROWS = 3
+
+
+class ProbeRows:
+    """A feed of a few ledger rows for a job that does not exist; LOAD DATA's default format."""
+
+    def __init__(self, job: str) -> None:
+        self._left = "".join(f"{job}\t{chunk}\t1\t0\t0\t{'0' * 16}\n" for chunk in range(PROBE_ROWS)).encode()
+
+    def read_into(self, address: int, size: int) -> int:
+        part, self._left = self._left[:size], self._left[size:]
+        ctypes.memmove(address, part, len(part))
+        return len(part)
+
+
+def ledger_table(subject: Subject) -> Finding:
+    """Create the ledger where the account may; otherwise hand out its SQL."""
+    created = not ledger.exists(subject.connection)
+    if created:
+        try:
+            ledger.create(subject.connection)
+        except MySQLdb.Error as error:
+            return Finding(
+                "ledger_table",
+                "fail",
+                f"There is no table {ledger.TABLE}, and this account could not create it: {error.args[-1]}",
+                f"USE {quote_name(subject.address.database)};\n{ledger.CREATE_SQL};",
+            )
+    engine = _engine(subject)
+    if engine != "InnoDB":
+        return Finding(
+            "ledger_table",
+            "fail",
+            f"The table {ledger.TABLE} is kept in {engine}, which cannot roll back.",
+            f"ALTER TABLE {quote_name(subject.address.database)}.{ledger.TABLE} ENGINE = InnoDB;",
+        )
+    state = "has been created" if created else "is there"
+    return Finding("ledger_table", "ok", f"The table {ledger.TABLE} {state}: it keeps chunks from loading twice.")
+
+
+def rollback(subject: Subject) -> Finding:
+    """Load a few rows as a chunk would be, roll back, and count what is left."""
+    if not subject.server.on("local_infile"):
+        return Finding(
+            "rollback", "warn", "Not tried, because the server refuses LOAD DATA LOCAL.", "See local_infile."
+        )
+    if not ledger.exists(subject.connection):
+        return Finding("rollback", "warn", f"Not tried, because there is no table {ledger.TABLE}.", "See ledger_table.")
+    job = str(uuid.uuid4())
+    loaded = _load_and_roll_back(subject, job)
+    if loaded != PROBE_ROWS:
+        message = f"{PROBE_ROWS} rows were sent and {loaded} arrived: LOAD DATA LOCAL does not work here as it should."
+        return Finding("rollback", "fail", message, "Connect to the server itself, not to a proxy in front of it.")
+    left = _count(subject, job)
+    if not left:
+        return Finding(
+            "rollback", "ok", f"{PROBE_ROWS} rows were loaded and rolled back: what was rolled back is gone."
+        )
+    _clean_up(subject, job)
+    return Finding(
+        "rollback",
+        "fail",
+        f"{PROBE_ROWS} rows were loaded and rolled back, and {left} are still there: this server cannot undo a load, "
+        "so a chunk that fails half-way would leave rows behind.",
+        f"ALTER TABLE {quote_name(subject.address.database)}.{ledger.TABLE} ENGINE = InnoDB; in a Galera cluster also "
+        "SET GLOBAL wsrep_load_data_splitting = OFF;",
+    )
+
+
+def _load_and_roll_back(subject: Subject, job: str) -> int:
+    """The number of rows that the loading transaction itself saw before it was rolled back."""
+    statement = (
+        f"LOAD DATA LOCAL INFILE {quote_text(FEED_NAME)} INTO TABLE {ledger.TABLE}"
+        " (job, chunk, attempt, row_count, byte_count, digest)"
+    )
+    with connect_loader(subject.address) as loader:
+        execute(loader, "START TRANSACTION")
+        load_data_local.load(loader, statement, ProbeRows(job))
+        seen = len(ledger.rows_by_chunk(loader, job))
+        execute(loader, "ROLLBACK")
+    return seen
+
+
+def _count(subject: Subject, job: str) -> int:
+    return len(ledger.rows_by_chunk(subject.connection, job))
+
+
+def _clean_up(subject: Subject, job: str) -> None:
+    """Nobody refers to those rows: where the account may not DELETE, they may stay."""
+    try:
+        execute(subject.connection, f"DELETE FROM {ledger.TABLE} WHERE job = %s", (job,))
+    except MySQLdb.OperationalError as error:
+        if error.args[0] != 1142:  # ER_TABLEACCESS_DENIED_ERROR
+            raise
+
+
+def _engine(subject: Subject) -> str:
+    rows = fetch_all(
+        subject.connection,
+        "SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s",
+        (ledger.TABLE,),
+    )
+    return str(rows[0][0]) if rows else "an unknown engine"
+
+
+def writable(subject: Subject) -> Finding:
+    """Whether the server takes writes at all."""
+    server = subject.server
+    closed = [name for name in ("read_only", "super_read_only", "innodb_read_only", "offline_mode") if server.on(name)]
+    if not closed:
+        return Finding("writable", "ok", "The server takes writes.")
+    return Finding(
+        "writable",
+        "fail",
+        f"The server does not take writes: {' and '.join(closed)} is on, as on a replica.",
+        "Use the primary's address. If this is the primary: "
+        + " ".join(f"SET GLOBAL {name} = OFF;" for name in reversed(closed) if name != "innodb_read_only"),
+    )
+
+
+def cluster(subject: Subject) -> Finding:
+    """Galera may split one LOAD DATA into commits of 10,000 rows (facts.md, LOAD DATA LOCAL)."""
+    server = subject.server
+    if not server.on("wsrep_on"):
+        return Finding("cluster", "ok", "Not a Galera cluster.")
+    if server.on("wsrep_load_data_splitting"):
+        return Finding(
+            "cluster",
+            "fail",
+            "A Galera cluster that commits in the middle of LOAD DATA: a load that fails would leave rows behind.",
+            "SET GLOBAL wsrep_load_data_splitting = OFF; and the same in every node's my.cnf.",
+        )
+    return Finding(
+        "cluster",
+        "warn",
+        "A Galera cluster: each chunk goes to all nodes when it commits, and two nodes' commits can conflict.",
+        "Load through one node only, with chunks far below wsrep_max_ws_size.",
+    )

@@ -1,0 +1,187 @@
+"""What the server's settings mean for loading: what holds it back, and what makes it unsafe."""
+
+import os
+
+from importer.engine.check.finding import Finding, Subject, human_bytes
+
+MIB = 2**20
+GIB = 2**30
+
+OLDEST = {"MariaDB": (10, 5), "MySQL": (8, 0)}
+# They refuse LOAD DATA LOCAL (facts.md, LOAD DATA LOCAL).
+REFUSES_LOCAL = ("Vitess", "ProxySQL")
+# Nothing of Millrace has been tried on these.
+UNTRIED = ("TiDB",)
+
+# Below these, a server holds loads back; both are where the defaults of MySQL 8 and MariaDB 10 and 11 lie.
+SMALL_BUFFER_POOL = 128 * MIB
+SMALL_REDO_LOG = 512 * MIB
+GOOD_REDO_LOG = 2 * GIB
+# A chunk's row events are about as large as its text; four of the planner's usual chunks leave room for wide rows.
+SMALL_BINLOG_CACHE = 128 * MIB
+# MySQL's and MariaDB's default, which means no limit: 2**64 less one block.
+NO_BINLOG_LIMIT = 2**63
+
+
+def version(subject: Subject) -> Finding:
+    server = subject.server
+    said = f"{server.flavour} {server.version}"
+    if server.flavour in REFUSES_LOCAL:
+        return Finding(
+            "version",
+            "fail",
+            f"{said} refuses LOAD DATA LOCAL.",
+            "Use the address of the MySQL server behind it.",
+        )
+    if server.flavour in UNTRIED:
+        return Finding(
+            "version",
+            "warn",
+            f"{said} speaks like MySQL, but Millrace has not been tried on it.",
+            "Look at rollback below.",
+        )
+    oldest = OLDEST["MariaDB" if server.mariadb else "MySQL"]
+    if server.release < oldest:
+        return Finding(
+            "version",
+            "fail",
+            f"{said} is too old.",
+            "Upgrade the server: Millrace needs MySQL 8.0 or MariaDB 10.5, or later.",
+        )
+    return Finding("version", "ok", f"{said}.")
+
+
+def local_infile(subject: Subject) -> Finding:
+    """Off by default on MySQL 8 and later, on by default on MariaDB."""
+    if subject.server.on("local_infile"):
+        return Finding("local_infile", "ok", "The server takes LOAD DATA LOCAL.")
+    return Finding(
+        "local_infile",
+        "fail",
+        "The server refuses LOAD DATA LOCAL: local_infile is off.",
+        "SET GLOBAL local_infile = ON; and in its my.cnf under [mysqld]: local_infile = ON",
+    )
+
+
+def auto_increment(subject: Subject) -> Finding:
+    """Manual, AUTO_INCREMENT Handling in InnoDB: modes 0 and 1 lock the table for the whole of a bulk insert."""
+    mode = subject.server.number("innodb_autoinc_lock_mode")
+    if mode is None or mode == 2:
+        return Finding("auto_increment", "ok", "Chunks load side by side, into tables with AUTO_INCREMENT too.")
+    statements = subject.server.variables.get("binlog_format", "").upper() == "STATEMENT"
+    caution = (
+        " Set binlog_format = ROW first: with STATEMENT, replicas would number rows differently." if statements else ""
+    )
+    return Finding(
+        "auto_increment",
+        "warn",
+        f"innodb_autoinc_lock_mode is {mode}: loads into a table with an AUTO_INCREMENT column run one at a time. "
+        "Other tables are not affected.",
+        f"In the server's my.cnf under [mysqld]: innodb_autoinc_lock_mode = 2; then restart it.{caution}",
+    )
+
+
+def sql_mode(subject: Subject) -> Finding:
+    """Told, not judged: our sessions set their own (connection.LOADER_SESSION)."""
+    mode = subject.server.variables.get("sql_mode", "")
+    strict = "STRICT_ALL_TABLES" in mode or "STRICT_TRANS_TABLES" in mode
+    said = "strict" if strict else "not strict: other programs' bad values are changed without an error"
+    return Finding("sql_mode", "ok", f"The server's default is {said}. Millrace's own sessions are always strict.")
+
+
+def buffer_pool(subject: Subject) -> Finding:
+    """Rows in random key order loaded 1.7 times slower once the table was larger than this (facts.md, Speed)."""
+    size = subject.server.number("innodb_buffer_pool_size")
+    if size is None:
+        return Finding("buffer_pool", "ok", "This server does not show innodb_buffer_pool_size.")
+    if size > SMALL_BUFFER_POOL:
+        return Finding("buffer_pool", "ok", f"innodb_buffer_pool_size is {human_bytes(size)}.")
+    good, why = _good_buffer_pool(subject)
+    return Finding(
+        "buffer_pool",
+        "warn",
+        f"innodb_buffer_pool_size is {human_bytes(size)}: loads slow down once a table and its keys are larger.",
+        f"SET GLOBAL innodb_buffer_pool_size = {good}; and the same in its my.cnf ({human_bytes(good)}, {why}).",
+    )
+
+
+def _good_buffer_pool(subject: Subject) -> tuple[int, str]:
+    """Bytes, and why so many: half of this machine's memory if the server is here, since it is not here alone."""
+    if subject.server.local:
+        half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+        return max(half // (256 * MIB) * 256 * MIB, 256 * MIB), "about half of this machine's memory"
+    return 4 * GIB, "or what half of the server's memory is"
+
+
+def redo_log(subject: Subject) -> Finding:
+    """Manual, Redo Log: a small one makes the server write pages early, in the middle of the load."""
+    size = subject.server.redo_bytes
+    if size is None:
+        return Finding("redo_log", "ok", "This server does not show the size of its redo log.")
+    if size >= SMALL_REDO_LOG:
+        return Finding("redo_log", "ok", f"The redo log has {human_bytes(size)}.")
+    return Finding(
+        "redo_log",
+        "warn",
+        f"The redo log has {human_bytes(size)}: a long load fills it faster than pages are written back, and waits.",
+        _larger_redo_log(subject),
+    )
+
+
+def _larger_redo_log(subject: Subject) -> str:
+    server = subject.server
+    if "innodb_redo_log_capacity" in server.variables:
+        return f"SET PERSIST innodb_redo_log_capacity = {GOOD_REDO_LOG};"
+    # MariaDB can change it while running, but a crash meanwhile could lose data (MDEV-34750): not our advice.
+    return "In the server's my.cnf under [mysqld]: innodb_log_file_size = 2G; then restart it."
+
+
+def durability(subject: Subject) -> Finding:
+    """Manual, innodb_flush_log_at_trx_commit. Never advised down: what it gives up is said instead."""
+    server = subject.server
+    mode = server.number("innodb_flush_log_at_trx_commit")
+    lost = {
+        0: "a crash of the server or the machine can lose the last second of committed chunks",
+        2: "a crash of the machine can lose the last second of committed chunks",
+    }
+    if mode in lost:
+        return Finding(
+            "durability",
+            "warn",
+            f"innodb_flush_log_at_trx_commit is {mode}: {lost[mode]}, which the import has already counted as loaded.",
+            "SET GLOBAL innodb_flush_log_at_trx_commit = 1; and the same in its my.cnf under [mysqld]",
+        )
+    return Finding(
+        "durability",
+        "ok",
+        "innodb_flush_log_at_trx_commit is 1: a committed chunk survives a crash. "
+        "(With 2, the machine's crash could lose the last second; with 0, the server's too.)",
+    )
+
+
+def binary_log(subject: Subject) -> Finding:
+    server = subject.server
+    if not server.on("log_bin"):
+        return Finding("binary_log", "ok", "Off.")
+    if server.variables.get("binlog_format", "").upper() == "STATEMENT":
+        # Manual, SET TRANSACTION: READ COMMITTED allows row-based logging only (error 1665).
+        return Finding(
+            "binary_log",
+            "fail",
+            "binlog_format is STATEMENT, with which the server refuses loads in READ COMMITTED, as Millrace does them.",
+            "SET GLOBAL binlog_format = ROW; and in its my.cnf under [mysqld]: binlog_format = ROW",
+        )
+    limit = server.number("max_binlog_cache_size")
+    if limit is not None and limit < SMALL_BINLOG_CACHE:
+        return Finding(
+            "binary_log",
+            "warn",
+            f"On, and max_binlog_cache_size is {human_bytes(limit)}: a chunk whose rows are larger fails (error 1197).",
+            f"SET GLOBAL max_binlog_cache_size = {4 * GIB}; or choose chunks of at most {human_bytes(limit // 4)}.",
+        )
+    allowed = "no limit" if limit is None or limit >= NO_BINLOG_LIMIT else human_bytes(limit)
+    return Finding(
+        "binary_log",
+        "ok",
+        f"On, as replicas and backups need it; rows are written twice. A transaction may have {allowed}.",
+    )
