@@ -141,7 +141,8 @@ _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
 def _native(connection: Connection) -> int:
-    return _capsule_pointer(connection._get_native_connection(), b"_mysql.connection.native_connection")
+    pointer: int = _capsule_pointer(connection._get_native_connection(), b"_mysql.connection.native_connection")
+    return pointer
 
 
 @contextmanager
@@ -196,7 +197,8 @@ def _see_all_warnings(connection: Connection) -> None:
 def _options(address: Address) -> dict[str, Any]:
     """The only keywords ever given to the client library: no option file, no init command, no plugin folder."""
     options: dict[str, Any] = {
-        "host": address.host,
+        # For "localhost" the client library would take its default Unix socket, whatever the port.
+        "host": "127.0.0.1" if address.host == "localhost" else address.host,
         "port": address.port,
         "user": address.user,
         "passwd": address.password,

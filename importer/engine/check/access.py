@@ -75,7 +75,7 @@ def _way_in(address: Address, problem: TargetProblem) -> str:
         f"ALTER USER {user}@'<host>' IDENTIFIED BY '<new password>';",
         HOST_NOT_ALLOWED: "Let the account in from this machine, on the server: "
         f"CREATE USER {user}@'<this machine>' IDENTIFIED BY '<password>';",
-        TLS_FAILED: "The server needs a certificate that this machine trusts; name the file of its authority with --tls-ca. "
+        TLS_FAILED: "The server needs a certificate that this machine trusts; --tls-ca names its authority's file. "
         "--tls encrypt does not check it; --tls off is for this machine and trusted networks only.",
     }.get(error_number(problem), problem.advice)
 

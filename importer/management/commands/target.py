@@ -1,0 +1,137 @@
+"""`manage.py target`: add, check, list and remove targets."""
+
+import json
+import os
+from argparse import ArgumentParser
+from collections.abc import Callable
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db.models import ProtectedError
+
+from importer import targets
+from importer.engine.errors import Problem
+from importer.models import Target
+
+SIGNS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
+
+
+class Command(BaseCommand):
+    help = "Add, check, list and remove targets: the MySQL and MariaDB databases that imports go into."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="add|check|list|remove")
+        add = verbs.add_parser("add", help="keep a target under a name")
+        add.add_argument("name")
+        add.add_argument("url", help="mysql://USER@HOST:PORT/DATABASE")
+        add.add_argument("--password-env", metavar="VAR", help="the environment variable that holds the password")
+        add.add_argument("--tls", choices=Target.Tls.values, help="default: off on this machine, elsewhere verify")
+        add.add_argument("--tls-ca", metavar="FILE", default="", help="the authorities that --tls verify trusts")
+        add.add_argument("--ceiling", type=int, metavar="N", help="most chunks at once, over all imports (1 to 64)")
+        add.add_argument("--replace", action="store_true", help="change the target of that name, if there is one")
+        check = verbs.add_parser("check", help="connect and say what is fine, what is not, and the fix")
+        check.add_argument("name")
+        check.add_argument("--json", dest="as_json", action="store_true")
+        verbs.add_parser("list", help="all targets").add_argument("--json", dest="as_json", action="store_true")
+        verbs.add_parser("remove", help="forget a target; nothing changes on the server").add_argument("name")
+
+    def handle(self, *_args: Any, verb: str, **options: Any) -> None:
+        """Run one verb. What went wrong is one line, without a traceback."""
+        try:
+            VERBS[verb](self, **options)
+        except Problem as problem:
+            raise CommandError(str(problem)) from problem
+
+    def _add(self, *, name: str, url: str, password_env: str | None, **options: Any) -> None:
+        parsed = targets.parse_url(url)
+        password = _password(password_env)
+        if parsed.password:
+            self.stderr.write(
+                "Warning: others see a password in a command line (process list, history). Use --password-env."
+            )
+        target = targets.add_or_replace(
+            name,
+            parsed,
+            password=parsed.password or None if password is None else password,
+            **{key: options[key] for key in ("tls", "tls_ca", "ceiling", "replace")},
+        )
+        self.stdout.write(f"{name}: {_where(target)}, TLS {target.tls}. Next: manage.py target check {name}")
+
+    def _check(self, *, name: str, as_json: bool, **_: Any) -> None:
+        findings = targets.check(_target(name))
+        ok = targets.passed(findings)
+        if as_json:
+            self._write_json({"target": name, "ok": ok, "findings": findings})
+        else:
+            for finding in findings:
+                self._write_finding(**finding)
+        if not ok:
+            raise SystemExit(1)
+
+    def _list(self, *, as_json: bool, **_: Any) -> None:
+        found = Target.objects.order_by("name")
+        if as_json:
+            self._write_json([_as_json(target) for target in found])
+            return
+        for target in found:
+            self.stdout.write(f"{target.name}: {_where(target)}, TLS {target.tls}, {_state(target)}")
+
+    def _remove(self, *, name: str, **_: Any) -> None:
+        try:
+            _target(name).delete()
+        except ProtectedError as error:
+            count = len(error.protected_objects)
+            imports = "1 import" if count == 1 else f"{count} imports"
+            raise CommandError(f"{name} stays: {imports} went into it, and are listed with it.") from error
+        self.stdout.write(f"{name} is forgotten. Nothing was changed on the server.")
+
+    def _write_finding(self, name: str, status: str, message: str, fix: str) -> None:
+        self.stdout.write(f"{SIGNS[status]}  {name}: {message}")
+        for line in fix.splitlines():
+            self.stdout.write(f"      {line}")
+
+    def _write_json(self, value: Any) -> None:
+        self.stdout.write(json.dumps(value, indent=2))
+
+
+VERBS: dict[str, Callable[..., None]] = {
+    "add": Command._add,
+    "check": Command._check,
+    "list": Command._list,
+    "remove": Command._remove,
+}
+
+
+def _password(variable: str | None) -> str | None:
+    if variable is None:
+        return None
+    if variable not in os.environ:
+        raise CommandError(f"There is no environment variable {variable}: export it first, with the password in it.")
+    return os.environ[variable]
+
+
+def _target(name: str) -> Target:
+    target = Target.objects.filter(name=name).first()
+    if target is None:
+        known = ", ".join(Target.objects.order_by("name").values_list("name", flat=True)) or "none yet"
+        raise CommandError(f"There is no target {name}. Targets: {known}.")
+    return target
+
+
+def _where(target: Target) -> str:
+    return f"{target.user}@{target.host}:{target.port}/{target.database}"
+
+
+def _state(target: Target) -> str:
+    if target.checked_at is None:
+        return "not checked yet"
+    return f"{'ok' if targets.passed(target.findings) else 'fails its check'} ({target.checked_at:%Y-%m-%d %H:%M} UTC)"
+
+
+def _as_json(target: Target) -> dict[str, Any]:
+    fields = ("name", "host", "port", "user", "database", "tls", "tls_ca", "ceiling")
+    return {
+        **{field: getattr(target, field) for field in fields},
+        "ok": targets.passed(target.findings) if target.checked_at else None,
+        "checked_at": target.checked_at.isoformat() if target.checked_at else None,
+    }

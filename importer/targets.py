@@ -1,0 +1,161 @@
+"""Targets: where one may be, how one is added from a URL, and its check."""
+
+import ipaddress
+import socket
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from importer.engine import check as engine_check
+from importer.engine.check import Finding
+from importer.engine.errors import TargetProblem
+from importer.engine.server import is_loopback
+from importer.models import Target
+
+DEFAULT_PORT = 3306
+URL_SHAPE = "Write it as mysql://USER@HOST:PORT/DATABASE; % @ : / in a name as %25 %40 %3A %2F."
+
+# What a cloud's machines are told about themselves, credentials included, is served there: never a database server.
+FORBIDDEN = tuple(
+    ipaddress.ip_network(each)
+    for each in (
+        "169.254.0.0/16",
+        "fe80::/10",
+        "fd00:ec2::254/128",  # Amazon, over IPv6
+        "100.100.100.200/32",  # Alibaba
+    )
+)
+
+
+@dataclass(frozen=True)
+class TargetUrl:
+    """A target's URL taken apart. `password` is "" unless somebody wrote one into it."""
+
+    host: str
+    port: int
+    user: str
+    database: str
+    password: str = field(default="", repr=False)
+
+
+def parse_url(url: str) -> TargetUrl:
+    """Take apart mysql://USER[:PASSWORD]@HOST[:PORT]/DATABASE; each part may be percent-encoded.
+
+    Raises TargetProblem, which never repeats the URL: there may be a password in it.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        # The message of urllib about a bad port or host repeats that part only where it has no password in it.
+        raise TargetProblem("The URL has no valid host and port.", advice=URL_SHAPE) from error
+    database = unquote(parts.path.removeprefix("/"))
+    for wrong, what in (
+        (parts.scheme != "mysql", "The URL does not begin with mysql://, which is also right for MariaDB."),
+        (
+            bool(parts.query or parts.fragment),
+            "The URL has options after ? or #, which are not read: use --tls and such.",
+        ),
+        (not parts.username, "The URL names no user."),
+        (not host, "The URL names no host."),
+        (not database or "/" in database, "The URL does not end in one database's name."),
+        (port == 0, "The URL's port is 0."),
+    ):
+        if wrong:
+            raise TargetProblem(what, advice=URL_SHAPE)
+    return TargetUrl(
+        unquote(host or ""),
+        port or DEFAULT_PORT,
+        unquote(parts.username or ""),
+        database,
+        unquote(parts.password or ""),
+    )
+
+
+def default_tls(host: str) -> str:
+    """Off on this machine, where nobody is in between; elsewhere with the certificate checked."""
+    return Target.Tls.OFF if is_loopback(host) else Target.Tls.VERIFY
+
+
+def refuse_forbidden(host: str) -> None:
+    """Raise TargetProblem if the host is, or its name stands for, an address where no database server can be."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return  # Connecting says better what is wrong with it.
+    for entry in found:
+        address = ipaddress.ip_address(str(entry[4][0]).split("%")[0])
+        address = getattr(address, "ipv4_mapped", None) or address
+        if any(address in network for network in FORBIDDEN):
+            raise TargetProblem(
+                f"{host} is {address}, a link-local or cloud metadata address: no database is reached there.",
+                advice="Use the address that the server has on your network.",
+            )
+
+
+def add_or_replace(
+    name: str,
+    url: TargetUrl,
+    *,
+    password: str | None = None,
+    tls: str | None = None,
+    tls_ca: str = "",
+    ceiling: int | None = None,
+    replace: bool = False,
+) -> Target:
+    """Save a target. With `replace` one of that name is changed in place, so that its imports stay with it.
+
+    `password` None keeps a stored one, but only for the same server and user: it is never sent anywhere else.
+    Raises TargetProblem if the name is taken, the address is forbidden, or a value is not allowed.
+    """
+    refuse_forbidden(url.host)
+    target = Target.objects.filter(name=name).first() or Target(name=name)
+    if target.pk and not replace:
+        raise TargetProblem(f"There is a target {name} already.", advice="Choose another name, or add --replace.")
+    same_account = (target.host, target.port, target.user) == (url.host, url.port, url.user)
+    target.host, target.port, target.user, target.database = url.host, url.port, url.user, url.database
+    target.tls, target.tls_ca = tls or default_tls(url.host), tls_ca
+    if ceiling is not None:
+        target.ceiling = ceiling
+    if password is not None:
+        target.set_password(password)
+    elif not same_account:
+        target.password_ciphertext = ""
+    # What was found out is about the address as it was.
+    target.findings, target.checked_at = [], None
+    _save(target)
+    return target
+
+
+def _save(target: Target) -> None:
+    try:
+        target.full_clean()
+    except ValidationError as error:
+        what = "; ".join(f"{name}: {' '.join(texts)}" for name, texts in error.message_dict.items())
+        raise TargetProblem(what, advice="Correct that and try again.") from error
+    target.save()
+
+
+def check(target: Target) -> list[dict[str, Any]]:
+    """Look the target over, keep what was found with it, and return it: importer.engine.check.Finding as JSON."""
+    found = [finding.as_json() for finding in _findings(target)]
+    target.findings, target.checked_at = found, timezone.now()
+    target.save(update_fields=["findings", "checked_at"])
+    return found
+
+
+def _findings(target: Target) -> list[Finding]:
+    try:
+        # Again, since a name may stand for another address than when it was added.
+        refuse_forbidden(target.host)
+    except TargetProblem as problem:
+        return [Finding("address", "fail", problem.what, problem.advice)]
+    return engine_check.check(target.address)
+
+
+def passed(findings: list[dict[str, Any]]) -> bool:
+    """Whether nothing failed; warnings are allowed."""
+    return all(finding["status"] != "fail" for finding in findings)
