@@ -16,4 +16,8 @@ urlpatterns = [
     path("uploads/<uuid:key>/", uploads.upload, name="upload"),
     # the targets
     path("targets/", targets.targets, name="targets"),
+    path("targets/new/", targets.target_new, name="target_new"),
+    path("targets/<int:pk>/", targets.target, name="target"),
+    path("targets/<int:pk>/check/", targets.target_check, name="target_check"),
+    path("targets/<int:pk>/delete/", targets.target_delete, name="target_delete"),
 ]

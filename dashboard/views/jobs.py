@@ -1,13 +1,110 @@
-"""The list of all imports."""
+"""The list of all imports: settings beside timings, filtered, sorted and paged in the database."""
 
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import BigIntegerField, DurationField, Expression, ExpressionWrapper, F, FloatField, Q, QuerySet
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
 
-from importer.models import ImportJob
+from dashboard.templatetags.millrace import percent
+from importer.models import ImportJob, Target
+
+PAGE_ROWS = 50
+NEWEST_FIRST = "-started"
+
+# A cast of a duration gives microseconds on every database; bytes per microsecond are megabytes per second.
+MICROSECONDS = Cast(ExpressionWrapper(F("finished_at") - F("started_at"), DurationField()), FloatField())
+
+# What the table computes, beside the model's own fields.
+COMPUTED: dict[str, F | Expression] = {
+    "file": F("source__name"),
+    "size": F("source__size"),
+    "target_name": F("target__name"),
+    "rows": F("loaded_rows") + F("replaced_rows") + F("skipped_rows") + F("rejected_rows"),
+    "throughput": F("committed_bytes") / MICROSECONDS,
+    "seconds": MICROSECONDS / 1e6,
+    "chunk_bytes": Cast(KT("plan_json__chunk_bytes"), BigIntegerField()),
+    "method": KT("plan_json__method"),
+}
+FIELDS = (
+    "pk",
+    "schema_name",
+    "table_name",
+    "status",
+    "rejected_rows",
+    "rows_per_second",
+    "committed_bytes",
+    "parallelism",
+    "created_at",
+)
+# Each column that sorts, by the name it has in the address.
+SORTS: dict[str, F | Expression] = {
+    "file": COMPUTED["file"],
+    "size": COMPUTED["size"],
+    "table": F("table_name"),
+    "target": COMPUTED["target_name"],
+    "status": F("status"),
+    "rows": COMPUTED["rows"],
+    "rate": F("rows_per_second"),
+    "throughput": COMPUTED["throughput"],
+    "seconds": COMPUTED["seconds"],
+    "parallelism": F("parallelism"),
+    "chunk": COMPUTED["chunk_bytes"],
+    "method": COMPUTED["method"],
+    "started": F("created_at"),
+}
 
 
 @require_safe
+@vary_on_headers("HX-Request")
 def jobs(request: HttpRequest) -> HttpResponse:
-    """The newest imports first."""
-    return render(request, "dashboard/jobs.html", {"jobs": ImportJob.objects.order_by("-pk")[:50]})
+    """The page, or only its table when htmx asks."""
+    found = matching(request.GET.get("q", ""), request.GET.get("status", ""), request.GET.get("target", ""))
+    sort = request.GET.get("sort", "")
+    if sort.removeprefix("-") not in SORTS:
+        sort = NEWEST_FIRST
+    page = Paginator(listed(found, sort), PAGE_ROWS).get_page(request.GET.get("page"))
+    for job in page.object_list:
+        job["progress"] = None if job["status"] in ImportJob.ENDED else percent(job["committed_bytes"], job["size"])
+    context: dict[str, Any] = {
+        "page": page,
+        "page_numbers": page.paginator.get_elided_page_range(page.number, on_each_side=1, on_ends=1),
+        "sort": sort,
+        "running": any(job["progress"] is not None for job in page.object_list),
+    }
+    htmx = request.htmx  # type: ignore[attr-defined]
+    if htmx and not htmx.history_restore_request:
+        return render(request, "dashboard/_jobs_table.html", context)
+    context |= {
+        "statuses": ImportJob.Status.choices,
+        "targets": Target.objects.values_list("pk", "name").order_by("name"),
+        "any_jobs": bool(page.paginator.count) or ImportJob.objects.exists(),
+    }
+    return render(request, "dashboard/jobs.html", context)
+
+
+def matching(text: str, status: str, target: str) -> QuerySet[ImportJob]:
+    """The jobs whose file or table has the text in its name, of one status, on one target; "" does not filter."""
+    found = ImportJob.objects.all()
+    if text := text.strip():
+        found = found.filter(
+            Q(source__name__icontains=text) | Q(table_name__icontains=text) | Q(schema_name__icontains=text)
+        )
+    if status:
+        found = found.filter(status=status)
+    if target:
+        found = found.filter(target_id=int(target)) if target.isdecimal() else found.none()
+    return found
+
+
+def listed(found: QuerySet[ImportJob], sort: str) -> QuerySet[ImportJob, dict[str, Any]]:
+    """One dict per job with what the table shows; `sort` is a name of SORTS, with "-" before it for descending."""
+    column = SORTS[sort.removeprefix("-")]
+    order = column.desc(nulls_last=True) if sort.startswith("-") else column.asc(nulls_last=True)
+    rows: QuerySet[ImportJob, dict[str, Any]] = found.order_by(order, "-pk").values(*FIELDS, **COMPUTED)
+    return rows

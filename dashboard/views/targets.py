@@ -1,13 +1,84 @@
-"""The servers and databases that files are loaded into."""
+"""Targets: the list, and each one's page to edit it, to check it, and to read what a check found."""
 
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count, ProtectedError
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from dashboard.forms import TargetForm
+from importer.engine.errors import Problem
 from importer.models import Target
 
 
 @require_safe
 def targets(request: HttpRequest) -> HttpResponse:
-    """Every target by name."""
-    return render(request, "dashboard/targets.html", {"targets": Target.objects.order_by("name")})
+    """Every target by name, with what its last check found."""
+    found = Target.objects.annotate(job_count=Count("jobs")).order_by("name")
+    return render(request, "dashboard/targets.html", {"targets": found})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def target_new(request: HttpRequest) -> HttpResponse:
+    """A form for a new target, which is checked as soon as it is saved."""
+    return _edit(request, Target())
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def target(request: HttpRequest, pk: int) -> HttpResponse:
+    """One target: its form and the findings of its last check."""
+    return _edit(request, get_object_or_404(Target, pk=pk))
+
+
+@require_POST
+def target_check(request: HttpRequest, pk: int) -> HttpResponse:
+    """Check the target now."""
+    found = get_object_or_404(Target, pk=pk)
+    _check(request, found)
+    if request.htmx:  # type: ignore[attr-defined]
+        return render(request, "dashboard/_findings.html", {"target": found})
+    return redirect("target", pk)
+
+
+@require_POST
+def target_delete(request: HttpRequest, pk: int) -> HttpResponse:
+    """Forget the target, unless imports belong to it: they would lose where they went."""
+    found = get_object_or_404(Target, pk=pk)
+    try:
+        found.delete()
+    except ProtectedError as error:
+        count = len(error.protected_objects)
+        messages.error(
+            request, f"{found.name} stays: {count:,} {_imports(count)} went into it, and are listed with it."
+        )
+        return redirect("target", pk)
+    messages.success(request, f"{found.name} is deleted. Nothing was changed on the server.")
+    return redirect("targets")
+
+
+def _edit(request: HttpRequest, edited: Target) -> HttpResponse:
+    form = TargetForm(request.POST or None, instance=edited)
+    if form.is_valid():
+        saved = form.save()
+        _check(request, saved)
+        return redirect("target", saved.pk)
+    # The form writes what was typed into its instance, wrong or not: the page names the target as it is kept.
+    kept = Target.objects.annotate(job_count=Count("jobs")).get(pk=edited.pk) if edited.pk else None
+    context: dict[str, Any] = {"form": form, "target": kept}
+    return render(request, "dashboard/target.html", context, status=422 if form.is_bound else 200)
+
+
+def _check(request: HttpRequest, checked: Target) -> None:
+    """Run the check, which keeps its findings with the target; what stops it is said at the top of the page."""
+    from importer.targets import check
+
+    try:
+        check(checked)
+    except Problem as problem:
+        messages.error(request, str(problem))
+
+
+def _imports(count: int) -> str:
+    return "import" if count == 1 else "imports"

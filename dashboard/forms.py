@@ -1,0 +1,75 @@
+"""Forms that people fill in, and what each field refuses."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from importer.models import Target
+
+
+class TargetForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A target. The password only ever goes in: it is never shown, and left empty on an edit it stays as it was."""
+
+    password = forms.CharField(
+        required=False, strip=False, max_length=256, widget=forms.PasswordInput(attrs={"autocomplete": "new-password"})
+    )
+
+    class Meta:
+        model = Target
+        fields = ["name", "host", "port", "user", "database", "tls", "tls_ca", "ceiling"]
+        help_texts = {
+            "name": "How it is called here and on the command line.",
+            "host": "A host name or an address, without a port.",
+            "database": "Where the tables are.",
+            "tls_ca": "A file on this machine; empty for the system's own authorities.",
+            "ceiling": "Over all imports into this target together.",
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, field in self.fields.items():
+            field.widget.attrs["class"] = "form-select" if isinstance(field, forms.ChoiceField) else "form-control"
+            if self.is_bound and name in self.errors:
+                field.widget.attrs["class"] += " is-invalid"
+        if self.instance.pk:
+            self.fields["password"].help_text = "Left empty, the stored one stays."
+
+    def clean_host(self) -> str:
+        host: str = self.cleaned_data["host"]
+        if "://" in host or "/" in host:
+            raise ValidationError(
+                f"“{host}” is an address of a page or a path. Enter the host alone, as db.example.org."
+            )
+        if re.search(r"[\s\x00-\x1f]", host):
+            raise ValidationError("A host name has no spaces in it.")
+        if "@" in host:
+            raise ValidationError("Enter the user in its own field and only the host here.")
+        if re.fullmatch(r"[^:]+:\d+", host):
+            raise ValidationError("Enter the port in its own field and only the host here.")
+        return host.strip("[]")
+
+    def clean_database(self) -> str:
+        database: str = self.cleaned_data["database"]
+        if re.search(r"[\x00-\x1f/\\]", database):
+            raise ValidationError("A database's name has no slashes and no control characters.")
+        return database
+
+    def clean_tls_ca(self) -> str:
+        path: str = self.cleaned_data["tls_ca"]
+        if path and not Path(path).is_file():
+            raise ValidationError(f"There is no file {path} on this machine.")
+        return path
+
+    def save(self, commit: bool = True) -> Target:
+        target: Target = super().save(commit=False)
+        if self.cleaned_data["password"]:
+            target.set_password(self.cleaned_data["password"])
+        if self.changed_data:
+            # What was found out is about the address as it was.
+            target.findings, target.checked_at = [], None
+        if commit:
+            target.save()
+        return target

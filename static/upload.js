@@ -1,0 +1,209 @@
+// The new import page: files go up by tus, one row each, and an arrived file's row gives way to its preview.
+
+const ABREAST = 2; // uploads at once; the others wait
+const drop = document.getElementById("drop");
+const files = document.getElementById("files");
+const choice = document.getElementById("file-choice");
+const queue = [];
+const running = new Set();
+
+// --- numbers as the pages write them ---
+
+function size(bytes) {
+  for (const [unit, name] of [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"]]) {
+    if (bytes >= unit) return `${(bytes / unit).toPrecision(3)} ${name}`;
+  }
+  return `${bytes} bytes`;
+}
+
+function duration(seconds) {
+  if (seconds < 60) return `${Math.ceil(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+function cookie(name) {
+  const found = document.cookie.split("; ").find((each) => each.startsWith(`${name}=`));
+  return found ? decodeURIComponent(found.slice(name.length + 1)) : "";
+}
+
+// --- one upload ---
+
+class Upload {
+  constructor(file) {
+    this.file = file;
+    this.row = document.getElementById("upload-row").content.firstElementChild.cloneNode(true);
+    this.part("name").textContent = file.name;
+    this.progress = this.row.querySelector("progress");
+    this.progress.max = file.size || 1;
+    this.progress.setAttribute("aria-label", `Upload of ${file.name}`);
+    for (const action of ["pause", "resume", "remove"]) {
+      const button = this.part(action);
+      button.setAttribute("aria-label", `${button.textContent} the upload of ${file.name}`);
+      button.addEventListener("click", () => this[action]());
+    }
+    files.append(this.row);
+    this.tus = new tus.Upload(file, {
+      endpoint: drop.dataset.endpoint,
+      chunkSize: Number(drop.dataset.partBytes),
+      metadata: { filename: file.name },
+      retryDelays: [0, 1000, 3000, 5000, 10000, 20000],
+      removeFingerprintOnSuccess: true,
+      onBeforeRequest: (request) => request.setHeader("X-CSRFToken", cookie("csrftoken")),
+      onShouldRetry: (error) => this.worthRetrying(error),
+      onProgress: (sent) => this.moved(sent),
+      onSuccess: () => this.arrived(),
+      onError: (error) => this.failed(error),
+    });
+  }
+
+  part(name) {
+    return this.row.querySelector(`[data-upload-part=${name}]`);
+  }
+
+  say(text, problem = false) {
+    const status = this.part("status");
+    status.textContent = text;
+    status.classList.toggle("text-danger", problem);
+  }
+
+  offer(...actions) {
+    for (const action of ["pause", "resume", "remove"]) this.part(action).hidden = !actions.includes(action);
+  }
+
+  async start() {
+    running.add(this);
+    this.began = undefined;
+    this.offer("pause", "remove");
+    if (!this.tus.url) {
+      const earlier = await this.tus.findPreviousUploads(); // of this very file, cut off in another session
+      if (earlier.length) this.tus.resumeFromPreviousUpload(earlier[0]);
+    }
+    if (running.has(this)) this.tus.start();
+  }
+
+  moved(sent) {
+    const now = performance.now();
+    this.began ??= { at: now, sent };
+    const rate = (1000 * (sent - this.began.sent)) / (now - this.began.at);
+    this.progress.value = sent;
+    const speed = rate > 0 ? ` · ${size(rate)}/s · ${duration((this.file.size - sent) / rate)} left` : "";
+    this.say(sent < this.file.size ? `${size(sent)} of ${size(this.file.size)}${speed}` : "Checking what arrived");
+  }
+
+  async pause() {
+    this.ended();
+    await this.tus.abort();
+    this.say(`Paused at ${size(this.progress.value)} of ${size(this.file.size)}`);
+    this.offer("resume", "remove");
+    this.part("resume").focus();
+  }
+
+  resume() {
+    enqueue(this);
+    this.part("pause").focus();
+  }
+
+  async remove() {
+    this.ended();
+    queue.splice(0, queue.length, ...queue.filter((each) => each !== this));
+    await this.tus.abort(true).catch(() => {}); // What the server does not hear of it sweeps away later.
+    this.row.remove();
+    choice.focus();
+  }
+
+  async arrived() {
+    this.ended();
+    const key = this.tus.url.split("/").filter(Boolean).pop();
+    const address = drop.dataset.preview.replace(drop.dataset.anyKey, key);
+    this.offer();
+    this.say("Looking into it");
+    await htmx.ajax("GET", address, { target: this.row, swap: "outerHTML" });
+    if (this.row.isConnected) this.say("It has arrived, but cannot be shown now: reload the page.", true);
+  }
+
+  worthRetrying(error) {
+    const status = error.originalResponse?.getStatus() ?? 0;
+    return status === 0 || status === 409 || status === 423 || (status >= 500 && status !== 507);
+  }
+
+  failed(error) {
+    this.ended();
+    const status = error.originalResponse?.getStatus() ?? 0;
+    const words = status ? error.originalResponse.getBody() : "The connection was lost. Resume when it is back.";
+    this.say(status === 403 ? "The page is out of date: reload it, then drop the file again." : words, true);
+    this.row.setAttribute("role", "alert");
+    const final = [404, 413, 422, 507].includes(status);
+    this.offer(...(final ? ["remove"] : ["resume", "remove"]));
+  }
+
+  ended() {
+    running.delete(this);
+    startNext();
+  }
+}
+
+function enqueue(upload) {
+  upload.say("Waiting for the files before it");
+  upload.offer("remove");
+  queue.push(upload);
+  startNext();
+}
+
+function startNext() {
+  while (queue.length && running.size < ABREAST) queue.shift().start();
+}
+
+// --- where files come from ---
+
+function take(chosen) {
+  for (const file of chosen) enqueue(new Upload(file));
+}
+
+choice.addEventListener("change", () => {
+  take(choice.files);
+  choice.value = ""; // so that the same file can be chosen again
+});
+
+// A drop beside the zone would make the browser leave the page.
+document.addEventListener("dragover", (event) => event.preventDefault());
+document.addEventListener("dragenter", () => drop.classList.add("drop-here"));
+document.addEventListener("dragleave", (event) => {
+  if (!event.relatedTarget) drop.classList.remove("drop-here");
+});
+document.addEventListener("drop", (event) => {
+  event.preventDefault();
+  drop.classList.remove("drop-here");
+  const items = [...event.dataTransfer.items].filter((item) => item.kind === "file");
+  const folders = items.map((item) => item.webkitGetAsEntry?.()).filter((entry) => entry?.isDirectory);
+  take([...event.dataTransfer.files].filter((file) => !folders.some((folder) => folder.name === file.name)));
+  document.getElementById("drop-problem").textContent = folders.length
+    ? `${folders.map((folder) => folder.name).join(", ")}: this is a folder. Drop the files in it.`
+    : "";
+});
+
+addEventListener("beforeunload", (event) => {
+  if (running.size || queue.length) event.preventDefault();
+});
+
+// --- previews ---
+
+// Going to the started job's page would end other uploads: the answer then stays here, as a link.
+document.addEventListener("htmx:configRequest", (event) => {
+  if (files.children.length > 1) event.detail.parameters.stay = "1";
+});
+
+// A preview that was looked at again opens and scrolls as it was.
+const kept = new Map();
+document.addEventListener("htmx:beforeSwap", (event) => {
+  for (const each of event.detail.target.querySelectorAll("details[id][open]")) kept.set(each.id, true);
+  for (const each of event.detail.target.querySelectorAll("[data-keep-scroll]")) kept.set(each.id, each.scrollLeft);
+});
+document.addEventListener("htmx:afterSettle", () => {
+  for (const [id, value] of kept) {
+    const element = document.getElementById(id);
+    if (element instanceof HTMLDetailsElement) element.open = true;
+    else if (element) element.scrollLeft = value;
+  }
+  kept.clear();
+});
