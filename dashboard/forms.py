@@ -1,13 +1,38 @@
 """Forms that people fill in, and what each field refuses."""
 
+import hashlib
 import re
 from pathlib import Path
 from typing import Any
 
 from django import forms
+from django.contrib.auth.forms import AuthenticationForm
+from django.core.cache import cache
 from django.core.exceptions import ValidationError
 
+from importer.engine.errors import TargetProblem
 from importer.models import Target
+from importer.targets import refuse_forbidden
+
+ATTEMPTS = 10
+ATTEMPTS_SECONDS = 300
+
+
+class SignInForm(AuthenticationForm):
+    """Sign-in that makes guessing slow: after ATTEMPTS failures no more from that address for that name for a while."""
+
+    def clean(self) -> dict[str, Any]:
+        address = self.request.META.get("REMOTE_ADDR", "") if self.request else ""
+        name = hashlib.sha256(self.cleaned_data.get("username", "").encode()).hexdigest()
+        key = f"sign-in:{address}:{name}"
+        failures = cache.get(key, 0)
+        if failures >= ATTEMPTS:
+            raise ValidationError(f"Too many attempts. Wait {ATTEMPTS_SECONDS // 60} minutes and try again.")
+        try:
+            return super().clean()
+        except ValidationError:
+            cache.set(key, failures + 1, ATTEMPTS_SECONDS)
+            raise
 
 
 class TargetForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -20,6 +45,7 @@ class TargetForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Target
         fields = ["name", "host", "port", "user", "database", "tls", "tls_ca", "ceiling"]
+        widgets = {"tls": forms.RadioSelect, "user": forms.TextInput(attrs={"autocomplete": "off"})}
         help_texts = {
             "name": "How it is called here and on the command line.",
             "host": "A host name or an address, without a port.",
@@ -31,7 +57,7 @@ class TargetForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name, field in self.fields.items():
-            field.widget.attrs["class"] = "form-select" if isinstance(field, forms.ChoiceField) else "form-control"
+            field.widget.attrs["class"] = "form-check-input" if name == "tls" else "form-control"
             if self.is_bound and name in self.errors:
                 field.widget.attrs["class"] += " is-invalid"
         if self.instance.pk:
@@ -49,7 +75,12 @@ class TargetForm(forms.ModelForm):  # type: ignore[type-arg]
             raise ValidationError("Enter the user in its own field and only the host here.")
         if re.fullmatch(r"[^:]+:\d+", host):
             raise ValidationError("Enter the port in its own field and only the host here.")
-        return host.strip("[]")
+        host = host.strip("[]")
+        try:
+            refuse_forbidden(host)
+        except TargetProblem as problem:
+            raise ValidationError(str(problem)) from problem
+        return host
 
     def clean_database(self) -> str:
         database: str = self.cleaned_data["database"]
@@ -62,6 +93,13 @@ class TargetForm(forms.ModelForm):  # type: ignore[type-arg]
         if path and not Path(path).is_file():
             raise ValidationError(f"There is no file {path} on this machine.")
         return path
+
+    def clean(self) -> dict[str, Any] | None:
+        """A stored password goes only where it was meant to go: another server or user needs it entered again."""
+        moved = {"host", "port", "user"} & set(self.changed_data)
+        if self.instance.password_ciphertext and moved and not self.cleaned_data.get("password"):
+            self.add_error("password", "The server or the user is another one now. Enter the password for it.")
+        return super().clean()
 
     def save(self, commit: bool = True) -> Target:
         target: Target = super().save(commit=False)

@@ -59,6 +59,19 @@ SORTS: dict[str, F | Expression] = {
     "started": F("created_at"),
 }
 
+# What the choice on a narrow screen offers, where most of the headings that sort do not fit.
+SORT_CHOICES = {
+    "-started": "Newest first",
+    "started": "Oldest first",
+    "-rate": "Fastest first",
+    "rate": "Slowest first",
+    "-rows": "Most rows first",
+    "-seconds": "Longest first",
+    "file": "By file",
+    "table": "By table",
+    "target": "By target",
+}
+
 
 @require_safe
 @vary_on_headers("HX-Request")
@@ -75,6 +88,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "page": page,
         "page_numbers": page.paginator.get_elided_page_range(page.number, on_each_side=1, on_ends=1),
         "sort": sort,
+        "sort_choices": SORT_CHOICES | ({} if sort in SORT_CHOICES else {sort: f"By {sort.lstrip('-')}"}),
         "running": any(job["progress"] is not None for job in page.object_list),
     }
     htmx = request.htmx  # type: ignore[attr-defined]

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from dashboard.forms import TargetForm
 from importer.engine.errors import Problem
 from importer.models import Target
+from importer.targets import check
 
 
 @require_safe
@@ -72,8 +73,6 @@ def _edit(request: HttpRequest, edited: Target) -> HttpResponse:
 
 def _check(request: HttpRequest, checked: Target) -> None:
     """Run the check, which keeps its findings with the target; what stops it is said at the top of the page."""
-    from importer.targets import check
-
     try:
         check(checked)
     except Problem as problem:
