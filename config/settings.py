@@ -103,6 +103,8 @@ SQLITE = {
 }
 DATABASE_URL = secret("DATABASE_URL")
 DATABASES = {"default": env.db_url_config(DATABASE_URL) if DATABASE_URL else SQLITE}
+if "sqlite" in DATABASES["default"]["ENGINE"]:
+    DATABASES["default"]["OPTIONS"] = SQLITE["OPTIONS"]
 if "mysql" in DATABASES["default"]["ENGINE"]:
     # READ COMMITTED: a guarded update must see what another worker has just committed.
     DATABASES["default"]["OPTIONS"] = {"charset": "utf8mb4", "local_infile": 0, "isolation_level": "read committed"}
@@ -157,10 +159,17 @@ if HEARTBEAT_SECONDS * 2 > LEASE_SECONDS:
 # --- Redis: wakes workers and carries live counters, nothing else ---
 REDIS_SOCKET = socket_path(VAR_DIR, "redis.sock")
 REDIS_URL = secret("REDIS_URL") or f"unix://{quote(str(REDIS_SOCKET))}?db=0"
+REDIS_IS_PRIVATE = not secret("REDIS_URL")
 
 # --- Celery: the reasons are in ARCHITECTURE.md ---
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host=")
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "socket_keepalive": True, "health_check_interval": 25}
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 3600,
+    # A Redis that hangs must not hang us; longer than the one second for which kombu's BRPOP blocks.
+    "socket_timeout": 30,
+    "socket_connect_timeout": 5,
+    "health_check_interval": 25,
+}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_PUBLISH_RETRY = False

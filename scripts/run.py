@@ -10,8 +10,9 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
 
+from importer.engine.errors import Problem
 from scripts.processes import private_redis
-from scripts.servers import is_free
+from scripts.servers import ServerDidNotStart, is_free
 from scripts.supervision import (
     CannotStart,
     Stopped,
@@ -33,32 +34,24 @@ def main() -> None:
 @contextmanager
 def serving(*private: str) -> Iterator[Supervisor]:
     """All processes up and working, `private` servers among them; all gone again afterwards."""
-    with only_one():
-        require_free_port()
-        prepare()
-        servers = (*private, *(() if os.environ.get("REDIS_URL") or os.environ.get("REDIS_URL_FILE") else ("redis",)))
-        if "redis" in servers:
-            private_redis().prepare()
-        supervisor = Supervisor(servers)
-        try:
-            print("Starting: " + ", ".join((*servers, "web", "workers", "beat")), flush=True)
-            supervisor.start()
-            supervisor.wait_for("the web server", lambda: bool(health().get("database")))
-            supervisor.wait_for("the workers", lambda: set(health().get("workers", ())) >= WORKERS)
-            yield supervisor
-        finally:
-            print("\nStopping ...", end="", flush=True)
-            supervisor.stop()
-            print(" stopped.", flush=True)
-
-
-def prepare() -> None:
-    """The application's own database, the static files and the first account."""
+    require_free_port()
     print(f"Preparing {settings.VAR_DIR}: database, static files, account", flush=True)
-    call_command("migrate", interactive=False, verbosity=0)
-    call_command("collectstatic", interactive=False, verbosity=0)
-    call_command("ensure_admin")
+    call_command("prepare")
     connections.close_all()
+    servers = (*private, *(("redis",) if settings.REDIS_IS_PRIVATE else ()))
+    if "redis" in servers:
+        private_redis().prepare()
+    supervisor = Supervisor(servers)
+    try:
+        print("Starting: " + ", ".join((*servers, "web", "workers", "beat")), flush=True)
+        supervisor.start()
+        supervisor.wait_for("the web server", lambda: bool(health().get("database")))
+        supervisor.wait_for("the workers", lambda: set(health().get("workers", ())) >= WORKERS)
+        yield supervisor
+    finally:
+        print("\nStopping ...", end="", flush=True)
+        supervisor.stop()
+        print(" stopped.", flush=True)
 
 
 def require_free_port() -> None:
@@ -79,10 +72,11 @@ def run_script(main: Callable[[], None]) -> None:
     django.setup()
     with stopping_on_signals():
         try:
-            main()
+            with only_one():
+                main()
         except Stopped:
             return
-        except CannotStart as problem:
+        except (CannotStart, ServerDidNotStart, Problem) as problem:
             sys.exit(f"\n{problem}")
 
 

@@ -47,6 +47,7 @@ PROGRAM = """
 [program:{name}]
 command=python -m scripts.processes {name}
 autorestart=true
+startsecs=5
 startretries=10
 stopwaitsecs={patience}
 killasgroup=true
@@ -111,12 +112,12 @@ class Supervisor:
     def wait_for(self, what: str, holds: Callable[[], bool]) -> None:
         """Say what we wait for, and return once it holds.
 
-        Raises CannotStart after START_TIMEOUT seconds, or as soon as a process has given up.
+        Raises CannotStart after START_TIMEOUT seconds, or as soon as a process fails to start.
         """
         print(f"  waiting for {what} ...", end="", flush=True)
         began = time.monotonic()
         while not holds():
-            self._raise_for_what_gave_up()
+            self._raise_if_in("BACKOFF", "FATAL")
             if time.monotonic() - began > START_TIMEOUT:
                 raise CannotStart(f"no {what} after {START_TIMEOUT} s; the logs are in {self.log_dir}")
             time.sleep(0.1)
@@ -125,7 +126,7 @@ class Supervisor:
     def wait_until_told_to_stop(self) -> None:
         """Return never: raises Stopped, or CannotStart once supervisord or one of its processes has given up."""
         while True:
-            self._raise_for_what_gave_up()
+            self._raise_if_in("FATAL")
             time.sleep(1)
 
     def stop(self) -> None:
@@ -141,12 +142,13 @@ class Supervisor:
             self.process.wait()
         self.process = None
 
-    def _raise_for_what_gave_up(self) -> None:
+    def _raise_if_in(self, *states: str) -> None:
+        """Raise CannotStart if a process is in one of supervisord's `states`. BACKOFF: it failed and is tried again."""
         assert self.process is not None
         if self.process.poll() is not None:
             raise CannotStart(f"supervisord ended:\n{tail(self.log_dir / 'supervisord.log')}")
         for process in self._processes():
-            if process["statename"] == "FATAL":
+            if process["statename"] in states:
                 name = process["name"]
                 raise CannotStart(f"{name} does not start; the end of its log:\n{tail(self.log_dir / f'{name}.log')}")
 
@@ -180,13 +182,12 @@ def only_one() -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = path.read_text().strip()
             raise CannotStart(
-                f"Millrace is already running on {settings.VAR_DIR}: {holder}.\n"
+                f"Millrace is already running on {settings.VAR_DIR} (process {path.read_text().strip()}).\n"
                 "Stop it with Ctrl-C where it runs, or choose another folder with VAR_DIR=... (and another PORT)."
             ) from None
         lock.truncate(0)
-        lock.write(f"process {os.getpid()}, http://{settings.BIND}:{settings.PORT}/")
+        lock.write(str(os.getpid()))
         lock.flush()
         yield
 

