@@ -1,0 +1,98 @@
+"""A server we connect to must not get a file of ours, at any moment (facts.md, The local-infile callback)."""
+
+import ctypes
+from contextlib import suppress
+
+import MySQLdb
+import pytest
+
+from importer.engine.check import check
+from importer.engine.connection import FEED_NAME, Address, connect, connect_loader, execute, fetch_all
+from importer.engine.errors import Problem
+from tests.rogue_server import RogueServer
+
+CANARY = b"canary-7f3a: nobody may read this"
+OUR_ROWS = b"1,these rows are for the server\n"
+
+
+class Rows:
+    def __init__(self):
+        self.left = OUR_ROWS
+
+    def read_into(self, address, size):
+        part, self.left = self.left[:size], self.left[size:]
+        ctypes.memmove(address, part, len(part))
+        return len(part)
+
+
+@pytest.fixture
+def canary(tmp_path):
+    path = tmp_path / "canary.txt"
+    path.write_bytes(CANARY)
+    return str(path)
+
+
+def address_of(rogue):
+    return Address("127.0.0.1", rogue.port, "somebody", "secret", "anything")
+
+
+def load(connection, name=FEED_NAME):
+    connection.feed = Rows()
+    execute(connection, f"LOAD DATA LOCAL INFILE '{name}' INTO TABLE t")
+
+
+class TestRogueServer:
+    def test_robs_a_careless_client(self, canary):
+        """Without this, the tests below would prove nothing."""
+        with RogueServer(canary, attack=b"SET NAMES") as rogue:
+            with suppress(MySQLdb.Error):
+                MySQLdb.connect(host="127.0.0.1", port=rogue.port, user="x", charset="utf8mb4", local_infile=1).close()
+            assert rogue.attacked
+            assert rogue.stolen == CANARY
+
+    @pytest.mark.parametrize(
+        ("open_connection", "attack"),
+        [(connect, b"SET NAMES"), (connect_loader, b"SET NAMES"), (connect_loader, b"SET SESSION")],
+    )
+    def test_gets_nothing_while_we_connect(self, canary, open_connection, attack):
+        with RogueServer(canary, attack) as rogue:
+            with suppress(Problem), open_connection(address_of(rogue)):
+                pass
+            assert rogue.attacked
+            assert rogue.stolen == b""
+
+    @pytest.mark.parametrize("open_connection", [connect, connect_loader])
+    def test_gets_nothing_for_a_question(self, canary, open_connection):
+        with RogueServer(canary, b"SELECT 1") as rogue:
+            with pytest.raises(Problem), open_connection(address_of(rogue)) as connection:
+                fetch_all(connection, "SELECT 1")
+            assert rogue.attacked == [b"SELECT 1"]
+            assert rogue.stolen == b""
+
+    @pytest.mark.parametrize("wanted", ["/etc/passwd", "canary", "./millrace", "millrace.txt", ""])
+    def test_gets_nothing_else_in_answer_to_our_load(self, canary, wanted):
+        with RogueServer(canary if wanted == "canary" else wanted, b"LOAD DATA") as rogue:
+            with pytest.raises(Problem), connect_loader(address_of(rogue)) as connection:
+                load(connection)
+            assert rogue.attacked
+            assert rogue.stolen == b""
+
+    def test_gets_our_rows_when_it_asks_for_them(self, canary):
+        with RogueServer(FEED_NAME, b"LOAD DATA") as rogue:
+            with connect_loader(address_of(rogue)) as connection:
+                load(connection)
+            assert rogue.stolen == OUR_ROWS
+
+    def test_gets_no_rows_before_we_send_any(self, canary):
+        with RogueServer(FEED_NAME, b"SELECT 1") as rogue:
+            with pytest.raises(Problem), connect_loader(address_of(rogue)) as connection:
+                fetch_all(connection, "SELECT 1")
+            assert rogue.attacked
+            assert rogue.stolen == b""
+
+    def test_gets_nothing_from_a_check(self, canary):
+        with RogueServer(canary, b"S") as rogue:
+            findings = check(address_of(rogue))
+            assert rogue.attacked
+            assert rogue.stolen == b""
+        assert any(finding.status == "fail" for finding in findings)
