@@ -2,7 +2,6 @@
 
 import uuid
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
@@ -13,6 +12,7 @@ from importer.engine.connection import Address
 from importer.engine.dialect import Dialect
 from importer.engine.mapping import ColumnMapping
 from importer.engine.plan import ImportPlan, Options
+from importer.engine.scanner import ChunkRange
 
 
 class Target(models.Model):
@@ -115,6 +115,13 @@ class ImportJob(models.Model):
         CANCELLING = "cancelling"
         CANCELLED = "cancelled"
 
+    class Step(models.TextChoices):
+        NONE = ""
+        SCAN_QUEUED = "scan queued"
+        SCANNING = "scanning"
+        VERIFY_QUEUED = "verify queued"
+        VERIFYING = "verifying"
+
     ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
 
     # The name of this job in the target's ledger; unique over all installations that share the target.
@@ -123,7 +130,7 @@ class ImportJob(models.Model):
     source = models.ForeignKey(SourceFile, models.PROTECT, related_name="jobs")
     schema_name = models.CharField(max_length=64)
     table_name = models.CharField(max_length=64)
-    # Set while the job owns its table, NULL otherwise. Unique: MySQL ignores conditional constraints (facts.md, Others).
+    # Set while the job owns its table, else NULL; unique, because MySQL ignores conditional constraints (facts.md).
     table_claim = models.CharField(max_length=200, unique=True, null=True, blank=True, editable=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.WAITING, db_index=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
@@ -137,11 +144,12 @@ class ImportJob(models.Model):
     data_offset = models.BigIntegerField(default=0)
     data_line = models.BigIntegerField(default=1)
 
-    # The scan: how far it is, who does it and until when.
+    # What is done once for a whole job, by one worker that holds the lease: the scan, later the verification.
+    step = models.CharField(max_length=16, choices=Step, default=Step.NONE, blank=True)
+    step_attempt = models.PositiveSmallIntegerField(default=0)
+    step_lease = models.DateTimeField(null=True, blank=True)
     scanned_bytes = models.BigIntegerField(default=0)
     scanned_rows = models.BigIntegerField(default=0)
-    scan_lease = models.DateTimeField(null=True, blank=True)
-    scan_attempt = models.PositiveSmallIntegerField(default=0)
     scan_finished = models.BooleanField(default=False)
 
     # Rows and bytes of chunks that are committed, counted once when the chunk is recorded.
@@ -224,6 +232,9 @@ class Chunk(models.Model):
 
     status = models.CharField(max_length=8, choices=Status, default=Status.PENDING)
     attempt = models.PositiveSmallIntegerField(default=0)
+    # How many workers died over it: a chunk that kills its worker is not tried for ever.
+    deaths = models.PositiveSmallIntegerField(default=0)
+    # Queued or loading: when its worker is given up. Pending: not to be tried again before.
     lease = models.DateTimeField(null=True, blank=True)
     # The target's id of the connection that loads it: what a sweep kills after the worker is gone.
     connection_id = models.BigIntegerField(null=True, blank=True)
@@ -241,5 +252,6 @@ class Chunk(models.Model):
     def __str__(self) -> str:
         return f"chunk {self.number} of import {self.job_id}"
 
-    def as_json(self) -> dict[str, Any]:
-        return {"number": self.number, "offset": self.offset, "length": self.length, "rows": self.rows}
+    @property
+    def range(self) -> ChunkRange:
+        return ChunkRange(self.number, self.offset, self.length, self.rows, self.first_line, self.digest)

@@ -1,5 +1,8 @@
 """Which workers are alive: each writes a key to Redis that runs out by itself."""
 
+import os
+import socket
+import sys
 from functools import cache
 
 import redis
@@ -28,3 +31,9 @@ def living() -> list[str]:
 @cache
 def _redis() -> redis.Redis:
     return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2)
+
+
+if __name__ == "__main__":
+    # A container's health check: `python -m importer.workers load` succeeds while this host's worker of that name lives.
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    sys.exit(f"{sys.argv[1]}@{socket.gethostname()}" not in living())

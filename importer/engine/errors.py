@@ -32,7 +32,8 @@ class Problem(Exception):
     bad_rows: int = 0
 
     def __str__(self) -> str:
-        return " ".join(part for part in (f"{self.where}: {self.what}" if self.where else self.what, self.advice) if part)
+        said = f"{self.where}: {self.what}" if self.where else self.what
+        return f"{said} {self.advice}".strip()
 
     def as_json(self) -> dict[str, Any]:
         return {"kind": type(self).__name__, **asdict(self)}

@@ -37,15 +37,6 @@ class Entry:
     digest: str
 
 
-@dataclass(frozen=True)
-class Total:
-    """What the ledger holds for a whole job."""
-
-    chunks: int
-    rows: int
-    bytes: int
-
-
 def create(connection: Connection) -> None:
     """Create the ledger in the connection's database if it is not there. DDL: commits implicitly."""
     if not exists(connection):
@@ -90,8 +81,7 @@ def holds(connection: Connection, entry: Entry) -> bool:
     return bool(found)
 
 
-def total(connection: Connection, job: str) -> Total:
-    """Chunks, rows and bytes that the ledger holds for a job."""
-    sql = f"SELECT COUNT(*), COALESCE(SUM(row_count), 0), COALESCE(SUM(byte_count), 0) FROM {TABLE} WHERE job = %s"
-    chunks, rows, size = fetch_all(connection, sql, (job,))[0]
-    return Total(int(chunks), int(rows), int(size))
+def rows_by_chunk(connection: Connection, job: str) -> dict[int, int]:
+    """The rows of each chunk that the ledger holds for a job, by chunk number."""
+    found = fetch_all(connection, f"SELECT chunk, row_count FROM {TABLE} WHERE job = %s", (job,))
+    return {int(chunk): int(rows) for chunk, rows in found}

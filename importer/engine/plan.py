@@ -1,7 +1,25 @@
 """What will be done and why, before anything is touched."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from importer.engine.dialect import Dialect
+from importer.engine.errors import Problem, TargetProblem
+from importer.engine.mapping import ColumnMapping
+from importer.engine.methods import load_data_local
+from importer.engine.server import Server
+from importer.engine.table import Column, Table
+
+MIB = 2**20
+SMALLEST_CHUNK = MIB
+LARGEST_CHUNK = 32 * MIB
+# Each session gets at least this many chunks, so that a slow one at the end does not leave the others idle.
+CHUNKS_PER_SESSION = 8
+REMOTE_PARALLELISM = 4
+MOST_PARALLELISM = 64
+# Below this the redo log fills within seconds of a load, which then waits for the server to flush pages.
+ROOMY_REDO = 1024 * MIB
 
 
 @dataclass(frozen=True)
@@ -39,6 +57,8 @@ class ImportPlan:
     statement: str
     chunk_bytes: int
     parallelism: int
+    # Table.digest as planned: a chunk is refused when the table has changed since.
+    table_digest: str
     # The columns in the order of the file's fields; "" for a field that is left out.
     fields: tuple[str, ...]
     reasons: tuple[Reason, ...]
@@ -50,3 +70,155 @@ class ImportPlan:
     def from_json(cls, values: dict[str, Any]) -> "ImportPlan":
         reasons = tuple(Reason(**each) for each in values["reasons"])
         return cls(**{**values, "fields": tuple(values["fields"]), "reasons": reasons})
+
+
+def make_plan(
+    data_bytes: int,
+    dialect: Dialect,
+    table: Table,
+    mapping: Sequence[ColumnMapping],
+    options: Options,
+    server: Server,
+) -> ImportPlan:
+    """Decide how `data_bytes` of records go into the table. Raises Problem with the first thing that forbids it."""
+    check_server(server)
+    check_table(table)
+    check_mapping(mapping, table)
+    parallelism = _within(options.parallelism or _parallelism(server), 1, MOST_PARALLELISM)
+    chunk_bytes = options.chunk_bytes or _chunk_bytes(data_bytes, parallelism)
+    return ImportPlan(
+        method=options.method,
+        schema=table.schema,
+        table=table.name,
+        statement=load_data_local.statement(table.schema, table.name, dialect, mapping),
+        chunk_bytes=chunk_bytes,
+        parallelism=parallelism,
+        table_digest=table.digest,
+        fields=tuple(each.column for each in mapping),
+        reasons=tuple(_reasons(data_bytes, chunk_bytes, parallelism, table, options, server)),
+    )
+
+
+def check_server(server: Server) -> None:
+    """Raise TargetProblem if the server's settings do not let us load exactly once."""
+    if not server.on("local_infile"):
+        raise TargetProblem(
+            "The server refuses LOAD DATA LOCAL (local_infile is OFF).",
+            advice="On the server: SET GLOBAL local_infile = 1, and local_infile = 1 under [mysqld] in its my.cnf.",
+        )
+    if server.on("wsrep_on") and server.on("wsrep_load_data_splitting"):
+        raise TargetProblem(
+            "This Galera cluster commits every 10,000 rows of a LOAD DATA, so a chunk could load in part.",
+            advice="SET GLOBAL wsrep_load_data_splitting = OFF.",
+        )
+    if server.on("super_read_only") or server.on("innodb_read_only"):
+        raise TargetProblem("The server is read-only.", advice="Load into the primary, not into a replica.")
+
+
+def check_table(table: Table) -> None:
+    """Raise TargetProblem if rows that go into the table could not be rolled back."""
+    name = f"{table.schema}.{table.name}"
+    if not table.engine:
+        raise TargetProblem(f"{name} is a view.", advice="Choose the table behind it.")
+    if table.engine.lower() != "innodb":
+        raise TargetProblem(
+            f"{name} is a {table.engine} table, which cannot roll back: a broken load would leave part of its rows.",
+            advice=f"ALTER TABLE {name} ENGINE=InnoDB, or choose another table.",
+        )
+
+
+def check_mapping(mapping: Sequence[ColumnMapping], table: Table) -> None:
+    """Raise Problem if a column is unknown, generated, given twice, or required and not given."""
+    given = [each.column.lower() for each in mapping if each.column]
+    if not given:
+        raise Problem(
+            "No field of the file goes into a column of the table.",
+            advice=f"The table has the columns {', '.join(table.column_names)}; choose one for each field.",
+        )
+    known = {column.name.lower(): column for column in table.columns}
+    for name in given:
+        _check_column(name, given, known, table)
+    missing = [column.name for column in table.columns if column.required and column.name.lower() not in given]
+    if missing:
+        raise Problem(
+            f"No field of the file goes into {', '.join(missing)}, which must have a value.",
+            advice="Choose a field for it, or give the column a default in the table.",
+        )
+
+
+def _check_column(name: str, given: list[str], known: dict[str, Column], table: Table) -> None:
+    if name not in known:
+        raise Problem(
+            f"The table {table.name} has no column {name}.", advice=f"It has {', '.join(table.column_names)}."
+        )
+    if known[name].generated:
+        raise Problem(f"The server computes the column {name} itself.", advice="Leave the field out.")
+    if given.count(name) > 1:
+        raise Problem(f"Two fields go into the column {name}.", advice="Leave one of them out.")
+
+
+def _parallelism(server: Server) -> int:
+    return server.cores if server.local else REMOTE_PARALLELISM
+
+
+def _chunk_bytes(data_bytes: int, parallelism: int) -> int:
+    return _within(data_bytes // (parallelism * CHUNKS_PER_SESSION), SMALLEST_CHUNK, LARGEST_CHUNK)
+
+
+def _within(value: int, least: int, most: int) -> int:
+    return max(least, min(most, value))
+
+
+def _reasons(
+    data_bytes: int,
+    chunk_bytes: int,
+    parallelism: int,
+    table: Table,
+    options: Options,
+    server: Server,
+) -> Iterator[Reason]:
+    yield Reason("LOAD DATA LOCAL", "the server allows it, and nothing else is as fast")
+    yield Reason("Bytes go as they are", "the server reads this dialect itself")
+    yield _parallelism_reason(parallelism, options, server)
+    count = max(1, -(-data_bytes // chunk_bytes))
+    why = "as asked" if options.chunk_bytes else "small enough to share out and to repeat, large enough to be cheap"
+    yield Reason(f"About {count:,} chunks of {chunk_bytes / MIB:.1f} MiB", f"{why}; each is one transaction")
+    if table.triggers:
+        yield Reason(f"Triggers fire: {', '.join(table.triggers)}", "once for each row", holds_back=True)
+    yield from _what_holds_back(data_bytes, table, server)
+
+
+def _parallelism_reason(parallelism: int, options: Options, server: Server) -> Reason:
+    if options.parallelism:
+        why = "as asked"
+    elif server.local:
+        why = f"the server shares this machine's {server.cores} processors"
+    else:
+        why = "a remote server keeps some sessions busy while others wait for the network"
+    return Reason(f"{parallelism} in parallel", f"{why}; can be changed while it runs")
+
+
+def _what_holds_back(data_bytes: int, table: Table, server: Server) -> Iterator[Reason]:
+    numbered = [column.name for column in table.columns if column.auto_increment]
+    if numbered and server.number("innodb_autoinc_lock_mode") == 1:
+        yield Reason(
+            "innodb_autoinc_lock_mode is 1",
+            f"loads into a table with AUTO_INCREMENT ({numbered[0]}) then run one at a time;"
+            " innodb_autoinc_lock_mode = 2 under [mysqld] in my.cnf, and a restart, let them run side by side",
+            holds_back=True,
+        )
+    redo = server.redo_bytes
+    if redo is not None and redo < ROOMY_REDO and redo < data_bytes:
+        variable = "innodb_log_file_size" if server.mariadb else "innodb_redo_log_capacity"
+        yield Reason(
+            f"The redo log holds {redo // MIB:,} MiB",
+            f"the load fills it and then waits for pages to be written; SET GLOBAL {variable} = 2147483648 widens it",
+            holds_back=True,
+        )
+    secondary = [key.name for key in table.keys if key.name != "PRIMARY"]
+    if secondary and table.rows_estimate == 0:
+        yield Reason(
+            f"{len(secondary)} secondary keys stay on",
+            "each row goes into each of them while it loads",
+            holds_back=True,
+        )

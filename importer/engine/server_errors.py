@@ -28,7 +28,7 @@ MEANINGS = {
     1044: Meaning("", "Give the account the rights on that database; the target's check writes the GRANT for you."),
     1045: Meaning("", "Check user name and password of the target."),
     1049: Meaning("", "Create the database first, or correct its name in the target."),
-    1040: Meaning("The server has no connection free.", "It is tried again; lower the parallelism if it goes on.", True),
+    1040: Meaning("The server has no connection free.", "It is tried again; else lower the parallelism.", True),
     1053: _GONE,
     1114: Meaning("The table or the server's disk is full.", "Make room on the server, then retry the import."),
     1142: Meaning("", "Give the account that right; the target's check writes the GRANT for you."),
@@ -37,9 +37,7 @@ MEANINGS = {
     1148: Meaning(
         "The server refuses LOAD DATA LOCAL.", "On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf."
     ),
-    1197: Meaning(
-        "The transaction is larger than the server's max_binlog_cache_size.", "Choose a smaller chunk size."
-    ),
+    1197: Meaning("The transaction is larger than the server's max_binlog_cache_size.", "Choose a smaller chunk size."),
     1205: Meaning("Another transaction held a lock for too long.", "It is tried again.", True),
     1213: Meaning("A deadlock with another transaction.", "It is tried again.", True),
     1290: Meaning("", "The server is read-only or restricted by an option: ask its administrator."),

@@ -4,6 +4,8 @@ import difflib
 from dataclasses import dataclass
 from typing import Any
 
+import xxhash
+
 from importer.engine.connection import Connection, fetch_all
 from importer.engine.errors import TargetProblem
 
@@ -56,16 +58,14 @@ class Table:
     def column_names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)
 
+    @property
+    def digest(self) -> str:
+        """Changes when a column or the engine does, but not with the rows."""
+        return _digest(self.engine, self.columns)
+
     def column(self, name: str) -> Column:
         """The column of that name; MySQL's column names do not tell upper from lower case."""
         return next(column for column in self.columns if column.name.lower() == name.lower())
-
-
-def quote_name(name: str) -> str:
-    """An identifier for SQL (manual, 11.2 Schema Object Names: a backtick inside is doubled; NUL cannot occur)."""
-    if "\0" in name:
-        raise TargetProblem(f"The name {name!r} contains a NUL character.", advice="MySQL allows none in names.")
-    return "`" + name.replace("`", "``") + "`"
 
 
 def list_tables(connection: Connection, schema: str, search: str = "", limit: int = 50) -> list[str]:
@@ -100,6 +100,16 @@ def read_table(connection: Connection, schema: str, name: str) -> Table:
         rows_estimate=rows_estimate or 0,
         data_bytes=data_bytes or 0,
     )
+
+
+def read_digest(connection: Connection, schema: str, name: str) -> str:
+    """Table.digest of the table as it is now, for two cheap queries; of no columns at all if it is gone."""
+    engine = fetch_all(
+        connection,
+        "SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s",
+        (schema, name),
+    )
+    return _digest(engine[0][0] if engine else "", _columns(connection, schema, name))
 
 
 def _unknown_table(connection: Connection, schema: str, name: str) -> TargetProblem:
@@ -152,6 +162,10 @@ def _triggers(connection: Connection, schema: str, name: str) -> tuple[str, ...]
         (schema, name),
     )
     return tuple(row[0] for row in rows)
+
+
+def _digest(engine: str, columns: tuple[Column, ...]) -> str:
+    return xxhash.xxh3_64(repr((engine, columns)).encode()).hexdigest()
 
 
 def _text(value: Any) -> str:

@@ -1,0 +1,147 @@
+"""Load one chunk exactly once.
+
+The ledger row goes in first, in the same transaction as the rows: a chunk that has been loaded before stops there,
+whoever asks and however often. What the server reports must add up to what the scan counted, else ROLLBACK.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from importer.engine import ledger
+from importer.engine.connection import Address, LoaderConnection, connect_loader, execute
+from importer.engine.dialect import Dialect
+from importer.engine.errors import SourceChanged, SourceProblem, TargetProblem
+from importer.engine.feed import ByteRange
+from importer.engine.methods import Report, load_data_local
+from importer.engine.plan import ImportPlan
+from importer.engine.rejects import clean, refused_rows
+from importer.engine.scanner import ChunkRange
+from importer.engine.table import read_digest
+
+
+@dataclass(frozen=True)
+class Work:
+    """One chunk of one job: `job` is the job's key in the ledger, `path` the source."""
+
+    job: str
+    attempt: int
+    path: Path
+    address: Address
+    dialect: Dialect
+    plan: ImportPlan
+    chunk: ChunkRange
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of the chunk. `already` means an earlier attempt had committed it. Timings are seconds by phase."""
+
+    rows: int
+    already: bool
+    timings: dict[str, float]
+
+
+@dataclass
+class Watch:
+    """How the outside world follows a load: both are called from the loading thread.
+
+    `on_connect(connection_id)` comes before the transaction begins, `on_sent(bytes)` while bytes leave.
+    """
+
+    on_connect: Callable[[int], None] = lambda _: None
+    on_sent: Callable[[int], None] = lambda _: None
+
+
+class Stopwatch:
+    """Seconds by phase: each lap ends one phase and begins the next."""
+
+    def __init__(self) -> None:
+        self.timings: dict[str, float] = {}
+        self._since = time.perf_counter()
+
+    def lap(self, phase: str) -> None:
+        now = time.perf_counter()
+        self.timings[phase] = round(now - self._since, 6)
+        self._since = now
+
+
+def load_chunk(work: Work, watch: Watch) -> Outcome:
+    """Load the chunk, or find that it is in already.
+
+    Raises RowsRefused (with the rows), SourceChanged, or TargetProblem; whatever is raised, nothing of the chunk was
+    kept, except where the connection was lost during COMMIT: the next attempt's ledger row tells then.
+    """
+    stopwatch = Stopwatch()
+    with open_source(work.path) as fd, connect_loader(work.address) as connection:
+        watch.on_connect(connection.thread_id())
+        _check_table(connection, work.plan)
+        stopwatch.lap("connect")
+        execute(connection, "START TRANSACTION")
+        if not ledger.enter(connection, _entry(work)):
+            execute(connection, "ROLLBACK")
+            return Outcome(work.chunk.rows, already=True, timings=stopwatch.timings)
+        stopwatch.lap("ledger")
+        _load_rows(connection, fd, work, watch)
+        stopwatch.lap("load")
+        execute(connection, "COMMIT")
+        stopwatch.lap("commit")
+    return Outcome(work.chunk.rows, already=False, timings=stopwatch.timings)
+
+
+def _load_rows(connection: LoaderConnection, fd: int, work: Work, watch: Watch) -> None:
+    """Send the chunk's bytes and raise unless the server took every row as it is."""
+    chunk = work.chunk
+    feed = ByteRange(fd, chunk.offset, chunk.length, watch.on_sent)
+
+    def load(piece: ByteRange) -> Report:
+        return load_data_local.load(connection, work.plan.statement, piece)
+
+    report = load(feed)
+    if feed.digest != chunk.digest:
+        raise SourceChanged(
+            f"The bytes from {chunk.offset:,} to {chunk.offset + chunk.length:,} are not those that were scanned.",
+            where=str(work.path),
+            advice="Leave the file alone while it loads; import it again as a new file.",
+        )
+    if not clean(report, chunk.rows):
+        raise refused_rows(
+            connection, fd, chunk, dialect=work.dialect, columns=work.plan.fields, report=report, load=load
+        )
+    if not ledger.holds(connection, _entry(work)):
+        raise TargetProblem(
+            "The server ended the transaction by itself while the rows were loading.",
+            where=str(work.address),
+            advice="Check the target: such a server cannot load exactly once.",
+        )
+
+
+def _entry(work: Work) -> ledger.Entry:
+    chunk = work.chunk
+    return ledger.Entry(work.job, chunk.number, work.attempt, chunk.rows, chunk.length, chunk.digest)
+
+
+def _check_table(connection: LoaderConnection, plan: ImportPlan) -> None:
+    if read_digest(connection, plan.schema, plan.table) != plan.table_digest:
+        raise TargetProblem(
+            f"The table {plan.schema}.{plan.table} is no longer as it was planned for.",
+            advice="Start a new import, which plans for the table as it is now.",
+        )
+
+
+@contextmanager
+def open_source(path: Path) -> Iterator[int]:
+    """A file descriptor of the source, closed at the end. Raises SourceProblem if it cannot be opened."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise SourceProblem(
+            f"The file cannot be opened: {error.strerror}.", where=str(path), advice="Put it back, or import it anew."
+        ) from error
+    try:
+        yield fd
+    finally:
+        os.close(fd)

@@ -1,0 +1,46 @@
+"""The equation that must balance, and the ledger that must be whole."""
+
+from dataclasses import dataclass
+
+from importer.engine import ledger
+from importer.engine.connection import Address, connect
+from importer.engine.errors import Problem
+
+
+@dataclass(frozen=True)
+class Equation:
+    """rows in the file = loaded + replaced + skipped + rejected."""
+
+    source: int
+    loaded: int
+    replaced: int = 0
+    skipped: int = 0
+    rejected: int = 0
+
+    @property
+    def balanced(self) -> bool:
+        return self.source == self.loaded + self.replaced + self.skipped + self.rejected
+
+    def __str__(self) -> str:
+        return (
+            f"{self.source:,} = {self.loaded:,} loaded + {self.replaced:,} replaced"
+            f" + {self.skipped:,} skipped + {self.rejected:,} rejected"
+        )
+
+
+def missing_chunks(address: Address, job: str, expected: dict[int, int]) -> set[int]:
+    """The numbers of the chunks in `expected` (rows by chunk) that the ledger on the target does not hold.
+
+    There are some after a fail-over that lost commits: data and ledger are lost together, so loading those chunks
+    again is right. Raises Problem if the ledger holds other rows than expected, which nothing in the protocol explains.
+    """
+    with connect(address) as connection:
+        found = ledger.rows_by_chunk(connection, job)
+    differing = [number for number, rows in found.items() if expected.get(number) != rows]
+    if differing:
+        raise Problem(
+            f"The ledger's rows differ from the scan's for {len(differing)} chunks, first for chunk {min(differing)}.",
+            where=str(address),
+            advice=f"Look at {ledger.TABLE} WHERE job = '{job}' before trusting the table.",
+        )
+    return set(expected) - set(found)

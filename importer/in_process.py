@@ -1,0 +1,42 @@
+"""An import without Redis and workers: the same work in a pool of processes of our own."""
+
+import multiprocessing
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+
+import django
+from django.db import connections
+
+from importer import jobs
+from importer.models import ImportJob
+from importer.wake import Step
+
+LOOK_EVERY = 0.2  # seconds
+
+
+def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None]) -> ImportJob:
+    """Take the job to its end; `look` is called with it again and again.
+
+    Starts one process more than `parallelism`, for the scan.
+    """
+    pool = ProcessPoolExecutor(parallelism + 1, multiprocessing.get_context("spawn"), initializer=django.setup)
+    connections.close_all()
+    running: set[Future[None]] = set()
+    try:
+        while not (job := ImportJob.objects.select_related("source").get(pk=job_id)).ended:
+            look(job)
+            running |= {pool.submit(_take, step) for step in jobs.advance(job_id) if step.task != "advance"}
+            done, running = wait(running, timeout=LOOK_EVERY, return_when=FIRST_COMPLETED)
+            for future in done:
+                future.result()
+        return job
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _take(step: Step) -> None:
+    """Runs in a process of the pool; what comes next is decided by the one that runs the loop."""
+    from importer import work
+
+    tasks = {"scan": work.scan_job, "load_chunk": work.load, "verify": work.verify_job}
+    tasks[step.task](step.id, lambda _: None)

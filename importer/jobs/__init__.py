@@ -1,0 +1,53 @@
+"""The life of a job, and the only writer of job and chunk state.
+
+asked.py: what people ask for; course.py: what comes next, and the end; scanning.py and loading.py: what workers claim
+and record; report.py: what it amounts to; guarded.py: the updates that all of them are made of.
+"""
+
+from importer.jobs.asked import cancel, create, pause, resume, retry, set_parallelism, start
+from importer.jobs.course import advance, claim_verify, fail, planned_rows, reopen, succeed, unended, verify_failed
+from importer.jobs.guarded import release_step
+from importer.jobs.loading import (
+    claim_chunk,
+    expired_chunks,
+    record_cancelled,
+    record_failed,
+    record_loaded,
+    renew_chunk,
+    take_back,
+    wants,
+)
+from importer.jobs.report import equation, report
+from importer.jobs.scanning import add_chunks, claim_scan, finish_scan
+
+__all__ = [
+    "add_chunks",
+    "advance",
+    "cancel",
+    "claim_chunk",
+    "claim_scan",
+    "claim_verify",
+    "create",
+    "equation",
+    "expired_chunks",
+    "fail",
+    "finish_scan",
+    "pause",
+    "planned_rows",
+    "record_cancelled",
+    "record_failed",
+    "record_loaded",
+    "release_step",
+    "renew_chunk",
+    "reopen",
+    "report",
+    "resume",
+    "retry",
+    "set_parallelism",
+    "start",
+    "succeed",
+    "take_back",
+    "unended",
+    "verify_failed",
+    "wants",
+]

@@ -1,0 +1,89 @@
+"""What people ask of a job."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import F
+
+from importer import wake
+from importer.engine.errors import Problem
+from importer.engine.plan import MOST_PARALLELISM
+from importer.jobs.course import advance
+from importer.jobs.guarded import Status, change, unqueue
+from importer.models import Chunk, ImportJob
+from importer.preparation import Prepared
+
+
+def create(prepared: Prepared, user: User | None = None) -> ImportJob:
+    """Record an import as planned. It waits until start()."""
+    return ImportJob.objects.create(
+        target=prepared.target,
+        source=prepared.source,
+        schema_name=prepared.table.schema,
+        table_name=prepared.table.name,
+        created_by=user,
+        dialect_json=prepared.profile.dialect.as_json(),
+        mapping_json=[each.as_json() for each in prepared.mapping],
+        options_json=prepared.options.as_json(),
+        plan_json=prepared.plan.as_json(),
+        parallelism=prepared.plan.parallelism,
+        data_offset=prepared.profile.data_offset,
+        data_line=prepared.profile.data_line,
+        scanned_bytes=prepared.profile.data_offset,
+    )
+
+
+def start(job_id: int) -> None:
+    """Let workers have it: at once, or when the job that has the table has ended."""
+    wake.send(advance(job_id))
+
+
+def pause(job_id: int) -> None:
+    """Start no more chunks; those in flight finish."""
+    with transaction.atomic():
+        _ask(job_id, "paused", [Status.LOADING], Status.PAUSED)
+        unqueue(job_id)
+
+
+def resume(job_id: int) -> None:
+    """Go on after a pause."""
+    _ask(job_id, "resumed", [Status.PAUSED], Status.LOADING)
+    start(job_id)
+
+
+def cancel(job_id: int) -> None:
+    """End it: running loads are killed and rolled back, committed chunks stay."""
+    with transaction.atomic():
+        _ask(job_id, "cancelled", [Status.WAITING, Status.LOADING, Status.PAUSED], Status.CANCELLING)
+        unqueue(job_id)
+    start(job_id)
+
+
+def retry(job_id: int) -> None:
+    """Load what is not in yet of a job that failed or was cancelled."""
+    with transaction.atomic():
+        _ask(job_id, "retried", [Status.FAILED, Status.CANCELLED], Status.WAITING, problem={}, finished_at=None)
+        open_chunks = Chunk.objects.filter(job=job_id).exclude(status=Chunk.Status.LOADED)
+        open_chunks.update(status=Chunk.Status.PENDING, attempt=0, deaths=0, lease=None, problem={})
+    start(job_id)
+
+
+def set_parallelism(job_id: int, parallelism: int) -> None:
+    """Let at most so many chunks of the job be in flight from now on; 1 to 64."""
+    if not 1 <= parallelism <= MOST_PARALLELISM:
+        raise Problem(f"{parallelism} in parallel is not possible.", advice="Choose 1 to 64.")
+    if (
+        not ImportJob.objects.filter(pk=job_id)
+        .exclude(status__in=ImportJob.ENDED)
+        .update(parallelism=parallelism, version=F("version") + 1)
+    ):
+        raise Problem("The import has ended.", advice="Its parallelism can no longer be changed.")
+    start(job_id)
+
+
+def _ask(job_id: int, word: str, old: list[Status], new: Status, **values: Any) -> None:
+    """A guarded change of state that a person asked for; Problem if the job is in none of the `old` states."""
+    if not change(job_id, old, status=new, **values):
+        now = ImportJob.objects.values_list("status", flat=True).get(pk=job_id)
+        raise Problem(f"The import is {now} and cannot be {word}.", advice="Look at the page again.")

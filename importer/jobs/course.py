@@ -1,0 +1,166 @@
+"""What comes next in the life of a job, and how it ends."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q, Sum
+from django.utils import timezone
+
+from importer.engine.errors import Problem
+from importer.jobs.guarded import JobStep, Status, change, claim_step, lease_end, release_step, unqueue
+from importer.jobs.report import equation
+from importer.models import Chunk, ImportJob
+from importer.wake import Step
+
+LONGEST_BACKOFF = 30  # seconds
+
+
+def advance(job_id: int) -> list[Step]:
+    """Take the job as far as its state allows, and name the steps that workers must now take."""
+    with transaction.atomic():
+        job = ImportJob.objects.select_for_update().select_related("target").get(pk=job_id)
+        if job.status == Status.WAITING and _admit(job):
+            job.refresh_from_db()
+        match job.status:
+            case Status.LOADING:
+                return [*_scan_step(job), *_chunk_steps(job), *_verify_step(job)]
+            case Status.PAUSED:
+                return _scan_step(job)
+            case Status.VERIFYING:
+                return _queue_step(job, "verify", JobStep.VERIFY_QUEUED)
+            case Status.FAILING | Status.CANCELLING:
+                return _end_when_idle(job)
+        return []
+
+
+def _admit(job: ImportJob) -> bool:
+    """Claim the table: one job at a time per table, in the order they came."""
+    claim = f"{job.target_id}:{job.schema_name}.{job.table_name}"
+    try:
+        with transaction.atomic():
+            started = job.started_at or timezone.now()
+            return change(job.pk, [Status.WAITING], status=Status.LOADING, table_claim=claim, started_at=started)
+    except IntegrityError:
+        return False
+
+
+def _scan_step(job: ImportJob) -> list[Step]:
+    return [] if job.scan_finished else _queue_step(job, "scan", JobStep.SCAN_QUEUED)
+
+
+def _verify_step(job: ImportJob) -> list[Step]:
+    """All loaded: turn to the verification."""
+    if not job.scan_finished or job.chunks.exclude(status=Chunk.Status.LOADED).exists():
+        return []
+    if not change(job.pk, [Status.LOADING], status=Status.VERIFYING, loaded_at=timezone.now()):
+        return []
+    return _queue_step(job, "verify", JobStep.VERIFY_QUEUED)
+
+
+def _queue_step(job: ImportJob, task: str, step: ImportJob.Step) -> list[Step]:
+    """Queue the job's own step unless somebody holds it; a lease that ran out holds nothing."""
+    nobody = Q(step=JobStep.NONE) | Q(step_lease__lte=timezone.now())
+    queued = ImportJob.objects.filter(nobody, pk=job.pk).update(step=step, step_lease=lease_end())
+    return [Step(task, job.pk)] if queued else []
+
+
+def _chunk_steps(job: ImportJob) -> list[Step]:
+    """Fill the window: at most `parallelism` chunks of the job, and the target's ceiling over all its jobs."""
+    flying = Chunk.objects.filter(status__in=Chunk.IN_FLIGHT)
+    room = min(
+        job.parallelism - flying.filter(job=job).count(),
+        job.target.ceiling - flying.filter(job__target=job.target_id).count(),
+    )
+    if room <= 0:
+        return []
+    due = Q(lease=None) | Q(lease__lte=timezone.now())
+    ready = job.chunks.filter(due, status=Chunk.Status.PENDING).order_by("number").values_list("pk", flat=True)[:room]
+    return [
+        Step("load_chunk", pk)
+        for pk in list(ready)
+        if Chunk.objects.filter(pk=pk, status=Chunk.Status.PENDING).update(
+            status=Chunk.Status.QUEUED, lease=lease_end(), connection_id=None
+        )
+    ]
+
+
+def _end_when_idle(job: ImportJob) -> list[Step]:
+    """Failing becomes failed and cancelling cancelled once no worker is at it any more."""
+    scanning = job.step == JobStep.SCANNING and job.step_lease and job.step_lease > timezone.now()
+    if scanning or job.chunks.filter(status__in=Chunk.IN_FLIGHT).exists():
+        return []
+    end = Status.FAILED if job.status == Status.FAILING else Status.CANCELLED
+    return _end(job, Status(job.status), end)
+
+
+def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Step]:
+    """End the job, give the table free, and let the next one have it."""
+    if not change(job.pk, [old], status=new, table_claim=None, finished_at=timezone.now(), step=JobStep.NONE, **values):
+        return []
+    same_table = ImportJob.objects.filter(
+        target=job.target_id, schema_name=job.schema_name, table_name=job.table_name, status=Status.WAITING
+    )
+    return [Step("advance", pk) for pk in same_table.order_by("pk").values_list("pk", flat=True)[:1]]
+
+
+def claim_verify(job_id: int) -> ImportJob | None:
+    """The job, for the one worker that may verify it now; None for everybody else."""
+    return claim_step(job_id, JobStep.VERIFY_QUEUED, JobStep.VERIFYING)
+
+
+def planned_rows(job: ImportJob) -> dict[int, int]:
+    """The scanned rows of each chunk, by number: what the ledger must hold."""
+    return dict(job.chunks.values_list("number", "rows"))
+
+
+def reopen(job: ImportJob, numbers: set[int]) -> None:
+    """Chunks thought loaded are not in the ledger (a fail-over lost them): load them again."""
+    with transaction.atomic():
+        lost = job.chunks.filter(number__in=numbers, status=Chunk.Status.LOADED)
+        sums = lost.aggregate(rows=Sum("rows"), bytes=Sum("length"))
+        lost.update(status=Chunk.Status.PENDING, attempt=0, lease=None)
+        change(
+            job.pk,
+            [Status.VERIFYING],
+            status=Status.LOADING,
+            step=JobStep.NONE,
+            step_lease=None,
+            loaded_rows=F("loaded_rows") - (sums["rows"] or 0),
+            committed_bytes=F("committed_bytes") - (sums["bytes"] or 0),
+        )
+
+
+def verify_failed(job: ImportJob, problem: Problem) -> list[Step]:
+    """The target could not be asked: ask again a little later, or end the job."""
+    if problem.retryable and job.step_attempt < settings.MAX_ATTEMPTS:
+        release_step(job)
+        return [Step("advance", job.pk, delay=LONGEST_BACKOFF / 10)]
+    fail(job.pk, problem)
+    release_step(job)
+    return advance(job.pk)
+
+
+def succeed(job_id: int) -> list[Step]:
+    """The ledger is whole: end the job, if its equation balances too."""
+    job = ImportJob.objects.get(pk=job_id)
+    balance = equation(job)
+    if not balance.balanced:
+        fail(job_id, Problem(f"The rows do not add up: {balance}.", advice="Please report this: it must not happen."))
+        return advance(job_id)
+    seconds = (timezone.now() - job.started_at).total_seconds() if job.started_at else 0
+    rate = job.scanned_rows / seconds if seconds else None
+    return _end(job, Status.VERIFYING, Status.SUCCEEDED, balanced=True, rows_per_second=rate)
+
+
+def fail(job_id: int, problem: Problem) -> None:
+    """Something is wrong with the job as a whole: start no more chunks, and end when those in flight have."""
+    with transaction.atomic():
+        active = [Status.LOADING, Status.PAUSED, Status.VERIFYING]
+        if change(job_id, active, status=Status.FAILING, problem=problem.as_json()):
+            unqueue(job_id)
+
+
+def unended() -> list[int]:
+    """Jobs that have not ended, oldest first."""
+    return list(ImportJob.objects.exclude(status__in=ImportJob.ENDED).order_by("pk").values_list("pk", flat=True))

@@ -1,0 +1,45 @@
+"""The guarded updates: each names the state it leaves and looks at the count.
+
+So two deliveries of the same message, or a click and a worker, never both win. The graphs are in models.py.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.models import F
+from django.utils import timezone
+
+from importer.models import Chunk, ImportJob
+
+Status = ImportJob.Status
+JobStep = ImportJob.Step
+
+
+def change(job_id: int, old: list[Status], **values: Any) -> bool:
+    """Change the job if it is in one of the `old` states; whether it was."""
+    return bool(ImportJob.objects.filter(pk=job_id, status__in=old).update(version=F("version") + 1, **values))
+
+
+def claim_step(job_id: int, queued: ImportJob.Step, running: ImportJob.Step) -> ImportJob | None:
+    claimed = ImportJob.objects.filter(pk=job_id, step=queued).update(
+        step=running, step_attempt=F("step_attempt") + 1, step_lease=lease_end(), version=F("version") + 1
+    )
+    return ImportJob.objects.select_related("target", "source").get(pk=job_id) if claimed else None
+
+
+def release_step(job: ImportJob) -> None:
+    """Whoever held the job's step holds it no longer."""
+    ImportJob.objects.filter(pk=job.pk, step_attempt=job.step_attempt).update(step=JobStep.NONE, step_lease=None)
+
+
+def unqueue(job_id: int) -> None:
+    Chunk.objects.filter(job=job_id, status=Chunk.Status.QUEUED).update(status=Chunk.Status.PENDING, lease=None)
+
+
+def touch(job_id: int) -> None:
+    ImportJob.objects.filter(pk=job_id).update(version=F("version") + 1)
+
+
+def lease_end() -> datetime:
+    return timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)

@@ -1,0 +1,43 @@
+"""What a job amounts to: its equation and its report. Changes nothing."""
+
+from datetime import datetime
+from typing import Any
+
+from importer.engine.verify import Equation
+from importer.models import ImportJob
+
+
+def equation(job: ImportJob) -> Equation:
+    """The rows of the file against what became of them."""
+    return Equation(job.scanned_rows, job.loaded_rows, job.replaced_rows, job.skipped_rows, job.rejected_rows)
+
+
+def report(job: ImportJob) -> dict[str, Any]:
+    """What `import_csv --json` prints: a contract. Seconds from the start of the job to the end of each part."""
+
+    def seconds(since: datetime | None, until: datetime | None) -> float | None:
+        return round((until - since).total_seconds(), 3) if since and until else None
+
+    return {
+        "job": job.pk,
+        "status": job.status,
+        "rows": {
+            "source": job.scanned_rows,
+            "loaded": job.loaded_rows,
+            "replaced": job.replaced_rows,
+            "skipped": job.skipped_rows,
+            "rejected": job.rejected_rows,
+        },
+        "balanced": job.balanced,
+        "seconds": {
+            "scan": seconds(job.started_at, job.scanned_at),
+            "load": seconds(job.started_at, job.loaded_at),
+            "index": 0.0,
+            "verify": seconds(job.loaded_at, job.finished_at),
+            "total": seconds(job.started_at, job.finished_at),
+        },
+        "rows_per_second": round(job.rows_per_second, 1) if job.rows_per_second else None,
+        "plan": job.plan_json,
+        "rejects_file": None,
+        "problem": job.problem or None,
+    }

@@ -1,0 +1,55 @@
+"""The scan of a job's file: who may do it, and what it has found."""
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from importer.engine.scanner import ChunkRange
+from importer.jobs.guarded import JobStep, Status, claim_step, lease_end
+from importer.models import Chunk, ImportJob
+
+
+def claim_scan(job_id: int) -> ImportJob | None:
+    """The job, for the one worker that may scan it now; None for everybody else."""
+    return claim_step(job_id, JobStep.SCAN_QUEUED, JobStep.SCANNING)
+
+
+def add_chunks(job: ImportJob, ranges: list[ChunkRange]) -> bool:
+    """Record what the scan has found, and renew its lease. False: somebody else scans now, or the job is ending."""
+    end = ranges[-1].offset + ranges[-1].length
+    with transaction.atomic():
+        mine = ImportJob.objects.filter(
+            pk=job.pk, step=JobStep.SCANNING, step_attempt=job.step_attempt, status__in=[Status.LOADING, Status.PAUSED]
+        ).update(
+            scanned_bytes=end,
+            scanned_rows=F("scanned_rows") + sum(each.rows for each in ranges),
+            step_lease=lease_end(),
+            version=F("version") + 1,
+        )
+        if mine:
+            Chunk.objects.bulk_create(_chunk(job, each) for each in ranges)
+    return bool(mine)
+
+
+def finish_scan(job: ImportJob, size: int) -> None:
+    """The whole file is scanned, `size` bytes."""
+    ImportJob.objects.filter(pk=job.pk, step=JobStep.SCANNING, step_attempt=job.step_attempt).update(
+        scan_finished=True,
+        scanned_bytes=size,
+        scanned_at=timezone.now(),
+        step=JobStep.NONE,
+        step_lease=None,
+        version=F("version") + 1,
+    )
+
+
+def _chunk(job: ImportJob, found: ChunkRange) -> Chunk:
+    return Chunk(
+        job=job,
+        number=found.number,
+        offset=found.offset,
+        length=found.length,
+        rows=found.rows,
+        first_line=found.first_line,
+        digest=found.digest,
+    )

@@ -1,0 +1,177 @@
+"""`manage.py import_csv`: an import from a shell. Its options and its report are a contract (see README)."""
+
+import argparse
+import json
+import re
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from tqdm import tqdm
+
+from importer import in_process, jobs, sources
+from importer.engine.dialect import Dialect
+from importer.engine.errors import Problem
+from importer.engine.plan import Options
+from importer.engine.profile import profile_file
+from importer.models import ImportJob, Target
+from importer.preparation import Prepared, prepare
+
+LOOK_EVERY = 0.2  # seconds
+NOBODY_CAME = 20  # seconds after which a job that nobody took is worth a word
+UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
+WRITTEN = {r"\t": "\t", r"\\": "\\"}
+
+
+def size(text: str) -> int:
+    """`32M` as bytes."""
+    found = re.fullmatch(r"(\d+)([KMG]?)i?B?", text, re.IGNORECASE)
+    if not found or not int(found[1]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512K, 32M or 1G")
+    return int(found[1]) * UNITS[found[2].upper()]
+
+
+def character(text: str) -> str:
+    r"""A delimiter, quote or escape; `\t` may stand for a tab."""
+    return WRITTEN.get(text, text)
+
+
+def sessions(text: str) -> int:
+    """1 to 64."""
+    if not text.isdigit() or not 1 <= int(text) <= 64:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 64")
+    return int(text)
+
+
+class Command(BaseCommand):
+    help = "Load a CSV file into a table of a target, and prove that every row arrived."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--target", required=True, help="name of a target (see `manage.py target list`)")
+        parser.add_argument("--table", required=True, help="TABLE or SCHEMA.TABLE")
+        parser.add_argument("--mode", choices=["append"], default="append")
+        parser.add_argument("--on-error", choices=["stop"], default="stop")
+        parser.add_argument("--on-duplicate", choices=["fail"], default="fail")
+        parser.add_argument("--method", choices=["load_data_local"], default="load_data_local")
+        parser.add_argument("--indexes", choices=["keep"], default="keep")
+        parser.add_argument("--chunk-size", type=size, help="bytes, such as 32M; default: the plan decides")
+        parser.add_argument("--parallel", type=sessions, help="chunks at once; default: the plan decides")
+        parser.add_argument("--null", action="append", metavar="MARKER", help="text that means NULL; may be repeated")
+        parser.add_argument("--delimiter", type=character)
+        parser.add_argument("--quote", type=character, help="'' for none")
+        parser.add_argument("--escape", type=character, help="'' (RFC 4180) or a backslash")
+        parser.add_argument("--encoding", choices=["utf-8"])
+        parser.add_argument("--no-header", action="store_true", help="the first record is data")
+        parser.add_argument("--plan-only", action="store_true", help="show what would be done, and do nothing")
+        parser.add_argument("--in-process", action="store_true", help="without Redis and workers")
+        parser.add_argument("--json", action="store_true", help="print one report as JSON")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        try:
+            prepared = _prepare(options)
+            if options["plan_only"]:
+                self._show_plan(prepared, options["json"])
+                return
+            job = _follow(jobs.create(prepared), prepared, options)
+        except Problem as problem:
+            raise CommandError(str(problem)) from problem
+        self._show_report(job, options["json"])
+        if not (job.status == ImportJob.Status.SUCCEEDED and job.balanced):
+            sys.exit(1)
+
+    def _show_plan(self, prepared: Prepared, as_json: bool) -> None:
+        if as_json:
+            self.stdout.write(json.dumps(prepared.plan.as_json(), indent=2))
+            return
+        for reason in prepared.plan.reasons:
+            self.stdout.write(f"{'! ' if reason.holds_back else '- '}{reason.choice}: {reason.why}")
+        self.stdout.write(prepared.plan.statement)
+
+    def _show_report(self, job: ImportJob, as_json: bool) -> None:
+        if as_json:
+            self.stdout.write(json.dumps(jobs.report(job), indent=2))
+            return
+        self.stdout.write(f"Import {job.pk} {job.status}: {jobs.equation(job)}")
+        if job.rows_per_second:
+            self.stdout.write(f"{job.rows_per_second:,.0f} rows/s, verified against the ledger on the server")
+        if job.problem:
+            self._show_problem(job.problem)
+
+    def _show_problem(self, problem: dict[str, Any]) -> None:
+        where = f"{problem['where']}: " if problem["where"] else ""
+        self.stderr.write(f"{where}{problem['what']}")
+        for row in problem["rows"]:
+            self.stderr.write(f"  line {row['line']}, column {row['column'] or '-'}: {row['value']!r}: {row['reason']}")
+        self.stderr.write(problem["advice"])
+
+
+def _prepare(options: dict[str, Any]) -> Prepared:
+    target = Target.objects.filter(name=options["target"]).first()
+    if not target:
+        known = ", ".join(Target.objects.values_list("name", flat=True)) or "none yet; see `manage.py target add`"
+        raise Problem(f"There is no target named {options['target']}.", advice=f"Known: {known}.")
+    return prepare(
+        sources.register(options["file"]),
+        target,
+        options["table"],
+        dialect=_dialect(options),
+        null_markers=options["null"],
+        options=Options(
+            mode=options["mode"],
+            on_error=options["on_error"],
+            on_duplicate=options["on_duplicate"],
+            method=options["method"],
+            indexes=options["indexes"],
+            chunk_bytes=options["chunk_size"],
+            parallelism=options["parallel"],
+        ),
+    )
+
+
+def _dialect(options: dict[str, Any]) -> Dialect | None:
+    """What was asked for, on top of what the file suggests; None if nothing was."""
+    asked = {name: options[name] for name in ("delimiter", "quote", "escape", "encoding") if options[name] is not None}
+    if options["no_header"]:
+        asked["header"] = False
+    if not asked:
+        return None
+    return Dialect(**{**profile_file(options["file"]).dialect.as_json(), **asked})
+
+
+def _follow(job: ImportJob, prepared: Prepared, options: dict[str, Any]) -> ImportJob:
+    """Start the job and wait for its end, with a progress bar on a terminal. Ctrl-C cancels the job."""
+    quiet = options["json"] or not sys.stderr.isatty()
+    with tqdm(total=prepared.source.size, unit="B", unit_scale=True, disable=quiet, desc=f"import {job.pk}") as bar:
+
+        def look(now: ImportJob) -> None:
+            bar.set_postfix_str(f"{now.loaded_rows:,} rows, {now.status}")
+            bar.update(now.data_offset + now.committed_bytes - bar.n)
+
+        wait: Callable[[], ImportJob] = lambda: _wait(job.pk, look)  # noqa: E731
+        if options["in_process"]:
+            wait = lambda: in_process.run(job.pk, prepared.plan.parallelism, look)  # noqa: E731
+        else:
+            jobs.start(job.pk)
+        try:
+            ended = wait()
+        except KeyboardInterrupt:
+            jobs.cancel(job.pk)
+            ended = wait()
+        look(ended)
+    return ended
+
+
+def _wait(job_id: int, look: Callable[[ImportJob], None]) -> ImportJob:
+    begun = time.monotonic()
+    warned = False
+    while not (job := ImportJob.objects.get(pk=job_id)).ended:
+        look(job)
+        if not warned and job.step == ImportJob.Step.SCAN_QUEUED and time.monotonic() - begun > NOBODY_CAME:
+            warned = True
+            sys.stderr.write("No worker has taken the import yet: is `make run` running? --in-process needs none.\n")
+        time.sleep(LOOK_EVERY)
+    return job

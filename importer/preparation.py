@@ -1,0 +1,60 @@
+"""From a file and a table to a plan that can be shown and started: nothing is written anywhere yet."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from importer.engine import ledger
+from importer.engine.connection import connect
+from importer.engine.dialect import Dialect
+from importer.engine.errors import TargetProblem
+from importer.engine.mapping import ColumnMapping
+from importer.engine.plan import ImportPlan, Options, make_plan
+from importer.engine.profile import Profile, profile_file, suggest_mapping
+from importer.engine.server import read_server
+from importer.engine.table import Table, read_table
+from importer.models import SourceFile, Target
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Everything that a job is made of."""
+
+    source: SourceFile
+    target: Target
+    profile: Profile
+    table: Table
+    mapping: tuple[ColumnMapping, ...]
+    options: Options
+    plan: ImportPlan
+
+
+def prepare(
+    source: SourceFile,
+    target: Target,
+    table_name: str,
+    *,
+    dialect: Dialect | None = None,
+    mapping: Sequence[ColumnMapping] | None = None,
+    null_markers: Sequence[str] | None = None,
+    options: Options | None = None,
+) -> Prepared:
+    """Profile the file, look at the table and plan. None leaves dialect, mapping or options to what the file suggests.
+
+    `table_name` may be `table` or `schema.table`. Raises Problem with the first thing that stands in the way.
+    """
+    options = options or Options()
+    profile = profile_file(source.file, dialect)
+    schema, _, name = table_name.rpartition(".")
+    with connect(target.address) as connection:
+        if not ledger.exists(connection):
+            raise TargetProblem(
+                f"The database {target.database} has no table {ledger.TABLE} yet.",
+                where=target.name,
+                advice="Run the target's check: it creates the table, or shows the SQL for it.",
+            )
+        table = read_table(connection, schema or target.database, name)
+        server = read_server(connection, target.address)
+    mapping = tuple(mapping) if mapping is not None else suggest_mapping(profile, table, null_markers)
+    data_bytes = profile.size - profile.data_offset
+    plan = make_plan(data_bytes, profile.dialect, table, mapping, options, server)
+    return Prepared(source, target, profile, table, mapping, options, plan)

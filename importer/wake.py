@@ -1,0 +1,35 @@
+"""Telling workers that there is something to do. A message may get lost or come twice: the database decides."""
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+from config.celery import app
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A task's name in importer.tasks and the id it is for; `delay` in seconds."""
+
+    task: str
+    id: int
+    delay: float = 0
+
+
+def send(steps: Iterable[Step]) -> None:
+    """Publish once the current transaction has committed. Without a broker the sweeper publishes later."""
+    steps = list(steps)
+    transaction.on_commit(lambda: _publish(steps))
+
+
+def _publish(steps: list[Step]) -> None:
+    try:
+        for step in steps:
+            app.send_task(f"importer.tasks.{step.task}", (step.id,), countdown=step.delay or None)
+    except (OperationalError, OSError) as error:
+        log.warning("The broker is away, the sweeper will send %d steps later: %s", len(steps), error)

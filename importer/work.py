@@ -1,0 +1,170 @@
+"""What a worker does: scan a job's file, load one chunk, verify a job, sweep. Celery or a process pool calls it."""
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from importer import jobs, live, sources
+from importer.engine import verify
+from importer.engine.connection import kill
+from importer.engine.errors import Problem, SourceChanged
+from importer.engine.load import Watch, Work, load_chunk, open_source
+from importer.engine.scanner import ChunkRange, scan
+from importer.heart import Heart
+from importer.models import Chunk, ImportJob
+from importer.wake import Step
+
+log = logging.getLogger(__name__)
+
+Send = Callable[[list[Step]], None]
+
+# A scan finds small chunks faster than a database records them one by one.
+MOST_TOGETHER = 64
+LONGEST_TOGETHER = 0.2  # seconds
+
+
+def scan_job(job_id: int, send: Send) -> None:
+    """Find the chunks of a job, from where the last scan left off; loading begins with the first of them."""
+    job = jobs.claim_scan(job_id)
+    if not job:
+        return
+    try:
+        with open_source(job.source.file) as fd:
+            for found in _together(_found(fd, job)):
+                if not jobs.add_chunks(job, found):
+                    return
+                send(jobs.advance(job_id))
+            _check_size(fd, job)
+        jobs.finish_scan(job, job.source.size)
+    except Exception as error:
+        jobs.fail(job_id, _problem(error, str(job)))
+    finally:
+        jobs.release_step(job)
+        send(jobs.advance(job_id))
+
+
+def load(chunk_id: int, send: Send) -> None:
+    """Load one chunk exactly once, and start the next."""
+    chunk = jobs.claim_chunk(chunk_id)
+    if not chunk:
+        return
+    heart = Heart(chunk)
+    steps: list[Step] = []
+    try:
+        with heart:
+            watch = Watch(heart.connected, live.reporter(chunk.job_id, chunk.number))
+            outcome = load_chunk(_work(chunk), watch)
+        jobs.record_loaded(chunk, outcome.timings)
+    except Exception as error:
+        if heart.ended_it:
+            jobs.record_cancelled(chunk)
+        else:
+            steps = jobs.record_failed(chunk, _problem(error, str(chunk)))
+    finally:
+        live.forget(chunk.job_id, chunk.number)
+        send([*steps, *jobs.advance(chunk.job_id)])
+
+
+def verify_job(job_id: int, send: Send) -> None:
+    """Compare the ledger on the target with the scan: end the job, or load again what a fail-over has lost."""
+    job = jobs.claim_verify(job_id)
+    if not job:
+        return
+    try:
+        missing = verify.missing_chunks(job.target.address, str(job.key), jobs.planned_rows(job))
+    except Exception as error:
+        send(jobs.verify_failed(job, _problem(error, str(job))))
+        return
+    if missing:
+        jobs.reopen(job, missing)
+        send(jobs.advance(job_id))
+    else:
+        send(jobs.succeed(job_id))
+
+
+def sweep(send: Send) -> None:
+    """Put right what lost messages and dead workers left behind; doing it twice is harmless."""
+    for chunk in jobs.expired_chunks():
+        _end_connection(chunk)
+        jobs.take_back(chunk)
+    for job_id in jobs.unended():
+        send(jobs.advance(job_id))
+    sources.remove_abandoned_uploads()
+
+
+def _found(fd: int, job: ImportJob) -> Iterator[ChunkRange]:
+    """The job's chunks after those that are recorded already."""
+    _check_size(fd, job)
+    last = job.chunks.order_by("-number").first()
+    return scan(
+        fd,
+        job.dialect,
+        start=last.offset + last.length if last else job.data_offset,
+        first_line=last.first_line + _lines(fd, last) if last else job.data_line,
+        end=job.source.size,
+        chunk_bytes=job.plan.chunk_bytes,
+        number=last.number + 1 if last else 0,
+    )
+
+
+def _lines(fd: int, chunk: Chunk) -> int:
+    return os.pread(fd, chunk.length, chunk.offset).count(b"\n")
+
+
+def _check_size(fd: int, job: ImportJob) -> None:
+    size = os.fstat(fd).st_size
+    if size != job.source.size:
+        raise SourceChanged(
+            f"The file has {size:,} bytes, it had {job.source.size:,} when the import was planned.",
+            where=job.source.name,
+            advice="Wait until it is complete, then import it again.",
+        )
+
+
+def _together(found: Iterable[ChunkRange]) -> Iterator[list[ChunkRange]]:
+    """The first at once, so that loading can begin; later ones in groups of a fraction of a second."""
+    group: list[ChunkRange] = []
+    since = 0.0
+    for each in found:
+        group.append(each)
+        if len(group) == MOST_TOGETHER or time.monotonic() - since > LONGEST_TOGETHER:
+            yield group
+            group, since = [], time.monotonic()
+    if group:
+        yield group
+
+
+def _work(chunk: Chunk) -> Work:
+    job = chunk.job
+    return Work(
+        job=str(job.key),
+        attempt=chunk.attempt,
+        path=Path(job.source.path),
+        address=job.target.address,
+        dialect=job.dialect,
+        plan=job.plan,
+        chunk=chunk.range,
+    )
+
+
+def _end_connection(chunk: Chunk) -> None:
+    """Kill what a dead worker left open on the target. If the server is away, it has rolled back already."""
+    if not chunk.connection_id:
+        return
+    try:
+        kill(chunk.job.target.address, chunk.connection_id)
+    except Problem as problem:
+        log.info("%s: its connection could not be ended: %s", chunk, problem)
+
+
+def _problem(error: Exception, where: str) -> Problem:
+    if isinstance(error, Problem):
+        return error
+    log.exception("%s: unexpected error", where, exc_info=error)
+    return Problem(
+        f"An unexpected error: {type(error).__name__}: {error}.",
+        where=where,
+        advice="Please report it with the worker's log. Nothing of this part was kept; Retry loads what is not in yet.",
+    )

@@ -1,0 +1,198 @@
+"""One chunk, exactly once, on real servers."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import MySQLdb
+import pytest
+
+from importer.engine import ledger
+from importer.engine.connection import Address, connect, connect_loader, execute, fetch_all
+from importer.engine.dialect import RFC4180, Dialect
+from importer.engine.errors import RowsRefused, SourceChanged, TargetProblem
+from importer.engine.load import Outcome, Watch, Work, load_chunk, open_source
+from importer.engine.mapping import ColumnMapping
+from importer.engine.plan import Options, make_plan
+from importer.engine.scanner import ChunkRange, scan
+from importer.engine.server import read_server
+from importer.engine.table import read_table
+
+DIALECT = replace(RFC4180, header=False)
+
+
+def given_table(address: Address, columns: str) -> None:
+    with connect(address) as connection:
+        ledger.create(connection)
+        execute(connection, f"CREATE TABLE t ({columns}) CHARACTER SET utf8mb4")
+
+
+def rows_of(address: Address, what: str = "*", table: str = "t") -> list[tuple]:
+    with connect(address) as connection:
+        return fetch_all(connection, f"SELECT {what} FROM {table}")
+
+
+def ranges(path: Path, dialect: Dialect = DIALECT, chunk_bytes: int = 2**20) -> list[ChunkRange]:
+    with open_source(path) as fd:
+        size = path.stat().st_size
+        return list(scan(fd, dialect, start=0, first_line=1, end=size, chunk_bytes=chunk_bytes))
+
+
+def works(address: Address, path: Path, mapping: tuple, dialect: Dialect = DIALECT, chunk_bytes: int = 2**20):
+    with connect(address) as connection:
+        table = read_table(connection, address.database, "t")
+        server = read_server(connection, address)
+    plan = make_plan(path.stat().st_size, dialect, table, mapping, Options(), server)
+    return [Work("job-1", 1, path, address, dialect, plan, each) for each in ranges(path, dialect, chunk_bytes)]
+
+
+def columns(*names: str) -> tuple[ColumnMapping, ...]:
+    return tuple(ColumnMapping(name) for name in names)
+
+
+@pytest.fixture
+def numbers(database: Address, tmp_path: Path) -> Work:
+    """1,000 rows for a table of a number and a text."""
+    given_table(database, "n INT, t VARCHAR(10)")
+    path = tmp_path / "numbers.csv"
+    path.write_text("".join(f"{n},é{n}\n" for n in range(1000)))
+    return works(database, path, columns("n", "t"))[0]
+
+
+def test_rows_and_ledger_arrive_together(numbers: Work):
+    outcome = load_chunk(numbers, Watch())
+    assert (outcome.rows, outcome.already) == (1000, False)
+    assert rows_of(numbers.address, "COUNT(*), MIN(t), SUM(n)") == [(1000, "é0", 499500)]
+    with connect(numbers.address) as connection:
+        assert ledger.rows_by_chunk(connection, "job-1") == {0: 1000}
+
+
+def test_second_load_of_the_same_chunk_adds_nothing(numbers: Work):
+    load_chunk(numbers, Watch())
+    again: Outcome = load_chunk(replace(numbers, attempt=2), Watch())
+    assert again.already
+    assert rows_of(numbers.address, "COUNT(*)") == [(1000,)]
+
+
+def test_watch_hears_of_the_connection_and_of_bytes(numbers: Work):
+    ids, sent = [], []
+    load_chunk(numbers, Watch(ids.append, sent.append))
+    assert len(ids) == 1
+    assert sent[-1] == numbers.chunk.length
+
+
+def test_file_cut_short_keeps_nothing(numbers: Work):
+    with numbers.path.open("r+b") as file:
+        file.truncate(numbers.chunk.length // 2)
+    with pytest.raises(SourceChanged, match="scan saw more"):
+        load_chunk(numbers, Watch())
+    assert rows_of(numbers.address, "COUNT(*)") == [(0,)]
+
+
+def test_file_edited_in_place_keeps_nothing(numbers: Work):
+    with numbers.path.open("r+b") as file:
+        file.write(b"7")
+    with pytest.raises(SourceChanged, match="not those that were scanned"):
+        load_chunk(numbers, Watch())
+    assert rows_of(numbers.address, "COUNT(*)") == [(0,)]
+
+
+def test_table_altered_since_the_plan_is_refused(numbers: Work):
+    with connect(numbers.address) as connection:
+        execute(connection, "ALTER TABLE t MODIFY n TINYINT")
+    with pytest.raises(TargetProblem, match="no longer as it was planned"):
+        load_chunk(numbers, Watch())
+
+
+def test_connection_killed_in_mid_load_keeps_nothing_and_is_retryable(numbers: Work):
+    def end(connection_id: int) -> None:
+        with connect(numbers.address) as other:
+            execute(other, "KILL CONNECTION %s", (connection_id,))
+
+    with pytest.raises(TargetProblem) as caught:
+        load_chunk(numbers, Watch(on_connect=end))
+    assert caught.value.retryable
+    assert rows_of(numbers.address, "COUNT(*)") == [(0,)]
+
+
+BAD = [
+    ("n INT, t VARCHAR(3)", b"1,abc\n2,abcd\n", 2, "t", "abcd"),
+    ("n INT, t VARCHAR(3)", b'1,abc\n"x",abc\n', 2, "n", "x"),
+    ("n TINYINT, t VARCHAR(9)", b'1,"a\nb"\n300,c\n', 3, "n", "300"),
+    ("n INT NOT NULL, t DATE", b"1,2024-01-01\n2,2024-02-30\n", 2, "t", "2024-02-30"),
+    ("n INT, t ENUM('a','b')", b"1,a\n2,b\n3,c\n", 3, "t", "c"),
+    ("n DECIMAL(5,2), t TEXT", b"1.25,a\n1.259,b\n", 2, "n", "1.259"),
+]
+
+
+@pytest.mark.parametrize(("columns_sql", "data", "line", "column", "value"), BAD)
+def test_a_changed_value_is_refused_by_line_column_and_value(
+    database: Address, tmp_path: Path, columns_sql: str, data: bytes, line: int, column: str, value: str
+):
+    given_table(database, columns_sql)
+    path = tmp_path / "bad.csv"
+    path.write_bytes(data)
+    with pytest.raises(RowsRefused) as caught:
+        load_chunk(works(database, path, columns("n", "t"))[0], Watch())
+    first = caught.value.rows[0]
+    assert (first.line, first.column, first.value) == (line, column, value)
+    assert first.reason
+    assert rows_of(database, "COUNT(*)") == [(0,)]
+    assert rows_of(database, "COUNT(*)", ledger.TABLE) == [(0,)]
+
+
+@pytest.mark.parametrize(("row", "count"), [(b"7\n", 1), (b"7,a,b\n", 3), (b"\n", 1)])
+def test_wrong_column_count_names_line_and_counts(database: Address, tmp_path: Path, row: bytes, count: int):
+    given_table(database, "n INT, t VARCHAR(3)")
+    path = tmp_path / "bad.csv"
+    path.write_bytes(b"1,a\n" * 10 + row + b"2,b\n" * 10)
+    with pytest.raises(RowsRefused, match=f"has {count} fields, expected are 2") as caught:
+        load_chunk(works(database, path, columns("n", "t"))[0], Watch())
+    assert caught.value.rows[0].line == 11
+
+
+def test_duplicate_key_names_the_line_of_the_second(database: Address, tmp_path: Path):
+    given_table(database, "n INT PRIMARY KEY, t VARCHAR(9)")
+    path = tmp_path / "twice.csv"
+    path.write_text("".join(f"{n},x\n" for n in [*range(500), 123, *range(500, 900)]))
+    with pytest.raises(RowsRefused, match="Duplicate entry '123'") as caught:
+        load_chunk(works(database, path, columns("n", "t"))[0], Watch())
+    assert caught.value.rows[0].line == 501
+    assert rows_of(database, "COUNT(*)") == [(0,)]
+
+
+def test_function_warning_without_a_row_number_is_found_by_halving(database: Address, tmp_path: Path):
+    given_table(database, "n INT, t DATETIME")
+    path = tmp_path / "dates.csv"
+    path.write_text("".join(f"{n},2024-01-01T00:00:00Z{'junk' * (n == 77)}\n" for n in range(200)))
+    mapping = (ColumnMapping("n"), ColumnMapping("t", (), "%Y-%m-%dT%H:%i:%sZ"))
+    with pytest.raises(RowsRefused) as caught:
+        load_chunk(works(database, path, mapping)[0], Watch())
+    assert caught.value.rows[0].line == 78
+
+
+def test_null_markers_are_compared_byte_for_byte(database: Address, tmp_path: Path):
+    given_table(database, "n INT, t VARCHAR(9) CHARACTER SET latin1")
+    path = tmp_path / "nulls.csv"
+    path.write_text("NA,NA\n1,na\n2,NA \n,é\n")
+    mapping = (ColumnMapping("n", ("NA", "")), ColumnMapping("t", ("NA",)))
+    load_chunk(works(database, path, mapping)[0], Watch())
+    assert rows_of(database) == [(None, None), (1, "na"), (2, "NA "), (None, "é")]
+
+
+def test_field_left_out_is_not_loaded(database: Address, tmp_path: Path):
+    given_table(database, "n INT, t VARCHAR(9)")
+    path = tmp_path / "more.csv"
+    path.write_text("x,1,y,a\n")
+    load_chunk(works(database, path, columns("", "n", "", "t"))[0], Watch())
+    assert rows_of(database) == [(1, "a")]
+
+
+def test_loader_connection_serves_no_file_by_name(database: Address, tmp_path: Path):
+    given_table(database, "t TEXT")
+    secret = tmp_path / "secret"
+    secret.write_text("canary\n")
+    with connect_loader(database) as connection:
+        with pytest.raises(MySQLdb.OperationalError):
+            execute(connection, f"LOAD DATA LOCAL INFILE '{secret}' INTO TABLE t")
+        execute(connection, "COMMIT")
+    assert rows_of(database) == []

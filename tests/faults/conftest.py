@@ -1,0 +1,116 @@
+"""A real stack of processes, and a job to disturb."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.db import connections
+
+from importer import jobs, sources
+from importer.engine import ledger
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.plan import Options
+from importer.models import Chunk, ImportJob, Target
+from importer.preparation import prepare
+from tests.stack import Stack, running, wait_until
+
+ROWS = 400_000
+COLUMNS = "n INT NOT NULL, word VARCHAR(40) NOT NULL, amount DECIMAL(12,2), at DATETIME"
+TABLES = {"keyed": f"{COLUMNS}, PRIMARY KEY (n)", "unkeyed": COLUMNS}
+# Small chunks, so that there is always one in flight to disturb.
+CHUNK_BYTES = 512 * 1024
+
+
+@pytest.fixture(scope="session")
+def stack(django_db_setup, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    yield from running(tmp_path_factory.mktemp("stack"))
+
+
+@pytest.fixture(scope="session")
+def many_rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("source") / "many rows.csv"
+    with path.open("w") as out:
+        out.write("n,word,amount,at\n")
+        for n in range(ROWS):
+            out.write(
+                f'{n},"wörd ""{n % 977}"", and more",{n % 5000}.25,2024-{n % 12 + 1:02}-{n % 28 + 1:02} 10:00:00\n'
+            )
+    return path
+
+
+class Disturbed:
+    """A running import of many rows, and what must hold of it at its end."""
+
+    def __init__(self, job: ImportJob, address: Address) -> None:
+        self.job = job
+        self.address = address
+
+    def loaded(self) -> int:
+        return Chunk.objects.filter(job=self.job, status=Chunk.Status.LOADED).count()
+
+    def in_the_middle(self) -> None:
+        """Return when some chunks are loaded, one is loading, and some are still to come."""
+        wait_until(lambda: self.loaded() >= 3 and self._status(Chunk.Status.LOADING), what="a job in its middle")
+        assert self.loaded() < self.job.chunks.count() or not ImportJob.objects.get(pk=self.job.pk).scan_finished
+
+    def ends_well(self) -> None:
+        """Exactly the rows of an undisturbed load, balanced, and no connection left behind."""
+        wait_until(lambda: ImportJob.objects.get(pk=self.job.pk).ended, seconds=120, what="the job's end")
+        job = ImportJob.objects.get(pk=self.job.pk)
+        assert (job.status, job.problem) == (ImportJob.Status.SUCCEEDED, {})
+        assert job.balanced
+        assert self.contents() == expected_contents()
+        with connect(self.address) as connection:
+            assert ledger.rows_by_chunk(connection, str(job.key)) == jobs.planned_rows(job)
+        self.no_connection_is_left()
+
+    def contents(self) -> tuple:
+        sql = "SELECT COUNT(*), COUNT(DISTINCT n), SUM(n), SUM(CRC32(word)), SUM(amount), MIN(at), MAX(at) FROM {}"
+        with connect(self.address) as connection:
+            row = fetch_all(connection, sql.format(self.job.table_name))[0]
+        return tuple(int(value) for value in row[:5]) + tuple(str(value) for value in row[5:])
+
+    def no_connection_is_left(self) -> None:
+        def idle() -> bool:
+            with connect(self.address) as connection:
+                sql = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = %s AND ID <> CONNECTION_ID()"
+                return fetch_all(connection, sql, (self.address.database,))[0][0] == 0
+
+        wait_until(idle, what="no connection left on the target")
+
+    def _status(self, status: str) -> bool:
+        return Chunk.objects.filter(job=self.job, status=status).exists()
+
+
+def expected_contents() -> tuple:
+    from zlib import crc32
+
+    words = [crc32(f'wörd "{n}", and more'.encode()) for n in range(977)]
+    return (
+        ROWS,
+        ROWS,
+        sum(range(ROWS)),
+        sum(words[n % 977] for n in range(ROWS)),
+        int(sum((n % 5000) + 0.25 for n in range(ROWS))),
+        "2024-01-01 10:00:00",
+        "2024-12-28 10:00:00",
+    )
+
+
+@pytest.fixture(params=TABLES)
+def disturbed(
+    request: pytest.FixtureRequest, stack: Stack, database: Address, many_rows: Path, transactional_db
+) -> Iterator[Disturbed]:
+    """A job under way on each server, into a table with and without a primary key."""
+    with connect(database) as connection:
+        ledger.create(connection)
+        execute(connection, f"CREATE TABLE {request.param} ({TABLES[request.param]}) CHARACTER SET utf8mb4")
+    target = Target(name=database.database, host=database.host, port=database.port, user=database.user)
+    target.database, target.tls = database.database, "off"
+    target.save()
+    options = Options(chunk_bytes=CHUNK_BYTES, parallelism=2)
+    job = jobs.create(prepare(sources.register(many_rows), target, request.param, options=options))
+    jobs.start(job.pk)
+    yield Disturbed(job, database)
+    wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the job's end before the next test")
+    connections.close_all()

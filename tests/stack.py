@@ -1,0 +1,126 @@
+"""The real processes around a test: Redis, Celery workers, beat and gunicorn, on the test's own database."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+from django.conf import settings
+
+from scripts.servers import PrivateRedis, free_port
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHON = Path(sys.executable)
+
+
+def wait_until(holds: Callable[[], object], seconds: float = 90, what: str = "") -> None:
+    """Return as soon as `holds()` is true; fail after `seconds`."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, f"still not true after {seconds} s: {what or holds}"
+        time.sleep(0.02)
+
+
+@dataclass
+class Process:
+    """One of our processes, with all its children, in a group of its own."""
+
+    command: list[str]
+    env: dict[str, str]
+    log: Path
+    popen: subprocess.Popen[bytes] | None = field(default=None, init=False)
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self.popen = subprocess.Popen(
+                self.command, cwd=ROOT, env=self.env, stdout=log, stderr=log, start_new_session=True
+            )
+
+    def children(self) -> list[int]:
+        assert self.popen
+        return [child.pid for child in psutil.Process(self.popen.pid).children()]
+
+    def kill(self) -> None:
+        """SIGKILL for it and everything under it at once."""
+        self._signal(signal.SIGKILL)
+
+    def stop(self) -> None:
+        self._signal(signal.SIGTERM)
+
+    def _signal(self, how: signal.Signals) -> None:
+        if not self.popen or self.popen.poll() is not None:
+            return
+        os.killpg(self.popen.pid, how)
+        try:
+            self.popen.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.popen.pid, signal.SIGKILL)
+            self.popen.wait(timeout=20)
+
+
+class Stack:
+    """Redis, a worker for loads, a worker for the rest, beat, and gunicorn once asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.redis = PrivateRedis(folder / "redis", socket=settings.REDIS_SOCKET)
+        self.port = free_port()
+        self.env = {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "VAR_DIR": str(settings.VAR_DIR),
+            "DATABASE_URL": f"sqlite:///{settings.TEST_DATABASE}",
+            "LEASE_SECONDS": str(settings.LEASE_SECONDS),
+            "SWEEP_SECONDS": str(settings.SWEEP_SECONDS),
+            "PYTHONPATH": str(ROOT),
+        }
+        self.load_worker = self._celery("load", "worker", "-Q", "load", "-c", "2", "-n", "load@%h")
+        self.control_worker = self._celery("control", "worker", "-Q", "control,scan", "-c", "2", "-n", "control@%h")
+        self.beat = self._celery("beat", "beat", "-s", str(folder / "beat-schedule"))
+        self.web = self._process(
+            "web", str(PYTHON.parent / "gunicorn"), "config.wsgi", "-k", "gthread", "--threads", "4",
+            "--no-control-socket", "-b", f"127.0.0.1:{self.port}",
+        )  # fmt: skip
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        self.redis.start()
+        for process in (self.load_worker, self.control_worker, self.beat):
+            process.start()
+
+    def stop(self) -> None:
+        for process in (self.web, self.beat, self.load_worker, self.control_worker):
+            process.stop()
+        self.redis.stop()
+
+    def manage(self, *args: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run `manage.py` on the test's database."""
+        done = subprocess.run(
+            [str(PYTHON), "manage.py", *args], cwd=ROOT, env=self.env, capture_output=True, text=True, timeout=120
+        )
+        assert not check or done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def _celery(self, name: str, *args: str) -> Process:
+        return self._process(name, str(PYTHON), "-m", "celery", "-A", "config", *args)
+
+    def _process(self, name: str, *command: str) -> Process:
+        return Process(list(command), self.env, self.folder / f"{name}.log")
+
+
+def running(folder: Path) -> Iterator[Stack]:
+    """A stack that is started, and stopped again by the process ids it was started with."""
+    stack = Stack(folder)
+    stack.start()
+    try:
+        yield stack
+    finally:
+        stack.stop()
