@@ -103,7 +103,7 @@ def privileges(subject: Subject) -> Finding:
     database = subject.address.database
     if not missing:
         return Finding("privileges", "ok", f"The account may {' and '.join(needed)} in {database}: all that is needed.")
-    fix = _grant(subject.connection, missing, database, account(subject.connection))
+    fix = _grant(subject.connection, needed, database, account(subject.connection))
     tables = _granted_tables(subject)
     if ledger.TABLE in tables and len(tables) > 1:
         names = ", ".join(name for name in tables if name != ledger.TABLE)
@@ -175,10 +175,21 @@ def _account_parts(connection: Connection) -> tuple[str, str]:
 
 
 def _grant(connection: Connection, rights: list[str], database: str, to: str) -> str:
-    """The statement that gives the rights. In it _ and % are wildcards unless escaped, and must not be escaped where
-    MySQL's partial_revokes takes the name as it stands (manual, GRANT Statement).
+    """The statement that gives an account all of the rights on the database.
+
+    All, though some may be there: of the patterns that an account has rights on, the server takes only the one that
+    fits best, so that a grant on another pattern would take the others away.
     """
-    pattern = database
-    if fetch_all(connection, "SHOW VARIABLES WHERE Variable_name = 'partial_revokes' AND Value = 'ON'") == []:
-        pattern = database.replace("_", "\\_").replace("%", "\\%")
-    return f"GRANT {', '.join(rights)} ON {quote_name(pattern)}.* TO {to};"
+    return f"GRANT {', '.join(rights)} ON {quote_name(_pattern(connection, database, to))}.* TO {to};"
+
+
+def _pattern(connection: Connection, database: str, account: str) -> str:
+    """The database's name as GRANT wants it (manual, GRANT Statement): _ and % are wildcards in it unless escaped. Left
+    as it is where the account has a grant on it so, and where MySQL's partial_revokes takes names as they stand.
+    """
+    as_it_is = fetch_all(
+        connection,
+        "SELECT 1 FROM information_schema.SCHEMA_PRIVILEGES WHERE GRANTEE = %s AND TABLE_SCHEMA = BINARY %s LIMIT 1",
+        (account, database),
+    ) or fetch_all(connection, "SHOW VARIABLES WHERE Variable_name = 'partial_revokes' AND Value = 'ON'")
+    return database if as_it_is else database.replace("_", "\\_").replace("%", "\\%")
