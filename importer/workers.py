@@ -34,6 +34,6 @@ def _redis() -> redis.Redis:
 
 
 if __name__ == "__main__":
-    # A container's health check: `python -m importer.workers load` succeeds while this host's worker of that name lives.
+    # A container's health check: `python -m importer.workers load` succeeds while this host's load worker lives.
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     sys.exit(f"{sys.argv[1]}@{socket.gethostname()}" not in living())

@@ -1,0 +1,24 @@
+# The application. docker-compose.yml runs it as web, worker, control and beat.
+FROM python:3.11-slim-bookworm AS build
+WORKDIR /build
+COPY scripts/setup.sh scripts/setup.sh
+COPY requirements.txt .
+RUN VENV=/opt/venv REQUIREMENTS=requirements.txt scripts/setup.sh app
+
+FROM python:3.11-slim-bookworm
+COPY scripts/setup.sh /build/scripts/setup.sh
+RUN /build/scripts/setup.sh client \
+ && rm -rf /var/lib/apt/lists/* \
+ && useradd --system --uid 10001 --home-dir /var/lib/millrace millrace \
+ && install -d -o millrace -g millrace -m 0700 /var/lib/millrace /var/lib/millrace-uploads
+COPY --from=build /opt/venv /opt/venv
+COPY . /opt/millrace
+WORKDIR /opt/millrace
+ENV PATH=/opt/venv/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    VAR_DIR=/var/lib/millrace \
+    UPLOAD_DIR=/var/lib/millrace-uploads \
+    BIND=0.0.0.0
+USER millrace
+EXPOSE 8000
+CMD ["python", "-m", "scripts.processes", "web"]
