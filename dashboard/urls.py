@@ -3,11 +3,14 @@
 from django.contrib.auth import views as auth
 from django.urls import path
 
+from dashboard.forms import SignInForm
 from dashboard.views import health, jobs, targets, uploads
+
+sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
 
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
-    path("login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("login/", sign_in, name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     # the imports
     path("", jobs.jobs, name="jobs"),

@@ -96,14 +96,17 @@ def jobs(request: HttpRequest) -> HttpResponse:
         return render(request, "dashboard/_jobs_table.html", context)
     context |= {
         "statuses": ImportJob.Status.choices,
-        "targets": Target.objects.values_list("pk", "name").order_by("name"),
+        "targets": Target.objects.values_list("name", flat=True).order_by("name"),
         "any_jobs": bool(page.paginator.count) or ImportJob.objects.exists(),
     }
     return render(request, "dashboard/jobs.html", context)
 
 
 def matching(text: str, status: str, target: str) -> QuerySet[ImportJob]:
-    """The jobs whose file or table has the text in its name, of one status, on one target; "" does not filter."""
+    """The jobs with the text in the name of their file or table, of one status, on the target of that name.
+
+    "" does not filter.
+    """
     found = ImportJob.objects.all()
     if text := text.strip():
         found = found.filter(
@@ -112,7 +115,7 @@ def matching(text: str, status: str, target: str) -> QuerySet[ImportJob]:
     if status:
         found = found.filter(status=status)
     if target:
-        found = found.filter(target_id=int(target)) if target.isdecimal() else found.none()
+        found = found.filter(target__name=target)
     return found
 
 

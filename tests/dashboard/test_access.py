@@ -1,0 +1,136 @@
+"""Who gets in, and what every page forbids the browser."""
+
+import re
+import uuid
+
+import pytest
+from django.conf import settings as configured
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+
+from dashboard.forms import ATTEMPTS
+from dashboard.urls import urlpatterns
+
+pytestmark = pytest.mark.django_db
+
+PUBLIC = {"login", "healthz"}
+PASSWORD = "mill-race-9"
+
+
+@pytest.fixture
+def user():
+    return User.objects.create_user("ann", password=PASSWORD)
+
+
+@pytest.fixture(autouse=True)
+def no_failures_before():
+    cache.clear()
+
+
+def address(pattern):
+    """An address that the pattern takes."""
+    converters = pattern.pattern.converters
+    values = {"IntConverter": 1, "UUIDConverter": uuid.uuid4(), "StringConverter": "x", "SlugConverter": "x"}
+    return reverse(pattern.name, kwargs={name: values[type(each).__name__] for name, each in converters.items()})
+
+
+@pytest.mark.parametrize(
+    "pattern", [each for each in urlpatterns if each.name not in PUBLIC], ids=lambda each: each.name
+)
+@pytest.mark.parametrize("method", ["get", "post", "patch", "delete"])
+def test_a_stranger_gets_nothing_but_the_sign_in(client, pattern, method):
+    answer = getattr(client, method)(address(pattern))
+    if answer.status_code == 302:
+        assert answer["Location"].startswith(reverse("login"))
+    else:
+        assert answer.status_code in (401, 405)
+        assert b"<main" not in answer.content
+
+
+@pytest.mark.parametrize("name", ["jobs", "new", "targets", "target_new"])
+def test_the_sign_in_comes_first_and_leads_on(client, name):
+    assert client.get(reverse(name))["Location"] == f"{reverse('login')}?next={reverse(name)}"
+
+
+def test_healthz_is_public(client):
+    assert client.get(reverse("healthz")).status_code != 302
+
+
+class TestContentSecurityPolicy:
+    @pytest.mark.parametrize("name", ["login", "jobs", "targets", "target_new", "new"])
+    def test_nothing_inline_no_eval_nothing_from_elsewhere(self, client, user, name):
+        if name != "login":
+            client.force_login(user)
+        answer = client.get(reverse(name))
+        policy = answer["Content-Security-Policy"]
+        assert "default-src 'self'" in policy
+        assert "unsafe" not in policy
+        page = answer.content.decode()
+        assert not re.search(r"<script(?![^>]*\bsrc=)(?![^>]*application/json)", page)
+        assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:", page)
+        assert not re.search(r"""(?:src|href)=["'](?:https?:)?//""", page)
+
+    def test_htmx_may_not_evaluate_or_leave_the_site(self, client):
+        page = client.get(reverse("login")).content.decode()
+        assert '"allowEval": false' in page
+        assert '"includeIndicatorStyles": false' in page
+        assert '"selfRequestsOnly": true' in page
+
+
+class TestSignIn:
+    def sign_in(self, client, password=PASSWORD, **extra):
+        return client.post(reverse("login"), {"username": "ann", "password": password}, **extra)
+
+    def test_right_password_leads_to_the_page_that_was_asked_for(self, client, user):
+        asked = client.get(reverse("targets"))
+        answer = client.post(asked["Location"], {"username": "ann", "password": PASSWORD, "next": reverse("targets")})
+        assert answer["Location"] == reverse("targets")
+
+    def test_it_does_not_lead_to_another_site(self, client, user):
+        answer = client.post(
+            reverse("login"), {"username": "ann", "password": PASSWORD, "next": "https://evil.example/"}
+        )
+        assert answer["Location"] == reverse(configured.LOGIN_REDIRECT_URL)
+
+    def test_wrong_password_says_so_and_does_not_repeat_it(self, client, user):
+        page = self.sign_in(client, "wrong-horse").content.decode()
+        assert "correct username and password" in page
+        assert "wrong-horse" not in page
+
+    def test_guessing_ends_after_some_failures_even_with_the_right_one(self, client, user):
+        for _ in range(ATTEMPTS):
+            assert "Too many" not in self.sign_in(client, "wrong").content.decode()
+        assert "Too many attempts" in self.sign_in(client).content.decode()
+        assert "_auth_user_id" not in client.session
+
+    def test_guessing_from_one_address_does_not_lock_out_another(self, client, user):
+        for _ in range(ATTEMPTS):
+            self.sign_in(client, "wrong", REMOTE_ADDR="203.0.113.9")
+        assert self.sign_in(client).status_code == 302
+
+    def test_signing_out_needs_a_form_of_ours(self, user):
+        client = Client(enforce_csrf_checks=True)
+        client.force_login(user)
+        answer = client.post(reverse("logout"))
+        assert answer.status_code == 403
+        assert "too old" in answer.content.decode()
+        assert "_auth_user_id" in client.session
+
+
+class TestErrorPages:
+    def test_unknown_page_for_anybody(self, client):
+        answer = client.get("/nowhere/")
+        assert answer.status_code == 404
+        assert "There is no such page" in answer.content.decode()
+
+    def test_an_error_of_ours_is_a_page_without_a_traceback(self, client, user, monkeypatch):
+        client.force_login(user)
+        client.raise_request_exception = False
+        monkeypatch.setattr("dashboard.views.jobs.matching", lambda *_: 1 / 0)
+        answer = client.get(reverse("jobs"))
+        page = answer.content.decode()
+        assert answer.status_code == 500
+        assert "Something went wrong here" in page
+        assert "ZeroDivisionError" not in page

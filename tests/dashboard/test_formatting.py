@@ -1,0 +1,67 @@
+"""How pages write numbers: figures that people compare must not mislead."""
+
+from datetime import timedelta
+
+import pytest
+
+from dashboard.templatetags import millrace
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (1000, "1.00 kB"),
+        (31_000_000, "31.0 MB"),
+        (3_700_000_000, "3.70 GB"),
+        (999_999, "1,000 kB"),
+        (2**20, "1 MiB"),
+        (32 * 2**20, "32 MiB"),
+        (2**30, "1.07 GB"),
+        (None, ""),
+    ],
+)
+def test_size(value, text):
+    assert millrace.size(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0.00"),
+        (0.5, "0.50"),
+        (9.996, "10.0"),
+        (950, "950"),
+        (41_234, "41.2k"),
+        (412_000, "412k"),
+        (None, ""),
+        (1_240_000, "1.24M"),
+        (2_000_000_000, "2.00G"),
+    ],
+)
+def test_rate(value, text):
+    assert millrace.rate(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.42, "0.42 s"),
+        (12.34, "12.3 s"),
+        (59.94, "59.9 s"),
+        (59.96, "1 min 0 s"),
+        (113, "1 min 53 s"),
+        (None, ""),
+        (3599.6, "1 h 0 min"),
+        (3725, "1 h 2 min"),
+        (timedelta(seconds=90), "1 min 30 s"),
+    ],
+)
+def test_duration(value, text):
+    assert millrace.duration(value) == text
+
+
+@pytest.mark.parametrize(("part", "whole", "shown"), [(999, 1000, 99), (1000, 1000, 100), (0, 0, 0), (5, None, 0)])
+def test_percent_is_a_hundred_only_for_all_of_it(part, whole, shown):
+    assert millrace.percent(part, whole) == shown

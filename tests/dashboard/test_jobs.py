@@ -1,0 +1,220 @@
+"""The list of imports: what it shows, finds and sorts, and that ten thousand of them do not slow it down."""
+
+import re
+import time
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.views.jobs import PAGE_ROWS, SORTS
+from importer.models import ImportJob, SourceFile, Target
+from tests.dashboard.job_data import Status, make_job
+
+pytestmark = pytest.mark.django_db
+
+MANY = 10_000
+SLOWEST = 0.5  # seconds for a page; about 0.1 on the machine this was written on
+
+
+@pytest.fixture
+def browser(client):
+    client.force_login(User.objects.create_user("ann"))
+    return client
+
+
+def listed(browser, **query):
+    """The jobs' primary keys in the order of the page."""
+    return [row["pk"] for row in browser.get(reverse("jobs"), query).context["page"]]
+
+
+def timed(seconds, **fields):
+    """An ended job that took so long."""
+    now = timezone.now()
+    return make_job(Status.SUCCEEDED, chunks=1, started_at=now - timedelta(seconds=seconds), finished_at=now, **fields)
+
+
+class TestWhatItShows:
+    def test_settings_beside_timings(self, browser):
+        timed(10, file_name="nodes.csv", parallelism=3, loaded_rows=1_234_567, rows_per_second=123_456.7)
+        page = browser.get(reverse("jobs")).content.decode()
+        for shown in ("nodes.csv", "osm.nodes", "warehouse", "1,234,567", "123k", "10.0 s", "LOAD DATA LOCAL"):
+            assert shown in page
+        (row,) = browser.get(reverse("jobs")).context["page"]
+        assert row["throughput"] == pytest.approx(320_000 / 10 / 1e6)
+        assert (row["parallelism"], row["chunk_bytes"], row["method"]) == (3, 320_000, "load_data_local")
+
+    def test_a_job_that_has_not_begun(self, browser):
+        make_job(Status.WAITING, chunks=1, loaded=0)
+        (row,) = browser.get(reverse("jobs")).context["page"]
+        assert (row["seconds"], row["throughput"], row["progress"]) == (None, None, 0)
+
+    def test_rejected_rows_are_not_hidden(self, browser):
+        timed(1, rejected_rows=12)
+        assert "12 rejected" in browser.get(reverse("jobs")).content.decode()
+
+    def test_names_are_escaped(self, browser):
+        make_job(chunks=1, file_name='<script>alert("x")</script>.csv', table="<img src=x onerror=alert(1)>")
+        page = browser.get(reverse("jobs")).content.decode()
+        assert "<script>alert" not in page
+        assert "<img src=x" not in page
+        assert "&lt;script&gt;" in page
+
+    def test_it_renews_itself_only_while_something_runs(self, browser):
+        timed(1)
+        assert "every 5s" not in browser.get(reverse("jobs")).content.decode()
+        make_job(Status.LOADING, chunks=4)
+        assert "every 5s" in browser.get(reverse("jobs")).content.decode()
+
+
+class TestEmpty:
+    def test_without_a_target_it_leads_to_adding_one(self, browser):
+        assert reverse("target_new") in browser.get(reverse("jobs")).content.decode()
+
+    def test_with_a_target_it_leads_to_importing(self, browser):
+        Target.objects.create(name="t", host="h", user="u", database="d")
+        page = browser.get(reverse("jobs")).content.decode()
+        assert "Import a file" in page
+        assert reverse("target_new") not in page
+
+    def test_a_filter_that_finds_nothing_says_so_and_keeps_the_filter(self, browser):
+        timed(1)
+        page = browser.get(reverse("jobs"), {"q": "nothing like it"}).content.decode()
+        assert "No import is like that" in page
+        assert 'value="nothing like it"' in page
+
+
+class TestFilters:
+    def test_by_status(self, browser):
+        failed = make_job(Status.FAILED, chunks=1)
+        timed(1)
+        assert listed(browser, status="failed") == [failed.pk]
+
+    def test_by_target(self, browser):
+        other = Target.objects.create(name="other", host="h", user="u", database="d")
+        there = timed(1, target=other)
+        timed(1)
+        assert listed(browser, target=other.name) == [there.pk]
+
+    @pytest.mark.parametrize("text", ["flight", "FLIGHT", " flights.csv ", "travel"])
+    def test_by_a_part_of_the_name_of_file_table_or_database(self, browser, text):
+        found = timed(1, file_name="flights.csv", table="flights", schema_name="travel")
+        timed(1, file_name="100%.csv")
+        assert listed(browser, q=text) == [found.pk]
+
+    def test_a_percent_sign_is_only_a_percent_sign(self, browser):
+        found = timed(1, file_name="100%.csv")
+        timed(1, file_name="1000.csv")
+        assert listed(browser, q="100%") == [found.pk]
+
+    @pytest.mark.parametrize(
+        "query", [{"target": "x"}, {"status": "nonsense"}, {"target": "9" * 30}, {"target": "%"}, {"q": "\\"}]
+    )
+    def test_nonsense_finds_nothing_and_is_no_error(self, browser, query):
+        timed(1)
+        assert listed(browser, **query) == []
+
+    @pytest.mark.parametrize("page", ["0", "-1", "99", "x", "9" * 30])
+    def test_a_page_that_is_not_there_is_the_nearest_one(self, browser, page):
+        job = timed(1)
+        assert listed(browser, page=page) == [job.pk]
+
+
+class TestSorting:
+    def test_newest_first_by_default_and_for_nonsense(self, browser):
+        first, second = timed(1), timed(1)
+        assert listed(browser) == [second.pk, first.pk]
+        assert listed(browser, sort="password") == [second.pk, first.pk]
+
+    @pytest.mark.parametrize("name", SORTS)
+    def test_each_column_both_ways_with_the_unknown_last(self, browser, name):
+        low = timed(20, file_name="a", table="a", parallelism=1, rows_per_second=1, committed_bytes=5, loaded_rows=1)
+        high = timed(10, file_name="b", table="b", parallelism=2, rows_per_second=2, committed_bytes=99, loaded_rows=2)
+        waiting = make_job(Status.WAITING, chunks=1, file_name="c", table="c", parallelism=3, loaded=0)
+        ImportJob.objects.filter(pk=low.pk).update(plan_json={**low.plan_json, "chunk_bytes": 9, "method": "insert"})
+        SourceFile.objects.filter(pk=low.source_id).update(size=1)
+        up, down = listed(browser, sort=name), listed(browser, sort=f"-{name}")
+        assert set(up) == set(down) == {low.pk, high.pk, waiting.pk}
+        if name in ("rate", "throughput", "seconds"):
+            assert up[-1] == down[-1] == waiting.pk
+            assert up[:2] == down[1::-1]
+        if name == "seconds":
+            assert up == [high.pk, low.pk, waiting.pk]
+        elif name == "rows":
+            assert up == [waiting.pk, low.pk, high.pk]
+        elif name not in ("target", "status"):
+            assert up[0] == low.pk
+        if name in ("file", "table", "parallelism", "started"):
+            assert up == [low.pk, high.pk, waiting.pk]
+
+    def test_equal_ones_keep_one_order_so_that_pages_do_not_overlap(self, browser):
+        made = [timed(1, parallelism=2).pk for _ in range(5)]
+        assert listed(browser, sort="parallelism") == made[::-1]
+
+    def test_a_heading_turns_the_order_round_and_keeps_the_filter(self, browser):
+        timed(1)
+        page = browser.get(reverse("jobs"), {"sort": "-rate", "q": "nodes", "page": "1"}).content.decode()
+        assert 'href="?sort=rate&amp;q=nodes"' in page
+
+
+class TestPartOfThePage:
+    def test_htmx_gets_only_the_table(self, browser):
+        timed(1)
+        answer = browser.get(reverse("jobs"), headers={"HX-Request": "true"})
+        page = answer.content.decode()
+        assert page.strip().startswith('<div id="jobs"')
+        assert "<html" not in page
+        assert "HX-Request" in answer["Vary"]
+
+    def test_going_back_gets_the_whole_page(self, browser):
+        timed(1)
+        headers = {"HX-Request": "true", "HX-History-Restore-Request": "true"}
+        assert "<html" in browser.get(reverse("jobs"), headers=headers).content.decode()
+
+
+class TestTenThousand:
+    @pytest.fixture
+    def many(self):
+        one = timed(3, file_name="seed.csv")
+        sources = [SourceFile(name=f"file-{n}.csv", path="/x", size=n, status="ready") for n in range(1, MANY)]
+        sources = SourceFile.objects.bulk_create(sources, batch_size=1000)
+        jobs = [
+            ImportJob(
+                target=one.target,
+                source=source,
+                schema_name="osm",
+                table_name=f"table_{number % 50}",
+                status=Status.SUCCEEDED if number % 10 else Status.FAILED,
+                dialect_json=one.dialect_json,
+                mapping_json=one.mapping_json,
+                plan_json=one.plan_json,
+                started_at=one.started_at,
+                finished_at=one.finished_at + timedelta(seconds=number % 700),
+                committed_bytes=number,
+                loaded_rows=number,
+                rows_per_second=number % 4000,
+            )
+            for number, source in enumerate(sources)
+        ]
+        ImportJob.objects.bulk_create(jobs, batch_size=1000)
+
+    def test_a_page_is_one_question_for_its_rows_and_fast_however_it_is_sorted(
+        self, browser, many, django_assert_max_num_queries
+    ):
+        slowest = {}
+        for name in SORTS:
+            for query in ({"sort": f"-{name}"}, {"sort": name, "q": "table_4", "status": "succeeded"}):
+                begun = time.perf_counter()
+                with django_assert_max_num_queries(5):  # session, user, count, rows, targets
+                    page = browser.get(reverse("jobs"), query).context["page"]
+                slowest[str(query)] = time.perf_counter() - begun
+                assert len(page) == PAGE_ROWS
+        assert max(slowest.values()) < SLOWEST, slowest
+
+    def test_all_pages_together_hold_every_job_once(self, browser, many):
+        seen = [pk for number in (1, 2, 200) for pk in listed(browser, page=number, sort="rate")]
+        assert len(seen) == len(set(seen)) == 3 * PAGE_ROWS
+        page = browser.get(reverse("jobs"), {"page": 200}).content.decode()
+        assert re.search(r"9,951 to 10,000 of 10,000", page)

@@ -1,0 +1,202 @@
+"""Targets in the browser: what the form takes, what it never shows, and what a check says."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from importer.models import Target
+from tests.dashboard.job_data import make_job
+
+pytestmark = pytest.mark.django_db
+
+SECRET = "s3cret-in-the-form"
+FINDINGS = [
+    {"name": "Connection", "status": "ok", "message": "connected to MySQL 9.7", "fix": ""},
+    {"name": "<b>local_infile</b>", "status": "fail", "message": "it is off", "fix": "SET PERSIST local_infile = ON;"},
+    {"name": "Redo log", "status": "warn", "message": "small <script>alert(1)</script>", "fix": ""},
+]
+
+
+@pytest.fixture
+def browser(client):
+    client.force_login(User.objects.create_user("ann"))
+    return client
+
+
+@pytest.fixture
+def target():
+    made = Target(name="warehouse", host="127.0.0.1", port=1, user="loader", database="osm", tls="off")
+    made.set_password(SECRET)
+    made.save()
+    return made
+
+
+def values(**changes):
+    """A form that is right but for what the test changes; nothing listens on port 1."""
+    return {
+        "name": "warehouse",
+        "host": "127.0.0.1",
+        "port": "1",
+        "user": "loader",
+        "database": "osm",
+        "tls": "off",
+        "tls_ca": "",
+        "ceiling": "8",
+        "password": "",
+        **changes,
+    }
+
+
+class TestAdding:
+    def test_saved_checked_and_shown(self, browser):
+        answer = browser.post(reverse("target_new"), values(password=SECRET), follow=True)
+        made = Target.objects.get()
+        assert made.address.password == SECRET
+        assert made.checked_at
+        page = answer.content.decode()
+        assert "Not ready" in page
+        assert SECRET not in page
+
+    def test_against_a_real_server(self, browser, database):
+        changes = {name: getattr(database, name) for name in ("host", "port", "user", "password", "database")}
+        answer = browser.post(reverse("target_new"), values(**changes), follow=True)
+        made = Target.objects.get()
+        assert [each for each in made.findings if each["status"] == "fail"] == []
+        assert "Ready" in answer.content.decode()
+        assert made.findings[0]["message"] in answer.context["target"].findings[0]["message"]
+
+    @pytest.mark.parametrize(
+        ("field", "value", "said"),
+        [
+            ("host", "mysql://db.example.org", "host alone"),
+            ("host", "/var/run/mysqld.sock", "host alone"),
+            ("host", "db example", "no spaces"),
+            ("host", "root@db", "in its own field"),
+            ("host", "db:3306", "port in its own field"),
+            ("host", "169.254.169.254", "cloud metadata"),
+            ("port", "0", "greater than or equal to 1"),
+            ("port", "65536", "less than or equal to 65535"),
+            ("port", "abc", "whole number"),
+            ("database", "a/b", "no slashes"),
+            ("database", "", "required"),
+            ("database", "x" * 65, "at most 64"),
+            ("name", "a b", "Letters, digits"),
+            ("tls", "maybe", "not one of the available choices"),
+            ("tls_ca", "/no/such/file.pem", "no file"),
+            ("ceiling", "0", "greater than or equal to 1"),
+        ],
+    )
+    def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_saved(self, browser, field, value, said):
+        answer = browser.post(reverse("target_new"), values(**{field: value}))
+        assert answer.status_code == 422
+        assert said in " ".join(answer.context["form"].errors[field])
+        assert not Target.objects.exists()
+
+    def test_an_ipv6_address_loses_its_brackets(self, browser):
+        browser.post(reverse("target_new"), values(host="[::1]"))
+        assert Target.objects.get().host == "::1"
+
+    def test_a_refused_form_does_not_give_the_password_back(self, browser):
+        answer = browser.post(reverse("target_new"), values(host="a b", password=SECRET))
+        assert SECRET not in answer.content.decode()
+
+    def test_name_taken(self, browser, target):
+        answer = browser.post(reverse("target_new"), values())
+        assert "already exists" in answer.content.decode()
+
+
+class TestEditing:
+    def edit(self, browser, target, **changes):
+        return browser.post(reverse("target", args=[target.pk]), values(**changes))
+
+    def test_the_page_shows_neither_password_nor_ciphertext(self, browser, target):
+        page = browser.get(reverse("target", args=[target.pk])).content.decode()
+        assert SECRET not in page
+        assert target.password_ciphertext not in page
+
+    def test_an_empty_password_keeps_the_old_one(self, browser, target):
+        assert self.edit(browser, target, ceiling="3").status_code == 302
+        target.refresh_from_db()
+        assert (target.ceiling, target.address.password) == (3, SECRET)
+
+    def test_a_new_password_replaces_it(self, browser, target):
+        self.edit(browser, target, password=" other ")
+        target.refresh_from_db()
+        assert target.address.password == " other "
+
+    @pytest.mark.parametrize("changes", [{"host": "127.0.0.2"}, {"port": "2"}, {"user": "root"}])
+    def test_the_stored_password_is_not_sent_to_another_server_or_user(self, browser, target, changes):
+        answer = self.edit(browser, target, **changes)
+        assert answer.status_code == 422
+        assert "Enter the password for it" in answer.content.decode()
+        assert self.edit(browser, target, password="another", **changes).status_code == 302
+
+    def test_a_refused_edit_still_names_the_target_as_it_is(self, browser, target):
+        answer = self.edit(browser, target, name="not a name")
+        assert "<title>warehouse" in answer.content.decode()
+
+    def test_no_such_target(self, browser):
+        assert browser.get(reverse("target", args=[99])).status_code == 404
+
+
+class TestChecking:
+    def test_the_button_checks_and_htmx_gets_only_the_findings(self, browser, target):
+        answer = browser.post(reverse("target_check", args=[target.pk]), headers={"HX-Request": "true"})
+        page = answer.content.decode()
+        assert page.strip().startswith("<section")
+        assert "127.0.0.1" in page
+        target.refresh_from_db()
+        assert target.findings[0]["status"] == "fail"
+
+    def test_without_javascript_it_leads_back_to_the_page(self, browser, target):
+        answer = browser.post(reverse("target_check", args=[target.pk]))
+        assert answer["Location"] == reverse("target", args=[target.pk])
+
+    def test_a_password_that_no_key_reads_is_said_plainly(self, browser, target):
+        Target.objects.update(password_ciphertext="gibberish")
+        answer = browser.post(reverse("target_check", args=[target.pk]), follow=True)
+        assert "enter the password again" in answer.content.decode()
+
+    def test_looking_does_not_check(self, browser, target):
+        assert browser.get(reverse("target_check", args=[target.pk])).status_code == 405
+
+    def test_findings_worst_first_with_their_fix_and_escaped(self, browser, target):
+        Target.objects.update(findings=FINDINGS, checked_at=target.created_at)
+        page = browser.get(reverse("target", args=[target.pk])).content.decode()
+        assert page.index("local_infile") < page.index("Redo log") < page.index("connected to MySQL 9.7")
+        assert '<pre class="code" id="fix-1">SET PERSIST local_infile = ON;</pre>' in page
+        assert "<script>alert" not in page
+        assert "<b>local" not in page
+
+    def test_the_list_tells_the_outcome(self, browser, target):
+        assert "not checked yet" in browser.get(reverse("targets")).content.decode()
+        Target.objects.update(findings=FINDINGS, checked_at=target.created_at)
+        assert "Not ready: 1 to mend, 1 to know" in browser.get(reverse("targets")).content.decode()
+        Target.objects.update(findings=FINDINGS[2:])
+        assert "Ready, 1 to know" in browser.get(reverse("targets")).content.decode()
+
+
+class TestDeleting:
+    def test_an_unused_one_goes(self, browser, target):
+        answer = browser.post(reverse("target_delete", args=[target.pk]), follow=True)
+        assert "warehouse is deleted" in answer.content.decode()
+        assert not Target.objects.exists()
+
+    def test_one_with_imports_stays_and_says_how_many(self, browser, target):
+        make_job(chunks=1)
+        make_job(chunks=1, table="ways")
+        page = browser.post(reverse("target_delete", args=[target.pk]), follow=True).content.decode()
+        assert "warehouse stays: 2 imports" in page
+        assert "Not while 2 imports belong to it" in page
+        assert Target.objects.exists()
+
+
+def test_the_empty_list_leads_to_a_first_target(browser):
+    assert reverse("target_new") in browser.get(reverse("targets")).content.decode()
+
+
+def test_the_list_asks_as_often_for_many_targets_as_for_one(browser, django_assert_num_queries):
+    for number in range(20):
+        Target.objects.create(name=f"t{number}", host="h", user="u", database="d")
+    with django_assert_num_queries(3):  # the session, the user, the targets
+        browser.get(reverse("targets"))
