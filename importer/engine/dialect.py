@@ -23,16 +23,13 @@ class Dialect:
     header: bool = True
 
     def __post_init__(self) -> None:
-        for name, value, allowed in (
-            ("delimiter", self.delimiter, len(self.delimiter) == 1),
-            ("quote", self.quote, len(self.quote) <= 1),
-            ("escape", self.escape, self.escape in ("", "\\")),
-            ("line end", self.line_end, self.line_end in ("\n", "\r\n")),
-            ("encoding", self.encoding, self.encoding == "utf-8"),
-        ):
-            if not allowed or not value.isascii() or value in ("\0", "\n", "\r") and name != "line end":
-                raise SourceProblem(f"The {name} {value!r} is not supported.", advice="See the dialects in the README.")
-        if len({self.delimiter, self.quote, self.escape}) < 3 - (self.quote == self.escape == ""):
+        _require(_is_mark(self.delimiter), "delimiter", self.delimiter, "one ASCII character")
+        _require(not self.quote or _is_mark(self.quote), "quote", self.quote, "one ASCII character, or none")
+        _require(self.escape in ("", "\\"), "escape", self.escape, "a backslash, or none")
+        _require(self.line_end in ("\n", "\r\n"), "line end", self.line_end, "LF or CR LF")
+        _require(self.encoding == "utf-8", "encoding", self.encoding, "utf-8")
+        marks = [mark for mark in (self.delimiter, self.quote, self.escape) if mark]
+        if len(set(marks)) < len(marks):
             raise SourceProblem("Delimiter, quote and escape must differ.", advice="Choose another one of them.")
 
     def fields_and_lines(self, literal: Callable[[str], str]) -> str:
@@ -45,6 +42,16 @@ class Dialect:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def _is_mark(text: str) -> bool:
+    """Whether it can stand between or around fields: NUL is data, and CR and LF belong to line ends."""
+    return len(text) == 1 and text.isascii() and text not in "\0\r\n"
+
+
+def _require(supported: bool, name: str, value: str, wanted: str) -> None:
+    if not supported:
+        raise SourceProblem(f"The {name} {value!r} is not supported.", advice=f"It can be {wanted}.")
 
 
 RFC4180 = Dialect()

@@ -13,7 +13,7 @@ from importer.engine.feed import ByteRange
 from importer.engine.methods import Report
 from importer.engine.records import fields, locate
 from importer.engine.scanner import ChunkRange, scan
-from importer.engine.warnings import TOO_FEW_FIELDS, TOO_MANY_FIELDS, ServerWarning, read_warnings
+from importer.engine.warnings import WRONG_COUNT, ServerWarning, read_warnings
 
 # Named one by one in a message; the rest are counted.
 NAMED_ROWS = 20
@@ -59,8 +59,9 @@ def refused_rows(
 def _first_per_row(warnings: Sequence[ServerWarning]) -> list[ServerWarning]:
     by_row: dict[int, ServerWarning] = {}
     for warning in warnings:
-        if warning.row:
-            by_row.setdefault(warning.row, warning)
+        # A wrong count of fields explains the other warnings about its row.
+        if warning.row and (warning.row not in by_row or warning.code in WRONG_COUNT):
+            by_row[warning.row] = warning
     return [by_row[row] for row in sorted(by_row)]
 
 
@@ -111,8 +112,12 @@ def _bad_row(fd: int, chunk: ChunkRange, dialect: Dialect, columns: Sequence[str
     values = [value.decode(errors="backslashreplace") for value in fields(record.raw, dialect)]
     position = _position(warning, columns, len(values))
     reason = warning.reason
-    if warning.code in (TOO_FEW_FIELDS, TOO_MANY_FIELDS):
-        reason = f"The row has {len(values)} fields, expected are {len(columns)}."
+    if warning.code in WRONG_COUNT:
+        reason = (
+            f"The row has {len(values)} fields, expected are {len(columns)}."
+            if record.raw.strip(b"\r\n")
+            else "The line is blank."
+        )
     return BadRow(
         line=record.line,
         column=warning.column,

@@ -72,7 +72,7 @@ def scan(
     that are not UTF-8, and for a line end that is not the dialect's; SourceChanged if the file ends before `end`.
     """
     if drop_blank_end and not dialect.escape:
-        end = _end_of_records(fd, dialect, start, end)
+        end = end_of_records(fd, dialect, start, end)
     chunk = _OpenChunk(number, start, first_line)
     for block in blocks(fd, dialect, start, first_line, end, block_bytes, max_record_bytes):
         low = 0
@@ -164,7 +164,7 @@ class _OpenChunk:
         return _OpenChunk(self.number + 1, self.offset + self.length, self.first_line + self.lines)
 
 
-def _end_of_records(fd: int, dialect: Dialect, start: int, end: int) -> int:
+def end_of_records(fd: int, dialect: Dialect, start: int, end: int) -> int:
     """Where the last record ends: before the line ends that may follow it."""
     mark = dialect.line_end.encode()
     at = end

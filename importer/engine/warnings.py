@@ -9,9 +9,8 @@ _ROW = re.compile(r"\s*\bat row (\d+)$|^Row (\d+) ")
 # 'c' on MySQL, `db`.`table`.`c` on MariaDB.
 _COLUMN = re.compile(r"\bcolumn ['`](?:.*`\.`)?([^'`]+)['`]", re.IGNORECASE)
 
-DUPLICATE_ENTRY = 1062
-TOO_FEW_FIELDS = 1261
-TOO_MANY_FIELDS = 1262
+# Too few fields, and too many.
+WRONG_COUNT = (1261, 1262)
 
 
 @dataclass(frozen=True)

@@ -140,12 +140,15 @@ def test_a_changed_value_is_refused_by_line_column_and_value(
     assert rows_of(database, "COUNT(*)", ledger.TABLE) == [(0,)]
 
 
-@pytest.mark.parametrize(("row", "count"), [(b"7\n", 1), (b"7,a,b\n", 3), (b"\n", 1)])
-def test_wrong_column_count_names_line_and_counts(database: Address, tmp_path: Path, row: bytes, count: int):
+WRONG_COUNTS = [(b"7\n", "has 1 fields, expected are 2"), (b"7,a,b\n", "has 3 fields"), (b"\n", "line is blank")]
+
+
+@pytest.mark.parametrize(("row", "said"), WRONG_COUNTS)
+def test_wrong_column_count_names_line_and_counts(database: Address, tmp_path: Path, row: bytes, said: str):
     given_table(database, "n INT, t VARCHAR(3)")
     path = tmp_path / "bad.csv"
     path.write_bytes(b"1,a\n" * 10 + row + b"2,b\n" * 10)
-    with pytest.raises(RowsRefused, match=f"has {count} fields, expected are 2") as caught:
+    with pytest.raises(RowsRefused, match=said) as caught:
         load_chunk(works(database, path, columns("n", "t"))[0], Watch())
     assert caught.value.rows[0].line == 11
 
@@ -192,7 +195,7 @@ def test_loader_connection_serves_no_file_by_name(database: Address, tmp_path: P
     secret = tmp_path / "secret"
     secret.write_text("canary\n")
     with connect_loader(database) as connection:
-        with pytest.raises(MySQLdb.OperationalError):
+        with pytest.raises(MySQLdb.Error):
             execute(connection, f"LOAD DATA LOCAL INFILE '{secret}' INTO TABLE t")
         execute(connection, "COMMIT")
     assert rows_of(database) == []
