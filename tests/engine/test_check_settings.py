@@ -1,0 +1,217 @@
+"""What the check makes of settings: those that the shared test servers do not have."""
+
+import datetime
+import ipaddress
+from dataclasses import replace
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from importer.engine.check import check, safety, settings
+from importer.engine.check.finding import Subject
+from importer.engine.connection import Address, NotEncrypted, connect, connect_loader, execute
+from importer.engine.server import Server
+from scripts.servers import PrivateMariaDB
+
+FAR = Address("db.example.org", 3306, "loader", "", "shop", tls="verify")
+NO_LIMIT = "18446744073709547520"
+
+
+def judge(step, flavour="MySQL", version="8.4.2", local=False, **variables):
+    return step(Subject(None, FAR, Server(flavour, version, variables, local=local, cores=2)))
+
+
+class TestVersion:
+    @pytest.mark.parametrize(
+        ("flavour", "version", "status"),
+        [
+            ("MySQL", "8.0.11", "ok"),
+            ("MySQL", "9.7.4", "ok"),
+            ("MySQL", "5.7.44-log", "fail"),
+            ("MariaDB", "10.5.0-MariaDB", "ok"),
+            ("MariaDB", "11.8.2-MariaDB", "ok"),
+            ("MariaDB", "10.4.34-MariaDB", "fail"),
+            ("Percona Server", "8.0.36-28", "ok"),
+            ("Aurora MySQL", "8.0.39", "ok"),
+            ("TiDB", "8.0.11-TiDB-v8.5.0", "warn"),
+            ("Vitess", "8.0.30-Vitess", "fail"),
+            ("ProxySQL", "8.0.39", "fail"),
+        ],
+    )
+    def test_supported_or_not(self, flavour, version, status):
+        finding = judge(settings.version, flavour, version)
+        assert finding.status == status
+        assert flavour in finding.message
+        assert version in finding.message
+
+
+class TestAutoIncrement:
+    @pytest.mark.parametrize(("mode", "status"), [("0", "warn"), ("1", "warn"), ("2", "ok")])
+    def test_only_mode_2_loads_side_by_side(self, mode, status):
+        assert judge(settings.auto_increment, innodb_autoinc_lock_mode=mode).status == status
+
+    def test_mode_2_is_not_advised_with_statement_logging_unsaid(self):
+        finding = judge(settings.auto_increment, innodb_autoinc_lock_mode="1", binlog_format="STATEMENT")
+        assert "binlog_format = ROW first" in finding.fix
+
+
+class TestBinaryLog:
+    def test_no_limit_is_fine(self):
+        finding = judge(settings.binary_log, log_bin="ON", binlog_format="ROW", max_binlog_cache_size=NO_LIMIT)
+        assert finding.status == "ok"
+        assert "no limit" in finding.message
+
+    def test_a_small_cache_names_a_chunk_size_that_fits(self):
+        finding = judge(settings.binary_log, log_bin="ON", binlog_format="ROW", max_binlog_cache_size=str(16 * 2**20))
+        assert finding.status == "warn"
+        assert "16 MiB" in finding.message
+        assert "at most 4 MiB" in finding.fix
+
+    def test_off_is_fine(self):
+        assert judge(settings.binary_log, log_bin="OFF", max_binlog_cache_size="4096").status == "ok"
+
+
+class TestSizes:
+    def test_a_large_buffer_pool_and_redo_log_are_fine(self):
+        sizes = {"innodb_buffer_pool_size": str(4 * 2**30), "innodb_redo_log_capacity": str(2 * 2**30)}
+        assert judge(settings.buffer_pool, **sizes).message == "innodb_buffer_pool_size is 4 GiB."
+        assert judge(settings.redo_log, **sizes).message == "The redo log has 2 GiB."
+
+    def test_a_local_server_gets_a_size_that_this_machine_has(self):
+        finding = judge(settings.buffer_pool, local=True, innodb_buffer_pool_size="134217728")
+        assert finding.status == "warn"
+        assert "this machine's memory" in finding.fix
+
+    @pytest.mark.parametrize(
+        ("flavour", "variables", "fix"),
+        [
+            ("MySQL", {"innodb_redo_log_capacity": "104857600"}, "SET PERSIST innodb_redo_log_capacity = 2147483648;"),
+            ("MariaDB", {"innodb_log_file_size": "100663296"}, "innodb_log_file_size = 2G; then restart it."),
+        ],
+    )
+    def test_a_small_redo_log_gets_the_flavours_own_fix(self, flavour, variables, fix):
+        finding = judge(settings.redo_log, flavour, **variables)
+        assert finding.status == "warn"
+        assert finding.fix.endswith(fix)
+
+    def test_a_server_that_hides_them_is_not_blamed(self):
+        assert {judge(step).status for step in (settings.buffer_pool, settings.redo_log)} == {"ok"}
+
+
+class TestSqlMode:
+    @pytest.mark.parametrize(("mode", "said"), [("STRICT_TRANS_TABLES", "is strict."), ("", "is not strict:")])
+    def test_is_told_and_never_a_failure(self, mode, said):
+        finding = judge(settings.sql_mode, sql_mode=mode)
+        assert finding.status == "ok"
+        assert said in finding.message
+
+
+class TestCluster:
+    def test_splitting_a_load_is_a_failure(self):
+        finding = judge(safety.cluster, "MariaDB", wsrep_on="ON", wsrep_load_data_splitting="ON")
+        assert finding.status == "fail"
+        assert "wsrep_load_data_splitting = OFF" in finding.fix
+
+    def test_a_cluster_that_does_not_split_is_a_warning(self):
+        assert judge(safety.cluster, "MariaDB", wsrep_on="ON", wsrep_load_data_splitting="OFF").status == "warn"
+
+    def test_a_server_on_its_own_is_fine_whatever_the_other_setting_says(self):
+        assert judge(safety.cluster, "MariaDB", wsrep_on="OFF", wsrep_load_data_splitting="ON").status == "ok"
+
+
+class TestWritable:
+    def test_a_replica_names_what_holds_it(self):
+        finding = judge(safety.writable, read_only="ON", super_read_only="ON")
+        assert finding.status == "fail"
+        assert finding.fix.endswith("SET GLOBAL super_read_only = OFF; SET GLOBAL read_only = OFF;")
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """A self-signed certificate for 127.0.0.1: (certificate file, key file)."""
+    folder = tmp_path_factory.mktemp("tls")
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    (folder / "key.pem").write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return folder / "cert.pem", folder / "key.pem"
+
+
+@pytest.fixture(scope="module")
+def unusual(certificate, tmp_path_factory):
+    """A MariaDB with TLS and a statement-based binary log; the address has TLS off."""
+    options = (f"--ssl-cert={certificate[0]}", f"--ssl-key={certificate[1]}", "--log-bin", "--binlog-format=STATEMENT")
+    server = PrivateMariaDB(tmp_path_factory.mktemp("unusual"), options=options)
+    server.start()
+    address = Address("127.0.0.1", server.port, "root", "", "shop")
+    with connect(replace(address, database="mysql")) as connection:
+        execute(connection, "CREATE DATABASE shop")
+    yield address
+    server.stop()
+
+
+class TestUnusualServer:
+    def test_statement_based_logging_is_found_by_its_setting_and_by_trying(self, unusual):
+        found = {finding.name: finding for finding in check(unusual)}
+        assert found["binary_log"].status == "fail"
+        assert found["rollback"].status == "fail"
+        with connect(unusual) as connection:
+            execute(connection, found["binary_log"].fix.split(";")[0])
+            fixed = {finding.name: finding.status for finding in check(unusual)}
+            execute(connection, "SET GLOBAL binlog_format = STATEMENT")
+        assert fixed["binary_log"] == fixed["rollback"] == "ok"
+
+
+class TestTls:
+    def tls(self, address):
+        return next(finding for finding in check(address) if finding.name == "tls")
+
+    def test_off_is_fine_on_this_machine(self, unusual):
+        assert self.tls(unusual).message.startswith("Off, which is fine")
+
+    def test_encrypt_says_which_cipher_and_that_nobody_checked(self, unusual):
+        finding = self.tls(replace(unusual, tls="encrypt"))
+        assert finding.status == "ok"
+        assert "TLSv1." in finding.message
+        assert "the certificate is not checked" in finding.message
+
+    def test_verify_with_the_authoritys_file(self, unusual, certificate):
+        finding = self.tls(replace(unusual, tls="verify", tls_ca=str(certificate[0])))
+        assert finding.status == "ok"
+        assert "certificate and host name are checked" in finding.message
+
+    def test_verify_refuses_a_certificate_that_nobody_vouches_for(self, unusual):
+        (finding,) = check(replace(unusual, tls="verify"))
+        assert finding.status == "fail"
+        assert "--tls-ca" in finding.fix
+
+    @pytest.mark.parametrize("open_connection", [connect, connect_loader])
+    def test_encrypt_never_goes_on_without(self, servers, open_connection):
+        """The client library alone would (facts.md): the shared MariaDB has no certificate."""
+        address = replace(servers["mariadb"].address, tls="encrypt")
+        with pytest.raises(NotEncrypted), open_connection(address):
+            pass
+        (finding,) = check(address)
+        assert (finding.name, finding.status) == ("tls", "fail")
+        assert "ssl_cert" in finding.fix
+
+    def test_verify_refuses_a_server_without(self, servers):
+        (finding,) = check(replace(servers["mariadb"].address, tls="verify"))
+        assert (finding.name, finding.status) == ("sign_in", "fail")
