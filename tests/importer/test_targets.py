@@ -1,0 +1,169 @@
+from dataclasses import replace
+
+import pytest
+from django.db import connection as app_database
+
+from importer import targets
+from importer.engine.errors import TargetProblem
+from importer.models import Target
+from importer.targets import TargetUrl, add_or_replace, default_tls, parse_url, refuse_forbidden
+
+CANARY = "CANARY-7f3a"
+SHOP = TargetUrl("127.0.0.1", 3306, "loader", "shop")
+
+
+def url_of(address):
+    return TargetUrl(address.host, address.port, address.user, address.database)
+
+
+class TestParseUrl:
+    @pytest.mark.parametrize(
+        ("url", "parts"),
+        [
+            ("mysql://me@db.example.org:3307/shop", TargetUrl("db.example.org", 3307, "me", "shop")),
+            ("mysql://me@db.example.org/shop", TargetUrl("db.example.org", 3306, "me", "shop")),
+            ("mysql://me@[::1]:3306/shop", TargetUrl("::1", 3306, "me", "shop")),
+            ("mysql://m%40e:p%2Fw%3A@h/sh%2Dop%25", TargetUrl("h", 3306, "m@e", "sh-op%", "p/w:")),
+        ],
+    )
+    def test_parts_are_decoded(self, url, parts):
+        assert parse_url(url) == parts
+
+    @pytest.mark.parametrize(
+        ("url", "said"),
+        [
+            ("postgres://me@h/shop", "mysql://"),
+            ("h:3306/shop", "mysql://"),
+            ("mysql://h/shop", "no user"),
+            ("mysql://me@/shop", "no host"),
+            ("mysql://me@h", "database"),
+            ("mysql://me@h/", "database"),
+            ("mysql://me@h/a/b", "database"),
+            ("mysql://me@h/shop?ssl=1", "options"),
+            ("mysql://me@h/shop#x", "options"),
+            ("mysql://me@h:99999/shop", "valid host and port"),
+            ("mysql://me@h:x/shop", "valid host and port"),
+            ("mysql://me@h:0/shop", "port is 0"),
+            ("mysql://me@[::1/shop", "valid host and port"),
+        ],
+    )
+    def test_anything_else_is_refused_with_the_right_shape(self, url, said):
+        with pytest.raises(TargetProblem) as caught:
+            parse_url(url)
+        assert said in str(caught.value)
+        assert "mysql://USER@HOST:PORT/DATABASE" in str(caught.value)
+
+    @pytest.mark.parametrize("rest", ["h:99999/shop", "h/a/b", "h/shop?x=1", "[::1/shop", ":x/y"])
+    def test_a_refusal_does_not_repeat_the_password(self, rest):
+        with pytest.raises(TargetProblem) as caught:
+            parse_url(f"mysql://me:{CANARY}@{rest}")
+        assert CANARY not in str(caught.value)
+        assert CANARY not in repr(parse_url(f"mysql://me:{CANARY}@h/shop"))
+
+
+class TestAddressPolicy:
+    @pytest.mark.parametrize(
+        "host",
+        [
+            "169.254.169.254",
+            "169.254.0.1",
+            "0xa9fea9fe",
+            "2852039166",
+            "fe80::1",
+            "::ffff:169.254.169.254",
+            "fd00:ec2::254",
+            "100.100.100.200",
+        ],
+    )
+    def test_link_local_and_metadata_addresses_are_refused_in_any_spelling(self, host):
+        with pytest.raises(TargetProblem, match="metadata"):
+            refuse_forbidden(host)
+
+    @pytest.mark.parametrize("host", ["127.0.0.1", "10.1.2.3", "192.168.7.7", "::1", "no-such-host.invalid"])
+    def test_private_networks_are_allowed_and_unknown_names_left_to_connecting(self, host):
+        refuse_forbidden(host)
+
+    @pytest.mark.parametrize(
+        ("host", "tls"), [("127.0.0.1", "off"), ("localhost", "off"), ("::1", "off"), ("192.0.2.1", "verify")]
+    )
+    def test_tls_is_verified_by_default_except_on_this_machine(self, host, tls):
+        assert default_tls(host) == tls
+
+
+@pytest.mark.django_db
+class TestAddOrReplace:
+    def test_a_name_is_given_once(self):
+        add_or_replace("shop", SHOP)
+        with pytest.raises(TargetProblem, match="--replace"):
+            add_or_replace("shop", SHOP)
+
+    def test_replace_changes_it_in_place(self):
+        first = add_or_replace("shop", SHOP)
+        second = add_or_replace("shop", replace(SHOP, database="other"), tls="encrypt", ceiling=3, replace=True)
+        assert (second.pk, second.database, second.tls, second.ceiling) == (first.pk, "other", "encrypt", 3)
+
+    def test_a_stored_password_stays_with_its_server_and_user(self):
+        add_or_replace("shop", SHOP, password=CANARY)
+        same = add_or_replace("shop", replace(SHOP, database="other"), replace=True)
+        assert same.address.password == CANARY
+        moved = add_or_replace("shop", replace(SHOP, host="192.0.2.1"), replace=True)
+        assert moved.address.password == ""
+
+    def test_forbidden_addresses_are_not_kept(self):
+        with pytest.raises(TargetProblem, match="metadata"):
+            add_or_replace("cloud", replace(SHOP, host="169.254.169.254"))
+        assert not Target.objects.exists()
+
+    @pytest.mark.parametrize(("name", "ceiling"), [("has space", None), ("a/b", None), ("", None), ("a", 0), ("a", 65)])
+    def test_values_that_are_not_allowed(self, name, ceiling):
+        with pytest.raises(TargetProblem):
+            add_or_replace(name, SHOP, ceiling=ceiling)
+        assert not Target.objects.exists()
+
+    def test_the_password_is_nowhere_in_clear(self):
+        target = add_or_replace("shop", SHOP, password=CANARY)
+        assert target.address.password == CANARY
+        with app_database.cursor() as cursor:
+            cursor.execute("SELECT * FROM importer_target")
+            stored = repr(cursor.fetchall())
+        assert "shop" in stored
+        assert CANARY not in stored
+        assert CANARY not in repr(target.address) + repr(target) + str(target.address)
+
+
+@pytest.mark.django_db
+class TestCheck:
+    def test_findings_are_kept_with_the_target(self, database):
+        target = add_or_replace("here", url_of(database))
+        findings = targets.check(target)
+        kept = Target.objects.get(name="here")
+        assert kept.findings == findings
+        assert kept.checked_at is not None
+        assert targets.passed(findings)
+        assert {"name", "status", "message", "fix"} == set(findings[0])
+
+    def test_what_fails_is_kept_too(self, database):
+        target = add_or_replace("here", url_of(database), password="wrong")
+        findings = targets.check(target)
+        assert not targets.passed(findings)
+        assert Target.objects.get(name="here").findings == findings
+
+    def test_a_new_address_makes_old_findings_void(self, database):
+        targets.check(add_or_replace("here", url_of(database)))
+        target = add_or_replace("here", replace(url_of(database), database="other"), replace=True)
+        assert (target.findings, target.checked_at) == ([], None)
+
+    def test_a_name_that_has_come_to_mean_a_metadata_address_is_not_connected_to(self):
+        target = add_or_replace("cloud", SHOP)
+        Target.objects.filter(pk=target.pk).update(host="0xa9fea9fe")
+        target.refresh_from_db()
+        (finding,) = targets.check(target)
+        assert (finding["name"], finding["status"]) == ("address", "fail")
+
+    def test_localhost_means_the_port_and_not_some_socket(self, database):
+        target = add_or_replace("here", replace(url_of(database), host="localhost"))
+        assert targets.passed(targets.check(target))
+
+    def test_the_password_is_in_no_finding(self, database):
+        target = add_or_replace("here", url_of(database), password=CANARY)
+        assert CANARY not in repr(targets.check(target))
