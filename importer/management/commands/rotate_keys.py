@@ -23,9 +23,7 @@ class Command(BaseCommand):
                 f"No key fits the password of {', '.join(unread)}. Put its key back into ENCRYPTION_KEYS, or enter the "
                 "password again. All other passwords are under the newest key now."
             )
-        self.stdout.write(
-            f"Passwords under the newest key: {Target.objects.exclude(password_ciphertext='').count()}."
-        )
+        self.stdout.write(f"Passwords under the newest key: {Target.objects.exclude(password_ciphertext='').count()}.")
 
 
 def _rotate(target: Target) -> bool:
