@@ -11,7 +11,7 @@ from importer.engine.errors import SourceProblem
 class Dialect:
     """How fields and records are told apart; each value is text, "" means "none".
 
-    `escape` "" reads RFC 4180 files right: LOAD DATA's default backslash corrupts `"C:\\new"` (facts.md, LOAD DATA LOCAL).
+    `escape` "" reads RFC 4180 files right: LOAD DATA's default backslash corrupts `"C:\\new"` (facts.md).
     `line_end` is what ends a record outside quotes; `header` tells whether the first record names the columns.
     """
 

@@ -71,7 +71,7 @@ def scan(
     Raises SourceProblem with the line for a quote that is never closed (or not within `max_record_bytes`), for bytes
     that are not UTF-8, and for a line end that is not the dialect's; SourceChanged if the file ends before `end`.
     """
-    if drop_blank_end and not dialect.escape:
+    if drop_blank_end:
         end = end_of_records(fd, dialect, start, end)
     chunk = _OpenChunk(number, start, first_line)
     for block in blocks(fd, dialect, start, first_line, end, block_bytes, max_record_bytes):
@@ -104,7 +104,7 @@ def blocks(
         data = read_exactly(fd, min(block_bytes, end - offset), offset)
         ends = find_ends(data, dialect, final=offset + len(data) == end)
         if ends.size:
-            _check_utf8(data, ends.size, offset, line)
+            check_utf8(data, ends.size, offset, line)
             block = Block(offset, line, ends.size, data.count(b"\n", 0, ends.size), ends, data)
         else:
             block = _large_record(fd, dialect, offset, line, end, block_bytes, max_record_bytes)
@@ -165,7 +165,9 @@ class _OpenChunk:
 
 
 def end_of_records(fd: int, dialect: Dialect, start: int, end: int) -> int:
-    """Where the last record ends: before the line ends that may follow it."""
+    """Where the last record ends: before line ends that follow it, unless the dialect escapes (see scan())."""
+    if dialect.escape:
+        return end
     mark = dialect.line_end.encode()
     at = end
     while at > start:
@@ -204,7 +206,8 @@ def _large_record(
     raise _endless(walk.open_line, line, at == end, max_record_bytes)
 
 
-def _check_utf8(data: bytes, size: int, offset: int, line: int) -> None:
+def check_utf8(data: bytes, size: int, offset: int, line: int) -> None:
+    """Raise SourceProblem unless data[:size], which lies at `offset` in the file, on `line`, is UTF-8."""
     if data.isascii():
         return
     try:

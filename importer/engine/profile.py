@@ -1,0 +1,232 @@
+"""What is in a file, from its first part, and how it fits a table."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from importer.engine.dialect import Dialect
+from importer.engine.errors import Problem, SourceProblem
+from importer.engine.file_kinds import refuse_other_kinds
+from importer.engine.mapping import ColumnMapping, map_by_name
+from importer.engine.records import fields
+from importer.engine.scanner import blocks, check_utf8, end_of_records, read_exactly
+from importer.engine.sniff import sniff
+from importer.engine.table import Column, Table
+from importer.engine.values import DATE_KINDS, NULL_WORDS, NUMBER_KINDS, TIME_KINDS, DateReading, read_dates
+
+SAMPLE_BYTES = 1024 * 1024
+SAMPLE_ROWS = 1000
+UTF8_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a file of `size` bytes holds.
+
+    `header` has a name for each field, column_1... when the file has none. `rows` are the values of the first data
+    records (at most SAMPLE_ROWS) as text, `lines` the physical line of each. The first data record begins at byte
+    `data_offset`, on `data_line`. `notes` say in plain words what was found and how sure that is.
+    """
+
+    size: int
+    dialect: Dialect
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    lines: tuple[int, ...]
+    data_offset: int
+    data_line: int
+    notes: tuple[str, ...]
+
+
+def profile_file(path: Path, dialect: Dialect | None = None) -> Profile:
+    """Look at a file's first part. Without a dialect, sniff delimiter, quote, line end and header.
+
+    Raises SourceProblem, with the file's name and the line where there is one, for what is not a file, is empty, has no
+    data below its header, is something else than CSV or not UTF-8, or cannot be read in the dialect.
+    """
+    with _name_in_problems(path), _opened(path) as fd:
+        size = os.fstat(fd).st_size
+        sample = read_exactly(fd, min(size, SAMPLE_BYTES), 0)
+        if not sample.removeprefix(UTF8_BOM).strip():
+            raise SourceProblem("The file is empty.", advice="Check how it was written.")
+        refuse_other_kinds(sample)
+        return _profile(fd, size, sample, dialect)
+
+
+def _profile(fd: int, size: int, sample: bytes, dialect: Dialect | None) -> Profile:
+    start = len(UTF8_BOM) if sample.startswith(UTF8_BOM) else 0
+    notes: tuple[str, ...] = ("The file begins with a UTF-8 byte order mark; it is left out.",) if start else ()
+    check_utf8(sample, _whole_lines(sample, size), 0, 1)
+    if dialect is None:
+        dialect, found = sniff(sample[start:], final=len(sample) == size)
+        notes += found
+    records = list(islice(_records(fd, dialect, start, size), SAMPLE_ROWS + dialect.header))
+    first, data = (records[0], records[1:]) if dialect.header and records else (None, records)
+    if not data:
+        raise SourceProblem(
+            "The file has a header and no data.",
+            advice="If its only record is data, say that the file has no header.",
+        )
+    rows = tuple(record.values for record in data)
+    header = first.values if first else tuple(f"column_{number}" for number in range(1, len(rows[0]) + 1))
+    return Profile(
+        size=size,
+        dialect=dialect,
+        header=header,
+        rows=rows,
+        lines=tuple(record.line for record in data),
+        data_offset=data[0].offset,
+        data_line=data[0].line,
+        notes=notes + _header_notes(header) + _width_notes(header, data),
+    )
+
+
+@dataclass(frozen=True)
+class _SampleRecord:
+    offset: int
+    line: int
+    values: tuple[str, ...]
+
+
+def _records(fd: int, dialect: Dialect, start: int, size: int) -> Iterator[_SampleRecord]:
+    """Records of the sample, read as the scan reads them; raises as scan() does."""
+    end = end_of_records(fd, dialect, start, size)
+    for block in blocks(fd, dialect, start, 1, end, block_bytes=SAMPLE_BYTES):
+        data = block.data or read_exactly(fd, block.size, block.offset)
+        low, line = 0, block.first_line
+        while low < block.size:
+            high = block.ends.first(low)
+            values = (value.decode(errors="backslashreplace") for value in fields(data[low:high], dialect))
+            yield _SampleRecord(block.offset + low, line, tuple(values))
+            line += data.count(b"\n", low, high)
+            low = high
+        if block.offset + block.size >= SAMPLE_BYTES:
+            return
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    """The file's descriptor. Raises SourceProblem if it is not a regular file that can be read."""
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise SourceProblem("This is a folder, not a file.", advice="Choose the CSV file inside.")
+        if not stat.S_ISREG(mode):
+            raise SourceProblem("This is not a regular file.", advice="Write the data to a file first.")
+        fd = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        raise SourceProblem("There is no such file.", advice="Check its path.") from None
+    except OSError as error:
+        raise SourceProblem(
+            f"The file cannot be opened: {error.strerror}.", advice="Check the path and its permissions."
+        ) from error
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def _name_in_problems(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except Problem as problem:
+        problem.where = ", ".join(part for part in (path.name, problem.where) if part)
+        raise
+
+
+def _whole_lines(sample: bytes, size: int) -> int:
+    """How much of the sample surely ends with a whole character."""
+    return len(sample) if len(sample) == size else sample.rfind(b"\n") + 1
+
+
+def _header_notes(header: Sequence[str]) -> tuple[str, ...]:
+    notes = []
+    if empty := [number for number, name in enumerate(header, start=1) if not name.strip()]:
+        notes.append(f"Field {empty[0]} has no name in the header.")
+    lowered = [name.strip().lower() for name in header]
+    if doubled := sorted({name for name in lowered if name and lowered.count(name) > 1}):
+        notes.append(f"The header has {doubled[0]!r} more than once; the first one counts.")
+    return tuple(notes)
+
+
+def _width_notes(header: Sequence[str], data: Sequence[_SampleRecord]) -> tuple[str, ...]:
+    odd = [record for record in data if len(record.values) != len(header)]
+    if not odd:
+        return ()
+    found = f"the one on line {odd[0].line} has {len(odd[0].values)}"
+    return (f"{len(odd)} records of the sample do not have {len(header)} fields: {found}.",)
+
+
+def suggest_mapping(
+    profile: Profile, table: Table, null_markers: Sequence[str] | None = None
+) -> tuple[ColumnMapping, ...]:
+    """For each field the column, the texts that mean NULL, and the format of dates.
+
+    Columns go by name, or by position where the file has no header and as many fields as the table takes values.
+    `null_markers` are used as they are for every nullable column. Without them: a word such as NA that stands in the
+    sample of a number or date column means NULL there, and in the file's other nullable columns; an empty text does so
+    in number and date columns only.
+    """
+    mapping = _columns(profile, table)
+    if null_markers is None:
+        seen = _null_words_seen(profile, mapping, table)
+        typed, text = seen, tuple(word for word in seen if word)
+    else:
+        typed = text = tuple(dict.fromkeys(null_markers))
+    suggested = []
+    for number, field in enumerate(mapping):
+        column = table.column(field.column) if field.column else None
+        markers = (typed if _typed(column) else text) if column and column.nullable else ()
+        marked = replace(field, null_markers=markers)
+        dates = _read_dates(profile, number, marked) if column and column.kind in DATE_KINDS else DateReading()
+        suggested.append(replace(marked, datetime_format=dates.format))
+    return tuple(suggested)
+
+
+def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]) -> tuple[str, ...]:
+    """What a person should look at before this mapping is used: dates that can be read in several ways, or in none."""
+    notes = []
+    if not any(each.column for each in mapping):
+        notes.append("No field has the name of a column: choose the columns by hand.")
+    for number, each in enumerate(mapping):
+        if each.column and not each.datetime_format and table.column(each.column).kind in DATE_KINDS:
+            doubt = _read_dates(profile, number, each).doubt
+            notes += [f"{each.column}: {doubt}"] if doubt else []
+    return tuple(notes)
+
+
+def _columns(profile: Profile, table: Table) -> tuple[ColumnMapping, ...]:
+    if profile.dialect.header:
+        return map_by_name(profile.header, table)
+    taken = [column for column in table.columns if not column.generated]
+    given = [column for column in taken if not column.auto_increment]
+    for columns in (taken, given):
+        if len(columns) == len(profile.header):
+            return tuple(ColumnMapping(column.name) for column in columns)
+    return tuple(ColumnMapping("") for _ in profile.header)
+
+
+def _null_words_seen(profile: Profile, mapping: Sequence[ColumnMapping], table: Table) -> tuple[str, ...]:
+    """The words for NULL among the sample's values for number, date and time columns; none of them reads as one."""
+    seen: set[str] = set()
+    for number, each in enumerate(mapping):
+        if each.column and _typed(table.column(each.column)):
+            seen.update(_values(profile, number))
+    return tuple(word for word in NULL_WORDS if word in seen)
+
+
+def _typed(column: Column) -> bool:
+    return column.kind in NUMBER_KINDS | DATE_KINDS | TIME_KINDS
+
+
+def _read_dates(profile: Profile, number: int, mapping: ColumnMapping) -> DateReading:
+    return read_dates(value for value in _values(profile, number) if value not in mapping.null_markers)
+
+
+def _values(profile: Profile, number: int) -> Iterator[str]:
+    return (row[number] for row in profile.rows if number < len(row))
