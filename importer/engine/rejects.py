@@ -97,6 +97,7 @@ def _halves(fd: int, chunk: ChunkRange, dialect: Dialect) -> list[ChunkRange]:
             first_line=chunk.first_line,
             end=chunk.offset + chunk.length,
             chunk_bytes=max(1, chunk.length // 2),
+            drop_blank_end=False,
         )
     )
 
