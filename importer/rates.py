@@ -3,13 +3,13 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 MOST_STEPS = 600
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """Rows and bytes that were loaded between two moments (seconds since the job began)."""
 
     start: float
@@ -46,12 +46,11 @@ def throughput(spans: Iterable[Span], seconds: float, most_steps: int = MOST_STE
         return []
     width = _width(seconds, most_steps)
     edges = [step * width for step in range(max(1, round(seconds / width)))] + [seconds]
-    rows, sizes = _Spread(width, edges), _Spread(width, edges)
+    spread = _Spread(width, edges)
     for span in spans:
-        start, end = (min(max(moment, 0.0), seconds) for moment in (span.start, span.end))
-        rows.add(start, end, span.rows)
-        sizes.add(start, end, span.bytes)
-    return [Step(*values) for values in zip(edges, edges[1:], rows.amounts(), sizes.amounts(), strict=False)]
+        spread.add(min(max(span.start, 0.0), seconds), min(max(span.end, 0.0), seconds), span.rows, span.bytes)
+    amounts = zip(spread.rows.amounts(), spread.bytes.amounts(), strict=True)
+    return [Step(start, end, *amount) for (start, end), amount in zip(pairwise(edges), amounts, strict=True)]
 
 
 def _width(seconds: float, most_steps: int) -> float:
@@ -61,31 +60,37 @@ def _width(seconds: float, most_steps: int) -> float:
     return min(width for factor in (1, 2, 5, 10) if (width := factor * power) >= least * (1 - 1e-9))
 
 
+class _Sums:
+    """An amount for each step: what was put into it, and what began or ceased to flow with it."""
+
+    def __init__(self, steps: int) -> None:
+        self.put = [0.0] * steps
+        self.changes = [0.0] * (steps + 1)
+
+    def amounts(self) -> list[float]:
+        flows = accumulate(self.changes[:-1])
+        return [max(0.0, put + flow) for put, flow in zip(self.put, flows, strict=True)]
+
+
 class _Spread:
-    """Amounts spread over steps: the two steps at a span's ends by themselves, all between by differences.
+    """Rows and bytes spread over steps: the two steps at a span's ends by themselves, all between by differences.
 
     So a span costs the same however many steps it covers.
     """
 
     def __init__(self, width: float, edges: list[float]) -> None:
-        self.width, self.edges = width, edges
-        self.ends = [0.0] * (len(edges) - 1)
-        self.changes = [0.0] * len(edges)
+        self.width, self.edges, self.last = width, edges, len(edges) - 2
+        self.rows, self.bytes = _Sums(len(edges) - 1), _Sums(len(edges) - 1)
 
-    def _step(self, moment: float) -> int:
-        return min(int(moment / self.width), len(self.ends) - 1)
-
-    def add(self, start: float, end: float, amount: float) -> None:
-        first, last = self._step(start), self._step(end)
+    def add(self, start: float, end: float, rows: float, size: float) -> None:
+        first, last = min(int(start / self.width), self.last), min(int(end / self.width), self.last)
         if first >= last:
-            self.ends[first] += amount
+            self.rows.put[first] += rows
+            self.bytes.put[first] += size
             return
-        rate = amount / (end - start)
-        self.ends[first] += rate * (self.edges[first + 1] - start)
-        self.ends[last] += rate * (end - self.edges[last])
-        self.changes[first + 1] += rate * self.width
-        self.changes[last] -= rate * self.width
-
-    def amounts(self) -> list[float]:
-        between = accumulate(self.changes)
-        return [max(0.0, end + covered) for end, covered in zip(self.ends, between, strict=False)]
+        before, after = self.edges[first + 1] - start, end - self.edges[last]
+        for sums, rate in ((self.rows, rows / (end - start)), (self.bytes, size / (end - start))):
+            sums.put[first] += rate * before
+            sums.put[last] += rate * after
+            sums.changes[first + 1] += rate * self.width
+            sums.changes[last] -= rate * self.width
