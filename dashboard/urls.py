@@ -4,7 +4,7 @@ from django.contrib.auth import views as auth
 from django.urls import path
 
 from dashboard.forms import SignInForm
-from dashboard.views import health, jobs, targets, uploads
+from dashboard.views import health, job, jobs, targets, uploads
 
 sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
 
@@ -14,6 +14,16 @@ urlpatterns = [
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     # the imports
     path("", jobs.jobs, name="jobs"),
+    # one import
+    path("jobs/<int:pk>/", job.job, name="job"),
+    path("jobs/<int:pk>/live/", job.live, name="job_live"),
+    path("jobs/<int:pk>/rates/", job.rates, name="job_rates"),
+    path("jobs/<int:pk>/chunks/<int:first>-<int:last>/", job.troubled_chunks, name="job_troubled"),
+    path("jobs/<int:pk>/pause/", job.pause, name="job_pause"),
+    path("jobs/<int:pk>/resume/", job.resume, name="job_resume"),
+    path("jobs/<int:pk>/cancel/", job.cancel, name="job_cancel"),
+    path("jobs/<int:pk>/retry/", job.retry, name="job_retry"),
+    path("jobs/<int:pk>/parallelism/", job.parallelism, name="job_parallelism"),
     # a new import
     path("uploads/", uploads.uploads, name="uploads"),
     path("uploads/<uuid:key>/", uploads.upload, name="upload"),

@@ -56,8 +56,20 @@
   let chart;
   let settled = 0;
 
-  const short = (rate) => Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 }).format(rate);
+  function short(rate) {
+    const [unit, name] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([least]) => rate >= least) ?? [1, ""];
+    return `${+(rate / unit).toPrecision(3)}${name}`;
+  }
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+  // 90 -> "1 min 30 s", but 120 -> "2 min".
+  const tick = (seconds) => duration(seconds).replace(/ 0 (s|min)$/, "");
+
+  // The next step that people count time in: 40 s and 6 min 40 s are none.
+  function roundStep(least) {
+    const steps = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400];
+    return steps.find((step) => step >= least) ?? 86400;
+  }
 
   function makeChart() {
     const axis = (own) => ({ beginAtZero: true, border: { display: false }, ticks: {}, grid: {}, ...own });
@@ -71,7 +83,7 @@
         normalized: true,
         interaction: { mode: "nearest", axis: "x", intersect: false },
         scales: {
-          x: axis({ type: "linear", ticks: { maxRotation: 0, autoSkipPadding: 24, includeBounds: false, callback: (seconds) => duration(+seconds.toFixed(1)) } }),
+          x: axis({ type: "linear", ticks: { maxRotation: 0, autoSkipPadding: 24, includeBounds: false, callback: (seconds) => tick(+seconds.toFixed(1)) } }),
           y: axis({ ticks: { maxTicksLimit: 6, callback: short } }),
         },
         plugins: {
@@ -123,6 +135,7 @@
     const points = curve.points.map(([x, y, bytes]) => ({ x, y, bytes }));
     chart.data.datasets[0].data = points;
     chart.options.scales.x.max = curve.seconds;
+    chart.options.scales.x.ticks.stepSize = roundStep(curve.seconds / 6);
     chart.update("none");
     const highest = Math.max(...points.map((point) => point.y));
     canvas.setAttribute("aria-label", `Committed rows per second over ${duration(Math.round(curve.seconds))}, at most ${short(highest)}`);

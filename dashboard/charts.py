@@ -1,0 +1,236 @@
+"""Data for the job page's chart and chunk map. The database does the sums: a job may have ten thousand chunks."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from django.db.models import Case, Count, F, FloatField, Func, IntegerField, Max, Min, Q, Sum, Value, When
+from django.db.models.functions import Coalesce
+
+from importer.models import Chunk, ImportJob
+from importer.rates import Span, throughput
+
+MOST_CELLS = 600
+FEW_CELLS = 100
+# Finer than the screen shows, coarse enough that single chunks do not make it tremble.
+MOST_POINTS = 240
+SPEED_STEPS = 4
+
+# What a chunk map tells apart, best first: a cell that stands for several chunks shows the worst of them.
+STATES = ("loaded", "pending", "queued", "retried", "loading", "failed")
+LOADED = STATES.index("loaded")
+_WAITS_AGAIN = Q(lease__isnull=False) | Q(deaths__gt=0) | Q(attempt__gt=1)
+_RANK = Case(
+    When(status=Chunk.Status.FAILED, then=Value(STATES.index("failed"))),
+    When(status=Chunk.Status.LOADING, then=Value(STATES.index("loading"))),
+    When(status=Chunk.Status.LOADED, attempt__gt=1, then=Value(STATES.index("retried"))),
+    When(status=Chunk.Status.LOADED, then=Value(STATES.index("loaded"))),
+    When(status=Chunk.Status.QUEUED, attempt__gt=0, then=Value(STATES.index("retried"))),
+    When(status=Chunk.Status.QUEUED, then=Value(STATES.index("queued"))),
+    # Not every pending chunk with an attempt behind it: a cancelled one failed at nothing.
+    When(_WAITS_AGAIN, then=Value(STATES.index("retried"))),
+    default=Value(STATES.index("pending")),
+    output_field=IntegerField(),
+)
+
+
+class UnixSeconds(Func):
+    """A moment as seconds since 1970, computed by the database: turning 20,000 texts into datetimes takes too long."""
+
+    output_field = FloatField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        return self.as_sql(
+            compiler, connection, template="((julianday(%(expressions)s) - 2440587.5) * 86400.0)", **extra
+        )
+
+    def as_mysql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        # Not UNIX_TIMESTAMP(): that takes the column, which holds UTC, for local time.
+        template = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', %(expressions)s) / 1e6)"
+        return self.as_sql(compiler, connection, template=template, **extra)
+
+
+_SECONDS = UnixSeconds("finished_at") - UnixSeconds("started_at")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One square of the map: chunks `first` to `last`, their worst state, and how fast they went (1 slow to 4 fast)."""
+
+    first: int
+    last: int
+    state: str
+    speed: int = 0
+
+    @property
+    def look(self) -> str:
+        """Its CSS class."""
+        return f"speed-{self.speed}" if self.speed else self.state
+
+    @property
+    def name(self) -> str:
+        return f"Chunk {self.first}" if self.first == self.last else f"Chunks {self.first} to {self.last}"
+
+    @property
+    def troubled(self) -> bool:
+        """Whether one of its chunks has something to tell."""
+        return self.state in ("failed", "retried")
+
+
+@dataclass(frozen=True)
+class ChunkMap:
+    """All chunks of a job as at most MOST_CELLS squares, and how many there are of each state."""
+
+    cells: tuple[Cell, ...]
+    # Squares for chunks that the scan has not cut yet; an estimate.
+    to_come: int
+    chunks_per_cell: int
+    counts: dict[str, int]
+    loaded: int
+    # Loads that were done again after one had failed.
+    retries: int
+
+    @property
+    def chunks(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def last_number(self) -> int:
+        return self.cells[-1].last if self.cells else 0
+
+    @property
+    def blanks(self) -> range:
+        """For a template to loop over: the squares to come."""
+        return range(self.to_come)
+
+    @property
+    def few(self) -> bool:
+        """So few that the squares may fill a line."""
+        return len(self.cells) + self.to_come <= FEW_CELLS
+
+
+class _Group(NamedTuple):
+    """Chunks of one cell that are in the same state; `seconds` is what loading them took together."""
+
+    cell: int
+    rank: int
+    first: int
+    last: int
+    chunks: int
+    loaded: int
+    retries: int | None
+    rows: int
+    seconds: float | None
+
+
+def chunk_map(job: ImportJob) -> ChunkMap:
+    """The map of a job's chunks: two queries, however many chunks there are."""
+    last = Chunk.objects.filter(job=job).aggregate(last=Max("number"))["last"]
+    chunks = 0 if last is None else last + 1
+    expected = chunks if job.scan_finished or job.ended else max(chunks, _expected_chunks(job))
+    per_cell = max(1, _divide_up(expected, MOST_CELLS))
+    groups = _groups(job, per_cell)
+    cells = _cells(groups)
+    return ChunkMap(
+        cells=cells,
+        to_come=max(0, _divide_up(expected, per_cell) - len(cells)),
+        chunks_per_cell=per_cell,
+        counts={
+            state: sum(group.chunks for group in groups if group.rank == rank) for rank, state in enumerate(STATES)
+        },
+        loaded=sum(group.loaded for group in groups),
+        retries=sum(group.retries or 0 for group in groups),
+    )
+
+
+def _expected_chunks(job: ImportJob) -> int:
+    return _divide_up(job.source.size - job.data_offset, job.plan_json["chunk_bytes"])
+
+
+def _groups(job: ImportJob, per_cell: int) -> list[_Group]:
+    groups = (
+        Chunk.objects.filter(job=job)
+        .values(cell=F("number") - F("number") % per_cell, rank=_RANK)
+        .annotate(
+            first=Min("number"),
+            last=Max("number"),
+            chunks=Count("pk"),
+            loaded=Count("pk", filter=Q(status=Chunk.Status.LOADED)),
+            retries=Sum(F("attempt") - 1, filter=Q(attempt__gt=1)),
+            total_rows=Sum("rows"),
+            seconds=Sum(_SECONDS, filter=Q(status=Chunk.Status.LOADED)),
+        )
+        .order_by("cell", "rank")
+    )
+    columns = ("cell", "rank", "first", "last", "chunks", "loaded", "retries", "total_rows", "seconds")
+    return [_Group(*values) for values in groups.values_list(*columns)]
+
+
+def _cells(groups: list[_Group]) -> tuple[Cell, ...]:
+    cells = [list(same_cell) for _, same_cell in groupby(groups, key=lambda group: group.cell)]
+    top = _top_speed([_per_second(worst.rows, worst.seconds) for *_, worst in cells if worst.rank == LOADED])
+    return tuple(_cell(each, top) for each in cells)
+
+
+def _cell(groups: list[_Group], top: float) -> Cell:
+    worst = groups[-1]
+    speed = _speed_step(_per_second(worst.rows, worst.seconds), top) if worst.rank == LOADED else 0
+    return Cell(min(g.first for g in groups), max(g.last for g in groups), STATES[worst.rank], speed)
+
+
+def _per_second(amount: float | None, seconds: float | None) -> float:
+    return (amount or 0) / max(seconds or 0, 0.001)
+
+
+def _top_speed(speeds: list[float]) -> float:
+    """What counts as full speed: the 95th percentile, so that one lucky chunk does not make all others look slow."""
+    return sorted(speeds)[int(0.95 * (len(speeds) - 1))] if speeds else 0
+
+
+def _speed_step(speed: float, top: float) -> int:
+    """1 (up to a quarter of full speed) to SPEED_STEPS."""
+    return min(SPEED_STEPS, 1 + int(SPEED_STEPS * speed / top)) if top else SPEED_STEPS
+
+
+def _divide_up(amount: int, by: int) -> int:
+    return -(-amount // by)
+
+
+def rates(job: ImportJob, now: datetime) -> dict[str, Any]:
+    """Committed rows and bytes per second over a job's time, for a chart.
+
+    `points` are [seconds, rows per second, bytes per second], at most MOST_POINTS; `seconds` is its length. From
+    `settled` on it may still rise: chunks in flight count only once they are committed.
+    """
+    if job.started_at is None:
+        return {"points": [], "seconds": 0, "settled": 0}
+    origin = job.started_at.timestamp()
+    spans = _spans(job, origin)
+    if not spans:
+        return {"points": [], "seconds": 0, "settled": 0}
+    end = max(span.end for span in spans)
+    if job.status == ImportJob.Status.LOADING:
+        end = max(end, now.timestamp() - origin)
+    return {
+        "points": [
+            [round((step.start + step.end) / 2, 2), round(step.rows_per_second), round(step.bytes_per_second)]
+            for step in throughput(spans, end, MOST_POINTS)
+        ],
+        "seconds": round(end, 2),
+        "settled": round(_oldest_in_flight(job, origin, end), 2),
+    }
+
+
+def _spans(job: ImportJob, origin: float) -> list[Span]:
+    """When each committed chunk was loaded, in seconds since `origin` (seconds since 1970)."""
+    loaded = Chunk.objects.filter(job=job, status=Chunk.Status.LOADED, finished_at__isnull=False).order_by()
+    end = UnixSeconds("finished_at") - origin
+    begin = Coalesce(UnixSeconds("started_at") - origin, end)
+    return [Span(*values) for values in loaded.values_list(begin, end, "rows", "length")]
+
+
+def _oldest_in_flight(job: ImportJob, origin: float, otherwise: float) -> float:
+    loading = Chunk.objects.filter(job=job, status=Chunk.Status.LOADING)
+    begin = loading.aggregate(begin=Min(UnixSeconds("started_at")))["begin"]
+    return otherwise if begin is None else begin - origin

@@ -1,0 +1,181 @@
+"""How far an import is, in the words and numbers of its page."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Q, Sum
+
+from importer import live
+from importer.models import Chunk, ImportJob, SourceFile
+
+# "Now" in rates is these last seconds; time left is reckoned over more, because chunks end in lumps.
+RECENT_SECONDS = 10
+FORECAST_SECONDS = 60
+
+Status = ImportJob.Status
+
+_PHASES: Mapping[str, str] = {
+    Status.WAITING: "Waiting for the table: another import has it",
+    Status.LOADING: "Loading",
+    Status.PAUSED: "Paused: nothing is in flight, resume when you like",
+    Status.VERIFYING: "Loaded; verifying against the ledger on the server",
+    Status.SUCCEEDED: "Every row is accounted for",
+    Status.FAILING: "Failing: ending what is in flight",
+    Status.FAILED: "Failed; what was committed stays",
+    Status.CANCELLING: "Cancelling: ending what is in flight",
+    Status.CANCELLED: "Cancelled; what was committed stays",
+}
+
+
+@dataclass(frozen=True)
+class Recent:
+    """What was committed lately: rows and bytes of the last RECENT_SECONDS, bytes of the last FORECAST_SECONDS."""
+
+    rows: int = 0
+    bytes: int = 0
+    forecast_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar: `done` of `whole` bytes, and whether that is as far as it will get."""
+
+    label: str
+    done: int
+    whole: int
+    colour: str = ""
+
+    @property
+    def full(self) -> bool:
+        return self.done >= self.whole
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Everything on a job's page that changes by itself, from the job's row, live counters and one sum over chunks."""
+
+    job: ImportJob
+    now: datetime
+    sent_in_flight: int
+    recent: Recent
+
+    @property
+    def seen(self) -> str:
+        """What this page shows, as a token: equal tokens mean that nothing would change."""
+        job, recent = self.job, self.recent
+        return ".".join(
+            str(part)
+            for part in (
+                self.shape,
+                job.version,
+                job.source.received,
+                self.sent_in_flight,
+                recent.rows,
+                recent.forecast_bytes,
+            )
+        )
+
+    @property
+    def shape(self) -> str:
+        """The part of the token on which heading and buttons depend."""
+        return f"{self.job.status}.{self.job.parallelism}"
+
+    @property
+    def phase(self) -> str:
+        if self.job.status == Status.LOADING and not self.job.scan_finished:
+            return "Scanning and loading"
+        return _PHASES[self.job.status]
+
+    @property
+    def committed_rows(self) -> int:
+        return self.job.loaded_rows + self.job.replaced_rows
+
+    @property
+    def data_bytes(self) -> int:
+        """The file without BOM and header."""
+        return max(0, self.job.source.size - self.job.data_offset)
+
+    @property
+    def elapsed(self) -> float | None:
+        """Seconds since the job began to load, up to its end."""
+        if self.job.started_at is None:
+            return None
+        return max(0.0, ((self.job.finished_at or self.now) - self.job.started_at).total_seconds())
+
+    @property
+    def loading_seconds(self) -> float | None:
+        """Seconds since the job began to load, up to the last commit where that is known."""
+        # A retried job keeps the time at which its first run was through.
+        again = self.job.status in (Status.WAITING, Status.LOADING, Status.PAUSED)
+        if again or self.job.started_at is None or self.job.loaded_at is None:
+            return self.elapsed
+        return max(0.0, (self.job.loaded_at - self.job.started_at).total_seconds())
+
+    @property
+    def rows_per_second(self) -> float | None:
+        """Over all the time that it has been loading."""
+        return _per_second(self.committed_rows, self.loading_seconds)
+
+    @property
+    def megabytes_per_second(self) -> float | None:
+        """Over all the time that it has been loading."""
+        return _per_second(self.job.committed_bytes / 1e6, self.loading_seconds)
+
+    @property
+    def recent_rows_per_second(self) -> float:
+        return _per_second(self.recent.rows, self._lately(RECENT_SECONDS)) or 0.0
+
+    @property
+    def recent_megabytes_per_second(self) -> float:
+        return _per_second(self.recent.bytes / 1e6, self._lately(RECENT_SECONDS)) or 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until the last byte is committed at the pace of the last minute; None where nobody can know."""
+        if self.job.status != Status.LOADING:
+            return None
+        pace = _per_second(self.recent.forecast_bytes, self._lately(FORECAST_SECONDS))
+        return (self.data_bytes - self.job.committed_bytes) / pace if pace else None
+
+    def _lately(self, seconds: float) -> float | None:
+        """A window of seconds, shorter if the job is younger."""
+        return None if self.elapsed is None else min(seconds, self.elapsed)
+
+    @property
+    def bars(self) -> tuple[Bar, ...]:
+        """Four ways to be underway; the time left counts the last one only."""
+        job, source = self.job, self.job.source
+        received = source.size if source.status == SourceFile.Status.READY else source.received
+        scanned = max(0, job.scanned_bytes - job.data_offset)
+        sent = min(self.data_bytes, job.committed_bytes + self.sent_in_flight)
+        return (
+            Bar("Uploaded" if source.owned else "On disk", received, source.size),
+            Bar("Scanned", scanned, self.data_bytes),
+            Bar("Sent", sent, self.data_bytes, "sent"),
+            Bar("Committed", job.committed_bytes, self.data_bytes, "committed"),
+        )
+
+    @property
+    def rows_to_come(self) -> int:
+        """Rows that the scan has found and that nothing has become of yet."""
+        return max(0, self.job.scanned_rows - self.job.accounted_rows)
+
+
+def progress(job: ImportJob, now: datetime) -> Progress:
+    """How far `job` is; at most one query and one look at the live counters, none once it has ended."""
+    if job.ended or job.started_at is None:
+        return Progress(job, now, 0, Recent())
+    return Progress(job, now, live.sent_bytes(job.pk), _recent(job, now))
+
+
+def _recent(job: ImportJob, now: datetime) -> Recent:
+    lately = Q(finished_at__gt=now - timedelta(seconds=RECENT_SECONDS))
+    sums = Chunk.objects.filter(
+        job=job, status=Chunk.Status.LOADED, finished_at__gt=now - timedelta(seconds=FORECAST_SECONDS)
+    ).aggregate(rows=Sum("rows", filter=lately), bytes=Sum("length", filter=lately), forecast_bytes=Sum("length"))
+    return Recent(**{name: amount or 0 for name, amount in sums.items()})
+
+
+def _per_second(amount: float, seconds: float | None) -> float | None:
+    return amount / seconds if seconds else None

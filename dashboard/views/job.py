@@ -1,0 +1,159 @@
+"""The page of one import: live while it runs, the record of it afterwards."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseStopPolling
+
+from dashboard import charts
+from dashboard.progress import Progress, progress
+from importer import jobs
+from importer.engine.errors import Problem
+from importer.models import Chunk, ImportJob
+
+Status = ImportJob.Status
+MOST_TROUBLED = 50
+
+
+@require_safe
+def job(request: HttpRequest, pk: int) -> HttpResponse:
+    """The whole page."""
+    return render(request, "dashboard/job.html", _live_context(_progress(_job(pk))))
+
+
+@require_safe
+@never_cache
+def live(request: HttpRequest, pk: int) -> HttpResponse:
+    """What has changed since the page saw `?seen=`: 204 if nothing has, 286 with the last state when it has ended."""
+    now = _progress(_job(pk))
+    seen = request.GET.get("seen", "")
+    if now.job.ended:
+        answer: HttpResponse = HttpResponseStopPolling()
+        answer.content = render(request, "dashboard/_job_live.html", _live_context(now) | {"oob": True}).content
+        return answer
+    if seen == now.seen:
+        return HttpResponse(status=204)
+    # Buttons are swapped only when they change: a menu that is open stays open.
+    context = _live_context(now) | {"oob": True, "same_shape": seen.startswith(f"{now.shape}.")}
+    return render(request, "dashboard/_job_live.html", context)
+
+
+@require_safe
+@never_cache
+def rates(_request: HttpRequest, pk: int) -> JsonResponse:
+    """The throughput curve: dashboard.charts.rates()."""
+    return JsonResponse(charts.rates(_job(pk), timezone.now()))
+
+
+@require_safe
+@never_cache
+def troubled_chunks(request: HttpRequest, pk: int, first: int, last: int) -> HttpResponse:
+    """Chunks from `first` to `last` that failed or had to be loaded again, and what was the matter."""
+    found = _job(pk)
+    chunks = _troubled(found).filter(number__range=(first, last))
+    context = {"job": found, "chunks": chunks[:MOST_TROUBLED], "first": first, "last": last}
+    htmx = request.htmx  # type: ignore[attr-defined]
+    name = "dashboard/_job_troubled.html" if htmx else "dashboard/job_troubled.html"
+    return render(request, name, context)
+
+
+@require_POST
+def pause(request: HttpRequest, pk: int) -> HttpResponse:
+    """Start no further chunk."""
+    return _act(request, pk, jobs.pause)
+
+
+@require_POST
+def resume(request: HttpRequest, pk: int) -> HttpResponse:
+    """Go on after a pause."""
+    return _act(request, pk, jobs.resume)
+
+
+@require_POST
+def cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    """End it; what is committed stays."""
+    return _act(request, pk, jobs.cancel)
+
+
+@require_POST
+def retry(request: HttpRequest, pk: int) -> HttpResponse:
+    """Load what a failed or cancelled import has not loaded."""
+    return _act(request, pk, jobs.retry)
+
+
+@require_POST
+def parallelism(request: HttpRequest, pk: int) -> HttpResponse:
+    """Keep `parallelism` chunks in flight from now on."""
+    wanted = request.POST.get("parallelism", "")
+
+    def change(job_id: int) -> None:
+        if not (wanted.isascii() and wanted.isdigit() and len(wanted) < 4):
+            raise Problem(f"“{wanted}” is not a number of chunks.", advice="Use a whole number from 1 on.")
+        jobs.set_parallelism(job_id, int(wanted))
+
+    return _act(request, pk, change)
+
+
+def _act(request: HttpRequest, pk: int, action: Callable[[int], Any]) -> HttpResponse:
+    """Do it, and show the job as it is then; what cannot be done is said on the page."""
+    get_object_or_404(ImportJob, pk=pk)
+    try:
+        action(pk)
+    except Problem as problem:
+        messages.error(request, str(problem))
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect("job", pk=pk)
+    context = _live_context(_progress(_job(pk))) | {"oob": True, "with_messages": True}
+    return render(request, "dashboard/_job_live.html", context)
+
+
+def _job(pk: int) -> ImportJob:
+    return get_object_or_404(ImportJob.objects.select_related("target", "source", "created_by"), pk=pk)
+
+
+def _progress(found: ImportJob) -> Progress:
+    return progress(found, timezone.now())
+
+
+def _troubled(found: ImportJob) -> QuerySet[Chunk]:
+    return found.chunks.filter(Q(status=Chunk.Status.FAILED) | Q(attempt__gt=1) | ~Q(problem={}))
+
+
+def _live_context(now: Progress) -> dict[str, Any]:
+    found = now.job
+    return {
+        "job": found,
+        "progress": now,
+        "map": charts.chunk_map(found),
+        "ahead": _ahead(found),
+        "can": _can(found),
+    }
+
+
+def _can(found: ImportJob) -> dict[str, bool]:
+    """Which buttons there are; importer.jobs has the last word on each."""
+    status = found.status
+    return {
+        "pause": status == Status.LOADING,
+        "resume": status == Status.PAUSED,
+        "cancel": status in (Status.WAITING, Status.LOADING, Status.PAUSED),
+        "retry": status in (Status.FAILED, Status.CANCELLED),
+        "parallelism": status in (Status.WAITING, Status.LOADING, Status.PAUSED),
+    }
+
+
+def _ahead(found: ImportJob) -> ImportJob | None:
+    """The import that has the table this one waits for."""
+    if found.status != Status.WAITING:
+        return None
+    same_table = ImportJob.objects.filter(
+        target=found.target, schema_name=found.schema_name, table_name=found.table_name, table_claim__isnull=False
+    )
+    return same_table.exclude(pk=found.pk).first()

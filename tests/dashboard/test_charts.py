@@ -1,0 +1,111 @@
+"""The chunk map and the throughput curve of a job's page."""
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+
+from importer.models import Chunk, SourceFile
+from tests.dashboard.job_data import HEADER, LENGTH, REFUSED, ROWS, Status, make_job, make_user
+
+pytestmark = pytest.mark.django_db
+
+MANY = 10_000
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def browser(client):
+    client.force_login(make_user("ann"))
+    return client
+
+
+def page(browser, job):
+    return browser.get(reverse("job", args=[job.pk])).content.decode()
+
+
+class TestChunkMap:
+    def test_states_are_told_apart_and_counted(self, browser):
+        job = make_job(chunks=12, loaded=6)
+        Chunk.objects.filter(job=job, number=1).update(attempt=2)
+        Chunk.objects.filter(job=job, number=10).update(status=Chunk.Status.QUEUED)
+        Chunk.objects.filter(job=job, number=11).update(status=Chunk.Status.FAILED)
+        found = browser.get(reverse("job", args=[job.pk])).context["map"]
+        assert found.counts == {"loaded": 5, "retried": 1, "loading": 4, "queued": 1, "failed": 1, "pending": 0}
+        assert (found.loaded, found.retries, found.chunks) == (6, 1, 12)
+        html = page(browser, job)
+        for text in ("6 of 12 committed", "4 loading", "1 queued", "1 retried", "1 failed"):
+            assert text in html
+
+    def test_a_chunk_that_waits_for_another_try_is_in_trouble_but_a_cancelled_one_is_not(self, browser):
+        job = make_job(Status.CANCELLED, chunks=4, loaded=2)
+        Chunk.objects.filter(job=job, number=2).update(attempt=1)
+        Chunk.objects.filter(job=job, number=3).update(attempt=1, deaths=1)
+        counts = browser.get(reverse("job", args=[job.pk])).context["map"].counts
+        assert (counts["pending"], counts["retried"]) == (1, 1)
+
+    @pytest.mark.parametrize("chunks", [600, 601, MANY])
+    def test_at_most_600_squares_and_every_chunk_in_one(self, browser, chunks):
+        job = make_job(chunks=chunks)
+        found = browser.get(reverse("job", args=[job.pk])).context["map"]
+        assert len(found.cells) <= 600
+        assert [cell.first for cell in found.cells[1:]] == [cell.last + 1 for cell in found.cells[:-1]]
+        assert (found.cells[0].first, found.cells[-1].last) == (0, chunks - 1)
+
+    def test_one_bad_chunk_among_many_good_ones_is_seen(self, browser):
+        job = make_job(chunks=MANY, loaded=MANY)
+        Chunk.objects.filter(job=job, number=5_005).update(status=Chunk.Status.FAILED)
+        cells = browser.get(reverse("job", args=[job.pk])).context["map"].cells
+        (failed,) = [cell for cell in cells if cell.state == "failed"]
+        assert failed.first <= 5_005 <= failed.last
+        assert reverse("job_troubled", args=[job.pk, failed.first, failed.last]) in page(browser, job)
+
+    def test_slow_chunks_are_lighter(self, browser):
+        job = make_job(Status.SUCCEEDED, chunks=8, loaded=8)
+        slow = Chunk.objects.get(job=job, number=3)
+        Chunk.objects.filter(pk=slow.pk).update(finished_at=slow.started_at + timedelta(seconds=60))
+        cells = browser.get(reverse("job", args=[job.pk])).context["map"].cells
+        assert cells[3].speed == 1
+        assert min(cell.speed for cell in cells if cell.first != 3) > 1
+
+    def test_what_is_not_scanned_yet_has_its_squares(self, browser):
+        job = make_job(chunks=10, scan_finished=False)
+        SourceFile.objects.filter(pk=job.source_id).update(size=HEADER + 25 * LENGTH)
+        assert browser.get(reverse("job", args=[job.pk])).context["map"].to_come == 15
+
+
+class TestTroubledChunks:
+    def test_a_failed_square_tells_its_problem(self, browser):
+        job = make_job(Status.FAILED, chunks=60, loaded=37, problem=REFUSED)
+        address = reverse("job_troubled", args=[job.pk, 37, 37])
+        fragment = browser.get(address, headers=HTMX).content.decode()
+        assert REFUSED.what in fragment
+        assert "<html" not in fragment
+        assert "<html" in browser.get(address).content.decode()
+
+    def test_only_the_chunks_asked_for(self, browser):
+        job = make_job(Status.FAILED, chunks=60, loaded=37, problem=REFUSED)
+        html = browser.get(reverse("job_troubled", args=[job.pk, 0, 36]), headers=HTMX).content.decode()
+        assert "None between chunk 0 and chunk 36" in html
+
+
+class TestRates:
+    def test_the_area_under_the_curve_is_the_rows(self, browser):
+        job = make_job(Status.SUCCEEDED, chunks=40)
+        curve = browser.get(reverse("job_rates", args=[job.pk])).json()
+        width = curve["points"][1][0] - curve["points"][0][0]
+        assert sum(rate for _, rate, _ in curve["points"]) * width == pytest.approx(40 * ROWS, rel=0.01)
+
+    def test_bounded_however_many_chunks(self, browser):
+        curve = browser.get(reverse("job_rates", args=[make_job(chunks=MANY).pk])).json()
+        assert 100 < len(curve["points"]) <= 600
+
+    def test_no_commit_no_curve(self, browser):
+        for job in (make_job(Status.WAITING, chunks=0), make_job(chunks=3, loaded=0)):
+            assert browser.get(reverse("job_rates", args=[job.pk])).json()["points"] == []
+
+    def test_what_chunks_in_flight_may_still_raise_is_marked(self, browser):
+        job = make_job(chunks=60, loaded=40)
+        loading = Chunk.objects.filter(job=job, status=Chunk.Status.LOADING)
+        loading.update(started_at=job.started_at + timedelta(seconds=7))
+        assert browser.get(reverse("job_rates", args=[job.pk])).json()["settled"] == pytest.approx(7, abs=0.02)

@@ -1,0 +1,305 @@
+"""The page of one import: what it shows in each state, how cheap its polling is, and its buttons."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from importer import live
+from importer.engine.errors import BadRow, Problem
+from importer.models import Chunk, ImportJob, SourceFile
+from tests.dashboard.job_data import HEADER, LENGTH, REFUSED, ROWS, Status, make_job, make_user
+
+pytestmark = pytest.mark.django_db
+
+MANY = 10_000
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def browser(client):
+    client.force_login(make_user("ann"))
+    return client
+
+
+@pytest.fixture
+def counters(redis_server, settings):
+    """A real Redis for the live counters."""
+    settings.REDIS_URL = redis_server.url
+    live._redis.cache_clear()
+    yield
+    live._redis.cache_clear()
+
+
+def page(browser, job):
+    answer = browser.get(reverse("job", args=[job.pk]))
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def poll(browser, job, seen=""):
+    return browser.get(reverse("job_live", args=[job.pk]), {"seen": seen}, headers=HTMX)
+
+
+def seen_in(html):
+    return re.search(r'id="job-seen" name="seen" value="([^"]*)"', html)[1]
+
+
+def press(browser, job, button, **values):
+    return browser.post(reverse(f"job_{button}", args=[job.pk]), values, headers=HTMX)
+
+
+def status_of(job):
+    return ImportJob.objects.values_list("status", flat=True).get(pk=job.pk)
+
+
+class TestStates:
+    @pytest.mark.parametrize("status", Status)
+    def test_every_state_has_a_page_and_a_fragment(self, browser, status):
+        job = make_job(status, chunks=6, problem=REFUSED if status in (Status.FAILED, Status.FAILING) else None)
+        assert f"{status.capitalize()}</span>" in page(browser, job)
+        assert 'id="job-figures"' in poll(browser, job).content.decode()
+
+    def test_scanning_and_loading_are_told_apart_from_loading(self, browser):
+        assert "Scanning and loading" in page(browser, make_job(scan_finished=False))
+        assert "Scanning and loading" not in page(browser, make_job())
+
+    def test_a_waiting_job_names_the_job_that_has_the_table(self, browser):
+        first = make_job(table_claim="1:osm.nodes")
+        second = make_job(Status.WAITING, chunks=0)
+        assert reverse("job", args=[first.pk]) in page(browser, second)
+
+    def test_before_the_first_chunk_there_is_nothing_to_divide_by(self, browser):
+        job = make_job(chunks=0, scanned_rows=0, scanned_bytes=HEADER, scan_finished=False)
+        SourceFile.objects.filter(pk=job.source_id).update(size=0)
+        assert "No chunk has been cut yet" in page(browser, job)
+
+    def test_unknown_jobs_are_not_found(self, browser):
+        assert browser.get(reverse("job", args=[987])).status_code == 404
+        assert browser.post(reverse("job_pause", args=[987])).status_code == 404
+
+    def test_a_job_planned_by_another_version_is_shown(self, browser):
+        job = make_job(Status.SUCCEEDED, chunks=2)
+        ImportJob.objects.filter(pk=job.pk).update(plan_json={**job.plan_json, "vectorised": True})
+        assert "Exact SQL" in page(browser, job)
+
+
+class TestEquation:
+    def test_balanced_is_said_only_of_jobs_that_are(self, browser):
+        assert "Balanced, and verified" in page(browser, make_job(Status.SUCCEEDED))
+        for status in (Status.LOADING, Status.VERIFYING, Status.FAILED, Status.CANCELLED):
+            assert "Balanced, and verified" not in page(browser, make_job(status, problem=None))
+
+    def test_what_is_missing_is_counted(self, browser):
+        assert f"{20 * ROWS:,}</strong><span>still to come" in page(browser, make_job(chunks=60, loaded=40))
+        failed = page(browser, make_job(Status.FAILED, chunks=60, loaded=40))
+        assert f"Not complete: {20 * ROWS:,} rows of the file are not in the table" in failed
+
+    def test_all_terms_stand_there(self, browser):
+        job = make_job(chunks=4, loaded=1, replaced_rows=11, skipped_rows=12, rejected_rows=13)
+        html = page(browser, job)
+        for amount, name in ((4 * ROWS, "rows in the file"), (ROWS, "loaded"), (11, "replaced"), (12, "skipped")):
+            assert f"<strong>{amount:,}</strong><span>{name}" in html
+        assert "<strong>13</strong><span>rejected" in html
+        assert f"<strong>{3 * ROWS - 36:,}</strong><span>still to come" in html
+
+
+class TestPolling:
+    def test_nothing_new_is_an_empty_204(self, browser):
+        job = make_job()
+        answer = poll(browser, job, seen_in(page(browser, job)))
+        assert (answer.status_code, answer.content) == (204, b"")
+
+    def test_every_change_of_the_version_is_shown(self, browser):
+        job = make_job(chunks=3, loaded=1)
+        seen = seen_in(page(browser, job))
+        ImportJob.objects.filter(pk=job.pk).update(version=8, loaded_rows=2 * ROWS)
+        answer = poll(browser, job, seen)
+        assert answer.status_code == 200
+        assert f"{2 * ROWS:,} rows" in answer.content.decode()
+        assert poll(browser, job, seen_in(answer.content.decode())).status_code == 204
+
+    def test_a_rate_falls_when_nothing_is_committed_any_more(self, browser):
+        job = make_job(chunks=8, loaded=4)
+        seen = seen_in(page(browser, job))
+        Chunk.objects.filter(job=job).update(finished_at=timezone.now() - timedelta(seconds=11))
+        answer = poll(browser, job, seen)
+        assert answer.status_code == 200
+        assert "nothing in the last 10 s" in answer.content.decode()
+
+    def test_bytes_on_their_way_move_the_sent_bar_only(self, browser, counters):
+        job = make_job(chunks=10, loaded=4)
+        seen = seen_in(page(browser, job))
+        live.reporter(job.pk, 4)(123_456)
+        html = poll(browser, job, seen).content.decode()
+        sent = re.search(r'class="progress sent" id="bar-3" value="(\d+)"', html)
+        assert int(sent[1]) == 4 * LENGTH + 123_456
+        assert f'id="bar-4" value="{4 * LENGTH}"' in html
+
+    def test_without_redis_the_page_still_answers(self, browser, settings):
+        settings.REDIS_URL = "unix:///nowhere/redis.sock?db=0"
+        live._redis.cache_clear()
+        assert poll(browser, make_job()).status_code == 200
+        live._redis.cache_clear()
+
+    @pytest.mark.parametrize("status", ImportJob.ENDED)
+    def test_the_end_is_told_with_286_and_the_last_state(self, browser, status):
+        job = make_job(status)
+        for seen in ("", seen_in(page(browser, job))):
+            answer = poll(browser, job, seen)
+            assert answer.status_code == 286
+            assert "data-ended" in answer.content.decode()
+            assert 'id="job-actions"' in answer.content.decode()
+
+    def test_buttons_are_left_alone_while_they_stay_the_same(self, browser):
+        job = make_job()
+        seen = seen_in(page(browser, job))
+        ImportJob.objects.filter(pk=job.pk).update(version=8)
+        assert 'id="job-actions"' not in poll(browser, job, seen).content.decode()
+        ImportJob.objects.filter(pk=job.pk).update(version=9, parallelism=5)
+        assert 'id="job-actions"' in poll(browser, job, seen).content.decode()
+
+    def test_ten_thousand_chunks_cost_no_more_queries_than_ten(self, browser):
+        few, many = make_job(chunks=10), make_job(chunks=MANY)
+        for name in ("job", "job_live", "job_rates"):
+            counts = []
+            for job in (few, many):
+                with CaptureQueriesContext(
+                    connection,
+                ) as queries:
+                    assert browser.get(reverse(name, args=[job.pk])).status_code == 200
+                counts.append(len(queries))
+            assert counts[0] == counts[1] <= 6
+
+    def test_an_unchanged_poll_does_not_look_at_the_chunk_map(self, browser):
+        job = make_job(chunks=10)
+        seen = seen_in(page(browser, job))
+        with CaptureQueriesContext(connection) as queries:
+            assert poll(browser, job, seen).status_code == 204
+        assert len(queries) == 4  # session, user, job, what was committed lately
+
+
+class TestProblem:
+    def test_it_says_what_where_and_what_to_do(self, browser):
+        html = page(browser, make_job(Status.FAILED, problem=REFUSED))
+        for text in (REFUSED.what, REFUSED.where, REFUSED.advice, "125,901", "longer than the 64 characters", "empty"):
+            assert text in html
+
+    def test_long_values_are_cut_and_still_there_in_full(self, browser):
+        html = page(browser, make_job(Status.FAILED, problem=REFUSED))
+        assert f"<summary><code>{'x' * 59}…</code></summary>" in html
+        assert "x" * 300 in html
+
+    def test_more_bad_rows_than_shown_are_counted(self, browser):
+        problem = Problem("Bad rows.", rows=(BadRow(2, "a", "b", "c"),), bad_rows=4_321)
+        assert "The first 1 of 4,321 rows at fault" in page(browser, make_job(Status.FAILED, problem=problem))
+
+
+class TestButtons:
+    def test_pause_resume_cancel_retry(self, browser):
+        job = make_job(chunks=4, loaded=2)
+        Chunk.objects.filter(job=job, status=Chunk.Status.LOADING).update(status=Chunk.Status.PENDING)
+        for button, status in (
+            ("pause", "paused"),
+            ("resume", "loading"),
+            ("pause", "paused"),
+            ("cancel", "cancelled"),
+        ):
+            assert f"{status.capitalize()}</span>" in press(browser, job, button).content.decode()
+            assert status_of(job) == status
+        press(browser, job, "retry")
+        assert status_of(job) == Status.LOADING
+
+    @pytest.mark.parametrize(("status", "button"), [("paused", "pause"), ("succeeded", "cancel"), ("loading", "retry")])
+    def test_what_cannot_be_done_is_said_and_changes_nothing(self, browser, status, button):
+        job = make_job(status, chunks=4)
+        answer = press(browser, job, button)
+        assert answer.status_code == 200
+        assert "cannot be" in answer.content.decode()
+        assert status_of(job) == status
+
+    def test_without_script_a_button_leads_back_to_the_page(self, browser):
+        job = make_job(chunks=4)
+        answer = browser.post(reverse("job_pause", args=[job.pk]), follow=True)
+        assert answer.redirect_chain == [(reverse("job", args=[job.pk]), 302)]
+        again = browser.post(reverse("job_pause", args=[job.pk]), follow=True)
+        assert "cannot be paused" in again.content.decode()
+
+    def test_parallelism_changes_while_it_runs(self, browser):
+        job = make_job(chunks=4, parallelism=2)
+        html = press(browser, job, "parallelism", parallelism="3").content.decode()
+        assert ">3</output>" in html
+        job.refresh_from_db()
+        assert job.parallelism == 3
+
+    @pytest.mark.parametrize("wanted", ["", "0", "-1", "65", "9999", "two", "²"])
+    def test_impossible_parallelism_is_refused_in_words(self, browser, wanted):
+        job = make_job(chunks=4, parallelism=2)
+        answer = press(browser, job, "parallelism", parallelism=wanted)
+        assert answer.status_code == 200
+        assert "alert-danger" in answer.content.decode()
+        job.refresh_from_db()
+        assert job.parallelism == 2
+
+    def test_each_state_has_the_buttons_that_make_sense(self, browser):
+        buttons = {
+            Status.WAITING: {"fewer", "more", "cancel"},
+            Status.LOADING: {"fewer", "more", "pause", "cancel"},
+            Status.PAUSED: {"fewer", "more", "resume", "cancel"},
+            Status.VERIFYING: set(),
+            Status.SUCCEEDED: set(),
+            Status.FAILING: set(),
+            Status.FAILED: {"retry"},
+            Status.CANCELLING: set(),
+            Status.CANCELLED: {"retry"},
+        }
+        for status, expected in buttons.items():
+            html = page(browser, make_job(status, chunks=2, loaded=0))
+            names = ("fewer", "more", "pause", "resume", "cancel", "retry")
+            assert {name for name in names if f'id="job-{name}"' in html} == expected
+
+    def test_a_button_needs_its_csrf_token(self):
+        strict = Client(enforce_csrf_checks=True)
+        strict.force_login(make_user("bob"))
+        job = make_job(chunks=4)
+        assert strict.post(reverse("job_cancel", args=[job.pk])).status_code == 403
+        assert status_of(job) == Status.LOADING
+
+    def test_following_a_link_changes_nothing(self, browser):
+        job = make_job(chunks=4)
+        for button in ("pause", "resume", "cancel", "retry", "parallelism"):
+            assert browser.get(reverse(f"job_{button}", args=[job.pk])).status_code == 405
+
+
+class TestSafety:
+    def test_strangers_are_sent_to_sign_in(self, client):
+        job = make_job(chunks=4)
+        addresses = [reverse(name, args=[job.pk]) for name in ("job", "job_live", "job_rates")]
+        for address in [*addresses, reverse("job_troubled", args=[job.pk, 0, 3])]:
+            assert client.get(address).url.startswith(reverse("login"))
+        for button in ("pause", "resume", "cancel", "retry", "parallelism"):
+            assert client.post(reverse(f"job_{button}", args=[job.pk])).url.startswith(reverse("login"))
+        assert status_of(job) == Status.LOADING
+
+    def test_names_and_values_from_files_are_escaped(self, browser):
+        evil = '<img src=x onerror="alert(1)">'
+        problem = Problem(evil, where=evil, advice=evil, rows=(BadRow(1, evil, evil * 5, evil),), bad_rows=1)
+        job = make_job(Status.FAILED, chunks=3, loaded=1, problem=problem, file_name=evil, table=evil)
+        troubled = browser.get(reverse("job_troubled", args=[job.pk, 0, 2])).content.decode()
+        for html in (page(browser, job), poll(browser, job).content.decode(), troubled):
+            assert "<img src=x" not in html
+            assert "&lt;img src=x" in html
+
+    @pytest.mark.parametrize("status", Status)
+    def test_no_style_and_no_script_inside_the_html(self, browser, status):
+        job = make_job(status, chunks=8, problem=REFUSED)
+        troubled = browser.get(reverse("job_troubled", args=[job.pk, 0, 7])).content.decode()
+        for html in (page(browser, job), poll(browser, job).content.decode(), troubled):
+            assert not re.search(r"<[^>]*\sstyle\s*=", html)
+            assert not re.search(r"<style|<[^>]*\son\w+\s*=|javascript:", html)
+            assert all("src=" in tag for tag in re.findall(r"<script[^>]*>", html))
