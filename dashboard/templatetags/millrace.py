@@ -1,5 +1,6 @@
 """How pages write numbers, sizes, rates and times. `{% load millrace %}`; a value that is None shows as nothing."""
 
+import re
 from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,6 +16,8 @@ register = template.Library()
 _SIZES = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 _COMPACT = ((10**9, "G"), (10**6, "M"), (10**3, "k"))
 _MEBIBYTE = 2**20
+_STATEMENTS = re.compile(r"((?:\b(?:SET|GRANT|REVOKE|CREATE|ALTER|DROP) [^;]+;\s*)+)")
+_FINDING_NAMES = {"tls": "TLS", "sign_in": "Sign-in", "local_infile": "local_infile", "sql_mode": "sql_mode"}
 _STATUS_COLOUR = {
     ImportJob.Status.SUCCEEDED: "green",
     ImportJob.Status.FAILED: "red",
@@ -110,6 +113,19 @@ def outcome(findings: list[dict[str, str]]) -> Counter[str]:
 def worst_first(findings: list[dict[str, str]]) -> list[dict[str, str]]:
     """The same findings, what has to be mended before what is as it should be."""
     return sorted(findings, key=lambda each: ("fail", "warn", "ok").index(each["status"]))
+
+
+@register.filter
+def finding_name(name: str) -> str:
+    """A finding's name as a heading: "buffer_pool" -> "Buffer pool"; the server's own settings as they are."""
+    return _FINDING_NAMES.get(name, name.replace("_", " ").capitalize())
+
+
+@register.filter
+def fix_parts(fix: str) -> list[dict[str, str]]:
+    """A finding's fix in pieces: {"sql": statements to copy} or {"text": what to do besides}, in their order."""
+    pieces = enumerate(_STATEMENTS.split(fix))
+    return [{"sql" if number % 2 else "text": piece.strip()} for number, piece in pieces if piece.strip()]
 
 
 @register.simple_tag(takes_context=True)

@@ -81,15 +81,15 @@ def jobs(request: HttpRequest) -> HttpResponse:
     sort = request.GET.get("sort", "")
     if sort.removeprefix("-") not in SORTS:
         sort = NEWEST_FIRST
-    page = Paginator(listed(found, sort), PAGE_ROWS).get_page(request.GET.get("page"))
-    for job in page.object_list:
-        job["progress"] = None if job["status"] in ImportJob.ENDED else percent(job["committed_bytes"], job["size"])
+    page = Paginator(in_order(found, sort), PAGE_ROWS).get_page(request.GET.get("page"))
+    shown = rows(list(page.object_list))
     context: dict[str, Any] = {
         "page": page,
         "page_numbers": page.paginator.get_elided_page_range(page.number, on_each_side=1, on_ends=1),
+        "jobs": shown,
         "sort": sort,
         "sort_choices": SORT_CHOICES | ({} if sort in SORT_CHOICES else {sort: f"By {sort.lstrip('-')}"}),
-        "running": any(job["progress"] is not None for job in page.object_list),
+        "running": any(job["progress"] is not None for job in shown),
     }
     htmx = request.htmx  # type: ignore[attr-defined]
     if htmx and not htmx.history_restore_request:
@@ -119,9 +119,19 @@ def matching(text: str, status: str, target: str) -> QuerySet[ImportJob]:
     return found
 
 
-def listed(found: QuerySet[ImportJob], sort: str) -> QuerySet[ImportJob, dict[str, Any]]:
-    """One dict per job with what the table shows; `sort` is a name of SORTS, with "-" before it for descending."""
+def in_order(found: QuerySet[ImportJob], sort: str) -> QuerySet[ImportJob, int]:
+    """The jobs' primary keys; `sort` is a name of SORTS, with "-" before it for descending."""
     column = SORTS[sort.removeprefix("-")]
     order = column.desc(nulls_last=True) if sort.startswith("-") else column.asc(nulls_last=True)
-    rows: QuerySet[ImportJob, dict[str, Any]] = found.order_by(order, "-pk").values(*FIELDS, **COMPUTED)
-    return rows
+    return found.order_by(order, "-pk").values_list("pk", flat=True)
+
+
+def rows(keys: list[int]) -> list[dict[str, Any]]:
+    """What the table shows of these jobs, in their order.
+
+    Apart from in_order(), since a server that sorts whole rows sorts ten thousand of them ten times slower.
+    """
+    found = {row["pk"]: row for row in ImportJob.objects.filter(pk__in=keys).values(*FIELDS, **COMPUTED)}
+    for row in found.values():
+        row["progress"] = None if row["status"] in ImportJob.ENDED else percent(row["committed_bytes"], row["size"])
+    return [found[key] for key in keys if key in found]

@@ -65,3 +65,19 @@ def test_duration(value, text):
 @pytest.mark.parametrize(("part", "whole", "shown"), [(999, 1000, 99), (1000, 1000, 100), (0, 0, 0), (5, None, 0)])
 def test_percent_is_a_hundred_only_for_all_of_it(part, whole, shown):
     assert millrace.percent(part, whole) == shown
+
+
+@pytest.mark.parametrize(
+    ("fix", "parts"),
+    [
+        ("", []),
+        ("Upgrade the server.", [{"text": "Upgrade the server."}]),
+        ("SET GLOBAL a = 1;\nGRANT b TO c;", [{"sql": "SET GLOBAL a = 1;\nGRANT b TO c;"}]),
+        (
+            "On the server: SET GLOBAL a = 1; and in my.cnf",
+            [{"text": "On the server:"}, {"sql": "SET GLOBAL a = 1;"}, {"text": "and in my.cnf"}],
+        ),
+    ],
+)
+def test_only_statements_of_a_fix_are_offered_to_be_copied(fix, parts):
+    assert millrace.fix_parts(fix) == parts

@@ -27,7 +27,7 @@ def browser(client):
 
 def listed(browser, **query):
     """The jobs' primary keys in the order of the page."""
-    return [row["pk"] for row in browser.get(reverse("jobs"), query).context["page"]]
+    return [row["pk"] for row in browser.get(reverse("jobs"), query).context["jobs"]]
 
 
 def timed(seconds, **fields):
@@ -42,13 +42,13 @@ class TestWhatItShows:
         page = browser.get(reverse("jobs")).content.decode()
         for shown in ("nodes.csv", "osm.nodes", "warehouse", "1,234,567", "123k", "10.0 s", "LOAD DATA LOCAL"):
             assert shown in page
-        (row,) = browser.get(reverse("jobs")).context["page"]
+        (row,) = browser.get(reverse("jobs")).context["jobs"]
         assert row["throughput"] == pytest.approx(320_000 / 10 / 1e6)
         assert (row["parallelism"], row["chunk_bytes"], row["method"]) == (3, 320_000, "load_data_local")
 
     def test_a_job_that_has_not_begun(self, browser):
         make_job(Status.WAITING, chunks=1, loaded=0)
-        (row,) = browser.get(reverse("jobs")).context["page"]
+        (row,) = browser.get(reverse("jobs")).context["jobs"]
         assert (row["seconds"], row["throughput"], row["progress"]) == (None, None, 0)
 
     def test_rejected_rows_are_not_hidden(self, browser):
@@ -207,8 +207,8 @@ class TestTenThousand:
         for name in SORTS:
             for query in ({"sort": f"-{name}"}, {"sort": name, "q": "table_4", "status": "succeeded"}):
                 begun = time.perf_counter()
-                with django_assert_max_num_queries(5):  # session, user, count, rows, targets
-                    page = browser.get(reverse("jobs"), query).context["page"]
+                with django_assert_max_num_queries(6):  # session, user, count, order, rows, targets
+                    page = browser.get(reverse("jobs"), query).context["jobs"]
                 slowest[str(query)] = time.perf_counter() - begun
                 assert len(page) == PAGE_ROWS
         assert max(slowest.values()) < SLOWEST, slowest

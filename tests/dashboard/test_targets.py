@@ -12,7 +12,12 @@ pytestmark = pytest.mark.django_db
 SECRET = "s3cret-in-the-form"
 FINDINGS = [
     {"name": "Connection", "status": "ok", "message": "connected to MySQL 9.7", "fix": ""},
-    {"name": "<b>local_infile</b>", "status": "fail", "message": "it is off", "fix": "SET PERSIST local_infile = ON;"},
+    {
+        "name": "<b>local_infile</b>",
+        "status": "fail",
+        "message": "it is off",
+        "fix": "SET PERSIST local_infile = ON; and in my.cnf",
+    },
     {"name": "Redo log", "status": "warn", "message": "small <script>alert(1)</script>", "fix": ""},
 ]
 
@@ -164,7 +169,7 @@ class TestChecking:
         Target.objects.update(findings=FINDINGS, checked_at=target.created_at)
         page = browser.get(reverse("target", args=[target.pk])).content.decode()
         assert page.index("local_infile") < page.index("Redo log") < page.index("connected to MySQL 9.7")
-        assert '<pre class="code" id="fix-1">SET PERSIST local_infile = ON;</pre>' in page
+        assert '<pre class="code" id="fix-1-1">SET PERSIST local_infile = ON;</pre>' in page
         assert "<script>alert" not in page
         assert "<b>local" not in page
 
