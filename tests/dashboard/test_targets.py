@@ -176,9 +176,9 @@ class TestChecking:
     def test_the_list_tells_the_outcome(self, browser, target):
         assert "not checked yet" in browser.get(reverse("targets")).content.decode()
         Target.objects.update(findings=FINDINGS, checked_at=target.created_at)
-        assert "Not ready: 1 to mend, 1 to know" in browser.get(reverse("targets")).content.decode()
+        assert "Not ready: 1 to mend, 1 hint" in browser.get(reverse("targets")).content.decode()
         Target.objects.update(findings=FINDINGS[2:])
-        assert "Ready, 1 to know" in browser.get(reverse("targets")).content.decode()
+        assert "Ready, 1 hint" in browser.get(reverse("targets")).content.decode()
 
 
 class TestDeleting:
@@ -192,7 +192,7 @@ class TestDeleting:
         make_job(chunks=1, table="ways")
         page = browser.post(reverse("target_delete", args=[target.pk]), follow=True).content.decode()
         assert "warehouse stays: 2 imports" in page
-        assert "Not while 2 imports belong to it" in page
+        assert "It cannot be deleted while 2 imports belong to it" in page
         assert Target.objects.exists()
 
 
