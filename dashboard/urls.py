@@ -4,7 +4,7 @@ from django.contrib.auth import views as auth
 from django.urls import path
 
 from dashboard.forms import SignInForm
-from dashboard.views import health, job, jobs, targets, uploads
+from dashboard.views import health, job, jobs, new, targets, uploads
 
 sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
 
@@ -25,6 +25,11 @@ urlpatterns = [
     path("jobs/<int:pk>/retry/", job.retry, name="job_retry"),
     path("jobs/<int:pk>/parallelism/", job.parallelism, name="job_parallelism"),
     # a new import
+    path("new/", new.new, name="new"),
+    path("new/tables/", new.tables, name="new_tables"),
+    path("new/<uuid:key>/", new.new_source, name="new_source"),
+    path("new/<uuid:key>/start/", new.start, name="start_import"),
+    path("new/<uuid:key>/remove/", new.remove, name="remove_source"),
     path("uploads/", uploads.uploads, name="uploads"),
     path("uploads/<uuid:key>/", uploads.upload, name="upload"),
     # the targets

@@ -134,6 +134,7 @@ class Upload {
     this.say(status === 403 ? "The page is out of date: reload it, then drop the file again." : words, true);
     this.row.setAttribute("role", "alert");
     const final = [404, 413, 422, 507].includes(status);
+    this.progress.hidden = final;
     this.offer(...(final ? ["remove"] : ["resume", "remove"]));
   }
 
@@ -193,17 +194,25 @@ document.addEventListener("htmx:configRequest", (event) => {
   if (files.children.length > 1) event.detail.parameters.stay = "1";
 });
 
-// A preview that was looked at again opens and scrolls as it was.
+// A preview that was looked at again opens and scrolls as it was, and keeps what is being typed meanwhile.
 const kept = new Map();
 document.addEventListener("htmx:beforeSwap", (event) => {
   for (const each of event.detail.target.querySelectorAll("details[id][open]")) kept.set(each.id, true);
   for (const each of event.detail.target.querySelectorAll("[data-keep-scroll]")) kept.set(each.id, each.scrollLeft);
+  const active = document.activeElement;
+  if (active instanceof HTMLInputElement && event.detail.target.contains(active) && active.value !== active.defaultValue) {
+    kept.set(active.id, active.value);
+  }
 });
 document.addEventListener("htmx:afterSettle", () => {
   for (const [id, value] of kept) {
     const element = document.getElementById(id);
     if (element instanceof HTMLDetailsElement) element.open = true;
-    else if (element) element.scrollLeft = value;
+    else if (element instanceof HTMLInputElement && element.value !== value) {
+      element.value = value;
+      // The browser takes a value that a script has set for the old one, and would not tell of the change.
+      element.addEventListener("blur", () => element.dispatchEvent(new Event("change", { bubbles: true })), { once: true });
+    } else if (element?.hasAttribute("data-keep-scroll")) element.scrollLeft = value;
   }
   kept.clear();
 });

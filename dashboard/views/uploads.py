@@ -51,7 +51,7 @@ def _tus(view: View) -> View:
             try:
                 answer = view(request, *args, **kwargs)
             except Problem as problem:
-                answer = _text(STATUS.get(type(problem), 422), str(problem))
+                answer = _text(STATUS.get(type(problem), 422), f"{problem.what} {problem.advice}".strip())
         answer.headers["Tus-Resumable"] = answer.headers["Tus-Version"] = VERSION
         answer.headers["Cache-Control"] = "no-store"
         return answer

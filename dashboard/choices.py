@@ -1,0 +1,123 @@
+"""What somebody chose on the new import page: the form's values, and what they mean to the engine."""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from hashlib import sha256
+
+from importer.engine.dialect import Dialect
+from importer.engine.errors import Problem
+from importer.engine.mapping import ColumnMapping
+from importer.engine.plan import MIB, MOST_PARALLELISM, Options
+from importer.engine.table import Table
+from importer.models import Target
+
+DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar"}
+QUOTES = {'"': 'double quote "', "'": "single quote '", "": "none"}
+ESCAPES = {"": "none", "\\": "backslash"}
+LINE_ENDS = {"lf": "\n", "crlf": "\r\n"}  # An HTML form would not keep the characters themselves.
+LINE_END_WORDS = {"lf": "LF (Unix)", "crlf": "CR LF (Windows)"}
+HEADERS = {"yes": True, "no": False}
+HEADER_WORDS = {"yes": "column names", "no": "data"}
+ENCODINGS = {"utf-8": "UTF-8"}
+MOST_CHUNK_MIB = 1024
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The values of one file's form; a name that the form did not send means "as sniffed" or "as planned"."""
+
+    values: Mapping[str, str]
+
+    @cached_property
+    def dialect(self) -> Dialect | None:
+        """None before anybody has seen what was sniffed. Raises SourceProblem if the characters do not go together."""
+        if "delimiter" not in self.values:
+            return None
+        return Dialect(
+            delimiter=self.values["delimiter"],
+            quote=self.values.get("quote", ""),
+            escape=self.values.get("escape", ""),
+            line_end=LINE_ENDS.get(self.values.get("line_end", ""), "\n"),
+            encoding=self.values.get("encoding", "utf-8"),
+            header=HEADERS.get(self.values.get("header", ""), True),
+        )
+
+    @cached_property
+    def target(self) -> Target | None:
+        """The chosen target; the only one there is, or the one of the newest import, if none was chosen."""
+        chosen = self.values.get("target", "")
+        if "target" in self.values:
+            return Target.objects.filter(pk=int(chosen)).first() if chosen.isdecimal() else None
+        return Target.objects.order_by("-jobs__pk", "-pk").first()
+
+    @property
+    def table(self) -> str:
+        return self.values.get("table", "").strip()
+
+    @cached_property
+    def null_markers(self) -> tuple[str, ...] | None:
+        """Markers for all columns; None leaves them to the suggestion."""
+        return parse_markers(self.values["null_markers"]) if self.values.get("null_markers") else None
+
+    @cached_property
+    def options(self) -> Options:
+        """Raises Problem if a number is none or out of range."""
+        chunk = self._number("chunk_mib", "The chunk size in MiB", MOST_CHUNK_MIB)
+        return Options(
+            chunk_bytes=chunk and chunk * MIB,
+            parallelism=self._number("parallelism", "The number of chunks at once", MOST_PARALLELISM),
+        )
+
+    def _number(self, name: str, meaning: str, most: int) -> int | None:
+        text = self.values.get(name, "").strip()
+        if not text:
+            return None
+        if text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= most and len(text) <= 9:
+            return int(text)
+        raise Problem(f"{meaning} is {text!r}.", advice=f"Give a whole number from 1 to {most:,}, or leave it empty.")
+
+    def mapping(self, fields: int, basis: str) -> tuple[ColumnMapping, ...] | None:
+        """What was chosen for each of so many fields; None unless it was chosen for this very `basis`."""
+        if self.values.get("basis") != basis:
+            return None
+        return tuple(self._column(number) for number in range(fields))
+
+    def _column(self, number: int) -> ColumnMapping:
+        return ColumnMapping(
+            column=self.values.get(f"column_{number}", ""),
+            null_markers=parse_markers(self.values.get(f"null_{number}", "")),
+            datetime_format=self.values.get(f"format_{number}", "").strip(),
+        )
+
+    def basis(self, dialect: Dialect, header: tuple[str, ...], table: Table) -> str:
+        """A short name for what a mapping is chosen for: another file format or table makes it meaningless."""
+        target = self.target.pk if self.target else None
+        told = (asdict(dialect), header, target, table.schema, table.name, table.column_names, self.null_markers)
+        return sha256(repr(told).encode()).hexdigest()[:16]
+
+
+def parse_markers(text: str) -> tuple[str, ...]:
+    """`NA, ""` -> ("NA", ""): written as in a line of CSV, so that a marker may hold a comma or be empty.
+
+    Raises Problem if it is no line of CSV.
+    """
+    try:
+        return tuple(dict.fromkeys(next(csv.reader([text], skipinitialspace=True), [])))
+    except csv.Error as error:
+        raise Problem(f"{text!r} is no list of NULL markers.", advice='Write it as in a CSV file: NA, ""') from error
+
+
+def show_markers(markers: tuple[str, ...]) -> str:
+    """The inverse of parse_markers."""
+    return ", ".join(_quoted(markers))
+
+
+def _quoted(markers: tuple[str, ...]) -> Iterator[str]:
+    for marker in markers:
+        line = io.StringIO()
+        plain = marker and marker == marker.strip()
+        csv.writer(line, quoting=csv.QUOTE_MINIMAL if plain else csv.QUOTE_ALL, lineterminator="").writerow([marker])
+        yield line.getvalue()

@@ -1,0 +1,173 @@
+"""What is known of one uploaded file before its import: its first rows, where they would go, and the plan."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+from dashboard.choices import Choices, show_markers
+from importer.engine.connection import Connection, connect
+from importer.engine.dialect import RFC4180, Dialect
+from importer.engine.errors import Problem
+from importer.engine.mapping import ColumnMapping
+from importer.engine.plan import MIB
+from importer.engine.profile import Profile, mapping_notes, profile_file, suggest_mapping
+from importer.engine.table import Column, Table, list_tables, read_table
+from importer.models import SourceFile, Target
+from importer.preparation import Prepared, prepare
+
+ROWS_SHOWN = 20
+SAMPLES_SHOWN = 3
+TEMPORAL = ("date", "datetime", "timestamp", "time")
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of the file as the form shows it: its name, some of its values, and what becomes of it."""
+
+    number: int
+    name: str
+    samples: tuple[str, ...]
+    mapping: ColumnMapping
+    column: Column | None
+
+    @property
+    def markers(self) -> str:
+        return show_markers(self.mapping.null_markers)
+
+    @property
+    def temporal(self) -> bool:
+        return bool(self.mapping.datetime_format) or (self.column is not None and self.column.kind in TEMPORAL)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value of the preview; `null` if it is one of its column's NULL markers, `left_out` if it goes nowhere."""
+
+    text: str
+    null: bool
+    left_out: bool
+
+
+@dataclass
+class Preview:
+    """What is known of one file so far: everything up to the first problem."""
+
+    source: SourceFile
+    choices: Choices
+    dialect: Dialect = RFC4180
+    profile: Profile | None = None
+    tables: list[str] = field(default_factory=list)
+    table: Table | None = None
+    mapping: tuple[ColumnMapping, ...] = ()
+    basis: str = ""
+    prepared: Prepared | None = None
+    problem: Problem | None = None
+
+    @property
+    def target(self) -> Target | None:
+        return self.choices.target
+
+    @property
+    def table_name(self) -> str:
+        return self.choices.table or (self.table.name if self.table else "")
+
+    @property
+    def planned_chunk_mib(self) -> float | None:
+        return self.prepared.plan.chunk_bytes / MIB if self.prepared else None
+
+    @property
+    def fields(self) -> list[Field]:
+        assert self.profile
+        names = self.profile.header
+        mapping = self.mapping or tuple(ColumnMapping("") for _ in names)
+        columns = {column.name: column for column in self.table.columns} if self.table else {}
+        return [
+            Field(number, name, _samples(self.profile, number), mapping[number], columns.get(mapping[number].column))
+            for number, name in enumerate(names)
+        ]
+
+    @property
+    def without_field(self) -> list[Column]:
+        """Columns of the table that no field goes into."""
+        taken = {each.column for each in self.mapping}
+        return [column for column in self.table.columns if column.name not in taken] if self.table else []
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What to look at in the mapping before it is used."""
+        return mapping_notes(self.profile, self.table, self.mapping) if self.profile and self.table else ()
+
+    @property
+    def rows(self) -> Iterator[tuple[int, list[Cell]]]:
+        """The first rows, each with its line in the file."""
+        assert self.profile
+        for line, row in zip(self.profile.lines, self.profile.rows[:ROWS_SHOWN], strict=False):
+            yield line, [self._cell(number, text) for number, text in enumerate(row)]
+
+    def _cell(self, number: int, text: str) -> Cell:
+        if number >= len(self.mapping):
+            return Cell(text, null=False, left_out=bool(self.mapping))
+        mapping = self.mapping[number]
+        return Cell(text, null=text in mapping.null_markers, left_out=not mapping.column)
+
+
+def _samples(profile: Profile, number: int) -> tuple[str, ...]:
+    values = dict.fromkeys(row[number] for row in profile.rows if number < len(row))
+    return tuple(values)[:SAMPLES_SHOWN]
+
+
+def look(source: SourceFile, choices: Choices) -> Preview:
+    """Sniff the file, read the table, map and plan; a Problem ends it there and is kept in the preview."""
+    preview = Preview(source, choices)
+    try:
+        preview.dialect = choices.dialect or RFC4180
+        preview.profile = profile_file(source.file, choices.dialect)
+        preview.dialect = preview.profile.dialect
+        _read_table(preview)
+        if preview.table and preview.target:
+            _map_and_plan(preview, preview.table, preview.target)
+    except Problem as problem:
+        preview.problem = _named(problem, source)
+    return preview
+
+
+def _named(problem: Problem, source: SourceFile) -> Problem:
+    """The same with the name that its owner knows in place of the one on our disk."""
+    for ours in (source.path, source.file.name):
+        problem.where = problem.where.replace(ours, source.name)
+        problem.what = problem.what.replace(ours, source.name)
+    return problem
+
+
+def _read_table(preview: Preview) -> None:
+    target = preview.target
+    if target is None:
+        return
+    with connect(target.address) as connection:
+        preview.tables = list_tables(connection, target.database)
+        asked = preview.choices.table or _named_alike(connection, target.database, preview.source.name)
+        schema, _, name = asked.rpartition(".")
+        if name:
+            preview.table = read_table(connection, schema or target.database, name)
+
+
+def _named_alike(connection: Connection, schema: str, file_name: str) -> str:
+    """The table that is called like the file, or ""."""
+    stem = PurePath(file_name).stem
+    return next((name for name in list_tables(connection, schema, stem) if name.lower() == stem.lower()), "")
+
+
+def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
+    profile, choices = preview.profile, preview.choices
+    assert profile
+    preview.basis = choices.basis(profile.dialect, profile.header, table)
+    suggested = suggest_mapping(profile, table, choices.null_markers)
+    preview.mapping = choices.mapping(len(profile.header), preview.basis) or suggested
+    preview.prepared = prepare(
+        preview.source,
+        target,
+        f"{table.schema}.{table.name}",
+        dialect=profile.dialect,
+        mapping=preview.mapping,
+        options=choices.options,
+    )

@@ -1,0 +1,206 @@
+"""A new import: files arrive, each shows what is in it and what would be done, and one button starts it."""
+
+from dataclasses import dataclass
+from typing import cast
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect
+
+from dashboard import choices as form
+from dashboard.choices import Choices
+from dashboard.preview import Preview, look
+from importer import jobs, sources
+from importer.engine.connection import connect
+from importer.engine.errors import Problem
+from importer.engine.plan import MOST_PARALLELISM
+from importer.engine.table import list_tables
+from importer.models import ImportJob, SourceFile, Target
+from importer.preparation import Prepared
+
+JOBS_SHOWN = 5
+# Stands in an address for the key that the page's script puts there.
+ANY_KEY = UUID(int=0)
+DATETIME_FORMATS = ("%Y-%m-%dT%H:%i:%sZ", "%d.%m.%Y %H:%i", "%d/%m/%Y", "%m/%d/%Y %H:%i", "%Y%m%d")
+
+
+@require_safe
+def new(request: HttpRequest) -> HttpResponse:
+    """The page to drop files on."""
+    return render(request, "dashboard/new.html", _page(request))
+
+
+def new_source(request: HttpRequest, key: UUID) -> HttpResponse:
+    """One uploaded file: what is in it and what would be done. A POST carries changed choices; nothing is written."""
+    source = get_object_or_404(sources.uploads_of(request.user), key=key)
+    try:
+        arrived = _arrived(source)
+    except Problem as problem:
+        return _answer(request, "_new_broken.html", {"source": source, "problem": problem}, status=422)
+    if not arrived:
+        return _answer(request, "_new_arriving.html", {"source": source})
+    preview = look(source, Choices(request.POST.dict()))
+    return _show(request, preview)
+
+
+def _arrived(source: SourceFile) -> bool:
+    """Whether the file is whole and checked; finishes an upload whose last request was cut off before it did."""
+    if source.status == SourceFile.Status.UPLOADING and source.received == source.size:
+        try:
+            sources.finish(source)
+        except sources.UploadBusy:  # Another request is at it.
+            return False
+    return source.status == SourceFile.Status.READY
+
+
+@require_POST
+def start(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Start the import as chosen, and go to its page; or show what forbids it."""
+    ready = sources.uploads_of(request.user).filter(status=SourceFile.Status.READY)
+    preview = look(get_object_or_404(ready, key=key), Choices(request.POST.dict()))
+    if preview.prepared is None:
+        return _show(request, preview, status=422)
+    try:
+        _check_shown(preview)
+        job = _create_once(preview.prepared, cast(User, request.user))
+    except Problem as problem:
+        preview.problem = problem
+        return _show(request, preview)
+    jobs.start(job.pk)
+    return _go_to(request, job)
+
+
+def _check_shown(preview: Preview) -> None:
+    """Raise Problem if the plan on the page was another one: for another table, or a table or file read differently."""
+    if preview.choices.values.get("basis") != preview.basis:
+        raise Problem("The plan has changed since it was shown.", advice="Look at it again, then start it.")
+
+
+def _create_once(prepared: Prepared, user: User) -> ImportJob:
+    """A job, unless one of the same file into the same table is under way: a second click must not load it twice."""
+    with transaction.atomic():
+        SourceFile.objects.select_for_update().get(pk=prepared.source.pk)
+        same = prepared.source.jobs.filter(
+            target=prepared.target, schema_name=prepared.table.schema, table_name=prepared.table.name
+        ).exclude(status__in=ImportJob.ENDED)
+        if job := same.first():
+            raise Problem(
+                f"This file is being imported into {job.table} already, by import {job.pk}.",
+                where=prepared.source.name,
+                advice="Wait until it has ended, or cancel it.",
+            )
+        return jobs.create(prepared, user)
+
+
+def _go_to(request: HttpRequest, job: ImportJob) -> HttpResponse:
+    address = reverse("job", args=[job.pk])
+    if not request.htmx:  # type: ignore[attr-defined]
+        return HttpResponseRedirect(address)
+    if request.POST.get("stay"):  # Other files are on the page: leaving it would end their uploads.
+        return render(request, "dashboard/_new_started.html", {"job": job})
+    return HttpResponseClientRedirect(address)
+
+
+@require_POST
+def remove(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Remove an upload, from the list or from its preview."""
+    source = get_object_or_404(sources.uploads_of(request.user), key=key)
+    try:
+        sources.remove(source)
+    except Problem as problem:
+        return _answer(request, "_new_broken.html", {"source": source, "problem": problem}, status=422)
+    return HttpResponse() if request.htmx else redirect("new")  # type: ignore[attr-defined]
+
+
+@require_safe
+def tables(request: HttpRequest) -> HttpResponse:
+    """Tables of a target whose names contain what was typed, as options of a datalist."""
+    choices = Choices(request.GET.dict())
+    target = choices.target
+    found: list[str] = []
+    if target:
+        try:
+            with connect(target.address) as connection:
+                found = list_tables(connection, target.database, choices.table)
+        except Problem:  # The preview itself says what is wrong with the server.
+            found = []
+    return render(request, "dashboard/_new_tables.html", {"tables": found})
+
+
+def _show(request: HttpRequest, preview: Preview, status: int = 200) -> HttpResponse:
+    context = {
+        "preview": preview,
+        "source": preview.source,
+        "problem": preview.problem,
+        **_seen_before(request, preview.source),
+        "targets": Target.objects.order_by("name"),
+        "dialect_selects": _dialect_selects(preview),
+        "formats": DATETIME_FORMATS,
+        "most_parallelism": MOST_PARALLELISM,
+        "most_chunk_mib": form.MOST_CHUNK_MIB,
+    }
+    return _answer(request, "_new_preview.html", context, status=422 if preview.problem else status)
+
+
+def _seen_before(request: HttpRequest, source: SourceFile) -> dict[str, object]:
+    """Imports of the same content, and its other uploads that this person may see and nobody has imported."""
+    same = sources.same_file(source)
+    waiting = set(sources.not_imported(request.user).filter(pk__in=[other.pk for other in same]))
+    earlier = ImportJob.objects.filter(source__in=[source, *same]).select_related("source").order_by("-pk")
+    return {"earlier_jobs": earlier[:JOBS_SHOWN], "same": [other for other in same if other in waiting]}
+
+
+@dataclass(frozen=True)
+class Select:
+    """A select of the dialect: its options are value, words, whether chosen."""
+
+    name: str
+    label: str
+    options: list[tuple[str, str, bool]]
+
+
+def _dialect_selects(preview: Preview) -> list[Select]:
+    """What was chosen, which need not make sense together; else what was sniffed."""
+    dialect, values = preview.dialect, preview.choices.values
+    line_end = next(name for name, value in form.LINE_ENDS.items() if value == dialect.line_end)
+    header = next(name for name, value in form.HEADERS.items() if value == dialect.header)
+    return [
+        Select(name, label, _select_options(words, values.get(name, sniffed)))
+        for name, label, words, sniffed in (
+            ("encoding", "Encoding", form.ENCODINGS, dialect.encoding),
+            ("delimiter", "Delimiter", form.DELIMITERS, dialect.delimiter),
+            ("quote", "Quote", form.QUOTES, dialect.quote),
+            ("escape", "Escape", form.ESCAPES, dialect.escape),
+            ("line_end", "Line end", form.LINE_END_WORDS, line_end),
+            ("header", "First row", form.HEADER_WORDS, header),
+        )
+    ]
+
+
+def _select_options(words: dict[str, str], chosen: str) -> list[tuple[str, str, bool]]:
+    known = words if chosen in words else {**words, chosen: chosen}
+    return [(value, word, value == chosen) for value, word in known.items()]
+
+
+def _answer(request: HttpRequest, part: str, context: dict[str, object], status: int = 200) -> HttpResponse:
+    """A part of the page to htmx, the whole page with that part in it to anybody else."""
+    if request.htmx:  # type: ignore[attr-defined]
+        return render(request, f"dashboard/{part}", context, status=status)
+    whole = {**_page(request), **context, "part": f"dashboard/{part}"}
+    return render(request, "dashboard/new.html", whole, status=status)
+
+
+def _page(request: HttpRequest) -> dict[str, object]:
+    return {
+        "waiting": sources.not_imported(request.user),
+        "any_target": Target.objects.exists(),
+        "any_key": ANY_KEY,
+        "part_bytes": settings.UPLOAD_PART_BYTES,
+        "most_bytes": settings.UPLOAD_MAX_BYTES,
+    }

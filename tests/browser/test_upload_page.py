@@ -1,0 +1,210 @@
+"""The new import page in a real browser: files go up in parts, and the preview appears where the upload was."""
+
+import base64
+import re
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect, sync_playwright
+
+from importer.engine import ledger
+from importer.engine.connection import connect, execute
+from importer.models import ImportJob, SourceFile, Target
+
+CHROMIUM = "/usr/bin/chromium"
+CITIES = "id,name,population\n" + "".join(f"{number},City {number},{number * 1000}\n" for number in range(1, 3001))
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("upload_dir")]
+
+
+@pytest.fixture
+def upload_dir(settings, tmp_path):
+    settings.UPLOAD_DIR = tmp_path / "uploads"
+    settings.UPLOAD_PART_BYTES = 20_000  # Several parts even for a small file.
+    return settings.UPLOAD_DIR
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with pytest.MonkeyPatch.context() as environment, sync_playwright() as playwright:
+        # Playwright's event loop runs in this thread all the time, which Django takes for asynchronous code.
+        environment.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def target(database):
+    with connect(database) as connection:
+        ledger.create(connection)
+        execute(connection, "CREATE TABLE cities (id INT PRIMARY KEY, name VARCHAR(60), population INT) ENGINE=InnoDB")
+        execute(connection, "CREATE TABLE towns LIKE cities")
+    target = Target(
+        name="warehouse",
+        host=database.host,
+        port=database.port,
+        user=database.user,
+        database=database.database,
+        tls="off",
+    )
+    target.set_password(database.password)
+    target.save()
+    return target
+
+
+@pytest.fixture
+def page(chromium, live_server, client):
+    """The page, signed in; at the end nothing may have been said in its console."""
+    client.force_login(User.objects.create_user("ann"))
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(f"{live_server.url}/new/")
+    yield page
+    context.close()
+    # The browser reports every answer that is not a success, and htmx every request that a newer one replaced.
+    expected = ("Failed to load resource", "htmx:")
+    assert [text for text in complaints if not text.startswith(expected)] == []
+
+
+@pytest.fixture
+def cities(tmp_path) -> Path:
+    path = tmp_path / "cities.csv"
+    path.write_text(CITIES)
+    return path
+
+
+def drop(page: Page, *paths: Path) -> None:
+    """Files dropped onto the page, as a file manager does it."""
+    given = [(path.name, base64.b64encode(path.read_bytes()).decode()) for path in paths]
+    transfer = page.evaluate_handle(
+        """files => {
+            const transfer = new DataTransfer();
+            for (const [name, content] of files) {
+                transfer.items.add(new File([Uint8Array.from(atob(content), (c) => c.charCodeAt(0))], name));
+            }
+            return transfer;
+        }""",
+        given,
+    )
+    page.dispatch_event("#drop", "drop", {"dataTransfer": transfer})
+
+
+class TestDroppedFile:
+    def test_it_arrives_in_parts_and_its_rows_appear_without_a_reload(self, page, target, cities):
+        page.evaluate("window.notReloaded = true")
+        drop(page, cities)
+        rows = page.get_by_role("region", name="The first rows of cities.csv")
+        expect(rows.get_by_role("cell", name="City 20", exact=True)).to_be_visible()
+        expect(rows.locator("tbody tr")).to_have_count(20)
+        expect(rows.locator("tbody tr").first.get_by_role("rowheader")).to_have_text("2")
+        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
+        assert page.evaluate("window.notReloaded")
+        source = SourceFile.objects.get()
+        assert source.file.read_text() == CITIES
+        assert source.size > 3 * 20_000
+
+    def test_start_goes_to_the_page_of_the_job(self, page, target, cities):
+        drop(page, cities)
+        page.get_by_role("button", name=f"into {target.database}.cities").click()
+        page.wait_for_url(re.compile(r"/jobs/\d+/"))
+        assert ImportJob.objects.get().table == f"{target.database}.cities"
+
+    def test_another_table_is_planned_and_the_button_says_so(self, page, target, cities):
+        drop(page, cities)
+        table = page.get_by_label("Table", exact=True)
+        expect(table).to_have_value("cities")
+        table.fill("towns")
+        table.press("Tab")
+        expect(page.get_by_role("button", name=f"into {target.database}.towns")).to_be_enabled()
+        expect(page.get_by_label("Encoding")).to_be_focused()
+
+    def test_enter_in_a_field_starts_nothing(self, page, target, cities):
+        drop(page, cities)
+        chunks = page.get_by_label("Chunks at once")
+        chunks.fill("3")
+        chunks.press("Enter")
+        expect(page.get_by_text("3 in parallel")).to_be_visible()
+        assert not ImportJob.objects.exists()
+
+    def test_a_problem_is_shown_in_place_and_can_be_mended(self, page, target, cities):
+        drop(page, cities)
+        column = page.get_by_label("name goes into")
+        column.select_option("population")
+        expect(page.get_by_role("alert").filter(has_text="Two fields go into the column population")).to_be_visible()
+        expect(page.get_by_role("button", name="Import", exact=False).last).to_be_disabled()
+        column.select_option("name")
+        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
+
+    def test_the_same_file_twice_says_so(self, page, target, cities):
+        drop(page, cities)
+        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
+        drop(page, cities)
+        expect(page.get_by_text("The same file has been here before.")).to_be_visible()
+
+    def test_it_fits_a_phone(self, page, target, cities):
+        page.set_viewport_size({"width": 390, "height": 844})
+        drop(page, cities)
+        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+class TestSeveralFiles:
+    def test_starting_one_leaves_the_others_on_the_page(self, page, target, cities, tmp_path):
+        towns = tmp_path / "towns.csv"
+        towns.write_text("id,name,population\n1,A,2\n")
+        drop(page, cities, towns)
+        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
+        page.get_by_role("button", name=f"into {target.database}.towns").click()
+        # No broker runs here: it is given up after some seconds, and the sweeper would start the job.
+        expect(page.get_by_role("link", name=re.compile(r"open import \d+"))).to_be_visible(timeout=20_000)
+        assert ImportJob.objects.get().table == f"{target.database}.towns"
+        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
+
+    def test_an_empty_one_says_so_and_does_not_stop_the_next(self, page, target, cities, tmp_path):
+        empty = tmp_path / "empty.csv"
+        empty.touch()
+        drop(page, empty, cities)
+        expect(page.get_by_role("alert").filter(has_text="The file is empty.")).to_be_visible()
+        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
+
+
+class TestPause:
+    def test_paused_and_resumed_it_is_whole(self, page, target, cities):
+        held = []
+        page.route("**/uploads/*/", lambda route: held.append(route) if len(held) == 0 else route.continue_())
+        drop(page, cities)
+        page.get_by_role("button", name="Pause the upload of cities.csv").click()
+        expect(page.get_by_text("Paused at")).to_be_visible()
+        page.get_by_role("button", name="Resume the upload of cities.csv").click()
+        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
+        assert SourceFile.objects.get().file.read_text() == CITIES
+
+    def test_removed_it_leaves_nothing(self, page, target, cities, upload_dir):
+        page.route("**/uploads/*/", lambda route: route.continue_() if route.request.method == "DELETE" else None)
+        drop(page, cities)
+        page.get_by_role("button", name="Remove the upload of cities.csv").click()
+        with page.expect_response(lambda response: response.request.method == "DELETE"):
+            pass
+        expect(page.locator("[data-upload]")).to_have_count(0)
+        assert list(upload_dir.iterdir()) == []
+
+    def test_a_server_that_fails_for_a_moment_is_tried_again(self, page, target, cities):
+        failures = []
+
+        def fail_twice(route):
+            if route.request.method == "PATCH" and len(failures) < 2:
+                failures.append(route)
+                return route.fulfill(status=503)
+            return route.continue_()
+
+        page.route("**/uploads/*/", fail_twice)
+        drop(page, cities)
+        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled(timeout=15_000)
+        assert len(failures) == 2
+        assert SourceFile.objects.get().file.read_text() == CITIES

@@ -1,0 +1,408 @@
+"""The new import page: what is in a file, where it would go, what forbids it, and one button that starts it."""
+
+import io
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from dashboard.choices import Choices, parse_markers, show_markers
+from importer import sources
+from importer.engine import ledger
+from importer.engine.connection import connect, execute, fetch_all
+from importer.engine.errors import Problem
+from importer.models import ImportJob, SourceFile, Target
+
+pytestmark = pytest.mark.django_db
+
+CITIES = b"""id,name,seen,population
+1,Berlin,2013-01-01T10:00:00Z,3755251
+2,"Paris, Texas",2013-01-02T11:00:00Z,NA
+3,<script>alert(1)</script>,2013-01-03T12:00:00Z,24476
+"""
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture(autouse=True)
+def upload_dir(settings, tmp_path):
+    settings.UPLOAD_DIR = tmp_path / "uploads"
+    return settings.UPLOAD_DIR
+
+
+@pytest.fixture
+def user():
+    return User.objects.create_user("ann")
+
+
+@pytest.fixture
+def browser(user, client):
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def target(database):
+    with connect(database) as connection:
+        ledger.create(connection)
+        execute(
+            connection,
+            "CREATE TABLE cities (id INT PRIMARY KEY, name VARCHAR(60) NOT NULL, seen DATETIME, population INT)"
+            " ENGINE=InnoDB",
+        )
+        execute(connection, "CREATE TABLE notes (id INT, body TEXT) ENGINE=MyISAM")
+        execute(connection, "CREATE TABLE strict_ones (id INT PRIMARY KEY, code CHAR(3) NOT NULL) ENGINE=InnoDB")
+    target = Target(
+        name="warehouse",
+        host=database.host,
+        port=database.port,
+        user=database.user,
+        database=database.database,
+        tls="off",
+    )
+    target.set_password(database.password)
+    target.save()
+    return target
+
+
+@pytest.fixture
+def wrong_target():
+    return Target.objects.create(name="nowhere", host="127.0.0.1", port=1, user="u", database="d", tls="off")
+
+
+def uploaded(user, content=CITIES, name="cities.csv"):
+    source = sources.begin_upload(name, len(content), user)
+    sources.append(source, 0, io.BytesIO(content), len(content))
+    return sources.finish(source)
+
+
+def show(browser, source, headers=HTMX, **values):
+    address = reverse("new_source", args=[source.key])
+    return browser.post(address, values, headers=headers) if values else browser.get(address, headers=headers)
+
+
+def start(browser, source, headers=HTMX, **values):
+    return browser.post(reverse("start_import", args=[source.key]), values, headers=headers)
+
+
+def shown_form(answer):
+    """The form as a browser would send it back."""
+    html = answer.content.decode()
+    values = {}
+    for tag in re.findall(r"<input[^>]*>", html):
+        attributes = dict(re.findall(r'(\w+)="([^"]*)"', tag))
+        if "name" in attributes and attributes["name"] != "csrfmiddlewaretoken":
+            values[attributes["name"]] = attributes.get("value", "").replace("&quot;", '"')
+    for name, options in re.findall(r'<select[^>]*name="(\w+)"[^>]*>(.*?)</select>', html, re.DOTALL):
+        chosen = re.search(r'<option(?: value="([^"]*)")? selected>([^<]*)', options)
+        first = re.search(r'<option value="([^"]*)"', options)
+        value = (chosen[1] if chosen[1] is not None else chosen[2]) if chosen else first[1]
+        values[name] = value.replace("&quot;", '"').replace("&#x27;", "'")
+    return values
+
+
+class TestPage:
+    def test_without_a_target_it_says_what_is_missing(self, browser):
+        answer = browser.get(reverse("new"))
+        assert "There is no target yet" in answer.content.decode()
+
+    def test_it_tells_the_script_where_to_send_and_how_much(self, browser, settings):
+        html = browser.get(reverse("new")).content.decode()
+        assert f'data-endpoint="{reverse("uploads")}"' in html
+        assert f'data-part-bytes="{settings.UPLOAD_PART_BYTES}"' in html
+
+    def test_uploads_that_wait_are_listed_for_their_owner_alone(self, browser, user):
+        uploaded(user, name="mine.csv")
+        uploaded(User.objects.create_user("bob"), name="theirs.csv")
+        sources.begin_upload("half.csv", 100, user)
+        html = browser.get(reverse("new")).content.decode()
+        assert "mine.csv" in html
+        assert "0 % arrived" in html
+        assert "theirs.csv" not in html
+
+    def test_a_name_is_shown_as_text(self, browser, user):
+        uploaded(user, name="<img src=x onerror=alert(1)>.csv")
+        html = browser.get(reverse("new")).content.decode()
+        assert "<img src=x" not in html
+        assert "&lt;img src=x" in html
+
+    def test_signed_out(self, client, user):
+        assert client.get(reverse("new")).status_code == 302
+        assert client.get(reverse("new_source", args=[uploaded(user).key])).status_code == 302
+
+
+class TestPreview:
+    def test_rows_with_their_lines_and_the_plan(self, browser, user, target):
+        answer = show(browser, uploaded(user))
+        html = answer.content.decode()
+        assert answer.status_code == 200
+        assert "<html" not in html
+        assert "Paris, Texas" in html
+        assert re.search(r'scope="row">2</th><td[^>]*>1</td><td[^>]*>Berlin<', html)
+        assert "<script>alert" not in html
+        assert f"into {target.database}.cities</button>" in html
+        assert "LOAD DATA LOCAL INFILE" in html
+
+    def test_the_table_that_is_called_like_the_file_is_suggested(self, browser, user, target):
+        assert shown_form(show(browser, uploaded(user)))["table"] == "cities"
+        assert shown_form(show(browser, uploaded(user, name="other.csv")))["table"] == ""
+
+    def test_null_markers_and_formats_are_suggested_and_shown(self, browser, user, target):
+        values = shown_form(show(browser, uploaded(user)))
+        assert (values["column_3"], values["null_3"]) == ("population", "NA")
+        assert (values["column_2"], values["format_2"]) == ("seen", "%Y-%m-%dT%H:%i:%sZ")
+
+    def test_what_was_chosen_stays_and_is_planned(self, browser, user, target):
+        source = uploaded(user)
+        values = shown_form(show(browser, source))
+        values |= {"column_2": "", "null_3": 'NA, ""', "parallelism": "3"}
+        again = shown_form(show(browser, source, **values))
+        assert (again["column_2"], again["null_3"], again["parallelism"]) == ("", 'NA, ""', "3")
+
+    def test_another_table_maps_anew(self, browser, user, target):
+        source = uploaded(user, b"id,body\n1,x\n", "x.csv")
+        values = shown_form(show(browser, source, target=target.pk, table="cities"))
+        assert values["column_1"] == ""
+        values = shown_form(show(browser, source, **{**values, "table": "notes"}))
+        assert values["column_1"] == "body"
+
+    def test_another_delimiter_reads_the_file_anew(self, browser, user, target):
+        source = uploaded(user, b"a;b,c\n1;2,3\n", "x.csv")
+        values = shown_form(show(browser, source))
+        semicolon = show(browser, source, **{**values, "delimiter": ";"}).content.decode()
+        comma = show(browser, source, **{**values, "delimiter": ","}).content.decode()
+        assert ">2,3<" in semicolon
+        assert ">1;2<" in comma
+
+    def test_the_first_row_as_data(self, browser, user, target):
+        source = uploaded(user)
+        values = shown_form(show(browser, source))
+        html = show(browser, source, **{**values, "header": "no"}).content.decode()
+        assert re.search(r'scope="row">1</th><td[^>]*>id</td>', html)
+
+    def test_at_most_twenty_rows(self, browser, user, target):
+        source = uploaded(user, b"id\n" + b"".join(b"%d\n" % number for number in range(500)), "x.csv")
+        assert show(browser, source).content.decode().count('scope="row">') == 20
+
+    def test_without_htmx_the_whole_page(self, browser, user, target):
+        html = show(browser, uploaded(user), headers={}).content.decode()
+        assert "<html" in html
+        assert "Paris, Texas" in html
+
+    def test_nothing_is_written(self, browser, user, target, database):
+        show(browser, uploaded(user))
+        assert not ImportJob.objects.exists()
+        with connect(database) as connection:
+            assert fetch_all(connection, "SELECT COUNT(*) FROM cities") == [(0,)]
+
+    def test_somebody_elses_is_not_found(self, browser, target):
+        source = uploaded(User.objects.create_user("bob"))
+        assert show(browser, source).status_code == 404
+        assert start(browser, source).status_code == 404
+        assert browser.post(reverse("remove_source", args=[source.key])).status_code == 404
+
+    def test_the_last_target_used_is_suggested(self, browser, user, target, wrong_target):
+        source = uploaded(user)
+        values = shown_form(show(browser, source, target=target.pk, table="cities"))
+        start(browser, source, **values)
+        assert shown_form(show(browser, uploaded(user)))["target"] == str(target.pk)
+
+
+class TestArriving:
+    def test_an_unfinished_upload_says_how_to_go_on(self, browser, user):
+        source = sources.begin_upload("a.csv", 100, user)
+        assert "Drop the same file again" in show(browser, source).content.decode()
+
+    def test_an_upload_whose_end_was_not_checked_is_finished(self, browser, user, target):
+        source = sources.begin_upload("cities.csv", len(CITIES), user)
+        sources.append(source, 0, io.BytesIO(CITIES), len(CITIES))
+        assert "Paris, Texas" in show(browser, source).content.decode()
+        assert SourceFile.objects.get().status == SourceFile.Status.READY
+
+
+class TestProblems:
+    """Each is a box with what, where and advice, status 422, and no way to start."""
+
+    def problem(self, answer):
+        html = answer.content.decode()
+        assert answer.status_code == 422
+        assert 'role="alert"' in html
+        assert "Traceback" not in html
+        button = re.search(r'<button[^>]*id="start-[^>]*>', html)
+        assert button is None or " disabled" in button[0]
+        return re.sub(
+            r"<[^>]+>", "", re.search(r'<div class="alert alert-danger".*?</div>\s*</div>', html, re.DOTALL)[0]
+        )
+
+    def test_not_a_csv_file(self, browser, user, target, upload_dir):
+        source = uploaded(user, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\0" * 100, "picture.csv")
+        words = self.problem(show(browser, source))
+        assert "picture.csv" in words
+        assert str(upload_dir) not in words
+
+    def test_an_unknown_table_names_what_comes_close(self, browser, user, target):
+        assert "Did you mean cities?" in self.problem(show(browser, uploaded(user), target=target.pk, table="citys"))
+
+    def test_a_table_that_cannot_roll_back(self, browser, user, target):
+        words = self.problem(show(browser, uploaded(user), target=target.pk, table="notes"))
+        assert "ENGINE=InnoDB" in words
+
+    def test_a_required_column_without_a_field_is_marked(self, browser, user, target):
+        answer = show(browser, uploaded(user), target=target.pk, table="strict_ones")
+        assert "No field of the file goes into code" in self.problem(answer)
+        assert "code · must have a value" in answer.content.decode()
+
+    def test_two_fields_into_one_column(self, browser, user, target):
+        source = uploaded(user)
+        values = shown_form(show(browser, source))
+        assert "Two fields" in self.problem(show(browser, source, **{**values, "column_1": "id"}))
+
+    def test_a_server_that_does_not_answer(self, browser, user, wrong_target):
+        words = self.problem(show(browser, uploaded(user), target=wrong_target.pk))
+        assert "No server answers there" in words
+
+    def test_characters_that_do_not_go_together_keep_the_form(self, browser, user, target):
+        source = uploaded(user)
+        values = shown_form(show(browser, source))
+        answer = show(browser, source, **{**values, "delimiter": ";", "quote": ";"})
+        assert "must differ" in self.problem(answer)
+        assert shown_form(answer)["delimiter"] == ";"
+
+    @pytest.mark.parametrize("number", ["0", "-1", "x", "99999", "1e3"])
+    def test_a_number_that_is_none(self, browser, user, target, number):
+        source = uploaded(user)
+        values = shown_form(show(browser, source))
+        words = self.problem(show(browser, source, **{**values, "chunk_mib": number}))
+        assert f"{number}" in words
+        assert "whole number from 1 to 1,024" in words
+
+    def test_without_the_ledger_nothing_is_planned(self, browser, user, target, database):
+        with connect(database) as connection:
+            execute(connection, f"DROP TABLE {ledger.TABLE}")
+        assert "check" in self.problem(show(browser, uploaded(user)))
+
+    def test_a_file_that_is_gone_from_the_disk(self, browser, user, target):
+        source = uploaded(user)
+        source.file.unlink()
+        assert "cities.csv" in self.problem(show(browser, source))
+
+    def test_start_does_not_get_past_them(self, browser, user, target):
+        source = uploaded(user)
+        self.problem(start(browser, source, target=target.pk, table="notes"))
+        assert not ImportJob.objects.exists()
+
+
+class TestStart:
+    def test_it_makes_the_job_as_shown_and_goes_to_its_page(self, browser, user, target):
+        source = uploaded(user)
+        values = shown_form(show(browser, source))
+        answer = start(browser, source, **{**values, "column_2": "", "parallelism": "3", "chunk_mib": "2"})
+        job = ImportJob.objects.get()
+        assert answer["HX-Redirect"] == reverse("job", args=[job.pk])
+        assert (job.source, job.target, job.created_by) == (source, target, user)
+        assert job.table == f"{target.database}.cities"
+        assert [each.column for each in job.mapping] == ["id", "name", "", "population"]
+        assert job.mapping[3].null_markers == ("NA",)
+        assert (job.parallelism, job.plan.chunk_bytes) == (3, 2 * 2**20)
+        assert job.data_line == 2
+
+    def test_without_htmx_a_plain_redirect(self, browser, user, target):
+        source = uploaded(user)
+        answer = start(browser, source, headers={}, **shown_form(show(browser, source)))
+        assert answer.status_code == 302
+        assert answer["Location"] == reverse("job", args=[ImportJob.objects.get().pk])
+
+    def test_with_other_files_on_the_page_it_stays(self, browser, user, target):
+        source = uploaded(user)
+        answer = start(browser, source, **shown_form(show(browser, source)), stay="1")
+        assert "HX-Redirect" not in answer
+        assert reverse("job", args=[ImportJob.objects.get().pk]) in answer.content.decode()
+
+    def test_a_second_click_does_not_load_twice(self, browser, user, target):
+        source = uploaded(user)
+        values = shown_form(show(browser, source))
+        start(browser, source, **values)
+        answer = start(browser, source, **values)
+        assert answer.status_code == 422
+        assert "is being imported into" in answer.content.decode()
+        assert ImportJob.objects.count() == 1
+
+    def test_a_plan_that_was_not_shown_is_not_started(self, browser, user, target, database):
+        source = uploaded(user)
+        values = shown_form(show(browser, source))
+        with connect(database) as connection:
+            execute(connection, "CREATE TABLE towns LIKE cities")
+        answer = start(browser, source, **{**values, "table": "towns"})
+        assert answer.status_code == 422
+        assert "changed since it was shown" in answer.content.decode()
+        assert not ImportJob.objects.exists()
+
+    def test_only_by_post(self, browser, user, target):
+        address = reverse("start_import", args=[uploaded(user).key])
+        assert browser.get(address).status_code == 405
+
+
+class TestSameFile:
+    def test_an_earlier_upload_is_linked(self, browser, user, target):
+        first, second = uploaded(user, name="one.csv"), uploaded(user, name="two.csv")
+        html = show(browser, second).content.decode()
+        assert "The same file has been here before" in html
+        assert reverse("new_source", args=[first.key]) in html
+
+    def test_earlier_imports_are_linked(self, browser, user, target):
+        first = uploaded(user)
+        start(browser, first, **shown_form(show(browser, first)))
+        html = show(browser, uploaded(user)).content.decode()
+        assert f'href="{reverse("job", args=[ImportJob.objects.get().pk])}"' in html
+
+    def test_somebody_elses_upload_stays_theirs(self, browser, user, target):
+        other = uploaded(User.objects.create_user("bob"), name="secret.csv")
+        html = show(browser, uploaded(user)).content.decode()
+        assert str(other.key) not in html
+        assert "secret.csv" not in html
+
+
+class TestRemove:
+    def test_file_and_row_go(self, browser, user, upload_dir):
+        source = uploaded(user)
+        answer = browser.post(reverse("remove_source", args=[source.key]))
+        assert answer["Location"] == reverse("new")
+        assert list(upload_dir.iterdir()) == []
+
+    def test_an_imported_one_stays_and_says_why(self, browser, user, target):
+        source = uploaded(user)
+        start(browser, source, **shown_form(show(browser, source)))
+        answer = browser.post(reverse("remove_source", args=[source.key]), headers=HTMX)
+        assert answer.status_code == 422
+        assert "1 import of this file" in answer.content.decode()
+        assert source.file.exists()
+
+
+class TestTables:
+    def test_search(self, browser, target):
+        html = browser.get(reverse("new_tables"), {"target": target.pk, "table": "it"}).content.decode()
+        assert re.findall(r'value="(\w+)"', html) == ["cities"]
+
+    def test_a_server_that_does_not_answer_offers_nothing(self, browser, wrong_target):
+        answer = browser.get(reverse("new_tables"), {"target": wrong_target.pk})
+        assert (answer.status_code, answer.content.strip()) == (200, b"")
+
+
+class TestMarkers:
+    @pytest.mark.parametrize(
+        ("text", "markers"),
+        [("", ()), ("NA", ("NA",)), ('NA, ""', ("NA", "")), ('"a,b", - ', ("a,b", "- ")), ('"x""y"', ('x"y',))],
+    )
+    def test_written_as_in_a_line_of_csv(self, text, markers):
+        assert parse_markers(text) == markers
+        assert parse_markers(show_markers(markers)) == markers
+
+    def test_once_each(self):
+        assert parse_markers("NA, NA") == ("NA",)
+
+    def test_no_line_at_all(self):
+        with pytest.raises(Problem, match="no list of NULL markers"):
+            parse_markers("a\rb")
+
+    def test_target_that_is_no_number(self):
+        assert Choices({"target": "1 OR 1"}).target is None
