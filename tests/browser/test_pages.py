@@ -1,0 +1,185 @@
+"""What all pages share, in a real browser: colours, keyboard, phone, policy; and the list's filters."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from importer.models import Target
+from tests.dashboard.job_data import Status, make_job
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LONG = "a-file-name-that-never-ends-" * 6 + ".csv"
+FINDINGS = [
+    {"name": "local_infile", "status": "fail", "message": "off", "fix": "SET GLOBAL local_infile = ON; and in my.cnf"},
+    {"name": "privileges", "status": "fail", "message": "none", "fix": f"GRANT INSERT ON `{'x' * 60}`.* TO `a`@`%`;"},
+]
+
+
+@pytest.fixture
+def jobs():
+    made = [make_job(Status.SUCCEEDED, chunks=2, file_name=f"nodes-{number}.csv") for number in range(3)]
+    made.append(make_job(Status.FAILED, chunks=2, file_name=LONG, table="t" * 64))
+    Target.objects.update(findings=FINDINGS, checked_at=made[0].created_at)
+    return made
+
+
+@pytest.fixture
+def opened(chromium, live_server, client):
+    """Opens pages signed in, with the options of a browser's context; whatever the policy stopped fails the test."""
+    client.force_login(User.objects.create_user("ann"))
+    contexts, complaints = [], []
+
+    def complain(message):
+        if "Content Security Policy" in message.text or message.type == "error":
+            complaints.append(message.text)
+
+    def open_page(path, **options):
+        context = chromium.new_context(**options)
+        contexts.append(context)
+        context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
+        page = context.new_page()
+        page.on("console", complain)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(live_server.url + path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    # htmx reports as an error every request that a newer one replaced.
+    assert [text for text in complaints if not text.startswith("htmx:")] == []
+
+
+def theme(page):
+    return page.locator("html").get_attribute("data-bs-theme")
+
+
+class TestColours:
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_those_of_the_system(self, opened, scheme):
+        assert theme(opened("/", color_scheme=scheme)) == scheme
+
+    def test_a_choice_is_remembered_and_can_be_given_back(self, opened):
+        page = opened("/", color_scheme="light")
+        for choice, seen in (
+            ("Dark", "dark"),
+            ("Light", "light"),
+            ("Dark", "dark"),
+            ("Colours of the system", "light"),
+        ):
+            page.get_by_label("Menu of ann").click()
+            page.get_by_role("button", name=choice).click()
+            assert theme(page) == seen
+            page.reload()
+            assert theme(page) == seen
+
+    def test_the_system_changing_its_mind_is_followed(self, opened):
+        page = opened("/", color_scheme="light")
+        page.emulate_media(color_scheme="dark")
+        expect(page.locator("html")).to_have_attribute("data-bs-theme", "dark")
+
+
+class TestKeyboard:
+    def test_the_first_stop_leads_to_the_content(self, opened):
+        page = opened("/")
+        page.keyboard.press("Tab")
+        expect(page.get_by_text("Skip to the content")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.locator("main")).to_be_focused()
+
+    def test_the_menu_opens_and_closes_and_gives_the_focus_back(self, opened):
+        page = opened("/")
+        menu = page.get_by_label("Menu of ann")
+        menu.focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("button", name="Sign out")).to_be_hidden()
+        expect(menu).to_be_focused()
+
+    @pytest.mark.parametrize("name", ["jobs", "target_new", "new"])
+    def test_every_field_has_a_label(self, opened, jobs, name):
+        page = opened(reverse(name))
+        fields = page.locator("input:visible, select:visible, textarea:visible").all()
+        assert fields
+        for field in fields:
+            assert field.evaluate("field => field.labels.length || field.ariaLabel"), field.evaluate("f => f.outerHTML")
+
+
+@pytest.mark.parametrize("name", ["jobs", "job", "new", "targets", "target", "target_new"])
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_no_page_scrolls_sideways(opened, jobs, name, width):
+    pk = {"job": jobs[-1].pk, "target": jobs[-1].target_id}
+    page = opened(reverse(name, args=[pk[name]] if name in pk else []), viewport={"width": width, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+class TestTheListOfImports:
+    def test_filters_and_order_without_a_reload_and_back_again(self, opened, jobs):
+        page = opened("/")
+        page.evaluate("window.untouched = true")
+        rows = page.locator("#jobs tbody tr")
+        expect(rows).to_have_count(4)
+        page.get_by_label("File or table").press_sequentially("nodes-")
+        expect(rows).to_have_count(3)
+        page.get_by_role("link", name="File").first.click()
+        expect(page.locator("#jobs .name").first).to_have_text("nodes-0.csv")
+        page.get_by_label("Status").select_option("failed")
+        expect(page.get_by_text("No import is like that")).to_be_visible()
+        assert page.evaluate("window.untouched")
+        page.wait_for_url(re.compile(r"q=nodes-.*status=failed.*sort=file"))
+        page.go_back()
+        expect(rows).to_have_count(3)
+        page.reload()
+        expect(rows).to_have_count(3)
+        assert page.get_by_label("File or table").input_value() == "nodes-"
+
+    def test_a_heading_clicked_straight_after_typing_is_not_lost(self, opened, jobs):
+        page = opened("/")
+        page.get_by_label("File or table").fill("nodes-")
+        page.get_by_role("link", name="File").first.click()
+        page.wait_for_url(re.compile("sort=file"))
+
+    def test_without_javascript_it_still_filters(self, opened, jobs):
+        page = opened("/", java_script_enabled=False)
+        page.get_by_label("File or table").fill("nodes-1")
+        page.get_by_role("button", name="Filter").click()
+        expect(page.locator("#jobs tbody tr")).to_have_count(1)
+
+    def test_on_a_phone_the_order_is_a_choice(self, opened, jobs):
+        page = opened("/", viewport={"width": 390, "height": 844})
+        page.get_by_label("Order").select_option("file")
+        expect(page.locator("#jobs .name").first).to_have_text(LONG)
+        page.wait_for_url(re.compile("sort=file"))
+
+
+class TestATargetsPage:
+    def test_a_fix_is_copied_as_it_stands(self, opened, jobs):
+        page = opened(reverse("target", args=[jobs[0].target_id]))
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.get_by_role("button", name="Copy the fix for local_infile").click()
+        expect(page.get_by_text("Copied")).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == "SET GLOBAL local_infile = ON;"
+
+    def test_checking_renews_only_the_findings(self, opened, jobs):
+        page = opened(reverse("target", args=[jobs[0].target_id]))
+        page.get_by_label("Database").fill("typed but not saved")
+        page.get_by_role("button", name="Check now").click()
+        expect(page.locator("#findings")).to_contain_text("No connection to 127.0.0.1:1")
+        assert page.get_by_label("Database").input_value() == "typed but not saved"
+        assert Target.objects.get().database == "osm"
+
+    def test_deleting_asks_first(self, opened):
+        target = Target.objects.create(name="spare", host="127.0.0.1", port=1, user="u", database="d")
+        page = opened(reverse("target", args=[target.pk]))
+        page.once("dialog", lambda dialog: dialog.dismiss())
+        page.get_by_role("button", name="Delete").click()
+        assert Target.objects.exists()
+        page.once("dialog", lambda dialog: dialog.accept())
+        page.get_by_role("button", name="Delete").click()
+        expect(page.get_by_text("spare is deleted")).to_be_visible()
+        assert not Target.objects.exists()
