@@ -1,0 +1,132 @@
+"""`make run` with its real processes: what is killed comes back, what is stopped is gone."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from scripts.servers import free_port
+
+ROOT = Path(__file__).resolve().parent.parent
+PATIENCE = 60  # seconds
+
+
+class Running:
+    """A `make run` on a folder of its own."""
+
+    def __init__(self, var_dir: Path) -> None:
+        self.var_dir = var_dir
+        self.output = var_dir.parent / "output"
+        # Not the settings that the tests themselves run with.
+        named = ("VAR_DIR", "LEASE_SECONDS", "SWEEP_SECONDS", "DJANGO_SETTINGS_MODULE", "REDIS_URL", "DATABASE_URL")
+        self.environment = {name: value for name, value in os.environ.items() if name not in named}
+        self.environment |= {"VAR_DIR": str(var_dir), "PORT": str(free_port())}
+        with self.output.open("ab") as output:
+            self.process = subprocess.Popen(
+                self.command, cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+            )
+
+    command = (sys.executable, "-m", "scripts.run")
+
+    def until(self, holds):
+        """Wait until `holds` does."""
+        deadline = time.monotonic() + PATIENCE
+        while not holds():
+            assert time.monotonic() < deadline, self.output.read_text()
+            time.sleep(0.05)
+
+    def until_ready(self):
+        self.until(lambda: "Millrace serves" in self.output.read_text() or self.process.poll() is not None)
+        assert self.process.poll() is None, self.output.read_text()
+
+    def processes(self, word: str = "") -> list[psutil.Process]:
+        """Live processes of this VAR_DIR, the pool's children included, whose command line has `word` in it."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                # Redis writes its title over its environment, but works in its own folder.
+                ours = (
+                    process.environ().get("VAR_DIR") == str(self.var_dir) or self.var_dir in Path(process.cwd()).parents
+                )
+                if ours and word in " ".join(process.cmdline()) and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
+            except (psutil.NoSuchProcess, psutil.AccessDenied):
+                continue
+        return found
+
+    def answers(self) -> bool:
+        url = f"http://127.0.0.1:{self.environment['PORT']}/healthz"
+        probe = f"import urllib.request; urllib.request.urlopen({url!r}, timeout=5)"
+        return subprocess.run([sys.executable, "-c", probe], stderr=subprocess.DEVNULL).returncode == 0
+
+    def end(self):
+        for process in [psutil.Process(self.process.pid)] if self.process.poll() is None else []:
+            process.terminate()
+        self.process.wait(PATIENCE)
+
+
+@pytest.fixture
+def running(tmp_path):
+    # A name that configuration files, shells and URLs would each trip over.
+    started = Running(tmp_path / "a folder #1; 100 %d")
+    yield started
+    started.end()
+    assert started.processes() == []
+
+
+class TestRunning:
+    def test_killed_processes_come_back_and_ctrl_c_ends_them_all(self, running):
+        running.until_ready()
+        assert running.answers()
+
+        for word in ("gunicorn", "worker --hostname=load", "redis"):
+            before = {process.pid for process in running.processes(word)}
+            for process in running.processes(word):
+                process.kill()
+            running.until(lambda word=word, before=before: {p.pid for p in running.processes(word)} - before)
+        running.until(running.answers)
+
+        running.process.send_signal(signal.SIGINT)
+        assert running.process.wait(PATIENCE) == 0
+        assert running.processes() == []
+
+    def test_a_second_start_on_the_same_folder_is_refused_and_disturbs_nothing(self, running):
+        running.until_ready()
+        second = subprocess.run(
+            running.command, cwd=ROOT, env=running.environment, capture_output=True, text=True, timeout=PATIENCE
+        )
+        assert second.returncode == 1
+        assert "already running" in second.stderr
+        assert str(running.process.pid) in second.stderr
+        assert running.answers()
+
+    def test_nothing_stays_behind_when_the_command_itself_is_killed(self, running):
+        running.until_ready()
+        running.process.kill()
+        running.until(lambda: not running.processes())
+
+    def test_the_password_is_printed_at_the_first_start_only(self, running):
+        running.until_ready()
+        running.process.send_signal(signal.SIGTERM)
+        running.process.wait(PATIENCE)
+        assert "Sign in as admin, password" in running.output.read_text()
+
+        again = Running(running.var_dir)
+        again.until(lambda: again.output.read_text().count("Millrace serves") == 2)
+        again.end()
+        assert again.output.read_text().count("Sign in as admin, password") == 1
+
+    def test_a_taken_port_is_said_in_one_line(self, running):
+        running.until_ready()
+        environment = running.environment | {"VAR_DIR": str(running.var_dir.with_name("other"))}
+        second = subprocess.run(
+            running.command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE
+        )
+        assert second.returncode == 1
+        assert f"Port {running.environment['PORT']} is taken" in second.stderr
+        assert "Traceback" not in second.stderr
