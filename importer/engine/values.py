@@ -41,7 +41,7 @@ class DateReading:
 
 
 def read_dates(values: Iterable[str]) -> DateReading:
-    """The one format in which all these values are dates; the server's own for no value, or where none fits them all."""
+    """The one format in which all these values are dates; the server's own for no value, or if none fits all."""
     values = list(dict.fromkeys(values))
     if all(_NATIVE.fullmatch(value) for value in values):
         return DateReading()

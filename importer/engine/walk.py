@@ -95,7 +95,8 @@ class Marks:
 
 def none_of(*characters: str) -> bytes:
     """A pattern for one byte that is none of these."""
-    return rb"[^%b]" % re.escape("".join(characters).encode())
+    excluded = re.escape("".join(characters).encode())
+    return rb"[^%b]" % excluded if excluded else b"."
 
 
 @lru_cache

@@ -1,0 +1,94 @@
+"""Records and fields one by one, and finding a record of a chunk again."""
+
+import os
+
+import pytest
+from hypothesis import given, settings
+
+from importer.engine.dialect import MYSQL_TSV, RFC4180, Dialect
+from importer.engine.errors import SourceProblem
+from importer.engine.records import Record, fields, locate, records
+from importer.engine.scanner import scan
+from tests.engine.reference import documents, in_file, read
+
+EXAMPLES = settings(max_examples=1000, derandomize=True, deadline=None)
+
+
+class TestRecords:
+    @EXAMPLES
+    @given(document=documents())
+    def test_records_and_fields_are_those_of_the_reference(self, document):
+        dialect, data = document
+        reading = read(data, dialect)
+        found = list(records(data, dialect))
+        assert [record.end for record in found] == reading.ends
+        values = [fields(data[record.start : record.end], dialect) for record in found]
+        assert values == [[rb"\N" if value is None else value for value in row] for row in reading.rows]
+
+    @EXAMPLES
+    @given(document=documents())
+    def test_a_cut_sample_has_only_records_that_are_surely_whole(self, document):
+        dialect, data = document
+        whole = list(records(data, dialect))
+        for cut in range(len(data)):
+            found = list(records(data[:cut], dialect, final=False))
+            assert found == whole[: len(found)]
+
+    def test_lines_count_newlines_inside_quotes(self):
+        assert list(records(b'a,"1\n2"\nb,3\n', RFC4180, line=5)) == [Record(0, 8, 5), Record(8, 12, 7)]
+
+    def test_a_newline_after_an_escape_does_not_end_the_record(self):
+        assert [record.end for record in records(b"a\\\nb\tc\nd\te\n", MYSQL_TSV)] == [7, 11]
+
+
+class TestFields:
+    @pytest.mark.parametrize(
+        ("record", "values"),
+        [
+            (b'"C:\\new\\",b\n', [b"C:\\new\\", b"b"]),
+            (b'5" disk,"say ""hi""",""\n', [b'5" disk', b'say "hi"', b""]),
+            (b'"a"b","c"', [b'a"b', b"c"]),
+            (b"a,", [b"a", b""]),
+            (b"\n", [b""]),
+            (b'a,"b', [b"a", b'"b']),
+        ],
+    )
+    def test_csv_values_are_decoded_as_the_server_does(self, record, values):
+        assert fields(record, RFC4180) == values
+
+    def test_escapes_are_undone_and_null_stays_visible(self):
+        assert fields(b"\\N\ta\\tb\t\\\\N\\n\t\\0\n", MYSQL_TSV) == [rb"\N", b"a\tb", b"\\N\n", b"\0"]
+
+    def test_crlf_is_no_part_of_the_last_value(self):
+        assert fields(b'"a",b\r\n', Dialect(line_end="\r\n")) == [b"a", b"b"]
+
+
+class TestLocate:
+    @settings(max_examples=300, derandomize=True, deadline=None)
+    @given(document=documents())
+    def test_every_row_of_every_chunk_is_found_with_its_line_and_bytes(self, document):
+        dialect, data = document
+        expected = list(records(data, dialect))
+        with in_file(data) as fd:
+            try:
+                chunks = list(scan(fd, dialect, start=0, first_line=1, end=len(data), chunk_bytes=10))
+            except SourceProblem:
+                return
+            found = [
+                locate(fd, chunk.offset, chunk.length, chunk.first_line, dialect, row)
+                for chunk in chunks
+                for row in range(1, chunk.rows + 1)
+            ]
+        assert [(each.line, each.offset, each.raw) for each in found] == [
+            (record.line, record.start, data[record.start : record.end]) for record in expected[: len(found)]
+        ]
+
+    def test_a_row_far_inside_a_large_chunk(self):
+        data = b'1,"a\nb"\n' * 200_000
+        with in_file(data) as fd:
+            found = locate(fd, 0, len(data), 1, RFC4180, 150_001)
+        assert found == (300_001, 150_000 * 8, b'1,"a\nb"\n')
+
+    def test_a_row_that_the_chunk_does_not_have_is_a_problem_not_a_crash(self):
+        with in_file(b"a\nb\n") as fd, pytest.raises(SourceProblem, match="no record 3"):
+            locate(fd, 0, os.fstat(fd).st_size, 1, RFC4180, 3)
