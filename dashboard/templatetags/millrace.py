@@ -15,7 +15,7 @@ register = template.Library()
 
 _SIZES = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 _COMPACT = ((10**9, "G"), (10**6, "M"), (10**3, "k"))
-_MEBIBYTE = 2**20
+_BINARY_SIZES = ((2**20, "MiB"), (2**30, "GiB"))
 _STATEMENTS = re.compile(r"((?:\b(?:SET|GRANT|REVOKE|CREATE|ALTER|DROP) [^;]+;\s*)+)")
 _FINDING_NAMES = {"tls": "TLS", "sign_in": "Sign-in", "local_infile": "local_infile", "sql_mode": "sql_mode"}
 _STATUS_COLOUR = {
@@ -36,11 +36,12 @@ def number(value: int | None) -> str:
 
 @register.filter
 def size(value: int | None) -> str:
-    """Bytes: whole mebibytes up to 1 GiB as such ("32 MiB": what people set), all else decimal ("3.70 GB")."""
+    """Bytes: whole gibibytes or mebibytes as such ("32 MiB": what people set), all else decimal ("3.70 GB")."""
     if value is None:
         return ""
-    if 0 < value < 2**30 and value % _MEBIBYTE == 0:
-        return f"{value // _MEBIBYTE} MiB"
+    for unit, name in _BINARY_SIZES:
+        if 0 < value < 1024 * unit and value % unit == 0:
+            return f"{value // unit} {name}"
     for unit, name in _SIZES:
         if value >= unit:
             return f"{_three_digits(value / unit)} {name}"

@@ -18,7 +18,8 @@ from dashboard.templatetags import millrace
         (999_999, "1,000 kB"),
         (2**20, "1 MiB"),
         (32 * 2**20, "32 MiB"),
-        (2**30, "1.07 GB"),
+        (2**30, "1 GiB"),
+        (100 * 2**30, "100 GiB"),
         (None, ""),
     ],
 )
