@@ -144,6 +144,8 @@ ENCRYPTION_KEYS = (secret("ENCRYPTION_KEYS") or kept_key(VAR_DIR / "keys" / "enc
 # What a scan puts into one chunk is a plan's decision; these bound what one machine and one person may take.
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=100 * 2**30)
 UPLOAD_PART_BYTES = env.int("UPLOAD_PART_BYTES", default=16 * 2**20)
+# The form of a new import has three values for each field, and a table may have 4,096 columns (manual, 10.4.7).
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 3 * 4096 + 100
 # A claimed chunk belongs to its worker for this long after its last sign of life (seconds).
 LEASE_SECONDS = env.float("LEASE_SECONDS", default=60)
 HEARTBEAT_SECONDS = env.float("HEARTBEAT_SECONDS", default=min(15.0, LEASE_SECONDS / 4))

@@ -17,6 +17,7 @@ from importer.preparation import Prepared, prepare
 
 ROWS_SHOWN = 20
 SAMPLES_SHOWN = 3
+MOST_COLUMNS_IN_SELECTS = 100
 TEMPORAL = ("date", "datetime", "timestamp", "time")
 
 
@@ -91,6 +92,11 @@ class Preview:
         """Columns of the table that no field goes into."""
         taken = {each.column for each in self.mapping}
         return [column for column in self.table.columns if column.name not in taken] if self.table else []
+
+    @property
+    def wide(self) -> bool:
+        """Whether a select of all columns for each field would make the page too heavy."""
+        return self.table is not None and len(self.table.columns) > MOST_COLUMNS_IN_SELECTS
 
     @property
     def doubts(self) -> tuple[str, ...]:

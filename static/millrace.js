@@ -4,6 +4,13 @@ document.addEventListener("htmx:configRequest", (event) => {
   event.detail.headers["X-CSRFToken"] = document.querySelector("meta[name=csrf-token]").content;
 });
 
+// A session that has ended answers with the sign-in page: go there, instead of putting it into this one.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if (new URL(event.detail.xhr.responseURL).pathname !== "/login/") return;
+  event.detail.shouldSwap = false;
+  location.reload();
+});
+
 // An open menu closes on a click beside it and on Escape, and gives the focus back.
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll("details.menu[open]")) {

@@ -194,6 +194,13 @@ document.addEventListener("htmx:configRequest", (event) => {
   if (files.children.length > 1) event.detail.parameters.stay = "1";
 });
 
+for (const name of ["htmx:sendError", "htmx:responseError"]) {
+  document.addEventListener(name, (event) => {
+    const words = event.target.closest(".source")?.querySelector(".start-words");
+    if (words) words.textContent = "The server did not answer as it should. Try that again, or reload the page.";
+  });
+}
+
 // A preview that was looked at again opens and scrolls as it was, and keeps what is being typed meanwhile.
 const kept = new Map();
 document.addEventListener("htmx:beforeSwap", (event) => {

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from importer.engine import ledger
 from importer.engine.connection import connect, execute
 from importer.models import ImportJob, SourceFile, Target
 
-CHROMIUM = "/usr/bin/chromium"
 CITIES = "id,name,population\n" + "".join(f"{number},City {number},{number * 1000}\n" for number in range(1, 3001))
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("upload_dir")]
@@ -23,16 +22,6 @@ def upload_dir(settings, tmp_path):
     settings.UPLOAD_DIR = tmp_path / "uploads"
     settings.UPLOAD_PART_BYTES = 20_000  # Several parts even for a small file.
     return settings.UPLOAD_DIR
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with pytest.MonkeyPatch.context() as environment, sync_playwright() as playwright:
-        # Playwright's event loop runs in this thread all the time, which Django takes for asynchronous code.
-        environment.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -208,3 +197,17 @@ class TestPause:
         expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled(timeout=15_000)
         assert len(failures) == 2
         assert SourceFile.objects.get().file.read_text() == CITIES
+
+
+class TestSession:
+    def test_when_it_has_ended_the_sign_in_page_comes_instead_of_a_piece_of_it(self, page, target, cities):
+        drop(page, cities)
+        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
+        page.context.clear_cookies(name="sessionid")
+        page.get_by_label("Delimiter").select_option("semicolon")
+        page.wait_for_url(re.compile("/login/"))
+
+    def test_an_upload_then_says_what_to_do(self, page, cities):
+        page.context.clear_cookies(name="sessionid")
+        drop(page, cities)
+        expect(page.get_by_role("alert").filter(has_text="Sign in again in another tab")).to_be_visible()

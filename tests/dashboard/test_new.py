@@ -341,6 +341,17 @@ class TestStart:
         address = reverse("start_import", args=[uploaded(user).key])
         assert browser.get(address).status_code == 405
 
+    def test_a_table_with_very_many_columns(self, browser, user, target, database):
+        names = [f"c{number}" for number in range(900)]
+        with connect(database) as connection:
+            execute(connection, f"CREATE TABLE wide ({', '.join(f'{name} TINYINT' for name in names)}) ENGINE=InnoDB")
+        source = uploaded(user, (",".join(names) + "\n" + ",".join("1" * 900) + "\n").encode(), "wide.csv")
+        shown = show(browser, source)
+        assert len(shown.content) < 2_000_000
+        values = shown_form(shown) | {"column_0": "", "column_1": "c0"}
+        assert start(browser, source, **values).status_code == 200
+        assert [each.column for each in ImportJob.objects.get().mapping[:3]] == ["", "c0", "c2"]
+
 
 class TestSameFile:
     def test_an_earlier_upload_is_linked(self, browser, user, target):
