@@ -16,7 +16,8 @@ from tests.dashboard.job_data import Status, make_job
 pytestmark = pytest.mark.django_db
 
 MANY = 10_000
-SLOWEST = 0.5  # seconds for a page; about 0.1 on the machine this was written on
+# Seconds of CPU for a page, which other work on the machine does not change; about 0.09 where this was written.
+SLOWEST = 0.3
 
 
 @pytest.fixture
@@ -206,10 +207,10 @@ class TestTenThousand:
         slowest = {}
         for name in SORTS:
             for query in ({"sort": f"-{name}"}, {"sort": name, "q": "table_4", "status": "succeeded"}):
-                begun = time.perf_counter()
+                begun = time.process_time()
                 with django_assert_max_num_queries(6):  # session, user, count, order, rows, targets
                     page = browser.get(reverse("jobs"), query).context["jobs"]
-                slowest[str(query)] = time.perf_counter() - begun
+                slowest[str(query)] = time.process_time() - begun
                 assert len(page) == PAGE_ROWS
         assert max(slowest.values()) < SLOWEST, slowest
 
