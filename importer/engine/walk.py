@@ -26,7 +26,7 @@ class RecordWalk:
 
     def __init__(self, dialect: Dialect, line: int = 1) -> None:
         self._quote = dialect.quote.encode()
-        self._events = _events(dialect)
+        self._stops, self._events = _stops(dialect), _events(dialect)
         self._line = line
         self._length = 0
         self._held = b""
@@ -59,10 +59,14 @@ class RecordWalk:
                 self._state = "enclosed" if enclosed else "plain"
                 opened = position if enclosed else -1
                 position += enclosed
-            event = self._events[self._state].search(data, position)
-            if not event:
+            stop = self._stops[self._state].search(data, position)
+            if not stop:
                 position = len(data)
                 break
+            event = self._events[self._state].match(data, stop.start())
+            if not event:
+                position = stop.end()
+                continue
             position, kind = event.end(), event.lastgroup
             if kind in ("foreign", "foreign_record") and not self.foreign_line:
                 self.foreign_line = self._line + data.count(b"\n", start, event.start())
@@ -93,15 +97,28 @@ class Marks:
         return cls(re.escape(dialect.delimiter.encode()), quote, escape, dialect.line_end.encode())
 
 
+def one_of(*characters: str) -> bytes:
+    """A pattern for one byte that is one of these; without any, one that matches nothing."""
+    return rb"[%b]" % re.escape("".join(characters).encode()) if any(characters) else rb"(?!)"
+
+
 def none_of(*characters: str) -> bytes:
     """A pattern for one byte that is none of these."""
-    excluded = re.escape("".join(characters).encode())
-    return rb"[^%b]" % excluded if excluded else b"."
+    return rb"[^%b]" % re.escape("".join(characters).encode()) if any(characters) else b"."
+
+
+@lru_cache
+def _stops(dialect: Dialect) -> dict[str, re.Pattern[bytes]]:
+    """Where something may happen, in an unenclosed and in an enclosed field: a class of bytes, found fast."""
+    return {
+        "plain": re.compile(one_of(dialect.delimiter, dialect.escape, "\r\n")),
+        "enclosed": re.compile(one_of(dialect.quote, dialect.escape)),
+    }
 
 
 @lru_cache
 def _events(dialect: Dialect) -> dict[str, re.Pattern[bytes]]:
-    """What to look for next, in an unenclosed and in an enclosed field; `unsure` stands at the end of a piece."""
+    """What happens there, if anything does; `unsure` stands at the end of a piece."""
     marks = Marks.of(dialect)
     d, q, e = marks.delimiter, marks.quote, marks.escape
     if dialect.line_end == "\n":
@@ -112,7 +129,7 @@ def _events(dialect: Dialect) -> dict[str, re.Pattern[bytes]]:
         enclosed = rb"(?P<record>%b\r\n)|(?P<foreign>%b\n)" % (q, q)
     patterns = {
         "plain": rb"(?P<skip>%b.)|(?P<field>%b)|%b|(?P<unsure>(?:%b|\r)\Z)" % (e, d, plain, e),
-        "enclosed": rb"(?P<skip>%b.|%b%b)|(?P<field>%b%b)|%b|(?P<unsure>%b\r?\Z|%b\Z)"
+        "enclosed": rb"(?P<skip>%b.|(?:%b%b)++)|(?P<field>%b%b)|%b|(?P<unsure>%b\r?\Z|%b\Z)"
         % (e, q, q, q, d, enclosed, q, e),
     }
     return {state: re.compile(pattern, re.DOTALL) for state, pattern in patterns.items()}
