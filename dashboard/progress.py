@@ -18,7 +18,7 @@ Status = ImportJob.Status
 _PHASES: Mapping[str, str] = {
     Status.WAITING: "Waiting for the table: another import has it",
     Status.LOADING: "Loading",
-    Status.PAUSED: "Paused: nothing is in flight, resume when you like",
+    Status.PAUSED: "Paused: no further chunk starts until you resume",
     Status.VERIFYING: "Loaded; verifying against the ledger on the server",
     Status.SUCCEEDED: "Every row is accounted for",
     Status.FAILING: "Failing: ending what is in flight",

@@ -20,7 +20,7 @@
   }
 
   document.addEventListener("htmx:afterRequest", (event) => {
-    const { elt, xhr } = event.detail;
+    const { elt, requestConfig, xhr } = event.detail;
     if (elt === page) {
       const answered = [200, 204, 286].includes(xhr.status);
       // A session that has ended answers with the sign-in page: let it show itself.
@@ -29,8 +29,10 @@
       if (xhr.status === 286) return drawCurve();
       if (!answered) return pollIn(HIDDEN);
       pollOn();
-    } else if (elt.closest("#job-actions") || elt.matches("form[hx-post]")) {
+    } else if (requestConfig.verb === "post") {
+      // Not told by its element: the answer has just replaced the button.
       unreachable.hidden = xhr.status === 200;
+      document.getElementById("job-troubled").replaceChildren(); // of the run before
       if (!ended()) pollIn(0);
     }
   });
