@@ -15,12 +15,12 @@ from importer.engine.table import Table
 from importer.models import Target
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar"}
-QUOTES = {'"': 'double quote "', "'": "single quote '", "": "none"}
+QUOTES = {'"': 'double "', "'": "single '", "": "none"}
 ESCAPES = {"": "none", "\\": "backslash"}
 LINE_ENDS = {"lf": "\n", "crlf": "\r\n"}  # An HTML form would not keep the characters themselves.
 LINE_END_WORDS = {"lf": "LF (Unix)", "crlf": "CR LF (Windows)"}
 HEADERS = {"yes": True, "no": False}
-HEADER_WORDS = {"yes": "column names", "no": "data"}
+HEADER_WORDS = {"yes": "names", "no": "data"}
 ENCODINGS = {"utf-8": "UTF-8"}
 MOST_CHUNK_MIB = 1024
 

@@ -25,6 +25,7 @@ from importer.models import ImportJob, SourceFile, Target
 from importer.preparation import Prepared
 
 JOBS_SHOWN = 5
+WAITING_SHOWN = 100
 # Stands in an address for the key that the page's script puts there.
 ANY_KEY = UUID(int=0)
 DATETIME_FORMATS = ("%Y-%m-%dT%H:%i:%sZ", "%d.%m.%Y %H:%i", "%d/%m/%Y", "%m/%d/%Y %H:%i", "%Y%m%d")
@@ -198,7 +199,7 @@ def _answer(request: HttpRequest, part: str, context: dict[str, object], status:
 
 def _page(request: HttpRequest) -> dict[str, object]:
     return {
-        "waiting": sources.not_imported(request.user),
+        "waiting": sources.not_imported(request.user)[:WAITING_SHOWN],
         "any_target": Target.objects.exists(),
         "any_key": ANY_KEY,
         "part_bytes": settings.UPLOAD_PART_BYTES,
