@@ -32,7 +32,13 @@ class Reading:
     @property
     def agreement(self) -> float:
         """The share of records that have it."""
-        return sum(len(row) == self.width for row in self.rows) / len(self.rows) if self.rows else 0.0
+        width = self.width
+        return sum(len(row) == width for row in self.rows) / len(self.rows) if self.rows else 0.0
+
+    @property
+    def divides(self) -> bool:
+        """Whether the delimiter is one: text has commas too, but not the same number of them on every line."""
+        return self.width > 1 and self.agreement > 0.5
 
 
 def sniff(sample: bytes, *, final: bool) -> tuple[Dialect, tuple[str, ...]]:
@@ -46,13 +52,13 @@ def sniff(sample: bytes, *, final: bool) -> tuple[Dialect, tuple[str, ...]]:
     best, notes = _without_quotes(sample, best, final)
     best, more = _as_the_server_writes(sample, best, final)
     notes += more
-    if best.width < 2:
-        best = replace(best, dialect=replace(best.dialect, delimiter=","))
-        notes = ["No delimiter found: every record is a single field.", *notes]
+    if not best.divides:
+        best = _read(sample, Dialect(line_end=line_end), final)
+        notes = ["No delimiter found: the records are read as a single field each.", *notes]
     else:
         notes = [_delimiter_note(best, readings), *notes]
     header, why = has_header([[value.decode(errors="replace") for value in row] for row in best.rows])
-    notes += [f"Lines end in {'CR LF' if line_end != chr(10) else 'LF'}.", why]
+    notes += ["Lines end in LF." if line_end == "\n" else "Lines end in CR LF.", why]
     return replace(best.dialect, header=header), tuple(notes)
 
 
@@ -99,7 +105,7 @@ def _read(sample: bytes, dialect: Dialect, final: bool) -> Reading:
 
 def _fitness(reading: Reading) -> tuple[bool, float, int]:
     """Several fields before one; then as many records as possible of the same width, then the most fields."""
-    return reading.width > 1, round(reading.agreement, 2), reading.width
+    return reading.divides, round(reading.agreement, 2), reading.width
 
 
 def _line_end(sample: bytes, final: bool) -> str:
@@ -123,14 +129,15 @@ def _without_quotes(sample: bytes, best: Reading, final: bool) -> tuple[Reading,
     line_end = best.dialect.line_end
     bare = max((_read(sample, Dialect(each, quote="", line_end=line_end), final) for each in DELIMITERS), key=_fitness)
     quoted = any(len(v) > 1 and v[:1] == v[-1:] == b'"' for row in bare.rows for v in row)
-    if bare.width < 2 or bare.agreement < 1 or quoted:
+    if not bare.divides or bare.agreement < 1 or quoted:
         return best, []
     return bare, ["Quotes are part of the values here: read as quotes, they would never close."]
 
 
 def _as_the_server_writes(sample: bytes, best: Reading, final: bool) -> tuple[Reading, list[str]]:
     r"""A tab-separated file with \N in it and nothing quoted is what MySQL and MariaDB write."""
-    if best.dialect.delimiter != "\t" or b'"' in sample or not any(rb"\N" in row for row in best.rows):
+    nothing_quoted = not re.search(rb'(?:^|\t)"', sample, re.MULTILINE)
+    if best.dialect.delimiter != "\t" or not nothing_quoted or not any(rb"\N" in row for row in best.rows):
         return best, []
     dialect = replace(MYSQL_TSV, line_end=best.dialect.line_end)
     return _read(sample, dialect, final), [r"Written by MySQL or MariaDB: \N is NULL, and a backslash escapes."]
@@ -143,6 +150,6 @@ def _delimiter_note(best: Reading, readings: Sequence[Reading]) -> str:
     rivals = [
         DELIMITERS[each.dialect.delimiter]
         for each in readings
-        if each.dialect.delimiter != best.dialect.delimiter and each.width > 1 and each.agreement >= best.agreement
+        if each.dialect.delimiter != best.dialect.delimiter and each.divides and each.agreement >= best.agreement
     ]
     return f"{note} {rivals[0].capitalize()} would fit as well: please check." if rivals else note

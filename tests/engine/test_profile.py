@@ -1,0 +1,345 @@
+"""What a file is, and how it fits a table: told by its first part, never guessed silently."""
+
+import csv
+import gzip
+import os
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from importer.engine.connection import Address, connect, connect_loader, execute, fetch_all
+from importer.engine.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
+from importer.engine.errors import SourceProblem
+from importer.engine.feed import ByteRange
+from importer.engine.mapping import ColumnMapping
+from importer.engine.methods.load_data_local import load, statement
+from importer.engine.profile import SAMPLE_BYTES, SAMPLE_ROWS, mapping_notes, profile_file, suggest_mapping
+from importer.engine.scanner import scan
+from importer.engine.table import Column, Table, read_table
+
+FILES = sorted(Path(__file__).with_name("csv").glob("*.csv"))
+CRLF = Dialect(line_end="\r\n")
+DIALECTS = {
+    "crlf": CRLF,
+    "lf_in_quotes_of_crlf": CRLF,
+    "semicolon": Dialect(delimiter=";"),
+    "tabs_stray_quote": TSV,
+    "bars": Dialect(delimiter="|"),
+    "no_header": replace(RFC4180, header=False),
+    "written_by_the_server": MYSQL_TSV,
+}
+
+
+@pytest.fixture
+def source(tmp_path):
+    """A function that writes a file and gives its path."""
+
+    def write(content: bytes | str, name: str = "data.csv") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
+
+
+def refusal(path: Path, dialect: Dialect | None = None) -> SourceProblem:
+    with pytest.raises(SourceProblem) as caught:
+        profile_file(path, dialect)
+    assert caught.value.where.startswith(path.name)
+    assert caught.value.advice
+    return caught.value
+
+
+def table(**types: str) -> Table:
+    """A table with these columns; a type that ends in `!` is NOT NULL, `#` AUTO_INCREMENT, `=` generated."""
+    columns = [
+        Column(name, type_.rstrip("!#="), type_[-1] not in "!#", None, type_[-1] == "#", type_[-1] == "=")
+        for name, type_ in types.items()
+    ]
+    return Table("s", "t", "InnoDB", tuple(columns))
+
+
+class TestFilesOfAllKinds:
+    @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+    def test_profile_and_scan_read_it_as_pythons_csv_module_does(self, path):
+        profile = profile_file(path)
+        assert profile.dialect == DIALECTS.get(path.stem, RFC4180)
+        expected = expected_rows(path, profile.dialect)
+        header = [expected.pop(0)] if profile.dialect.header else []
+        assert [list(row) for row in profile.rows] == expected
+        assert not header or list(profile.header) == header[0]
+        with path.open("rb") as file:
+            options = {"start": profile.data_offset, "first_line": profile.data_line, "end": profile.size}
+            chunks = list(scan(file.fileno(), profile.dialect, chunk_bytes=1, **options))
+        assert [chunk.first_line for chunk in chunks] == list(profile.lines)
+
+    def test_there_are_files(self):
+        assert len(FILES) > 15
+
+
+def expected_rows(path: Path, dialect: Dialect) -> list[list[str]]:
+    if dialect.escape:
+        return [["1", r"\N", "a\tb"], ["2", "x", "\\"]]
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return [row for row in csv.reader(file, delimiter=dialect.delimiter, quotechar=dialect.quote) if row]
+
+
+class TestNotACsvFile:
+    def test_a_file_that_is_not_there(self, tmp_path):
+        assert "no such file" in refusal(tmp_path / "missing.csv").what
+
+    def test_a_folder(self, tmp_path):
+        assert "folder" in refusal(tmp_path).what
+
+    def test_a_pipe_is_not_waited_for(self, tmp_path):
+        os.mkfifo(tmp_path / "pipe")
+        assert "not a regular file" in refusal(tmp_path / "pipe").what
+
+    @pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
+    def test_a_file_without_permission(self, source):
+        path = source("a,b\n1,2\n")
+        path.chmod(0)
+        assert "Permission denied" in refusal(path).what
+
+    @pytest.mark.parametrize("content", [b"", b"\n\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\r\n", b"  \n"])
+    def test_an_empty_file(self, source, content):
+        assert "empty" in refusal(source(content)).what
+
+    def test_a_header_and_no_data(self, source):
+        problem = refusal(source("id,name\n\n"))
+        assert "header and no data" in problem.what
+        assert "no header" in problem.advice
+
+    @pytest.mark.parametrize(
+        ("content", "what"),
+        [
+            (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "PNG"),
+            (b"\xff\xd8\xff\xe0\0\x10JFIF", "JPEG"),
+            (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "PDF"),
+            (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100), ".xls"),
+            (b"PAR1\x15\x04\x15", "Parquet"),
+            (b"SQLite format 3\0" + bytes(20), "SQLite"),
+            (gzip.compress(b"a,b\n1,2\n"), "gzip"),
+            (b"<!DOCTYPE html><html><body>404</body></html>", "HTML"),
+            (b'<?xml version="1.0"?><rows/>', "XML"),
+        ],
+    )
+    def test_another_format_is_named(self, source, content, what):
+        assert what in refusal(source(content)).what
+
+    @pytest.mark.parametrize(
+        ("inside", "what"),
+        [("[Content_Types].xml", ".xlsx"), ("data.csv", "ZIP archive"), ("xl/workbook.xml", ".xlsx")],
+    )
+    def test_a_zip_archive_and_what_is_in_it(self, tmp_path, inside, what):
+        with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+            archive.writestr(inside, "a,b\n1,2\n")
+        assert what in refusal(tmp_path / "x.zip").what
+
+    def test_words_that_only_look_like_another_format(self, source):
+        assert profile_file(source("PAR1,ORC\n1,2\n")).header == ("PAR1", "ORC")
+
+    @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
+    def test_wide_encodings(self, source, encoding):
+        problem = refusal(source("id,name\n1,Anna\n2,Bob\n".encode(encoding)))
+        assert f"UTF-{encoding[4:6]}" in problem.what
+        assert "UTF-8" in problem.advice
+
+    def test_latin1_with_line_and_byte(self, source):
+        problem = refusal(source("id,name\n1,Anna\n2,Jürgen\n".encode("latin1")))
+        assert problem.where == "data.csv, line 3"
+        assert "0xFC" in problem.what
+
+    def test_an_unclosed_quote_with_its_line(self, source):
+        assert refusal(source('id,name\n1,a\n2,"b\n3,c\n')).where == "data.csv, line 3"
+
+    def test_mixed_line_ends_with_the_line(self, source):
+        assert refusal(source("id,name\n1,a\n2,b\r\n3,c\n")).where == "data.csv, line 3"
+
+    def test_a_dialect_that_does_not_fit(self, source):
+        assert "CR LF" in refusal(source("id,name\r\n1,a\r\n"), RFC4180).what
+
+
+class TestSample:
+    def test_a_record_that_the_sample_cuts_is_read_whole_or_not_at_all(self, source):
+        row = "7," + "é" * 997 + "\n"
+        profile = profile_file(source("id,text\n" + row * 2000))
+        assert SAMPLE_BYTES / len(row.encode()) < len(profile.rows) <= SAMPLE_ROWS
+        assert set(profile.rows) == {("7", "é" * 997)}
+
+    def test_no_more_rows_than_a_preview_needs(self, source):
+        profile = profile_file(source("id,n\n" + "1,2\n" * 5000))
+        assert len(profile.rows) == len(profile.lines) == SAMPLE_ROWS
+        assert profile.lines[-1] == SAMPLE_ROWS + 1
+
+    def test_a_record_larger_than_the_sample(self, source):
+        profile = profile_file(source('id,text\n1,"' + "x\n" * SAMPLE_BYTES + '"\n2,y\n'))
+        assert [row[0] for row in profile.rows] == ["1", "2"]
+
+
+class TestDialectAndHeader:
+    def test_a_decimal_comma_is_no_delimiter(self, source):
+        assert profile_file(source("a;b\n" + "1,5;2,5\n" * 20)).dialect.delimiter == ";"
+
+    def test_commas_in_a_text_are_no_delimiter(self, source):
+        profile = profile_file(source("text\none\ntwo, three\nfour\nfive, six, seven\neight\n"))
+        assert profile.header == ("text",)
+        assert "No delimiter found" in profile.notes[0]
+
+    def test_two_delimiters_that_fit_are_pointed_out(self, source):
+        assert "please check" in profile_file(source("a;b,c;d\n1;2,3;4\n")).notes[0]
+
+    def test_quotes_that_never_close_are_characters(self, source):
+        profile = profile_file(source('id\tsize\n1\t"5\n2\t6\n' + "3\t7\n" * 50))
+        assert profile.dialect.quote == ""
+        assert profile.rows[0] == ("1", '"5')
+
+    @pytest.mark.parametrize(
+        ("content", "header"),
+        [
+            ("id,name\n1,a\n", True),
+            ("1,a\n2,b\n", False),
+            ("2013-01-01,a\n2013-01-02,b\n", False),
+            ("name,city\nAnna,Rome\n", True),
+            ("Anna,Rome\nBob,Rome\n", False),
+            ("id,id\n1,2\n", True),
+            (",name\n1,a\n", True),
+        ],
+    )
+    def test_header(self, source, content, header):
+        assert profile_file(source(content)).dialect.header is header
+
+    def test_a_header_of_text_above_text_is_pointed_out(self, source):
+        assert any("please check" in note for note in profile_file(source("name,city\nAnna,Rome\n")).notes)
+
+    @pytest.mark.parametrize(("header", "note"), [("id,ID", "'id' more than once"), ("id,", "Field 2 has no name")])
+    def test_odd_headers_are_kept_and_noted(self, source, header, note):
+        profile = profile_file(source(f"{header}\n1,2\n"))
+        assert profile.header == tuple(header.split(","))
+        assert any(note in each for each in profile.notes)
+
+    def test_rows_of_another_width_are_noted_with_a_line(self, source):
+        notes = profile_file(source("a,b\n1,2\n1,2,3\n4,5\n")).notes
+        assert any("the one on line 3 has 3" in note for note in notes)
+
+    def test_a_dialect_that_is_given_is_not_questioned(self, source):
+        profile = profile_file(source("1;2\n"), Dialect(header=False))
+        assert (profile.header, profile.rows) == (("column_1",), (("1;2",),))
+
+
+class TestSuggestedColumns:
+    def test_by_name_whatever_the_case(self, source):
+        profile = profile_file(source("ID, Name ,other\n1,a,b\n"))
+        columns = [each.column for each in suggest_mapping(profile, table(name="text", id="int"))]
+        assert columns == ["id", "name", ""]
+
+    @pytest.mark.parametrize(
+        ("types", "columns"),
+        [
+            ({"a": "int", "b": "text"}, ["a", "b"]),
+            ({"id": "int#", "a": "int", "b": "text", "c": "int="}, ["a", "b"]),
+            ({"id": "int#", "b": "text"}, ["id", "b"]),
+            ({"a": "int", "b": "text", "c": "text"}, ["", ""]),
+        ],
+    )
+    def test_by_position_without_a_header_if_the_numbers_agree(self, source, types, columns):
+        profile = profile_file(source("1,a\n2,b\n"))
+        assert [each.column for each in suggest_mapping(profile, table(**types))] == columns
+
+    def test_no_column_at_all_is_said(self, source):
+        profile, target = profile_file(source("x,y\n1,2\n")), table(a="int")
+        assert "choose the columns" in mapping_notes(profile, target, suggest_mapping(profile, target))[0]
+
+
+class TestSuggestedNulls:
+    def suggested(self, path, **types):
+        return [each.null_markers for each in suggest_mapping(profile_file(path), table(**types))]
+
+    def test_words_that_a_number_cannot_be(self, source):
+        path = source("a,b,c\n1,NA,x\n,2,y\n")
+        assert self.suggested(path, a="int", b="double", c="int!") == [("", "NA"), ("", "NA"), ()]
+
+    def test_in_text_only_a_word_that_stands_for_null_elsewhere_and_never_the_empty_text(self, source):
+        path = source("n,t\n1,NA\nNA,x\n,\n")
+        assert self.suggested(path, n="int", t="varchar(9)") == [("", "NA"), ("NA",)]
+
+    def test_text_alone_gives_no_reason_to_read_null(self, source):
+        assert self.suggested(source("id,t\n1,NA\n2,\n"), id="int", t="text") == [(), ()]
+
+    def test_what_a_person_says_goes_for_all_nullable_columns(self, source):
+        path = source("a,b,c\n1,NA,x\n")
+        mapping = suggest_mapping(profile_file(path), table(a="int", b="int", c="text!"), ["?", "?"])
+        assert [each.null_markers for each in mapping] == [("?",), ("?",), ()]
+
+
+class TestDates:
+    @pytest.mark.parametrize(
+        ("values", "found"),
+        [
+            (["2013-01-01 10:00:00", "2013-01-01T10:00:00", "2013-01-01"], ""),
+            (["2013-01-01T10:00:00Z"], "%Y-%m-%dT%H:%i:%sZ"),
+            (["2013-01-01T10:00:00.5Z"], "%Y-%m-%dT%H:%i:%s.%fZ"),
+            (["2013-01-01 10:00Z"], "%Y-%m-%d %H:%iZ"),
+            (["13/01/2020", "01/02/2020"], "%d/%m/%Y"),
+            (["01/13/2020", "01/02/2020"], "%m/%d/%Y"),
+            (["01.02.2020 09:30"], "%d.%m.%Y %H:%i"),
+            (["1/13/2020 9:30 PM"], "%m/%d/%Y %h:%i %p"),
+            (["2020/01/31"], "%Y/%m/%d"),
+        ],
+    )
+    def test_a_format_that_all_values_have(self, source, values, found):
+        path = source("id,d\n" + "".join(f"1,{value}\n" for value in [*values, "NA"]))
+        profile, target = profile_file(path), table(id="int", d="datetime")
+        mapping = suggest_mapping(profile, target)
+        assert mapping[1] == ColumnMapping("d", ("NA",), found)
+        assert mapping_notes(profile, target, mapping) == ()
+
+    @pytest.mark.parametrize(
+        ("values", "note"),
+        [
+            (["01/02/2020", "03/04/2020"], "can be read as %d/%m/%Y or %m/%d/%Y"),
+            (["13/01/2020", "01/13/2020"], "no one format fits"),
+            (["2013-01-01T10:00:00+01:00"], "no one format fits"),
+            (["yesterday"], "'yesterday' is no date"),
+        ],
+    )
+    def test_what_is_unclear_is_asked_not_guessed(self, source, values, note):
+        path = source("id,d\n" + "".join(f"1,{value}\n" for value in values))
+        profile, target = profile_file(path), table(id="int", d="date!")
+        mapping = suggest_mapping(profile, target)
+        assert mapping[1].datetime_format == ""
+        assert note in mapping_notes(profile, target, mapping)[0]
+
+
+class TestOnServers:
+    @pytest.mark.parametrize(
+        ("column", "values", "stored"),
+        [
+            ("DATETIME", ["2013-01-01T10:00:00Z", "NA"], ["2013-01-01 10:00:00", None]),
+            ("DATETIME(3)", ["2013-01-01T10:00:00.125Z"], ["2013-01-01 10:00:00.125"]),
+            ("DATETIME", ["2013-01-01T10:00:00", "20130102", ""], ["2013-01-01 10:00:00", "2013-01-02 00:00:00", None]),
+            ("DATETIME", ["2013-1-1 10:00", "2013-01-02"], ["2013-01-01 10:00:00", "2013-01-02 00:00:00"]),
+            ("TIMESTAMP", ["2013-01-01 10:00Z"], ["2013-01-01 10:00:00"]),
+            ("DATE", ["13/01/2020", "1/2/2020"], ["2020-01-13", "2020-02-01"]),
+            ("DATETIME", ["1/13/2020 9:30:15 PM"], ["2020-01-13 21:30:15"]),
+            ("DATETIME", ["01.02.2020 09:30"], ["2020-02-01 09:30:00"]),
+            ("DATE", ["2020/01/31"], ["2020-01-31"]),
+            ("DECIMAL(9,2)", ["1.5", "N/A", ""], ["1.50", None, None]),
+            ("TIME", ["10:00:00", "-"], ["10:00:00", None]),
+        ],
+    )
+    def test_what_is_suggested_loads_without_a_warning(self, database: Address, source, column, values, stored):
+        path = source("id,v\n" + "".join(f"{number},{value}\n" for number, value in enumerate(values)))
+        with connect(database) as connection:
+            execute(connection, f"CREATE TABLE t (id INT PRIMARY KEY, v {column} NULL)")
+            target = read_table(connection, database.database, "t")
+        profile = profile_file(path)
+        sql = statement(database.database, "t", profile.dialect, suggest_mapping(profile, target))
+        with connect_loader(database) as connection, path.open("rb") as file:
+            feed = ByteRange(file.fileno(), profile.data_offset, profile.size - profile.data_offset)
+            report = load(connection, sql, feed)
+            rows = fetch_all(connection, "SELECT CAST(v AS CHAR) FROM t ORDER BY id")
+        assert (report.records, report.warnings, report.skipped) == (len(values), 0, 0)
+        assert [row[0] for row in rows] == stored
