@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import heartbeat_sent, worker_shutting_down
+from celery.signals import heartbeat_sent, worker_shutdown
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -20,8 +20,8 @@ def _tell_that_it_lives(sender: Any, **_: object) -> None:
     workers.sign_of_life(sender.eventer.hostname)
 
 
-@worker_shutting_down.connect
-def _tell_that_it_ends(sender: str, **_: object) -> None:
+@worker_shutdown.connect
+def _tell_that_it_ends(sender: Any, **_: object) -> None:
     from importer import workers
 
-    workers.farewell(sender)
+    workers.farewell(sender.hostname)

@@ -1,15 +1,13 @@
-"""Real servers for the tests: a private MariaDB, a private Redis, and MySQL where TEST_MYSQL_COMMAND names a way to start it."""
+"""Real servers for the tests: private MariaDB and Redis, and MySQL where TEST_MYSQL_COMMAND names a way to start it."""
 
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 
-from importer.engine.connection import Address, connect, execute
-from scripts.servers import PrivateMariaDB, PrivateRedis
+from importer.engine.connection import Address
+from scripts.servers import PrivateRedis
 from tests.targets import TestServer, mariadb_server, mysql_server
 
 # `TEST_MYSQL_COMMAND start PORT` starts a MySQL server and prints its URL; without it the tests run on MariaDB alone.
