@@ -174,12 +174,24 @@ class PrivateMariaDB(PrivateDatabase):
 class PrivateMySQL(PrivateDatabase):
     """MySQL 8 or later."""
 
-    options: tuple[str, ...] = ("--mysqlx=0", "--skip-log-bin")
+    options: tuple[str, ...] = ("--mysqlx=0", "--skip-log-bin", "--secure-file-priv=NULL")
     program = "mysqld"
     label = "MySQL"
 
     def install(self, data: Path) -> list[str]:
-        return [_program("mysqld"), "--no-defaults", "--initialize-insecure", f"--datadir={data}", *_as_root()]
+        # MySQL's own root is root@localhost: reached by address only where host names are resolved.
+        accounts = self.folder / "accounts.sql"
+        accounts.write_text(
+            "CREATE USER root@'127.0.0.1' IDENTIFIED BY '';\nGRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;\n"
+        )
+        return [
+            _program("mysqld"),
+            "--no-defaults",
+            "--initialize-insecure",
+            f"--init-file={accounts}",
+            f"--datadir={data}",
+            *_as_root(),
+        ]
 
 
 def private_database(folder: Path, *, new_port: bool = False) -> PrivateDatabase:
