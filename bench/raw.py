@@ -6,11 +6,11 @@ from pathlib import Path
 from queue import Empty, Queue
 
 import MySQLdb
-from importer.engine.profile import profile_file
 
 from importer.engine.connection import Address
 from importer.engine.load import open_source
 from importer.engine.methods import load_data_local
+from importer.engine.profile import profile_file
 from importer.engine.scanner import scan
 
 

@@ -171,6 +171,10 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_timeout": 30,
     "socket_connect_timeout": 5,
     "health_check_interval": 25,
+    # Without a broker a click must not wait: the sweeper sends later.
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0,
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None

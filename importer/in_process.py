@@ -25,7 +25,7 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None]) -> Imp
     try:
         while not (job := ImportJob.objects.select_related("source").get(pk=job_id)).ended:
             look(job)
-            running |= {pool.submit(_take, step) for step in jobs.advance(job_id) if step.task != "advance"}
+            running |= {pool.submit(_take, step) for step in jobs.advance(job_id)}
             done, running = wait(running, timeout=LOOK_EVERY, return_when=FIRST_COMPLETED)
             for future in done:
                 future.result()
@@ -35,8 +35,8 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None]) -> Imp
 
 
 def _take(step: Step) -> None:
-    """Runs in a process of the pool; what comes next is decided by the one that runs the loop."""
+    """Runs in a process of the pool. What follows is not its business: the loop looks at the job again anyway."""
     from importer import work
 
     tasks = {"scan": work.scan_job, "load_chunk": work.load, "verify": work.verify_job}
-    tasks[step.task](step.id, lambda _: None)
+    tasks[step.task](step.id, lambda _job_id, _later: None)

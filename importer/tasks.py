@@ -1,30 +1,37 @@
-"""Celery tasks: an id in, one call, nothing else. What they do is in work.py, what they may do in jobs.py."""
+"""Celery tasks: an id in, one call, nothing else. What they do is in work.py, what they may do in jobs/."""
+
+from collections.abc import Sequence
 
 from celery import shared_task
 
 from importer import jobs, wake, work
+from importer.wake import Step
 
 
 @shared_task
 def scan(job_id: int) -> None:
-    work.scan_job(job_id, wake.send)
+    work.scan_job(job_id, _go_on)
 
 
 @shared_task
 def load_chunk(chunk_id: int) -> None:
-    work.load(chunk_id, wake.send)
+    work.load(chunk_id, _go_on)
 
 
 @shared_task
 def verify(job_id: int) -> None:
-    work.verify_job(job_id, wake.send)
+    work.verify_job(job_id, _go_on)
 
 
 @shared_task
 def advance(job_id: int) -> None:
-    wake.send(jobs.advance(job_id))
+    _go_on(job_id)
 
 
 @shared_task
 def sweep() -> None:
-    work.sweep(wake.send)
+    work.sweep(_go_on)
+
+
+def _go_on(job_id: int, later: Sequence[Step] = ()) -> None:
+    wake.send([*later, *jobs.advance(job_id)])

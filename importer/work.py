@@ -3,7 +3,7 @@
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from importer import jobs, live, sources
@@ -18,14 +18,15 @@ from importer.wake import Step
 
 log = logging.getLogger(__name__)
 
-Send = Callable[[list[Step]], None]
+# What follows a piece of work: the job may go on, and some steps are to come a little later.
+Then = Callable[[int, Sequence[Step]], None]
 
 # A scan finds small chunks faster than a database records them one by one.
 MOST_TOGETHER = 64
 LONGEST_TOGETHER = 0.2  # seconds
 
 
-def scan_job(job_id: int, send: Send) -> None:
+def scan_job(job_id: int, then: Then) -> None:
     """Find the chunks of a job, from where the last scan left off; loading begins with the first of them."""
     job = jobs.claim_scan(job_id)
     if not job:
@@ -35,23 +36,23 @@ def scan_job(job_id: int, send: Send) -> None:
             for found in _together(_found(fd, job)):
                 if not jobs.add_chunks(job, found):
                     return
-                send(jobs.advance(job_id))
+                then(job_id, ())
             _check_size(fd, job)
         jobs.finish_scan(job, job.source.size)
     except Exception as error:
         jobs.fail(job_id, _problem(error, str(job)))
     finally:
         jobs.release_step(job)
-        send(jobs.advance(job_id))
+        then(job_id, ())
 
 
-def load(chunk_id: int, send: Send) -> None:
+def load(chunk_id: int, then: Then) -> None:
     """Load one chunk exactly once, and start the next."""
     chunk = jobs.claim_chunk(chunk_id)
     if not chunk:
         return
     heart = Heart(chunk)
-    steps: list[Step] = []
+    later: list[Step] = []
     try:
         with heart:
             watch = Watch(heart.connected, live.reporter(chunk.job_id, chunk.number))
@@ -61,13 +62,13 @@ def load(chunk_id: int, send: Send) -> None:
         if heart.ended_it:
             jobs.record_cancelled(chunk)
         else:
-            steps = jobs.record_failed(chunk, _problem(error, str(chunk)))
+            later = jobs.record_failed(chunk, _problem(error, str(chunk)))
     finally:
         live.forget(chunk.job_id, chunk.number)
-        send([*steps, *jobs.advance(chunk.job_id)])
+        then(chunk.job_id, later)
 
 
-def verify_job(job_id: int, send: Send) -> None:
+def verify_job(job_id: int, then: Then) -> None:
     """Compare the ledger on the target with the scan: end the job, or load again what a fail-over has lost."""
     job = jobs.claim_verify(job_id)
     if not job:
@@ -75,22 +76,22 @@ def verify_job(job_id: int, send: Send) -> None:
     try:
         missing = verify.missing_chunks(job.target.address, str(job.key), jobs.planned_rows(job))
     except Exception as error:
-        send(jobs.verify_failed(job, _problem(error, str(job))))
+        then(job_id, jobs.verify_failed(job, _problem(error, str(job))))
         return
     if missing:
         jobs.reopen(job, missing)
-        send(jobs.advance(job_id))
+        then(job_id, ())
     else:
-        send(jobs.succeed(job_id))
+        then(job_id, jobs.succeed(job_id))
 
 
-def sweep(send: Send) -> None:
+def sweep(then: Then) -> None:
     """Put right what lost messages and dead workers left behind; doing it twice is harmless."""
     for chunk in jobs.expired_chunks():
         _end_connection(chunk)
         jobs.take_back(chunk)
     for job_id in jobs.unended():
-        send(jobs.advance(job_id))
+        then(job_id, ())
     sources.remove_abandoned_uploads()
 
 

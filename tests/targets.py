@@ -12,7 +12,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from importer.engine.connection import Address, connect, execute, fetch_all
-from importer.engine.errors import TargetProblem
 from scripts.servers import PrivateMariaDB
 
 MYSQL_TEST_PORT = os.environ.get("TEST_MYSQL_PORT", "33098")
@@ -28,6 +27,7 @@ class TestServer:
     address: Address
     start: Callable[[], None]
     stop: Callable[[], None]
+    kill: Callable[[], None]
 
     @contextmanager
     def fresh_database(self) -> Iterator[Address]:
@@ -40,28 +40,12 @@ class TestServer:
         with connect(self.address) as connection:
             execute(connection, sql)
 
-    def kill(self) -> None:
-        """SIGKILL the server process, and return when it is gone."""
-        with connect(self.address) as connection:
-            pid = int(Path(fetch_all(connection, "SELECT @@pid_file")[0][0]).read_text())
-        os.kill(pid, signal.SIGKILL)
-        while _alive(pid):
-            time.sleep(0.02)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
-
 
 def mariadb_server(folder: Path) -> TestServer:
     server = PrivateMariaDB(folder)
     server.start()
     address = Address("127.0.0.1", server.port, "root", "", "mysql")
-    return TestServer("mariadb", address, start=server.start, stop=server.stop)
+    return TestServer("mariadb", address, start=server.start, stop=server.stop, kill=server.kill)
 
 
 def mysql_server(command: str) -> TestServer:
@@ -71,9 +55,19 @@ def mysql_server(command: str) -> TestServer:
         return done.stdout
 
     url = urlsplit(call("start").split()[0])
-    assert url.hostname and url.port
+    assert url.hostname
+    assert url.port
     address = Address(url.hostname, url.port, url.username or "root", "", "mysql")
-    return TestServer("mysql", address, start=lambda: void(call("start")), stop=lambda: void(call("stop")))
+
+    def kill() -> None:
+        with connect(address) as connection:
+            pid = int(Path(fetch_all(connection, "SELECT @@pid_file")[0][0]).read_text())
+        os.kill(pid, signal.SIGKILL)
+        # Until its parent has waited for it, too: the command takes a zombie for a live server.
+        while Path(f"/proc/{pid}").exists():
+            time.sleep(0.02)
+
+    return TestServer("mysql", address, lambda: void(call("start")), lambda: void(call("stop")), kill)
 
 
 def void(_: object) -> None:

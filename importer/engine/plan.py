@@ -182,7 +182,8 @@ def _reasons(
     yield _parallelism_reason(parallelism, options, server)
     count = max(1, -(-data_bytes // chunk_bytes))
     why = "as asked" if options.chunk_bytes else "small enough to share out and to repeat, large enough to be cheap"
-    yield Reason(f"About {count:,} chunks of {chunk_bytes / MIB:.1f} MiB", f"{why}; each is one transaction")
+    chunks = "One chunk" if count == 1 else f"About {count:,} chunks"
+    yield Reason(f"{chunks} of at most {chunk_bytes / MIB:.1f} MiB", f"{why}; each is one transaction")
     if table.triggers:
         yield Reason(f"Triggers fire: {', '.join(table.triggers)}", "once for each row", holds_back=True)
     yield from _what_holds_back(data_bytes, table, server)

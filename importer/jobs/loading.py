@@ -48,9 +48,7 @@ def wants(chunk: Chunk) -> bool:
 def record_loaded(chunk: Chunk, timings: dict[str, float]) -> None:
     """The chunk is committed on the target."""
     with transaction.atomic():
-        if not _mine(chunk).update(
-            status=Chunk.Status.LOADED, finished_at=timezone.now(), timings=timings, lease=None, problem={}
-        ):
+        if not _mine(chunk).update(status=Chunk.Status.LOADED, finished_at=timezone.now(), timings=timings, lease=None):
             return
         ImportJob.objects.filter(pk=chunk.job_id).update(
             loaded_rows=F("loaded_rows") + chunk.rows,
