@@ -20,7 +20,7 @@ from importer.engine.dialect import Dialect
 class RecordWalk:
     """Reads one record, piece by piece, in constant memory.
 
-    `open_line` is the line on which the field being read was enclosed, 0 while none is. `foreign_line` is the first
+    `open_line` is the line of the quote that is open where the last piece ended, 0 if none is. `foreign_line` is the first
     line that ends, outside quotes, in another line end than the dialect's, 0 if none does.
     """
 
@@ -77,7 +77,9 @@ class RecordWalk:
                 break
             if kind == "field" or (kind == "unsure" and event[0] == self._quote):
                 self._state = "start"
-        if self._state == "enclosed" and opened >= 0:
+        if self._state != "enclosed":
+            self.open_line = 0
+        elif opened >= 0:
             self.open_line = self._line + data.count(b"\n", start, opened)
         return position, False
 

@@ -177,6 +177,10 @@ class TestUnclosedQuote:
         problem = refusal(b'a,"b\n' + b"c\n" * 10_000, block_bytes=64, max_record_bytes=1000)
         assert "not closed within 1,000 bytes" in problem.what
 
+    def test_a_quote_that_was_closed_is_not_blamed(self):
+        problem = refusal(b'a,"' + b"x" * 100 + b'",' + b"y" * 5000, block_bytes=64, max_record_bytes=1000)
+        assert "No record ends within 1,000 bytes" in problem.what
+
     def test_records_before_it_become_chunks_first(self):
         data = b'a,b\nc,"d\n'
         with in_file(data) as fd:
