@@ -20,8 +20,8 @@ from importer.engine.dialect import Dialect
 class RecordWalk:
     """Reads one record, piece by piece, in constant memory.
 
-    `open_line` is the line of the quote that is open where the last piece ended, 0 if none is. `foreign_line` is the first
-    line that ends, outside quotes, in another line end than the dialect's, 0 if none does.
+    `open_line` is the line of the quote that is open where the last piece ended, 0 if none is. `foreign_line` is the
+    first line that ends, outside quotes, in another line end than the dialect's, 0 if none does.
     """
 
     def __init__(self, dialect: Dialect, line: int = 1) -> None:
