@@ -9,7 +9,7 @@ FROM python:3.11-slim-bookworm
 COPY scripts/setup.sh /build/scripts/setup.sh
 RUN /build/scripts/setup.sh client \
  && rm -rf /var/lib/apt/lists/* \
- && useradd --system --uid 10001 --home-dir /var/lib/millrace millrace \
+ && useradd --system --user-group --uid 10001 --home-dir /var/lib/millrace millrace \
  && install -d -o millrace -g millrace -m 0700 /var/lib/millrace /var/lib/millrace-uploads
 COPY --from=build /opt/venv /opt/venv
 COPY . /opt/millrace

@@ -66,7 +66,8 @@ look_for_browser() {
 }
 
 look_for_client() {
-  ldconfig -p 2>/dev/null | grep -q 'libmariadb\.so\|libmysqlclient\.so' ||
+  # Not grep -q: it would end ldconfig early, which pipefail takes for a failure.
+  ldconfig -p 2>/dev/null | grep 'libmariadb\.so\|libmysqlclient\.so' >/dev/null ||
     missing "the database client library" libmariadb3 mariadb-connector-c mariadb-connector-c
 }
 
