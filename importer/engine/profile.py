@@ -168,14 +168,13 @@ def suggest_mapping(
     """For each field the column, the texts that mean NULL, and the format of dates.
 
     Columns go by name, or by position where the file has no header and as many fields as the table takes values.
-    `null_markers` are used as they are for every nullable column. Without them: a word such as NA that stands in the
-    sample of a number or date column means NULL there, and in the file's other nullable columns; an empty text does so
-    in number and date columns only.
+    `null_markers` are used as they are for every nullable column. Without them, an empty text or a word such as NA that
+    stands in the sample of a number or date column means NULL in all of those. In a text column NA may well be a
+    value: there it stays one until somebody says otherwise, and mapping_notes() asks.
     """
     mapping = _columns(profile, table)
     if null_markers is None:
-        seen = _null_words_seen(profile, mapping, table)
-        typed, text = seen, tuple(word for word in seen if word)
+        typed, text = _null_words_seen(profile, mapping, table), ()
     else:
         typed = text = tuple(dict.fromkeys(null_markers))
     suggested = []
@@ -189,7 +188,7 @@ def suggest_mapping(
 
 
 def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]) -> tuple[str, ...]:
-    """What a person should look at before this mapping is used: dates that can be read in several ways, or in none."""
+    """What a person should look at before this mapping is used: doubtful dates, words that may mean NULL."""
     notes = []
     if not any(each.column for each in mapping):
         notes.append("No field has the name of a column: choose the columns by hand.")
@@ -197,6 +196,10 @@ def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMappin
         if each.column and not each.datetime_format and table.column(each.column).kind in DATE_KINDS:
             doubt = _read_dates(profile, number, each).doubt
             notes += [f"{each.column}: {doubt}"] if doubt else []
+    words = {word for each in mapping for word in each.null_markers if word}
+    for number, each in enumerate(mapping):
+        kept = words & set(_values(profile, number)) - set(each.null_markers) if each.column else set()
+        notes += [f"{each.column}: {word} stays text here; elsewhere it means NULL." for word in sorted(kept)]
     return tuple(notes)
 
 

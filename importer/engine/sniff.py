@@ -10,6 +10,8 @@ from importer.engine.dialect import MYSQL_TSV, Dialect
 from importer.engine.records import fields
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+# Files with these follow RFC 4180 less often: a quote may be a plain character, as in 6" or "Heroes".
+LOOSE_DELIMITERS = ("\t", "|")
 RECORDS = 1000  # looked at per candidate
 
 _NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,' ]*(?:[eE][-+]?\d+)?\s?%?")
@@ -122,12 +124,17 @@ def _line_end(sample: bytes, final: bool) -> str:
 
 
 def _without_quotes(sample: bytes, best: Reading, final: bool) -> tuple[Reading, list[str]]:
-    """Quotes are plain characters if the sample cannot be read with them, but fits perfectly without."""
+    """Quotes are plain characters if the sample cannot be read with them, but fits perfectly without.
+
+    Not with commas and semicolons: there a quote that never closes is an error that must be named.
+    """
     # A cut record at the end is no sign; half of the sample unread is.
     if best.reach > len(sample) / 2:
         return best, []
     line_end = best.dialect.line_end
-    bare = max((_read(sample, Dialect(each, quote="", line_end=line_end), final) for each in DELIMITERS), key=_fitness)
+    bare = max(
+        (_read(sample, Dialect(each, quote="", line_end=line_end), final) for each in LOOSE_DELIMITERS), key=_fitness
+    )
     quoted = any(len(v) > 1 and v[:1] == v[-1:] == b'"' for row in bare.rows for v in row)
     if not bare.divides or bare.agreement < 1 or quoted:
         return best, []

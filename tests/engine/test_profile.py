@@ -261,9 +261,13 @@ class TestSuggestedNulls:
         path = source("a,b,c\n1,NA,x\n,2,y\n")
         assert self.suggested(path, a="int", b="double", c="int!") == [("", "NA"), ("", "NA"), ()]
 
-    def test_in_text_only_a_word_that_stands_for_null_elsewhere_and_never_the_empty_text(self, source):
+    def test_text_stays_text_and_a_note_asks_about_the_word(self, source):
         path = source("n,t\n1,NA\nNA,x\n,\n")
-        assert self.suggested(path, n="int", t="varchar(9)") == [("", "NA"), ("NA",)]
+        assert self.suggested(path, n="int", t="varchar(9)") == [("", "NA"), ()]
+        profile, target = profile_file(path), table(n="int", t="varchar(9)")
+        assert mapping_notes(profile, target, suggest_mapping(profile, target)) == (
+            "t: NA stays text here; elsewhere it means NULL.",
+        )
 
     def test_text_alone_gives_no_reason_to_read_null(self, source):
         assert self.suggested(source("id,t\n1,NA\n2,\n"), id="int", t="text") == [(), ()]

@@ -1,0 +1,130 @@
+"""The command line, as people script against it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from importer.engine import ledger
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.models import ImportJob, SourceFile, Target
+from tests.stack import Stack
+
+ROWS = 5000
+
+
+@pytest.fixture
+def target(database: Address, transactional_db) -> Target:
+    with connect(database) as connection:
+        ledger.create(connection)
+        execute(connection, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(40), born DATE NULL)")
+    target = Target(name="t", host=database.host, port=database.port, user=database.user, database=database.database)
+    target.tls = "off"
+    target.save()
+    return target
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    path = tmp_path / "people.csv"
+    rows = (f'{n},"Zoë ""{n}""",{"NA" if n % 3 else "1990-01-31"}\n' for n in range(ROWS))
+    path.write_text("id,name,born\n" + "".join(rows))
+    return path
+
+
+def loaded(target: Target) -> tuple:
+    with connect(target.address) as connection:
+        return fetch_all(connection, "SELECT COUNT(*), COUNT(born), MAX(name) FROM people")[0]
+
+
+def run(capsys, *args: str) -> str:
+    call_command("import_csv", *args)
+    return capsys.readouterr().out
+
+
+def test_in_process_needs_neither_redis_nor_worker(target: Target, people: Path, stack_env: Stack):
+    done = stack_env.manage(
+        "import_csv", str(people), "--target", "t", "--table", "people", "--in-process", "--json", "--chunk-size", "32K"
+    )
+    report = json.loads(done.stdout)
+    assert report["status"] == "succeeded"
+    assert report["balanced"] is True
+    assert report["rows"] == {"source": ROWS, "loaded": ROWS, "replaced": 0, "skipped": 0, "rejected": 0}
+    assert set(report["seconds"]) == {"scan", "load", "index", "verify", "total"}
+    assert report["rows_per_second"] > 0
+    assert report["rejects_file"] is None
+    assert loaded(target) == (ROWS, 1667, 'Zoë "999"')
+
+
+def test_a_bad_row_fails_with_status_1_and_names_it(target: Target, people: Path, stack_env: Stack):
+    text = people.read_text().replace("\n77,", "\nseventy-seven,")
+    people.write_text(text)
+    args = ["import_csv", str(people), "--target", "t", "--table", "people", "--in-process"]
+    done = stack_env.manage(*args, check=False)
+    assert done.returncode == 1
+    assert "line 79, column id" in done.stderr
+    assert "seventy-seven" in done.stderr
+    assert loaded(target)[0] == 0
+    done = stack_env.manage(*args, "--json", check=False)
+    report = json.loads(done.stdout)
+    assert (report["status"], report["balanced"]) == ("failed", False)
+    assert report["problem"]["rows"][0]["line"] == 79
+
+
+def test_plan_only_shows_reasons_and_sql_and_does_nothing(target: Target, people: Path, capsys):
+    said = run(capsys, str(people), "--target", "t", "--table", "people", "--plan-only", "--parallel", "3")
+    assert "3 in parallel: as asked" in said
+    assert "LOAD DATA LOCAL INFILE" in said
+    assert "(`id`, `name`, @field3)" in said
+    assert not ImportJob.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--table", "peeple"), "Did you mean people?"),
+        (("--table", "people", "--delimiter", "|"), "goes into"),
+    ],
+)
+def test_what_cannot_be_planned_says_what_to_do(target: Target, people: Path, args: tuple, said: str):
+    with pytest.raises(CommandError, match=said):
+        call_command("import_csv", str(people), "--target", "t", *args)
+    assert not ImportJob.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("empty.csv", b"", "empty"),
+        ("header.csv", b"id,name,born\n", "header"),
+        ("picture.csv", b"\x89PNG\r\n\x1a\n" + bytes(200), "PNG"),
+        ("sheet.xlsx", b"PK\x03\x04" + bytes(200), "CSV"),
+        ("paper.csv", b"%PDF-1.7\n" + bytes(200), "PDF"),
+        ("quote.csv", b'id,name,born\n1,"open,1990-01-01\n2,b,1990-01-01\n', "line 2"),
+        ("latin.csv", b"id,name,born\n1,Zo\xeb,1990-01-01\n", "UTF-8"),
+    ],
+)
+def test_a_wrong_file_is_named_and_nothing_is_loaded(
+    target: Target, tmp_path: Path, name: str, content: bytes, said: str, stack_env: Stack
+):
+    path = tmp_path / name
+    path.write_bytes(content)
+    args = ["import_csv", str(path), "--target", "t", "--table", "people", "--in-process"]
+    done = stack_env.manage(*args, check=False)
+    assert done.returncode != 0
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert loaded(target)[0] == 0
+
+
+def test_a_directory_or_a_missing_file_is_said_plainly(target: Target, tmp_path: Path):
+    for path in (tmp_path, tmp_path / "nowhere.csv"):
+        with pytest.raises(CommandError, match=path.name):
+            call_command("import_csv", str(path), "--target", "t", "--table", "people")
+    assert not SourceFile.objects.exists()
+
+
+def test_an_unknown_target_names_the_known_ones(target: Target, people: Path):
+    with pytest.raises(CommandError, match="Known: t"):
+        call_command("import_csv", str(people), "--target", "nobody", "--table", "people")
