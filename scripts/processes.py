@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from django.conf import settings
 
@@ -35,6 +36,7 @@ def worker_control() -> list[str]:
 
 
 def beat() -> list[str]:
+    Path(settings.CELERY_BEAT_SCHEDULE_FILENAME).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     return ["celery", "-A", "config", "beat", "--loglevel=WARNING"]
 
 

@@ -119,7 +119,7 @@ class Supervisor:
         while not holds():
             self._raise_if_in("BACKOFF", "FATAL")
             if time.monotonic() - began > START_TIMEOUT:
-                raise CannotStart(f"no {what} after {START_TIMEOUT} s; the logs are in {self.log_dir}")
+                raise CannotStart(f"Still waiting for {what} after {START_TIMEOUT} s. The logs are in {self.log_dir}")
             time.sleep(0.1)
         print(f" {time.monotonic() - began:.1f} s", flush=True)
 
