@@ -8,7 +8,7 @@ import pytest
 
 from importer.engine.connection import Address
 from scripts.servers import PrivateRedis
-from tests.stack import Stack
+from tests.stack import Stack, running
 from tests.targets import TestServer, mariadb_server, mysql_server
 
 # `TEST_MYSQL_COMMAND start PORT` starts a MySQL server and prints its URL; without it the tests run on MariaDB alone.
@@ -57,3 +57,9 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateRe
 def stack_env(django_db_setup, tmp_path_factory: pytest.TempPathFactory) -> Stack:
     """A way to run `manage.py` on the test's database; no process is started."""
     return Stack(tmp_path_factory.mktemp("commands"))
+
+
+@pytest.fixture(scope="session")
+def stack(django_db_setup, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """Real processes on the test's database: Redis, Celery workers, beat."""
+    yield from running(tmp_path_factory.mktemp("stack"))

@@ -13,7 +13,6 @@ from config.settings import *
 
 TEST_DATABASE = Path(VAR_DIR) / "test.sqlite3"
 DATABASES["default"]["TEST"] = {"NAME": str(TEST_DATABASE)}
-PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STATIC_ROOT.mkdir(exist_ok=True)
 # Pages are tested without collectstatic.
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}

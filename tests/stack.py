@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.request import urlopen
 
 import psutil
 from django.conf import settings
@@ -100,6 +101,14 @@ class Stack:
         for process in (self.web, self.beat, self.load_worker, self.control_worker):
             process.stop()
         self.redis.stop()
+
+    def answers(self) -> bool:
+        """Whether the web server answers."""
+        try:
+            with urlopen(f"{self.url}/healthz", timeout=2) as answer:
+                return answer.status == 200
+        except OSError:
+            return False
 
     def manage(self, *args: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run `manage.py` on the test's database."""

@@ -12,18 +12,13 @@ from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.plan import Options
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation import prepare
-from tests.stack import Stack, running, wait_until
+from tests.stack import Stack, wait_until
 
 ROWS = 400_000
 COLUMNS = "n INT NOT NULL, word VARCHAR(40) NOT NULL, amount DECIMAL(12,2), at DATETIME"
 TABLES = {"keyed": f"{COLUMNS}, PRIMARY KEY (n)", "unkeyed": COLUMNS}
 # Small chunks, so that there is always one in flight to disturb.
 CHUNK_BYTES = 512 * 1024
-
-
-@pytest.fixture(scope="session")
-def stack(django_db_setup, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    yield from running(tmp_path_factory.mktemp("stack"))
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,95 @@
+"""From an upload in a real browser to the balanced equation, through real workers into real servers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.models import ImportJob
+from tests.stack import Stack, wait_until
+
+ROWS = 20_000
+PASSWORD = "a long enough password"
+COLUMNS = "id INT PRIMARY KEY, name VARCHAR(60) NOT NULL, seen DATETIME NULL, score DECIMAL(8,2) NULL"
+
+
+@pytest.fixture(scope="session")
+def web(stack: Stack) -> Stack:
+    stack.manage("collectstatic", "--no-input")
+    stack.web.start()
+    wait_until(stack.answers, what="the web server")
+    return stack
+
+
+@pytest.fixture
+def page(chromium, web: Stack, transactional_db) -> Iterator[Page]:
+    User.objects.create_superuser("admin", password=PASSWORD)
+    context = chromium.new_context(base_url=web.url, viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_label("User name").fill("admin")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    yield page
+    context.close()
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    path = tmp_path / "people & <b>more.csv"
+    rows = (f'{n},"Zoë, ""{n}""",2024-01-{n % 28 + 1:02}T10:00:00Z,{"NA" if n % 4 else "1.25"}\n' for n in range(ROWS))
+    path.write_text("id,name,seen,score\n" + "".join(rows))
+    return path
+
+
+def add_target(page: Page, address: Address) -> None:
+    page.get_by_role("link", name="Targets").first.click()
+    page.get_by_role("link", name="Add").first.click()
+    for name in ("host", "port", "user", "database"):
+        page.locator(f"#id_{name}").fill(str(getattr(address, name)))
+    page.locator("#id_name").fill("warehouse")
+    page.get_by_label("Off (this machine").check()
+    page.get_by_role("button", name="Save and check").click()
+    expect(page.get_by_text("Ready", exact=False).first).to_be_visible()
+
+
+def upload(page: Page, path: Path, table: str) -> None:
+    """Choose a file and a table, and wait for the button that says what it will do."""
+    page.goto("/new/")
+    page.locator("#file-choice").set_input_files(path)
+    page.get_by_label("Table").fill(table)
+    page.get_by_label("Table").blur()
+
+
+def test_from_the_upload_to_the_balanced_equation(page: Page, database: Address, people: Path):
+    with connect(database) as connection:
+        execute(connection, f"CREATE TABLE people ({COLUMNS})")
+    add_target(page, database)
+    upload(page, people, "people")
+    page.get_by_role("button", name="into warehouse.people").or_(
+        page.get_by_role("button", name=f"into {database.database}.people")
+    ).click()
+    expect(page.get_by_text("Balanced, and verified")).to_be_visible(timeout=60_000)
+    expect(page.locator("#job-equation")).to_contain_text(f"{ROWS:,}")
+    with connect(database) as connection:
+        found = fetch_all(connection, "SELECT COUNT(*), COUNT(score), MIN(name), MAX(seen) FROM people")[0]
+    assert (found[0], found[1], found[2], str(found[3])) == (ROWS, ROWS // 4, 'Zoë, "0"', "2024-01-28 10:00:00")
+
+
+def test_a_bad_row_is_named_on_the_job_page_and_nothing_of_its_chunk_is_kept(
+    page: Page, database: Address, people: Path
+):
+    with connect(database) as connection:
+        execute(connection, f"CREATE TABLE people ({COLUMNS})")
+    people.write_text(people.read_text().replace("\n150,", "\n15O,"))
+    add_target(page, database)
+    upload(page, people, "people")
+    page.get_by_role("button", name=".people").click()
+    expect(page.get_by_text("15O").first).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("line 152").first).to_be_visible()
+    wait_until(lambda: ImportJob.objects.get().ended)
+    with connect(database) as connection:
+        assert fetch_all(connection, "SELECT COUNT(*) FROM people") == [(0,)]
