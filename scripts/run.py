@@ -49,8 +49,11 @@ def serving(*private: str) -> Iterator[Supervisor]:
         supervisor.wait_for("the workers", lambda: set(health().get("workers", ())) >= WORKERS)
         yield supervisor
     finally:
-        print("\nStopping ...", end="", flush=True)
-        supervisor.stop()
+        try:
+            print("\nStopping ...", end="", flush=True)
+        finally:
+            # Also when the terminal is gone.
+            supervisor.stop()
         print(" stopped.", flush=True)
 
 
