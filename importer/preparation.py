@@ -1,7 +1,7 @@
 """From a file and a table to a plan that can be shown and started: nothing is written anywhere yet."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from importer.engine import ledger
 from importer.engine.connection import connect
@@ -12,7 +12,7 @@ from importer.engine.plan import ImportPlan, Options, make_plan
 from importer.engine.profile import Profile, profile_file, suggest_mapping
 from importer.engine.server import read_server
 from importer.engine.table import Table, read_table
-from importer.models import SourceFile, Target
+from importer.models import ImportJob, SourceFile, Target
 
 
 @dataclass(frozen=True)
@@ -58,3 +58,15 @@ def prepare(
     data_bytes = profile.size - profile.data_offset
     plan = make_plan(data_bytes, profile.dialect, table, mapping, options, server)
     return Prepared(source, target, profile, table, mapping, options, plan)
+
+
+def replan(job: ImportJob) -> ImportPlan:
+    """The plan for what is not in yet of a job, for its table and server as they are now; its chunks stay as they are.
+
+    Raises Problem with the first thing that stands in the way.
+    """
+    with connect(job.target.address) as connection:
+        table = read_table(connection, job.schema_name, job.table_name)
+        server = read_server(connection, job.target.address)
+    options = replace(job.options, chunk_bytes=job.plan.chunk_bytes, parallelism=job.parallelism)
+    return make_plan(job.source.size - job.data_offset, job.dialect, table, job.mapping, options, server)

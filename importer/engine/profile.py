@@ -173,8 +173,9 @@ def suggest_mapping(
     value: there it stays one until somebody says otherwise, and mapping_notes() asks.
     """
     mapping = _columns(profile, table)
+    text: tuple[str, ...] = ()
     if null_markers is None:
-        typed, text = _null_words_seen(profile, mapping, table), ()
+        typed = _null_words_seen(profile, mapping, table)
     else:
         typed = text = tuple(dict.fromkeys(null_markers))
     suggested = []

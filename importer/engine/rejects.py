@@ -148,7 +148,8 @@ def _refusal(bad: list[BadRow], report: Report, chunk: ChunkRange) -> RowsRefuse
     return RowsRefused(
         f"{first.reason}{value}",
         where=where,
-        advice="Mend the file, the mapping or the table, then import it again; no row of this chunk was kept.",
+        advice="If the table is at fault, mend it and retry; if the file is, mend it and import it anew."
+        " Nothing of this chunk was kept.",
         rows=tuple(bad),
         bad_rows=max(len(bad), report.skipped),
     )

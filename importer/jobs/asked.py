@@ -12,7 +12,7 @@ from importer.engine.plan import MOST_PARALLELISM
 from importer.jobs.course import advance
 from importer.jobs.guarded import Status, change, unqueue
 from importer.models import Chunk, ImportJob
-from importer.preparation import Prepared
+from importer.preparation import Prepared, replan
 
 
 def create(prepared: Prepared, user: User | None = None) -> ImportJob:
@@ -61,9 +61,14 @@ def cancel(job_id: int) -> None:
 
 
 def retry(job_id: int) -> None:
-    """Load what is not in yet of a job that failed or was cancelled."""
+    """Load what is not in yet of a job that failed or was cancelled, into the table as it is now.
+
+    Raises Problem if the job is in another state, or if something on the target stands in the way.
+    """
+    plan = replan(ImportJob.objects.select_related("target", "source").get(pk=job_id)).as_json()
     with transaction.atomic():
-        _ask(job_id, "retried", [Status.FAILED, Status.CANCELLED], Status.WAITING, problem={}, finished_at=None)
+        ended = [Status.FAILED, Status.CANCELLED]
+        _ask(job_id, "retried", ended, Status.WAITING, plan_json=plan, problem={}, finished_at=None)
         open_chunks = Chunk.objects.filter(job=job_id).exclude(status=Chunk.Status.LOADED)
         open_chunks.update(status=Chunk.Status.PENDING, attempt=0, deaths=0, lease=None, problem={})
     start(job_id)

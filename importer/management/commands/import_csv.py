@@ -100,6 +100,11 @@ class Command(BaseCommand):
             self.stdout.write(f"{job.rows_per_second:,.0f} rows/s, verified against the ledger on the server")
         if job.problem:
             self._show_problem(job.problem)
+        if job.loaded_rows and not job.balanced:
+            self.stderr.write(
+                f"{job.loaded_rows:,} rows of other chunks are in the table and stay there: importing the whole file"
+                " again would load them twice. Retry on the job's page loads what is missing."
+            )
 
     def _show_problem(self, problem: dict[str, Any]) -> None:
         where = f"{problem['where']}: " if problem["where"] else ""

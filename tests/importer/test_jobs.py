@@ -1,0 +1,207 @@
+"""The life of a job, on real servers, with the worker's steps taken one by one in this process."""
+
+from pathlib import Path
+
+import pytest
+
+from importer import jobs, sources, work
+from importer.engine import ledger
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.errors import Problem
+from importer.engine.plan import Options
+from importer.models import Chunk, ImportJob, Target
+from importer.preparation import prepare
+from importer.wake import Step
+
+ROWS = 3000
+Status = ImportJob.Status
+
+
+@pytest.fixture
+def target(database: Address, transactional_db) -> Target:
+    with connect(database) as connection:
+        ledger.create(connection)
+        execute(connection, "CREATE TABLE t (n INT, word VARCHAR(20))")
+    return Target.objects.create(
+        name="t", host=database.host, port=database.port, user=database.user, database=database.database, tls="off"
+    )
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "words.csv"
+    path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(ROWS)))
+    return path
+
+
+def created(target: Target, file: Path, chunk_bytes: int = 8000, parallelism: int = 2) -> ImportJob:
+    options = Options(chunk_bytes=chunk_bytes, parallelism=parallelism)
+    return jobs.create(prepare(sources.register(file), target, "t", options=options))
+
+
+TAKE = {"scan": work.scan_job, "load_chunk": work.load, "verify": work.verify_job}
+
+
+def take(step: Step) -> None:
+    TAKE[step.task](step.id, lambda _job_id, _later: None)
+
+
+def run(job: ImportJob) -> ImportJob:
+    """Take every step that is queued, until none is."""
+    jobs.advance(job.pk)
+    while steps := queued(job):
+        for step in steps:
+            take(step)
+        jobs.advance(job.pk)
+    return ImportJob.objects.get(pk=job.pk)
+
+
+def queued(job: ImportJob) -> list[Step]:
+    """What a broker would hold for the job."""
+    own = {"scan queued": Step("scan", job.pk), "verify queued": Step("verify", job.pk)}
+    chunks = Chunk.objects.filter(job=job, status=Chunk.Status.QUEUED).values_list("pk", flat=True)
+    step = ImportJob.objects.get(pk=job.pk).step
+    return [*([own[step]] if step in own else []), *(Step("load_chunk", pk) for pk in chunks)]
+
+
+def count(target: Target) -> int:
+    with connect(target.address) as connection:
+        return int(fetch_all(connection, "SELECT COUNT(*) FROM t")[0][0])
+
+
+def test_runs_to_its_end_and_balances(target: Target, file: Path):
+    job = run(created(target, file))
+    assert (job.status, job.balanced, job.loaded_rows) == (Status.SUCCEEDED, True, ROWS)
+    assert job.chunks.count() > 3
+    assert job.committed_bytes + job.data_offset == file.stat().st_size
+    assert job.table_claim is None
+    assert count(target) == ROWS
+
+
+def test_second_job_waits_for_the_table(target: Target, file: Path):
+    first, second = created(target, file), created(target, file)
+    jobs.advance(first.pk)
+    assert jobs.advance(second.pk) == []
+    assert ImportJob.objects.get(pk=second.pk).status == Status.WAITING
+    jobs.cancel(first.pk)
+    jobs.advance(first.pk)
+    assert run(second).status == Status.SUCCEEDED
+
+
+def test_window_is_the_parallelism_and_the_targets_ceiling(target: Target, file: Path):
+    job = created(target, file, chunk_bytes=2000, parallelism=4)
+    [scan] = jobs.advance(job.pk)
+    take(scan)
+    assert len(jobs.advance(job.pk)) == 4
+    assert jobs.advance(job.pk) == []
+    jobs.set_parallelism(job.pk, 6)
+    assert job.chunks.filter(status=Chunk.Status.QUEUED).count() == 6
+    Target.objects.filter(pk=target.pk).update(ceiling=7)
+    jobs.set_parallelism(job.pk, 60)
+    assert job.chunks.filter(status=Chunk.Status.QUEUED).count() == 7
+
+
+def test_a_doubled_message_finds_nothing_to_do(target: Target, file: Path):
+    job = created(target, file)
+    take(jobs.advance(job.pk)[0])
+    step = jobs.advance(job.pk)[0]
+    take(step)
+    take(step)
+    take(Step("scan", job.pk))
+    take(Step("verify", job.pk))
+    assert run(job).loaded_rows == count(target) == ROWS
+
+
+def test_failed_job_keeps_other_chunks_and_retry_loads_the_rest(target: Target, file: Path):
+    file.write_text(file.read_text().replace("word 2000\n", "a word that is much too long\n"))
+    job = run(created(target, file))
+    assert job.status == Status.FAILED
+    assert job.problem["rows"][0]["line"] == 2002
+    assert 0 < job.loaded_rows < ROWS
+    assert count(target) == job.loaded_rows
+    with connect(target.address) as connection:
+        execute(connection, "ALTER TABLE t MODIFY word VARCHAR(40)")
+    jobs.retry(job.pk)
+    job = run(job)
+    assert (job.status, job.problem) == (Status.SUCCEEDED, {})
+    assert count(target) == ROWS
+
+
+def test_chunk_that_a_fail_over_lost_is_loaded_again(target: Target, file: Path):
+    job = created(target, file)
+    while not (steps := jobs.advance(job.pk)) or steps[0].task != "verify":
+        for step in steps:
+            take(step)
+    lost = job.chunks.get(number=1)
+    with connect(target.address) as connection:
+        execute(connection, f"DELETE FROM {ledger.TABLE} WHERE job = %s AND chunk = 1", (str(job.key),))
+        first = lost.first_line - 2
+        execute(connection, "DELETE FROM t WHERE n >= %s AND n < %s", (first, first + lost.rows))
+    assert count(target) == ROWS - lost.rows
+    take(steps[0])
+    assert ImportJob.objects.get(pk=job.pk).status == Status.LOADING
+    assert run(job).status == Status.SUCCEEDED
+    assert count(target) == ROWS
+
+
+def test_chunk_that_kills_its_workers_is_given_up(target: Target, file: Path, settings):
+    settings.LEASE_SECONDS = 0  # the worker is dead as soon as it has the chunk
+    job = created(target, file, parallelism=1)
+    take(jobs.advance(job.pk)[0])
+    for _ in range(settings.MAX_DEATHS):
+        [step] = [step for step in jobs.advance(job.pk) if step.task == "load_chunk"]
+        assert jobs.claim_chunk(step.id)
+        work.sweep(lambda _job_id, _later: None)
+    job = run(job)
+    assert job.status == Status.FAILED
+    assert "worker that loaded it died" in job.problem["what"]
+    assert count(target) == 0
+
+
+def test_file_that_shrank_fails_the_job_and_says_so(target: Target, file: Path):
+    job = created(target, file)
+    with file.open("r+b") as out:
+        out.truncate(1000)
+    job = run(job)
+    assert job.status == Status.FAILED
+    assert job.problem["kind"] == "SourceChanged"
+    assert count(target) == 0
+
+
+def test_unbalanced_quote_in_the_middle_stops_the_job_and_names_its_line(target: Target, file: Path):
+    file.write_text(file.read_text().replace("2500,word", '2500,"word'))
+    job = run(created(target, file))
+    assert job.status == Status.FAILED
+    assert "2,502" in job.problem["where"] or "2502" in job.problem["where"]
+    assert count(target) == job.loaded_rows
+
+
+@pytest.mark.parametrize("asked", [jobs.pause, jobs.resume, jobs.cancel])
+def test_what_the_state_does_not_allow_is_a_problem_and_changes_nothing(target: Target, file: Path, asked):
+    job = run(created(target, file))
+    with pytest.raises(Problem, match="is succeeded and cannot be"):
+        asked(job.pk)
+    assert ImportJob.objects.get(pk=job.pk).status == Status.SUCCEEDED
+
+
+def test_retry_of_a_good_job_is_a_problem(target: Target, file: Path):
+    job = run(created(target, file))
+    with pytest.raises(Problem, match="cannot be retried"):
+        jobs.retry(job.pk)
+
+
+def test_scan_goes_on_where_a_dead_one_stopped(target: Target, file: Path):
+    job = created(target, file)
+    jobs.advance(job.pk)
+    claimed = jobs.claim_scan(job.pk)
+    assert claimed
+    from importer.engine.load import open_source
+
+    with open_source(file) as fd:
+        found = list(work._found(fd, claimed))
+    assert jobs.add_chunks(claimed, found[:2])
+    ImportJob.objects.filter(pk=job.pk).update(step_lease="2000-01-01T00:00Z")
+    job = run(job)
+    assert (job.status, job.scanned_rows) == (Status.SUCCEEDED, ROWS)
+    assert [each.range for each in job.chunks.all()] == found
+    assert count(target) == ROWS
