@@ -16,6 +16,8 @@ SMALLEST_CHUNK = MIB
 LARGEST_CHUNK = 32 * MIB
 # Each session gets at least this many chunks, so that a slow one at the end does not leave the others idle.
 CHUNKS_PER_SESSION = 8
+# Chunks end with a record, before their full size: without this the file's last one would be a crumb.
+SLACK = 16 * 1024
 REMOTE_PARALLELISM = 4
 MOST_PARALLELISM = 64
 # Below this the redo log fills within seconds of a load, which then waits for the server to flush pages.
@@ -162,7 +164,8 @@ def _parallelism(server: Server) -> int:
 
 
 def _chunk_bytes(data_bytes: int, parallelism: int) -> int:
-    return _within(data_bytes // (parallelism * CHUNKS_PER_SESSION), SMALLEST_CHUNK, LARGEST_CHUNK)
+    share = data_bytes // (parallelism * CHUNKS_PER_SESSION) + SLACK
+    return _within(share, SMALLEST_CHUNK, LARGEST_CHUNK)
 
 
 def _within(value: int, least: int, most: int) -> int:
@@ -183,7 +186,7 @@ def _reasons(
     count = max(1, -(-data_bytes // chunk_bytes))
     why = "as asked" if options.chunk_bytes else "small enough to share out and to repeat, large enough to be cheap"
     chunks = "One chunk" if count == 1 else f"About {count:,} chunks"
-    yield Reason(f"{chunks} of at most {chunk_bytes / MIB:.1f} MiB", f"{why}; each is one transaction")
+    yield Reason(f"{chunks} of at most {chunk_bytes / 1e6:.1f} MB", f"{why}; each is one transaction")
     if table.triggers:
         yield Reason(f"Triggers fire: {', '.join(table.triggers)}", "once for each row", holds_back=True)
     yield from _what_holds_back(data_bytes, table, server)
@@ -218,8 +221,5 @@ def _what_holds_back(data_bytes: int, table: Table, server: Server) -> Iterator[
         )
     secondary = [key.name for key in table.keys if key.name != "PRIMARY"]
     if secondary and table.rows_estimate == 0:
-        yield Reason(
-            f"{len(secondary)} secondary keys stay on",
-            "each row goes into each of them while it loads",
-            holds_back=True,
-        )
+        keys = "1 secondary key stays" if len(secondary) == 1 else f"{len(secondary)} secondary keys stay"
+        yield Reason(f"{keys} on", "each row goes into every key as it is loaded", holds_back=True)

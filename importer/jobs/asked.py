@@ -65,9 +65,10 @@ def retry(job_id: int) -> None:
 
     Raises Problem if the job is in another state, or if something on the target stands in the way.
     """
-    plan = replan(ImportJob.objects.select_related("target", "source").get(pk=job_id)).as_json()
+    job = ImportJob.objects.select_related("target", "source").get(pk=job_id)
+    ended = [Status.FAILED, Status.CANCELLED]
+    plan = replan(job).as_json() if job.status in ended else job.plan_json
     with transaction.atomic():
-        ended = [Status.FAILED, Status.CANCELLED]
         _ask(job_id, "retried", ended, Status.WAITING, plan_json=plan, problem={}, finished_at=None)
         open_chunks = Chunk.objects.filter(job=job_id).exclude(status=Chunk.Status.LOADED)
         open_chunks.update(status=Chunk.Status.PENDING, attempt=0, deaths=0, lease=None, problem={})

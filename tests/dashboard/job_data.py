@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, Problem
+from importer.engine.mapping import ColumnMapping
 from importer.engine.plan import ImportPlan, Options, Reason
 from importer.models import Chunk, ImportJob, SourceFile, Target
 
@@ -85,7 +86,7 @@ def make_job(
         "status": status,
         "created_by": user,
         "dialect_json": Dialect().as_json(),
-        "mapping_json": [],
+        "mapping_json": [ColumnMapping(name).as_json() for name in ("id", "lat", "lon")],
         "options_json": Options().as_json(),
         "plan_json": plan.as_json(),
         "parallelism": parallelism,

@@ -11,8 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from importer import live
+from importer.engine.connection import connect, execute
 from importer.engine.errors import BadRow, Problem
-from importer.models import Chunk, ImportJob, SourceFile
+from importer.models import Chunk, ImportJob, SourceFile, Target
 from tests.dashboard.job_data import HEADER, LENGTH, REFUSED, ROWS, Status, make_job, make_user
 
 pytestmark = pytest.mark.django_db
@@ -201,7 +202,7 @@ class TestProblem:
 
 
 class TestButtons:
-    def test_pause_resume_cancel_retry(self, browser):
+    def test_pause_resume_cancel(self, browser):
         job = make_job(chunks=4, loaded=2)
         Chunk.objects.filter(job=job, status=Chunk.Status.LOADING).update(status=Chunk.Status.PENDING)
         for button, status in (
@@ -212,8 +213,21 @@ class TestButtons:
         ):
             assert f"{status.capitalize()}</span>" in press(browser, job, button).content.decode()
             assert status_of(job) == status
+
+    def test_retry_goes_on_into_the_table_as_it_is_now(self, browser, database):
+        with connect(database) as server:
+            execute(server, "CREATE TABLE nodes (id INT, lat DOUBLE, lon DOUBLE, later INT NULL)")
+        job = make_job("failed", chunks=4, loaded=2, schema_name=database.database)
+        Target.objects.filter(pk=job.target_id).update(
+            host=database.host, port=database.port, user=database.user, database=database.database
+        )
         press(browser, job, "retry")
         assert status_of(job) == Status.LOADING
+
+    def test_retry_while_the_server_is_away_says_so_and_changes_nothing(self, browser):
+        job = make_job("failed", chunks=4, loaded=2)
+        assert "No server answers there" in press(browser, job, "retry").content.decode()
+        assert status_of(job) == Status.FAILED
 
     @pytest.mark.parametrize(("status", "button"), [("paused", "pause"), ("succeeded", "cancel"), ("loading", "retry")])
     def test_what_cannot_be_done_is_said_and_changes_nothing(self, browser, status, button):

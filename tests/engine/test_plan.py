@@ -1,0 +1,108 @@
+"""What the planner decides, and why."""
+
+import pytest
+
+from importer.engine.dialect import RFC4180
+from importer.engine.errors import Problem
+from importer.engine.mapping import ColumnMapping
+from importer.engine.plan import MIB, Options, make_plan
+from importer.engine.server import Server
+from importer.engine.table import Column, Key, Table
+
+
+def column(name: str, **values) -> Column:
+    given = {"type": "int(11)", "nullable": True, "default": None, "auto_increment": False, "generated": False}
+    return Column(name=name, **{**given, **values})
+
+
+def table(*columns: Column, **values) -> Table:
+    return Table(**{"schema": "s", "name": "t", "engine": "InnoDB", "columns": columns or (column("a"),), **values})
+
+
+def server(local: bool = True, **variables: str) -> Server:
+    return Server("MariaDB", "10.11.19", {"local_infile": "ON", **variables}, local=local, cores=6)
+
+
+def plan(size: int = 10**9, of=None, names=("a",), options=None, on=None):
+    mapping = [ColumnMapping(name) for name in names]
+    return make_plan(size, RFC4180, of or table(), mapping, options or Options(), on or server())
+
+
+def why(made, start: str) -> str:
+    return next(each.why for each in made.reasons if each.choice.startswith(start))
+
+
+class TestParallelism:
+    def test_shares_this_machines_processors_with_a_local_server(self):
+        assert plan().parallelism == 6
+
+    def test_of_a_remote_server_is_four(self):
+        assert plan(on=server(local=False)).parallelism == 4
+
+    def test_is_as_asked(self):
+        made = plan(options=Options(parallelism=3))
+        assert made.parallelism == 3
+        assert why(made, "3 in parallel").startswith("as asked")
+
+
+class TestChunks:
+    @pytest.mark.parametrize(("size", "expected"), [(100, MIB), (10**12, 32 * MIB)])
+    def test_size_has_bounds(self, size: int, expected: int):
+        assert plan(size).chunk_bytes == expected
+
+    def test_last_one_is_no_crumb(self):
+        made = plan(480 * MIB)
+        assert 48 * made.chunk_bytes > 480 * MIB
+
+    def test_size_is_as_asked(self):
+        assert plan(options=Options(chunk_bytes=77)).chunk_bytes == 77
+
+
+class TestObstacles:
+    @pytest.mark.parametrize(
+        ("of", "names", "said"),
+        [
+            (table(engine="MyISAM"), ("a",), "cannot roll back"),
+            (table(engine=""), ("a",), "is a view"),
+            (table(), ("",), "No field of the file"),
+            (table(), ("nope",), "no column nope"),
+            (table(), ("a", "A"), "Two fields go into the column a"),
+            (table(column("a", generated=True)), ("a",), "computes the column a"),
+            (table(column("a"), column("b", nullable=False)), ("a",), "goes into b, which must have a value"),
+        ],
+    )
+    def test_of_table_and_mapping(self, of: Table, names: tuple, said: str):
+        with pytest.raises(Problem, match=said):
+            plan(of=of, names=names)
+
+    @pytest.mark.parametrize(
+        ("variables", "said"),
+        [
+            ({"local_infile": "OFF"}, "refuses LOAD DATA LOCAL"),
+            ({"wsrep_on": "ON", "wsrep_load_data_splitting": "ON"}, "Galera"),
+            ({"super_read_only": "ON"}, "read-only"),
+        ],
+    )
+    def test_of_the_server(self, variables: dict, said: str):
+        with pytest.raises(Problem, match=said):
+            plan(on=server(**variables))
+
+    def test_a_column_with_a_default_or_a_number_of_its_own_needs_no_field(self):
+        numbered = column("id", nullable=False, auto_increment=True)
+        assert plan(of=table(column("a"), numbered, column("d", nullable=False, default="x")))
+
+
+class TestReasons:
+    def test_what_holds_back_is_marked(self):
+        keys = (Key("PRIMARY", ("a",), True), Key("k", ("a",), False))
+        made = plan(
+            of=table(column("a", auto_increment=True), keys=keys, triggers=("log_it",)),
+            on=server(innodb_autoinc_lock_mode="1", innodb_log_file_size=str(96 * MIB)),
+        )
+        held = " ".join(each.choice for each in made.reasons if each.holds_back)
+        for part in ("log_it", "innodb_autoinc_lock_mode is 1", "redo log holds 96 MiB", "1 secondary key stays on"):
+            assert part in held
+
+    def test_a_backtick_in_a_name_cannot_end_it(self):
+        made = plan(of=table(column("a`; DROP TABLE x; --")), names=("a`; DROP TABLE x; --",))
+        assert "(`a``; DROP TABLE x; --`)" in made.statement
