@@ -24,6 +24,7 @@ Then = Callable[[int, Sequence[Step]], None]
 # A scan finds small chunks faster than a database records them one by one.
 MOST_TOGETHER = 64
 LONGEST_TOGETHER = 0.2  # seconds
+FIRST_ALONE = 8
 
 
 def scan_job(job_id: int, then: Then) -> None:
@@ -125,12 +126,13 @@ def _check_size(fd: int, job: ImportJob) -> None:
 
 
 def _together(found: Iterable[ChunkRange]) -> Iterator[list[ChunkRange]]:
-    """The first at once, so that loading can begin; later ones in groups of a fraction of a second."""
+    """The first ones at once, so that every session can begin; later ones in groups of a fraction of a second."""
     group: list[ChunkRange] = []
-    since = 0.0
-    for each in found:
+    since = time.monotonic()
+    for number, each in enumerate(found):
         group.append(each)
-        if len(group) == MOST_TOGETHER or time.monotonic() - since > LONGEST_TOGETHER:
+        late = time.monotonic() - since > LONGEST_TOGETHER
+        if number < FIRST_ALONE or late or len(group) == MOST_TOGETHER:
             yield group
             group, since = [], time.monotonic()
     if group:

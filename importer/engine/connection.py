@@ -109,8 +109,7 @@ class LoaderConnection(Connection):
 
     def _read(self, _state: int, buffer: int, size: int) -> int:
         try:
-            assert self.feed is not None
-            return self.feed.read_into(buffer, size)
+            return self.feed.read_into(buffer, size)  # type: ignore[union-attr]
         except BaseException as error:
             self.feed_error = error
             return -1

@@ -19,18 +19,23 @@ class ByteRange:
     """
 
     def __init__(self, fd: int, offset: int, length: int, on_sent: Callable[[int], None] | None = None) -> None:
-        self.sent = 0
         self._fd = fd
-        self._next = offset
+        self._start = self._next = offset
         self._end = offset + length
         self._on_sent = on_sent
-        self._block = b""
-        self._position = 0
+        self._block = bytearray(min(BLOCK, length))
+        self._address = ctypes.addressof(ctypes.c_char.from_buffer(self._block)) if length else 0
+        self._position = self._filled = 0
         self._digest = xxhash.xxh3_64()
 
     @property
+    def sent(self) -> int:
+        """Bytes handed out so far."""
+        return self._next - self._start - (self._filled - self._position)
+
+    @property
     def digest(self) -> str:
-        """xxh3-64 of the bytes handed out so far, hexadecimal."""
+        """xxh3-64 of the bytes read so far, hexadecimal."""
         return self._digest.hexdigest()
 
     def read_into(self, address: int, size: int) -> int:
@@ -39,27 +44,33 @@ class ByteRange:
         Raises SourceChanged if the file is shorter than it was: an end of data always looks like success to the
         server (facts.md, The local-infile callback), so it must not look like one to us.
         """
-        if self._position == len(self._block) and not self._read_block():
-            return 0
-        count = min(size, len(self._block) - self._position)
-        ctypes.memmove(address, self._block[self._position : self._position + count], count)
-        self._position += count
-        self.sent += count
+        # Called some 250 times for each MB: every operation here shows in the processor time of a load.
+        position = self._position
+        count = self._filled - position
+        if not count:
+            if not self._read_block():
+                return 0
+            position, count = 0, self._filled
+        if count > size:
+            count = size
+        ctypes.memmove(address, self._address + position, count)
+        self._position = position + count
         return count
 
     def _read_block(self) -> bool:
         if self._on_sent:
-            self._on_sent(self.sent)
+            self._on_sent(self._next - self._start)
         wanted = min(BLOCK, self._end - self._next)
         if not wanted:
             return False
-        self._block = os.pread(self._fd, wanted, self._next)
-        if not self._block:
+        block = memoryview(self._block)[:wanted]
+        filled = os.preadv(self._fd, [block], self._next)
+        if not filled:
             raise SourceChanged(
                 f"The file ends at byte {self._next:,} but the scan saw more.",
                 advice="Leave the file alone while it loads; import it again as a new file.",
             )
-        self._position = 0
-        self._next += len(self._block)
-        self._digest.update(self._block)
+        self._position, self._filled = 0, filled
+        self._next += filled
+        self._digest.update(block[:filled])
         return True
