@@ -46,13 +46,19 @@ class TestParallelism:
 
 
 class TestChunks:
-    @pytest.mark.parametrize(("size", "expected"), [(100, MIB), (10**12, 32 * MIB)])
-    def test_size_has_bounds(self, size: int, expected: int):
-        assert plan(size).chunk_bytes == expected
+    @pytest.mark.parametrize(("size", "least", "most"), [(100, 100, MIB), (60 * MIB, 4 * MIB, 9 * MIB)])
+    def test_of_a_small_file_are_few(self, size: int, least: int, most: int):
+        assert least <= plan(size).chunk_bytes <= most
 
-    def test_last_one_is_no_crumb(self):
-        made = plan(480 * MIB)
-        assert 48 * made.chunk_bytes > 480 * MIB
+    def test_of_a_large_file_stay_below_the_largest(self):
+        assert 16 * MIB < plan(10**12).chunk_bytes <= 33 * MIB
+
+    @pytest.mark.parametrize("size", [60 * MIB, 61 * MIB, 480 * MIB, 10**10])
+    def test_give_each_session_as_many_and_leave_no_crumb(self, size: int):
+        made = plan(size)
+        chunks = -(-size // made.chunk_bytes)
+        assert chunks % made.parallelism == 0
+        assert size - (chunks - 1) * made.chunk_bytes > made.chunk_bytes / 2
 
     def test_size_is_as_asked(self):
         assert plan(options=Options(chunk_bytes=77)).chunk_bytes == 77
