@@ -12,8 +12,8 @@ from importer.engine.server import Server
 from importer.engine.table import Column, Table
 
 MIB = 2**20
-# A chunk costs about 15 ms of processor time besides its load: a sixth of what 2 MB take, a thirtieth of 8 MiB.
-SMALLEST_CHUNK = 8 * MIB
+# A chunk costs about 15 ms of processor time besides its load: a sixth of what 2 MB take.
+SMALLEST_CHUNK = 16 * MIB
 LARGEST_CHUNK = 32 * MIB
 # Each session gets at least this many chunks, so that a slow one at the end does not leave the others idle.
 CHUNKS_PER_SESSION = 4
