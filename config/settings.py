@@ -188,6 +188,11 @@ CELERY_TASK_DEFAULT_QUEUE = "control"
 CELERY_TASK_CREATE_MISSING_QUEUES = True
 CELERY_TASK_ROUTES = {"importer.tasks.scan": {"queue": "scan"}, "importer.tasks.load_chunk": {"queue": "load"}}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# Below the visibility timeout: a task that hangs is killed before Redis delivers it to somebody else (seconds).
+CELERY_TASK_TIME_LIMIT = 3000
+# What a library may leak ends with the process that leaked it (tasks, KiB).
+CELERY_WORKER_MAX_TASKS_PER_CHILD = 500
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = 400_000
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 30
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False

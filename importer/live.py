@@ -14,7 +14,7 @@ INTERVAL = 0.25  # seconds between two updates of one chunk
 def sent_bytes(job_id: int) -> int:
     """Bytes of chunks in flight that were handed to the server; 0 when Redis is away."""
     try:
-        return sum(int(sent) for sent in _redis().hvals(_key(job_id)))
+        return sum(int(sent) for sent in connection().hvals(_key(job_id)))
     except redis.RedisError:
         return 0
 
@@ -36,14 +36,14 @@ def reporter(job_id: int, chunk_number: int) -> Callable[[int], None]:
 def forget(job_id: int, chunk_number: int) -> None:
     """The chunk is no longer in flight."""
     try:
-        _redis().hdel(_key(job_id), str(chunk_number))
+        connection().hdel(_key(job_id), str(chunk_number))
     except redis.RedisError:
         return
 
 
 def _record(job_id: int, chunk_number: int, sent: int) -> None:
     try:
-        with _redis().pipeline(transaction=False) as pipe:
+        with connection().pipeline(transaction=False) as pipe:
             pipe.hset(_key(job_id), str(chunk_number), sent)
             pipe.expire(_key(job_id), KEPT_SECONDS)
             pipe.execute()
@@ -56,6 +56,6 @@ def _key(job_id: int) -> str:
 
 
 @cache
-def _redis() -> redis.Redis:
-    # Short timeouts: a page or a load must never wait for a counter.
+def connection() -> redis.Redis:
+    """A client with short timeouts: a page or a load must never wait for a counter."""
     return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1)

@@ -3,10 +3,8 @@
 import os
 import socket
 import sys
-from functools import cache
 
-import redis
-from django.conf import settings
+from importer.live import connection
 
 PREFIX = "millrace:worker:"
 # A worker writes every 5 s (`--heartbeat-interval`, scripts/processes.py).
@@ -15,22 +13,17 @@ SILENCE_SECONDS = 20
 
 def sign_of_life(name: str) -> None:
     """Say that the worker `name` (load@host, control@host) is alive."""
-    _redis().set(PREFIX + name, 1, ex=SILENCE_SECONDS)
+    connection().set(PREFIX + name, 1, ex=SILENCE_SECONDS)
 
 
 def farewell(name: str) -> None:
     """Say that the worker `name` ends."""
-    _redis().delete(PREFIX + name)
+    connection().delete(PREFIX + name)
 
 
 def living() -> list[str]:
     """Names of the workers that gave a sign of life lately. Raises redis.RedisError if Redis does not answer."""
-    return sorted(key.decode().removeprefix(PREFIX) for key in _redis().scan_iter(match=f"{PREFIX}*"))
-
-
-@cache
-def _redis() -> redis.Redis:
-    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2)
+    return sorted(key.decode().removeprefix(PREFIX) for key in connection().scan_iter(match=f"{PREFIX}*"))
 
 
 if __name__ == "__main__":

@@ -32,9 +32,9 @@ def browser(client):
 def counters(redis_server, settings):
     """A real Redis for the live counters."""
     settings.REDIS_URL = redis_server.url
-    live._redis.cache_clear()
+    live.connection.cache_clear()
     yield
-    live._redis.cache_clear()
+    live.connection.cache_clear()
 
 
 def page(browser, job):
@@ -144,9 +144,9 @@ class TestPolling:
 
     def test_without_redis_the_page_still_answers(self, browser, settings):
         settings.REDIS_URL = "unix:///nowhere/redis.sock?db=0"
-        live._redis.cache_clear()
+        live.connection.cache_clear()
         assert poll(browser, make_job()).status_code == 200
-        live._redis.cache_clear()
+        live.connection.cache_clear()
 
     @pytest.mark.parametrize("status", ImportJob.ENDED)
     def test_the_end_is_told_with_286_and_the_last_state(self, browser, status):
