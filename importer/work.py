@@ -9,7 +9,7 @@ from pathlib import Path
 from importer import jobs, live, sources
 from importer.engine import verify
 from importer.engine.connection import kill
-from importer.engine.errors import Problem, SourceChanged
+from importer.engine.errors import Problem, SourceChanged, TargetProblem
 from importer.engine.load import Watch, Work, load_chunk, open_source
 from importer.engine.scanner import ChunkRange, scan
 from importer.heart import Heart
@@ -60,7 +60,9 @@ def load(chunk_id: int, then: Then) -> None:
             outcome = load_chunk(_work(chunk), watch)
         jobs.record_loaded(chunk, outcome.timings)
     except Exception as error:
-        if heart.ended_it:
+        if isinstance(error, TargetProblem) and _is_in(chunk):
+            jobs.record_loaded(chunk, {})
+        elif heart.ended_it:
             jobs.record_cancelled(chunk)
         else:
             later = jobs.record_failed(chunk, _problem(error, str(chunk)))
@@ -150,6 +152,14 @@ def _work(chunk: Chunk) -> Work:
         plan=job.plan,
         chunk=chunk.range,
     )
+
+
+def _is_in(chunk: Chunk) -> bool:
+    """Whether the chunk was committed after all, its answer lost. If the server is away, the next attempt finds out."""
+    try:
+        return verify.chunk_is_in(chunk.job.target.address, str(chunk.job.key), chunk.number)
+    except Problem:
+        return False
 
 
 def _end_connection(chunk: Chunk) -> None:

@@ -81,6 +81,15 @@ def holds(connection: Connection, entry: Entry) -> bool:
     return bool(found)
 
 
+def has_chunk(connection: Connection, job: str, chunk: int) -> bool:
+    """Whether the chunk is committed; waits for an attempt at it that is still open.
+
+    FOR SHARE needs no right but SELECT since MySQL 8.0.22 (manual, Locking Reads); MariaDB knows the older words only.
+    """
+    sql = f"SELECT 1 FROM {TABLE} WHERE job = %s AND chunk = %s LOCK IN SHARE MODE"
+    return bool(fetch_all(connection, sql, (job, chunk)))
+
+
 def rows_by_chunk(connection: Connection, job: str) -> dict[int, int]:
     """The rows of each chunk that the ledger holds for a job, by chunk number."""
     found = fetch_all(connection, f"SELECT chunk, row_count FROM {TABLE} WHERE job = %s", (job,))

@@ -16,6 +16,8 @@ from importer.engine.plan import Options, make_plan
 from importer.engine.scanner import ChunkRange, scan
 from importer.engine.server import read_server
 from importer.engine.table import read_table
+from importer.engine.verify import chunk_is_in
+from tests.proxy import cutting_at_commit
 
 DIALECT = replace(RFC4180, header=False)
 
@@ -199,3 +201,18 @@ def test_loader_connection_serves_no_file_by_name(database: Address, tmp_path: P
             execute(connection, f"LOAD DATA LOCAL INFILE '{secret}' INTO TABLE t")
         execute(connection, "COMMIT")
     assert rows_of(database) == []
+
+
+@pytest.mark.parametrize("arrives", [True, False])
+def test_line_cut_at_commit_is_retryable_and_the_next_attempt_knows(numbers: Work, arrives: bool):
+    address = numbers.address
+    with (
+        cutting_at_commit(address.host, address.port, arrives=arrives) as port,
+        pytest.raises(TargetProblem) as caught,
+    ):
+        load_chunk(replace(numbers, address=replace(address, port=port)), Watch())
+    assert caught.value.retryable
+    assert chunk_is_in(address, "job-1", 0) is arrives
+    outcome = load_chunk(replace(numbers, attempt=2), Watch())
+    assert outcome.already is arrives
+    assert rows_of(address, "COUNT(*)") == [(1000,)]
