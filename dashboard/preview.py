@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from dashboard.choices import Choices, show_markers
+from importer import sources
 from importer.engine.connection import Connection, connect
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.errors import Problem
@@ -133,16 +134,8 @@ def look(source: SourceFile, choices: Choices) -> Preview:
         if preview.table and preview.target:
             _map_and_plan(preview, preview.table, preview.target)
     except Problem as problem:
-        preview.problem = _named(problem, source)
+        preview.problem = sources.named(problem, source)
     return preview
-
-
-def _named(problem: Problem, source: SourceFile) -> Problem:
-    """The same with the name that its owner knows in place of the one on our disk."""
-    for ours in (source.path, source.file.name):
-        problem.where = problem.where.replace(ours, source.name)
-        problem.what = problem.what.replace(ours, source.name)
-    return problem
 
 
 def _read_table(preview: Preview) -> None:

@@ -19,7 +19,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import Problem, SourceProblem
 from importer.models import SourceFile
 
 PIECE_BYTES = 2**20  # what is read, written or hashed at once
@@ -66,6 +66,19 @@ def clean_name(name: str) -> str:
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     shown = "".join(char for char in last if unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp")).strip()
     return shown[:255] if shown.strip(".") else UNNAMED
+
+
+def named(problem: Problem, source: SourceFile) -> Problem:
+    """The same problem as an upload's owner knows the file: by its name, not by the one on our disk."""
+    if source.owned:
+        if isinstance(problem, SourceProblem) and not source.file.exists():
+            return SourceProblem("The uploaded file is no longer on this server.", source.name, "Upload it again.")
+        for ours in (source.path, source.file.name):
+            problem.where = problem.where.replace(ours, source.name)
+            problem.what = problem.what.replace(ours, source.name)
+    if isinstance(problem, SourceProblem):
+        problem.where = problem.where or source.name
+    return problem
 
 
 def begin_upload(name: str, size: int, user: User | None) -> SourceFile:

@@ -41,7 +41,7 @@ def scan_job(job_id: int, then: Then) -> None:
             _check_size(fd, job)
         jobs.finish_scan(job, job.source.size)
     except Exception as error:
-        jobs.fail(job_id, _problem(error, str(job)))
+        jobs.fail(job_id, _problem(error, str(job), job))
     finally:
         jobs.release_step(job)
         then(job_id, ())
@@ -65,7 +65,7 @@ def load(chunk_id: int, then: Then) -> None:
         elif heart.ended_it:
             jobs.record_cancelled(chunk)
         else:
-            later = jobs.record_failed(chunk, _problem(error, str(chunk)))
+            later = jobs.record_failed(chunk, _problem(error, str(chunk), chunk.job))
     finally:
         live.forget(chunk.job_id, chunk.number)
         then(chunk.job_id, later)
@@ -79,7 +79,7 @@ def verify_job(job_id: int, then: Then) -> None:
     try:
         missing = verify.missing_chunks(job.target.address, str(job.key), jobs.planned_rows(job))
     except Exception as error:
-        then(job_id, jobs.verify_failed(job, _problem(error, str(job))))
+        then(job_id, jobs.verify_failed(job, _problem(error, str(job), job)))
         return
     if missing:
         jobs.reopen(job, missing)
@@ -172,9 +172,9 @@ def _end_connection(chunk: Chunk) -> None:
         log.info("%s: its connection could not be ended: %s", chunk, problem)
 
 
-def _problem(error: Exception, where: str) -> Problem:
+def _problem(error: Exception, where: str, job: ImportJob) -> Problem:
     if isinstance(error, Problem):
-        return error
+        return sources.named(error, job.source)
     log.exception("%s: unexpected error", where, exc_info=error)
     return Problem(
         f"An unexpected error: {type(error).__name__}: {error}.",

@@ -67,7 +67,7 @@ class ByteRange:
         filled = os.preadv(self._fd, [block], self._next)
         if not filled:
             raise SourceChanged(
-                f"The file ends at byte {self._next:,} but the scan saw more.",
+                f"The file has become shorter: it ends at byte {self._next:,} but the scan saw more.",
                 advice="Leave the file alone while it loads; import it again as a new file.",
             )
         self._position, self._filled = 0, filled

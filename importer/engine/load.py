@@ -20,7 +20,7 @@ from importer.engine.methods import Report, load_data_local
 from importer.engine.plan import ImportPlan
 from importer.engine.rejects import clean, refused_rows
 from importer.engine.scanner import ChunkRange
-from importer.engine.table import read_digest
+from importer.engine.table import read_digest, read_table
 
 
 @dataclass(frozen=True)
@@ -103,14 +103,13 @@ def _load_rows(connection: LoaderConnection, fd: int, work: Work, watch: Watch) 
     report = load(feed)
     if feed.digest != chunk.digest:
         raise SourceChanged(
-            f"The bytes from {chunk.offset:,} to {chunk.offset + chunk.length:,} are not those that were scanned.",
+            f"The file has changed: the bytes from {chunk.offset:,} to {chunk.offset + chunk.length:,} are not those"
+            " that were scanned.",
             where=str(work.path),
             advice="Leave the file alone while it loads; import it again as a new file.",
         )
     if not clean(report, chunk.rows):
-        raise refused_rows(
-            connection, fd, chunk, dialect=work.dialect, columns=work.plan.fields, report=report, load=load
-        )
+        raise refused_rows(connection, fd, chunk, dialect=work.dialect, plan=work.plan, report=report, load=load)
     if not ledger.holds(connection, _entry(work)):
         raise TargetProblem(
             "The server ended the transaction by itself while the rows were loading.",
@@ -126,9 +125,10 @@ def _entry(work: Work) -> ledger.Entry:
 
 def _check_table(connection: LoaderConnection, plan: ImportPlan) -> None:
     if read_digest(connection, plan.schema, plan.table) != plan.table_digest:
+        read_table(connection, plan.schema, plan.table)  # which says so if it is gone
         raise TargetProblem(
             f"The table {plan.schema}.{plan.table} is no longer as it was planned for.",
-            advice="Start a new import, which plans for the table as it is now.",
+            advice="Retry, which plans for the table as it is now.",
         )
 
 
@@ -139,7 +139,9 @@ def open_source(path: Path) -> Iterator[int]:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
         raise SourceProblem(
-            f"The file cannot be opened: {error.strerror}.", where=str(path), advice="Put it back, or import it anew."
+            f"The file cannot be opened: {error.strerror}.",
+            where=str(path),
+            advice="Put it back and retry, or import it as a new one.",
         ) from error
     try:
         yield fd

@@ -5,14 +5,18 @@ chunk is halved: what loads cleanly stays, inside the same transaction, until on
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from importer.engine.connection import LoaderConnection, execute
 from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, RowsRefused
 from importer.engine.feed import ByteRange
 from importer.engine.methods import Report
+from importer.engine.plan import ImportPlan
+from importer.engine.reasons import reason_for
 from importer.engine.records import fields, locate
 from importer.engine.scanner import ChunkRange, scan
+from importer.engine.table import Table, read_table
 from importer.engine.warnings import WRONG_COUNT, ServerWarning, read_warnings
 
 # Named one by one in a message; the rest are counted.
@@ -32,14 +36,13 @@ def refused_rows(
     chunk: ChunkRange,
     *,
     dialect: Dialect,
-    columns: Sequence[str],
+    plan: ImportPlan,
     report: Report,
     load: LoadRange,
 ) -> RowsRefused:
     """Say which rows of the chunk made `report` unclean.
 
     Call right after the load, before ROLLBACK: the warnings are still there. Leaves the transaction rolled back.
-    `columns` are the table's columns in the order of the file's fields, "" for a field left out.
     """
     warnings = read_warnings(connection)
     execute(connection, "ROLLBACK")
@@ -49,11 +52,13 @@ def refused_rows(
         execute(connection, "ROLLBACK")
     else:
         unnumbered = None
-    bad = [_bad_row(fd, chunk, dialect, columns, warning) for warning in numbered[:NAMED_ROWS]]
+    explain = _Explanation(fd, dialect, plan.fields, read_table(connection, plan.schema, plan.table))
+    bad = [explain.row(chunk, warning) for warning in numbered[:NAMED_ROWS]]
     if unnumbered:
-        piece, warning = unnumbered
-        bad.insert(0, _bad_row(fd, piece, dialect, columns, warning))
-    return _refusal(bad, report, chunk)
+        # A value that was cut may make a duplicate of its row: the server then says both, we say the first.
+        known = {row.line for row in bad}
+        bad = [*(row for row in [explain.row(*unnumbered)] if row.line not in known), *bad]
+    return _refusal(bad, max(len(bad), len(numbered), report.skipped), report, chunk)
 
 
 def _first_per_row(warnings: Sequence[ServerWarning]) -> list[ServerWarning]:
@@ -108,50 +113,55 @@ def _only_warning(connection: LoaderConnection) -> ServerWarning:
     return ServerWarning(first.code, first.reason, 1, first.column)
 
 
-def _bad_row(fd: int, chunk: ChunkRange, dialect: Dialect, columns: Sequence[str], warning: ServerWarning) -> BadRow:
-    record = locate(fd, chunk.offset, chunk.length, chunk.first_line, dialect, warning.row)
-    values = [value.decode(errors="backslashreplace") for value in fields(record.raw, dialect)]
-    position = _position(warning, columns, len(values))
-    reason = warning.reason
-    if warning.code in WRONG_COUNT:
-        reason = (
-            f"The row has {len(values)} fields, expected are {len(columns)}."
-            if record.raw.strip(b"\r\n")
-            else "The line is blank."
-        )
-    return BadRow(
-        line=record.line,
-        column=warning.column,
-        value=values[position] if position is not None else "",
-        reason=reason,
-        code=warning.code,
-    )
+@dataclass(frozen=True)
+class _Explanation:
+    """What a warning becomes: a row of the file. `columns` are in the order of its fields, "" for one left out."""
+
+    fd: int
+    dialect: Dialect
+    columns: Sequence[str]
+    table: Table
+
+    def row(self, chunk: ChunkRange, warning: ServerWarning) -> BadRow:
+        """The row that the warning is about; its value is the column's, or the whole row where no column is named."""
+        record = locate(self.fd, chunk.offset, chunk.length, chunk.first_line, self.dialect, warning.row)
+        values = [value.decode(errors="backslashreplace") for value in fields(record.raw, self.dialect)]
+        whole = record.raw.rstrip(b"\r\n").decode(errors="backslashreplace")
+        position = self._position(warning, len(values))
+        value = whole if not warning.column else "" if position is None else values[position]
+        reason = self._reason(warning, len(values), blank=not whole)
+        return BadRow(record.line, warning.column, value, reason, warning.code)
+
+    def _reason(self, warning: ServerWarning, count: int, *, blank: bool) -> str:
+        if warning.code not in WRONG_COUNT:
+            return reason_for(warning, self.table)
+        if blank:
+            return "The line is blank."
+        return f"The row has {count} field{'' if count == 1 else 's'} instead of {len(self.columns)}."
+
+    def _position(self, warning: ServerWarning, count: int) -> int | None:
+        wanted = warning.column.lower()
+        found = [number for number, name in enumerate(self.columns) if wanted and name.lower() == wanted]
+        return found[0] if found and found[0] < count else None
 
 
-def _position(warning: ServerWarning, columns: Sequence[str], count: int) -> int | None:
-    wanted = warning.column.lower()
-    found = [number for number, name in enumerate(columns) if wanted and name.lower() == wanted]
-    return found[0] if found and found[0] < count else None
-
-
-def _refusal(bad: list[BadRow], report: Report, chunk: ChunkRange) -> RowsRefused:
-    last_line = f"the {chunk.rows:,} rows from line {chunk.first_line:,} on"
+def _refusal(bad: list[BadRow], count: int, report: Report, chunk: ChunkRange) -> RowsRefused:
+    lines = f"the {chunk.rows:,} rows from line {chunk.first_line:,} on"
     if not bad:
         return RowsRefused(
             f"The server counted {report.records:,} records where the file has {chunk.rows:,}.",
-            where=last_line,
+            where=lines,
             advice="Check delimiter, quote and line end: the server and the scan must read the same records.",
         )
     first = bad[0]
-    where = f"line {first.line:,}" + (f", column {first.column}" if first.column else "")
-    value = f" (value {_shortened(first.value)})" if first.column else ""
+    column = f", column {first.column}" if first.column else ""
     return RowsRefused(
-        f"{first.reason}{value}",
-        where=where,
-        advice="If the table is at fault, mend it and retry; if the file is, mend it and import it anew."
-        " Nothing of this chunk was kept.",
+        f"{first.reason} ({'value' if first.column else 'row'} {_shortened(first.value)})",
+        where=f"line {first.line:,}{column}",
+        advice="If the table should take this, change the table and retry. If it should not, correct the file and"
+        f" import that as a new one. Nothing was kept of this chunk ({lines}).",
         rows=tuple(bad),
-        bad_rows=max(len(bad), report.skipped),
+        bad_rows=count,
     )
 
 

@@ -22,10 +22,11 @@ class Equation:
         return self.source == self.loaded + self.replaced + self.skipped + self.rejected
 
     def __str__(self) -> str:
+        missing = self.source - self.loaded - self.replaced - self.skipped - self.rejected
         return (
             f"{self.source:,} = {self.loaded:,} loaded + {self.replaced:,} replaced"
             f" + {self.skipped:,} skipped + {self.rejected:,} rejected"
-        )
+        ) + (f" + {missing:,} missing" if missing else "")
 
 
 def chunk_is_in(address: Address, job: str, chunk: int) -> bool:

@@ -14,6 +14,14 @@ from importer.jobs.guarded import Status, change, unqueue
 from importer.models import Chunk, ImportJob
 from importer.preparation import Prepared, replan
 
+# What a person is told of a state, where its name alone would not make a sentence.
+STANDS: dict[str, str] = {
+    Status.SUCCEEDED: "has succeeded",
+    Status.FAILED: "has failed",
+    Status.CANCELLED: "was cancelled",
+    Status.CANCELLING: "is being cancelled",
+}
+
 
 def create(prepared: Prepared, user: User | None = None) -> ImportJob:
     """Record an import as planned. It waits until start()."""
@@ -92,4 +100,7 @@ def _ask(job_id: int, word: str, old: list[Status], new: Status, **values: Any) 
     """A guarded change of state that a person asked for; Problem if the job is in none of the `old` states."""
     if not change(job_id, old, status=new, **values):
         now = ImportJob.objects.values_list("status", flat=True).get(pk=job_id)
-        raise Problem(f"The import is {now} and cannot be {word}.", advice="Look at the page again.")
+        raise Problem(
+            f"The import {STANDS.get(now, f'is {now}')} and cannot be {word}.",
+            advice="Perhaps it was asked for twice; its page shows how it stands now.",
+        )

@@ -198,7 +198,16 @@ class TestProblem:
 
     def test_more_bad_rows_than_shown_are_counted(self, browser):
         problem = Problem("Bad rows.", rows=(BadRow(2, "a", "b", "c"),), bad_rows=4_321)
-        assert "The first 1 of 4,321 rows at fault" in page(browser, make_job(Status.FAILED, problem=problem))
+        assert "The first of 4,321 rows at fault in this chunk" in page(
+            browser, make_job(Status.FAILED, problem=problem)
+        )
+
+    def test_an_import_that_ended_before_its_scan_does_not_claim_to_know_the_file(self, browser):
+        job = make_job("cancelled", chunks=4, loaded=2)
+        ImportJob.objects.filter(pk=job.pk).update(scan_finished=False)
+        html = page(browser, job)
+        assert "rows read of the file" in html
+        assert "the file was not read to its end" in html
 
 
 class TestButtons:

@@ -117,18 +117,20 @@ def test_connection_killed_in_mid_load_keeps_nothing_and_is_retryable(numbers: W
 
 
 BAD = [
-    ("n INT, t VARCHAR(3)", b"1,abc\n2,abcd\n", 2, "t", "abcd"),
-    ("n INT, t VARCHAR(3)", b'1,abc\n"x",abc\n', 2, "n", "x"),
-    ("n TINYINT, t VARCHAR(9)", b'1,"a\nb"\n300,c\n', 3, "n", "300"),
-    ("n INT NOT NULL, t DATE", b"1,2024-01-01\n2,2024-02-30\n", 2, "t", "2024-02-30"),
-    ("n INT, t ENUM('a','b')", b"1,a\n2,b\n3,c\n", 3, "t", "c"),
-    ("n DECIMAL(5,2), t TEXT", b"1.25,a\n1.259,b\n", 2, "n", "1.259"),
+    ("n INT, t VARCHAR(3)", b"1,abc\n2,abcd\n", 2, "t", "abcd", "too long for varchar(3)"),
+    ("n INT, t VARCHAR(3)", b'1,abc\n"x",abc\n', 2, "n", "x", "does not fit int"),
+    ("n TINYINT, t VARCHAR(9)", b'1,"a\nb"\n300,c\n', 3, "n", "300", "outside the range of tinyint"),
+    ("n INT NOT NULL, t DATE", b"1,2024-01-01\n2,2024-02-30\n", 2, "t", "2024-02-30", "is not a valid date"),
+    ("n INT, t ENUM('a','b')", b"1,a\n2,b\n3,c\n", 3, "t", "c", "none of enum('a','b')"),
+    ("n DECIMAL(5,2), t TEXT", b"1.25,a\n1.259,b\n", 2, "n", "1.259", "does not fit decimal(5,2)"),
+    ("n INT, t CHAR(9) CHARSET latin1", b"1,a\n2,\xe2\x82\xac\xe4\xb8\xad\n", 2, "t", "€中", "does not fit char(9)"),
+    ("n INT PRIMARY KEY, t TEXT", b"15,a\n15O,b\n", 2, "n", "15O", "does not fit int"),
 ]
 
 
-@pytest.mark.parametrize(("columns_sql", "data", "line", "column", "value"), BAD)
+@pytest.mark.parametrize(("columns_sql", "data", "line", "column", "value", "said"), BAD)
 def test_a_changed_value_is_refused_by_line_column_and_value(
-    database: Address, tmp_path: Path, columns_sql: str, data: bytes, line: int, column: str, value: str
+    database: Address, tmp_path: Path, columns_sql: str, data: bytes, line: int, column: str, value: str, said: str
 ):
     given_table(database, columns_sql)
     path = tmp_path / "bad.csv"
@@ -137,12 +139,18 @@ def test_a_changed_value_is_refused_by_line_column_and_value(
         load_chunk(works(database, path, columns("n", "t"))[0], Watch())
     first = caught.value.rows[0]
     assert (first.line, first.column, first.value) == (line, column, value)
-    assert first.reason
+    assert said in first.reason
+    assert "The server says: " in first.reason
+    assert [row.line for row in caught.value.rows] == [line]
     assert rows_of(database, "COUNT(*)") == [(0,)]
     assert rows_of(database, "COUNT(*)", ledger.TABLE) == [(0,)]
 
 
-WRONG_COUNTS = [(b"7\n", "has 1 fields, expected are 2"), (b"7,a,b\n", "has 3 fields"), (b"\n", "line is blank")]
+WRONG_COUNTS = [
+    (b"7\n", "has 1 field instead of 2"),
+    (b"7,a,b\n", "has 3 fields instead of 2"),
+    (b"\n", "line is blank"),
+]
 
 
 @pytest.mark.parametrize(("row", "said"), WRONG_COUNTS)
@@ -152,7 +160,17 @@ def test_wrong_column_count_names_line_and_counts(database: Address, tmp_path: P
     path.write_bytes(b"1,a\n" * 10 + row + b"2,b\n" * 10)
     with pytest.raises(RowsRefused, match=said) as caught:
         load_chunk(works(database, path, columns("n", "t"))[0], Watch())
-    assert caught.value.rows[0].line == 11
+    first = caught.value.rows[0]
+    assert (first.line, first.column, first.value) == (11, "", row.decode().strip())
+
+
+def test_more_bad_rows_than_are_named_are_counted(database: Address, tmp_path: Path):
+    given_table(database, "n INT, t VARCHAR(3)")
+    path = tmp_path / "bad.csv"
+    path.write_bytes(b"1,a\n" + b"x,a\n" * 50)
+    with pytest.raises(RowsRefused) as caught:
+        load_chunk(works(database, path, columns("n", "t"))[0], Watch())
+    assert ([row.line for row in caught.value.rows], caught.value.bad_rows) == ([*range(2, 22)], 50)
 
 
 def test_duplicate_key_names_the_line_of_the_second(database: Address, tmp_path: Path):
@@ -161,7 +179,9 @@ def test_duplicate_key_names_the_line_of_the_second(database: Address, tmp_path:
     path.write_text("".join(f"{n},x\n" for n in [*range(500), 123, *range(500, 900)]))
     with pytest.raises(RowsRefused, match="Duplicate entry '123'") as caught:
         load_chunk(works(database, path, columns("n", "t"))[0], Watch())
-    assert caught.value.rows[0].line == 501
+    first = caught.value.rows[0]
+    assert (first.line, first.value) == (501, "123,x")
+    assert "there already: in the table, or earlier in the file" in first.reason
     assert rows_of(database, "COUNT(*)") == [(0,)]
 
 

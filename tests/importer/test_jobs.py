@@ -12,6 +12,7 @@ from importer.engine.plan import Options
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation import prepare
 from importer.wake import Step
+from tests.importer.steps import run, take
 
 ROWS = 3000
 Status = ImportJob.Status
@@ -37,31 +38,6 @@ def file(tmp_path: Path) -> Path:
 def created(target: Target, file: Path, chunk_bytes: int = 8000, parallelism: int = 2) -> ImportJob:
     options = Options(chunk_bytes=chunk_bytes, parallelism=parallelism)
     return jobs.create(prepare(sources.register(file), target, "t", options=options))
-
-
-TAKE = {"scan": work.scan_job, "load_chunk": work.load, "verify": work.verify_job}
-
-
-def take(step: Step) -> None:
-    TAKE[step.task](step.id, lambda _job_id, _later: None)
-
-
-def run(job: ImportJob) -> ImportJob:
-    """Take every step that is queued, until none is."""
-    jobs.advance(job.pk)
-    while steps := queued(job):
-        for step in steps:
-            take(step)
-        jobs.advance(job.pk)
-    return ImportJob.objects.get(pk=job.pk)
-
-
-def queued(job: ImportJob) -> list[Step]:
-    """What a broker would hold for the job."""
-    own = {"scan queued": Step("scan", job.pk), "verify queued": Step("verify", job.pk)}
-    chunks = Chunk.objects.filter(job=job, status=Chunk.Status.QUEUED).values_list("pk", flat=True)
-    step = ImportJob.objects.get(pk=job.pk).step
-    return [*([own[step]] if step in own else []), *(Step("load_chunk", pk) for pk in chunks)]
 
 
 def count(target: Target) -> int:
@@ -179,7 +155,7 @@ def test_unbalanced_quote_in_the_middle_stops_the_job_and_names_its_line(target:
 @pytest.mark.parametrize("asked", [jobs.pause, jobs.resume, jobs.cancel])
 def test_what_the_state_does_not_allow_is_a_problem_and_changes_nothing(target: Target, file: Path, asked):
     job = run(created(target, file))
-    with pytest.raises(Problem, match="is succeeded and cannot be"):
+    with pytest.raises(Problem, match="has succeeded and cannot be"):
         asked(job.pk)
     assert ImportJob.objects.get(pk=job.pk).status == Status.SUCCEEDED
 

@@ -102,15 +102,19 @@ class Command(BaseCommand):
             self._show_problem(job.problem)
         if job.loaded_rows and not job.balanced:
             self.stderr.write(
-                f"{job.loaded_rows:,} rows of other chunks are in the table and stay there: importing the whole file"
-                " again would load them twice. Retry on the job's page loads what is missing."
+                f"{job.loaded_rows:,} rows of other chunks are in the table and stay there. Retry on the job's page"
+                " loads what is missing, from the same file. Before a corrected file is imported as a new one, those"
+                " rows must be deleted from the table, or they are there twice."
             )
 
     def _show_problem(self, problem: dict[str, Any]) -> None:
         where = f"{problem['where']}: " if problem["where"] else ""
         self.stderr.write(f"{where}{problem['what']}")
         for row in problem["rows"]:
-            self.stderr.write(f"  line {row['line']}, column {row['column'] or '-'}: {row['value']!r}: {row['reason']}")
+            column = f", column {row['column']}" if row["column"] else ""
+            self.stderr.write(f"  line {row['line']:,}{column}: {row['value']!r}: {row['reason']}")
+        if problem["bad_rows"] > len(problem["rows"]):
+            self.stderr.write(f"  and {problem['bad_rows'] - len(problem['rows']):,} more in this chunk")
         self.stderr.write(problem["advice"])
 
 

@@ -1,0 +1,245 @@
+"""What can go wrong on the target and under the file: each ends the job with words that help, and leaves nothing."""
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from importer import jobs, sources
+from importer.engine import ledger
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.errors import Problem
+from importer.engine.plan import Options
+from importer.models import Chunk, ImportJob, SourceFile, Target
+from importer.preparation import prepare
+from tests.importer.steps import queued, run, take
+from tests.stack import wait_until
+from tests.targets import TestServer
+
+ROWS = 3000
+PASSWORD = "first-Passw0rd"
+Status = ImportJob.Status
+
+
+@pytest.fixture
+def clerk(server: TestServer, database: Address) -> Iterator[str]:
+    """An account that may do just what the README asks for."""
+    name = f"clerk_{uuid.uuid4().hex[:8]}"
+    account = f"{name}@'127.0.0.1'"
+    server.run(f"CREATE USER {account} IDENTIFIED BY '{PASSWORD}'")
+    server.run(f"GRANT INSERT, SELECT ON {database.database}.* TO {account}")
+    yield name
+    server.run(f"DROP USER {account}")
+
+
+@pytest.fixture
+def target(database: Address, clerk: str, transactional_db) -> Target:
+    with connect(database) as connection:
+        ledger.create(connection)
+        execute(connection, "CREATE TABLE t (n INT, word VARCHAR(20))")
+    target = Target(name="t", host=database.host, port=database.port, user=clerk, database=database.database, tls="off")
+    target.set_password(PASSWORD)
+    target.save()
+    return target
+
+
+@pytest.fixture
+def source(tmp_path: Path, db) -> SourceFile:
+    """An uploaded file."""
+    path = tmp_path / str(uuid.uuid4())
+    path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(ROWS)))
+    size = path.stat().st_size
+    return SourceFile.objects.create(name="words.csv", path=str(path), size=size, received=size, status="ready")
+
+
+def created(target: Target, source: SourceFile) -> ImportJob:
+    return jobs.create(prepare(source, target, "t", options=Options(chunk_bytes=8000, parallelism=2)))
+
+
+def in_the_middle(target: Target, source: SourceFile) -> ImportJob:
+    """A job that is scanned, with one chunk in the table and others to come."""
+    job = created(target, source)
+    for _ in range(2):
+        jobs.advance(job.pk)
+        take(queued(job)[0])
+    assert job.chunks.filter(status=Chunk.Status.LOADED).count() == 1
+    assert job.chunks.exclude(status=Chunk.Status.LOADED).exists()
+    return job
+
+
+def failed(job: ImportJob, *said: str) -> ImportJob:
+    """The job run to its end, which must be a failure that says so, and that has given its table free."""
+    job = run(job)
+    assert (job.status, job.table_claim) == (Status.FAILED, None)
+    words = f"{job.problem['where']} {job.problem['what']} {job.problem['advice']}"
+    for each in said:
+        assert each in words
+    assert "Traceback" not in words
+    return job
+
+
+def mended(job: ImportJob, database: Address) -> None:
+    """Once the cause is gone, a retry loads every row exactly once."""
+    jobs.retry(job.pk)
+    job = run(job)
+    assert (job.status, job.balanced, job.problem) == (Status.SUCCEEDED, True, {})
+    assert contents(database) == (ROWS, ROWS)
+
+
+def contents(database: Address) -> tuple:
+    with connect(database) as connection:
+        return fetch_all(connection, "SELECT COUNT(*), COUNT(DISTINCT n) FROM t")[0]
+
+
+def nothing_is_left(database: Address, job: ImportJob) -> None:
+    """Rows in the table are those of chunks that count as loaded, and no connection is open."""
+    assert contents(database)[0] == ImportJob.objects.get(pk=job.pk).loaded_rows
+
+    def idle() -> bool:
+        with connect(database) as connection:
+            sql = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = %s AND ID <> CONNECTION_ID()"
+            return fetch_all(connection, sql, (database.database,))[0][0] == 0
+
+    wait_until(idle, what="no connection left on the target")
+
+
+class TestAccount:
+    def test_without_insert_the_right_is_named_and_a_retry_with_it_succeeds(
+        self, server: TestServer, database: Address, target: Target, source: SourceFile, clerk: str
+    ):
+        server.run(f"REVOKE INSERT ON {database.database}.* FROM {clerk}@'127.0.0.1'")
+        server.run(f"GRANT INSERT ON {database.database}.{ledger.TABLE} TO {clerk}@'127.0.0.1'")
+        job = failed(created(target, source), "INSERT command denied", "error 1142", "Give the account that right")
+        nothing_is_left(database, job)
+        server.run(f"GRANT INSERT ON {database.database}.t TO {clerk}@'127.0.0.1'")
+        mended(job, database)
+
+    def test_with_another_password_since_the_plan_says_where_to_look(
+        self, server: TestServer, database: Address, target: Target, source: SourceFile, clerk: str
+    ):
+        job = in_the_middle(target, source)
+        server.run(f"ALTER USER {clerk}@'127.0.0.1' IDENTIFIED BY 'another-Passw0rd'")
+        job = failed(job, "Access denied", "error 1045", "Check user name and password of the target")
+        nothing_is_left(database, job)
+        assert PASSWORD not in str(job.problem)
+        target.set_password("another-Passw0rd")
+        target.save()
+        mended(job, database)
+
+    def test_with_a_wrong_password_from_the_start_nothing_begins(self, target: Target, source: SourceFile):
+        target.set_password("wrong")
+        with pytest.raises(Problem, match="Check user name and password of the target"):
+            created(target, source)
+        assert not ImportJob.objects.exists()
+
+
+class TestServerGone:
+    def test_before_the_start_it_is_said_at_once(self, server: TestServer, target: Target, source: SourceFile):
+        server.stop()
+        try:
+            with pytest.raises(Problem, match=r"No server answers there.*Check host and port"):
+                created(target, source)
+        finally:
+            server.start()
+        assert not ImportJob.objects.exists()
+
+    def test_for_a_moment_in_the_middle_no_row_is_lost_or_doubled(
+        self, server: TestServer, database: Address, target: Target, source: SourceFile
+    ):
+        job = in_the_middle(target, source)
+        server.stop()
+        try:
+            jobs.advance(job.pk)
+            for step in queued(job):
+                take(step)
+            assert ImportJob.objects.get(pk=job.pk).status == Status.LOADING
+            waiting = job.chunks.filter(status=Chunk.Status.PENDING).exclude(problem={}).first()
+            assert "No server answers there" in waiting.problem["what"]
+        finally:
+            server.start()
+        # What a chunk waits for after a failure is time: let it have passed.
+        job.chunks.filter(status=Chunk.Status.PENDING).update(lease=None)
+        assert run(job).status == Status.SUCCEEDED
+        assert contents(database) == (ROWS, ROWS)
+
+    def test_for_good_the_job_fails_and_a_retry_loads_the_rest(
+        self, server: TestServer, database: Address, target: Target, source: SourceFile, settings
+    ):
+        settings.MAX_ATTEMPTS = 1
+        job = in_the_middle(target, source)
+        server.stop()
+        try:
+            job = failed(job, f":{target.port}/", "No server answers there", "Check host and port")
+        finally:
+            server.start()
+        nothing_is_left(database, job)
+        mended(job, database)
+
+
+class TestServerChanged:
+    def test_local_infile_switched_off_since_the_plan_gives_the_line_that_helps(
+        self, server: TestServer, database: Address, target: Target, source: SourceFile
+    ):
+        job = in_the_middle(target, source)
+        server.run("SET GLOBAL local_infile = 0")
+        try:
+            job = failed(job, "refuse", "SET GLOBAL local_infile = 1")
+            with pytest.raises(Problem, match="local_infile is OFF"):
+                jobs.retry(job.pk)
+        finally:
+            server.run("SET GLOBAL local_infile = 1")
+        nothing_is_left(database, job)
+        mended(job, database)
+
+    def test_table_dropped_since_the_plan_is_said_to_be_gone(
+        self, server: TestServer, database: Address, target: Target, source: SourceFile
+    ):
+        job = created(target, source)
+        server.run(f"DROP TABLE {database.database}.t")
+        job = failed(job, "There is no table t", "Create it first")
+        with pytest.raises(Problem, match="There is no table t"):
+            jobs.retry(job.pk)
+        server.run(f"CREATE TABLE {database.database}.t (n INT, word VARCHAR(20))")
+        mended(job, database)
+
+
+class TestFileGone:
+    def test_deleted_before_the_start_the_preview_names_it_as_its_owner_does(self, target: Target, source: SourceFile):
+        source.file.unlink()
+        with pytest.raises(Problem, match="no such file") as caught:
+            created(target, source)
+        assert str(sources.named(caught.value, source)) == (
+            "words.csv: The uploaded file is no longer on this server. Upload it again."
+        )
+
+    def test_deleted_between_plan_and_scan(self, database: Address, target: Target, source: SourceFile):
+        job = created(target, source)
+        source.file.unlink()
+        job = failed(job, "words.csv", "no longer on this server", "Upload it again")
+        assert source.file.name not in str(job.problem)
+        nothing_is_left(database, job)
+
+    def test_deleted_in_the_middle_and_put_back_a_retry_loads_the_rest(
+        self, database: Address, target: Target, source: SourceFile
+    ):
+        content = source.file.read_bytes()
+        job = in_the_middle(target, source)
+        source.file.unlink()
+        job = failed(job, "words.csv", "no longer on this server")
+        nothing_is_left(database, job)
+        source.file.write_bytes(content)
+        mended(job, database)
+
+    def test_shrunk_in_the_middle(self, database: Address, target: Target, source: SourceFile):
+        job = in_the_middle(target, source)
+        with source.file.open("r+b") as out:
+            out.truncate(source.size // 2)
+        job = failed(job, "words.csv", "shorter", "import it again as a new file")
+        nothing_is_left(database, job)
+
+    def test_edited_in_the_middle_without_a_change_of_size(self, database: Address, target: Target, source: SourceFile):
+        job = in_the_middle(target, source)
+        source.file.write_bytes(source.file.read_bytes().replace(b"word 2999", b"WORD 2999"))
+        job = failed(job, "words.csv", "The file has changed", "import it again as a new file")
+        nothing_is_left(database, job)
