@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from importer.engine import ledger
 from importer.engine.connection import connect
 from importer.engine.dialect import Dialect
-from importer.engine.errors import TargetProblem
 from importer.engine.mapping import ColumnMapping
 from importer.engine.plan import ImportPlan, Options, make_plan
 from importer.engine.profile import Profile, profile_file, suggest_mapping
@@ -46,12 +44,6 @@ def prepare(
     profile = profile_file(source.file, dialect)
     schema, _, name = table_name.rpartition(".")
     with connect(target.address) as connection:
-        if not ledger.exists(connection):
-            raise TargetProblem(
-                f"The database {target.database} has no table {ledger.TABLE} yet.",
-                where=target.name,
-                advice="Run the target's check: it creates the table, or shows the SQL for it.",
-            )
         table = read_table(connection, schema or target.database, name)
         server = read_server(connection, target.address)
     mapping = tuple(mapping) if mapping is not None else suggest_mapping(profile, table, null_markers)

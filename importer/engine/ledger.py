@@ -38,7 +38,10 @@ class Entry:
 
 
 def create(connection: Connection) -> None:
-    """Create the ledger in the connection's database if it is not there. DDL: commits implicitly."""
+    """Create the ledger in the connection's database if it is not there. DDL: commits implicitly.
+
+    Raises MySQLdb.OperationalError (1142) if it is missing and the account may not create it.
+    """
     if not exists(connection):
         execute(connection, CREATE_SQL)
 

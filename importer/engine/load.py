@@ -78,6 +78,7 @@ def load_chunk(work: Work, watch: Watch) -> Outcome:
     stopwatch = Stopwatch()
     with open_source(work.path) as fd, connect_loader(work.address) as connection:
         watch.on_connect(connection.thread_id())
+        ledger.create(connection)
         _check_table(connection, work.plan)
         stopwatch.lap("connect")
         execute(connection, "START TRANSACTION")

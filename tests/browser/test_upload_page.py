@@ -176,10 +176,11 @@ class TestPause:
 
     def test_removed_it_leaves_nothing(self, page, target, cities, upload_dir):
         page.route("**/uploads/*/", lambda route: route.continue_() if route.request.method == "DELETE" else None)
-        drop(page, cities)
-        page.get_by_role("button", name="Remove the upload of cities.csv").click()
+        # Not before there is something on the server, which is then waited for from before the click on.
+        with page.expect_request(lambda request: request.method == "PATCH"):
+            drop(page, cities)
         with page.expect_response(lambda response: response.request.method == "DELETE"):
-            pass
+            page.get_by_role("button", name="Remove the upload of cities.csv").click()
         expect(page.locator("[data-upload]")).to_have_count(0)
         assert list(upload_dir.iterdir()) == []
 

@@ -128,3 +128,15 @@ def test_a_directory_or_a_missing_file_is_said_plainly(target: Target, tmp_path:
 def test_an_unknown_target_names_the_known_ones(target: Target, people: Path):
     with pytest.raises(CommandError, match="Known: t"):
         call_command("import_csv", str(people), "--target", "nobody", "--table", "people")
+
+
+def test_first_command_on_a_new_machine_makes_what_it_needs(database: Address, people: Path, tmp_path: Path):
+    """No `make run` before, no check of the target: its own tables and the ledger are made on the way."""
+    with connect(database) as connection:
+        execute(connection, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(40), born DATE NULL)")
+    fresh = Stack(tmp_path)
+    fresh.env = {**fresh.env, "VAR_DIR": str(tmp_path / "var"), "DATABASE_URL": ""}
+    url = f"mysql://{database.user}@{database.host}:{database.port}/{database.database}"
+    fresh.manage("target", "add", "new", url)
+    args = ["import_csv", str(people), "--target", "new", "--table", "people", "--encoding", "UTF8", "--in-process"]
+    assert json.loads(fresh.manage(*args, "--json").stdout)["balanced"] is True

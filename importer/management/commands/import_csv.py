@@ -1,6 +1,7 @@
 """`manage.py import_csv`: an import from a shell. Its options and its report are a contract (see README)."""
 
 import argparse
+import codecs
 import json
 import re
 import sys
@@ -9,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from importer import in_process, jobs, sources
@@ -17,6 +18,7 @@ from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.plan import Options
 from importer.engine.profile import profile_file
+from importer.management.prepared import PreparedCommand
 from importer.models import ImportJob, Target
 from importer.preparation import Prepared, prepare
 
@@ -39,6 +41,14 @@ def character(text: str) -> str:
     return WRITTEN.get(text, text)
 
 
+def encoding(text: str) -> str:
+    """The encoding's name as Dialect has it, however it is spelled: UTF8, utf-8..."""
+    try:
+        return codecs.lookup(text).name.removesuffix("-sig")
+    except LookupError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not the name of an encoding") from error
+
+
 def sessions(text: str) -> int:
     """1 to 64."""
     if not text.isdigit() or not 1 <= int(text) <= 64:
@@ -46,7 +56,7 @@ def sessions(text: str) -> int:
     return int(text)
 
 
-class Command(BaseCommand):
+class Command(PreparedCommand):
     help = "Load a CSV file into a table of a target, and prove that every row arrived."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -64,7 +74,7 @@ class Command(BaseCommand):
         parser.add_argument("--delimiter", type=character)
         parser.add_argument("--quote", type=character, help="'' for none")
         parser.add_argument("--escape", type=character, help="'' (RFC 4180) or a backslash")
-        parser.add_argument("--encoding", choices=["utf-8"])
+        parser.add_argument("--encoding", type=encoding, help="utf-8")
         parser.add_argument("--no-header", action="store_true", help="the first record is data")
         parser.add_argument("--plan-only", action="store_true", help="show what would be done, and do nothing")
         parser.add_argument("--in-process", action="store_true", help="without Redis and workers")

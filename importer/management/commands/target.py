@@ -6,17 +6,18 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db.models import ProtectedError
 
 from importer import targets
 from importer.engine.errors import Problem
+from importer.management.prepared import PreparedCommand
 from importer.models import Target
 
 SIGNS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
 
 
-class Command(BaseCommand):
+class Command(PreparedCommand):
     help = "Add, check, list and remove targets: the MySQL and MariaDB databases that imports go into."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
