@@ -4,8 +4,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.request import urlopen
@@ -29,7 +31,11 @@ def wait_until(holds: Callable[[], object], seconds: float = 90, what: str = "")
 
 @dataclass
 class Process:
-    """One of our processes, with all its children, in a group of its own."""
+    """One of our processes, with all its children, in a group of its own.
+
+    Started again when it ends by itself, as supervisord and the containers do: a Celery worker that acknowledges a
+    task at the very moment Redis goes down gives up (kombu 5.7.0, AttributeError on a closed connection).
+    """
 
     command: list[str]
     env: dict[str, str]
@@ -41,6 +47,12 @@ class Process:
             self.popen = subprocess.Popen(
                 self.command, cwd=ROOT, env=self.env, stdout=log, stderr=log, start_new_session=True
             )
+        threading.Thread(target=self._start_again, args=(self.popen,), daemon=True).start()
+
+    def _start_again(self, popen: subprocess.Popen[bytes]) -> None:
+        popen.wait()
+        if self.popen is popen:
+            self.start()
 
     def children(self) -> list[int]:
         assert self.popen
@@ -54,14 +66,16 @@ class Process:
         self._signal(signal.SIGTERM)
 
     def _signal(self, how: signal.Signals) -> None:
-        if not self.popen or self.popen.poll() is not None:
+        popen, self.popen = self.popen, None
+        if not popen:
             return
-        os.killpg(self.popen.pid, how)
+        with suppress(ProcessLookupError):
+            os.killpg(popen.pid, how)
         try:
-            self.popen.wait(timeout=20)
+            popen.wait(timeout=20)
         except subprocess.TimeoutExpired:
-            os.killpg(self.popen.pid, signal.SIGKILL)
-            self.popen.wait(timeout=20)
+            os.killpg(popen.pid, signal.SIGKILL)
+            popen.wait(timeout=20)
 
 
 class Stack:
