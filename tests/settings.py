@@ -1,10 +1,14 @@
 """The application's settings for tests: a folder and a database file of their own, which worker processes share."""
 
+import atexit
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
-os.environ.setdefault("VAR_DIR", tempfile.mkdtemp(prefix="millrace-test-"))
+if "VAR_DIR" not in os.environ:
+    os.environ["VAR_DIR"] = tempfile.mkdtemp(prefix="millrace-test-")
+    atexit.register(shutil.rmtree, os.environ["VAR_DIR"], ignore_errors=True)
 # So short that a test sees a dead worker's chunk come back.
 os.environ.setdefault("LEASE_SECONDS", "4")
 os.environ.setdefault("SWEEP_SECONDS", "1")
