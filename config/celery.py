@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import heartbeat_sent, worker_shutdown
+from celery.signals import celeryd_after_setup, heartbeat_sent, worker_shutdown
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -13,11 +13,14 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 
-@heartbeat_sent.connect
-def _tell_that_it_lives(sender: Any, **_: object) -> None:
+@celeryd_after_setup.connect
+def _tell_that_it_lives(instance: Any, **_: object) -> None:
     from importer import workers
 
-    workers.sign_of_life(sender.eventer.hostname)
+    def tell(**_: object) -> None:
+        workers.sign_of_life(instance.hostname, instance.concurrency)
+
+    heartbeat_sent.connect(tell, weak=False)
 
 
 @worker_shutdown.connect

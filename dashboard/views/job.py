@@ -14,7 +14,7 @@ from django_htmx.http import HttpResponseStopPolling
 
 from dashboard import charts
 from dashboard.progress import Progress, progress
-from importer import jobs
+from importer import jobs, workers
 from importer.engine.errors import Problem
 from importer.models import Chunk, ImportJob
 
@@ -134,6 +134,8 @@ def _live_context(now: Progress) -> dict[str, Any]:
         "map": charts.chunk_map(found),
         "ahead": _ahead(found),
         "can": _can(found),
+        # Asked only where the template needs it.
+        "loads_at_once": workers.loads_at_once,
     }
 
 

@@ -16,7 +16,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from dashboard import choices as form
 from dashboard.choices import Choices
 from dashboard.preview import Preview, look
-from importer import jobs, sources
+from importer import jobs, sources, workers
 from importer.engine.connection import connect
 from importer.engine.errors import Problem
 from importer.engine.plan import MOST_PARALLELISM
@@ -144,6 +144,7 @@ def _show(request: HttpRequest, preview: Preview, status: int = 200) -> HttpResp
         "dialect_selects": _dialect_selects(preview),
         "formats": DATETIME_FORMATS,
         "most_parallelism": MOST_PARALLELISM,
+        "loads_at_once": workers.loads_at_once,
         "most_chunk_mib": form.MOST_CHUNK_MIB,
     }
     return _answer(request, "_new_preview.html", context, status=422 if preview.problem else status)

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from importer import live
+from importer import live, workers
 from importer.engine.connection import connect, execute
 from importer.engine.errors import BadRow, Problem
 from importer.models import Chunk, ImportJob, SourceFile, Target
@@ -34,6 +34,7 @@ def counters(redis_server, settings):
     settings.REDIS_URL = redis_server.url
     live.connection.cache_clear()
     yield
+    live.connection().flushdb()
     live.connection.cache_clear()
 
 
@@ -259,6 +260,15 @@ class TestButtons:
         assert ">3</output>" in html
         job.refresh_from_db()
         assert job.parallelism == 3
+
+    @pytest.mark.usefixtures("counters")
+    def test_a_parallelism_that_the_workers_cannot_reach_is_said_to_be_one(self, browser):
+        job = make_job(chunks=4, parallelism=3)
+        assert "the workers load" not in page(browser, job)
+        workers.sign_of_life("load@here", 2)
+        assert "the workers load 2 at once" in page(browser, job)
+        workers.sign_of_life("load@there", 1)
+        assert "the workers load" not in page(browser, job)
 
     @pytest.mark.parametrize("wanted", ["", "0", "-1", "65", "9999", "two", "²"])
     def test_impossible_parallelism_is_refused_in_words(self, browser, wanted):

@@ -1,0 +1,38 @@
+"""What the workers tell of themselves, asked of real ones and of a real Redis."""
+
+import pytest
+
+from importer import live, workers
+from tests.stack import Stack, wait_until
+
+
+@pytest.fixture
+def redis(redis_server, settings):
+    settings.REDIS_URL = redis_server.url
+    live.connection.cache_clear()
+    yield live.connection()
+    live.connection().flushdb()
+    live.connection.cache_clear()
+
+
+def test_running_workers_tell_how_many_chunks_they_load_at_once(stack: Stack):
+    live.connection.cache_clear()
+    # The stack's load worker has two processes; those of the control worker load nothing.
+    wait_until(lambda: len(workers.living()) == 2, what="both workers to give a sign of life")
+    assert workers.loads_at_once() == 2
+
+
+def test_workers_of_several_machines_add_up(redis):
+    workers.sign_of_life("load@a", 4)
+    workers.sign_of_life("load@b", 3)
+    workers.sign_of_life("control@a", 2)
+    assert workers.loads_at_once() == 7
+    workers.farewell("load@a")
+    assert workers.loads_at_once() == 3
+
+
+def test_nobody_knows_without_redis(settings):
+    settings.REDIS_URL = "unix:///nowhere/redis.sock?db=0"
+    live.connection.cache_clear()
+    assert workers.loads_at_once() == 0
+    live.connection.cache_clear()
