@@ -151,6 +151,7 @@ def _work(chunk: Chunk) -> Work:
         dialect=job.dialect,
         plan=job.plan,
         chunk=chunk.range,
+        first=not job.chunks.filter(status=Chunk.Status.LOADED).exists(),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import MySQLdb
 
 from importer.engine.connection import Connection, execute, fetch_all
+from importer.engine.errors import TargetProblem
 
 TABLE = "millrace_ledger"
 
@@ -91,6 +92,22 @@ def has_chunk(connection: Connection, job: str, chunk: int) -> bool:
     """
     sql = f"SELECT 1 FROM {TABLE} WHERE job = %s AND chunk = %s LOCK IN SHARE MODE"
     return bool(fetch_all(connection, sql, (job, chunk)))
+
+
+def require_memory(connection: Connection, job: str, where: str) -> None:
+    """Raise TargetProblem if the ledger knows nothing of a job that has committed chunks.
+
+    Somebody has dropped or emptied it, or a fail-over has lost everything: nobody can tell any more which chunks are
+    in, and one of them might load twice.
+    """
+    if exists(connection) and fetch_all(connection, f"SELECT 1 FROM {TABLE} WHERE job = %s LIMIT 1", (job,)):
+        return
+    raise TargetProblem(
+        f"The table {TABLE} has forgotten this import: it was dropped or emptied, or a fail-over lost it.",
+        where=where,
+        advice="Look at how many of its rows are in the target's table and delete them; then import the file as a new"
+        " one. Going on could load rows twice.",
+    )
 
 
 def rows_by_chunk(connection: Connection, job: str) -> dict[int, int]:

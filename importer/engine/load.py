@@ -25,7 +25,10 @@ from importer.engine.table import read_digest, read_table
 
 @dataclass(frozen=True)
 class Work:
-    """One chunk of one job: `job` is the job's key in the ledger, `path` the source."""
+    """One chunk of one job: `job` is the job's key in the ledger, `path` the source.
+
+    `first`: none of the job's chunks is known to be in, so that a ledger that is missing may be made.
+    """
 
     job: str
     attempt: int
@@ -34,6 +37,7 @@ class Work:
     dialect: Dialect
     plan: ImportPlan
     chunk: ChunkRange
+    first: bool = True
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,10 @@ def load_chunk(work: Work, watch: Watch) -> Outcome:
     stopwatch = Stopwatch()
     with open_source(work.path) as fd, connect_loader(work.address) as connection:
         watch.on_connect(connection.thread_id())
-        ledger.create(connection)
+        if work.first:
+            ledger.create(connection)
+        else:
+            ledger.require_memory(connection, work.job, str(work.address))
         _check_table(connection, work.plan)
         stopwatch.lap("connect")
         execute(connection, "START TRANSACTION")

@@ -39,9 +39,12 @@ def missing_chunks(address: Address, job: str, expected: dict[int, int]) -> set[
     """The numbers of the chunks in `expected` (rows by chunk) that the ledger on the target does not hold.
 
     There are some after a fail-over that lost commits: data and ledger are lost together, so loading those chunks
-    again is right. Raises Problem if the ledger holds other rows than expected, which nothing in the protocol explains.
+    again is right. Raises Problem if the ledger holds other rows than expected, which nothing in the protocol explains,
+    or none of all: it may have been dropped, and the data may still be there.
     """
     with connect(address) as connection:
+        if expected:
+            ledger.require_memory(connection, job, str(address))
         found = ledger.rows_by_chunk(connection, job)
     differing = [number for number, rows in found.items() if expected.get(number) != rows]
     if differing:

@@ -276,10 +276,11 @@ class TestProblems:
         assert f"{number}" in words
         assert "whole number from 1 to 1,024" in words
 
-    def test_without_the_ledger_nothing_is_planned(self, browser, user, target, database):
+    def test_without_the_ledger_it_is_planned_and_looking_does_not_make_it(self, browser, user, target, database):
         with connect(database) as connection:
             execute(connection, f"DROP TABLE {ledger.TABLE}")
-        assert "check" in self.problem(show(browser, uploaded(user)))
+            assert show(browser, uploaded(user)).status_code == 200
+            assert not ledger.exists(connection)
 
     def test_a_file_that_is_gone_from_the_disk(self, browser, user, target):
         source = uploaded(user)

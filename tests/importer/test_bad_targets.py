@@ -133,6 +133,16 @@ class TestAccount:
             created(target, source)
         assert not ImportJob.objects.exists()
 
+    def test_without_a_ledger_and_without_the_right_to_make_one_the_check_is_named(
+        self, server: TestServer, database: Address, target: Target, source: SourceFile
+    ):
+        server.run(f"DROP TABLE {database.database}.{ledger.TABLE}")
+        job = failed(created(target, source), "CREATE command denied", ledger.TABLE, "the target's check writes")
+        nothing_is_left(database, job)
+        with connect(database) as connection:
+            ledger.create(connection)
+        mended(job, database)
+
 
 class TestServerGone:
     def test_before_the_start_it_is_said_at_once(self, server: TestServer, target: Target, source: SourceFile):
@@ -202,6 +212,34 @@ class TestServerChanged:
             jobs.retry(job.pk)
         server.run(f"CREATE TABLE {database.database}.t (n INT, word VARCHAR(20))")
         mended(job, database)
+
+    def test_ledger_dropped_in_the_middle_ends_the_job_before_a_row_comes_twice(
+        self, server: TestServer, database: Address, target: Target, source: SourceFile, clerk: str
+    ):
+        server.run(f"GRANT CREATE ON {database.database}.* TO {clerk}@'127.0.0.1'")
+        job = in_the_middle(target, source)
+        server.run(f"DROP TABLE {database.database}.{ledger.TABLE}")
+        job = failed(job, f"{ledger.TABLE} has forgotten this import", "import the file as a new one")
+        nothing_is_left(database, job)
+
+    def test_ledger_dropped_before_the_verification_ends_the_job_before_a_row_comes_twice(
+        self, server: TestServer, database: Address, target: Target, source: SourceFile, clerk: str
+    ):
+        server.run(f"GRANT CREATE ON {database.database}.* TO {clerk}@'127.0.0.1'")
+        job = created(target, source)
+        while ImportJob.objects.get(pk=job.pk).status != Status.VERIFYING:
+            for step in jobs.advance(job.pk):
+                if step.task != "verify":
+                    take(step)
+        server.run(f"DROP TABLE {database.database}.{ledger.TABLE}")
+        said = f"{ledger.TABLE} has forgotten this import"
+        job = failed(job, said)
+        # A new ledger does not bring the memory back.
+        with connect(database) as connection:
+            ledger.create(connection)
+        jobs.retry(job.pk)
+        failed(job, said)
+        assert contents(database) == (ROWS, ROWS)
 
 
 class TestFileGone:
