@@ -197,7 +197,11 @@ document.addEventListener("htmx:configRequest", (event) => {
 for (const name of ["htmx:sendError", "htmx:responseError"]) {
   document.addEventListener(name, (event) => {
     const words = event.target.closest(".source")?.querySelector(".start-words");
-    if (words) words.textContent = "The server did not answer as it should. Try that again, or reload the page.";
+    if (!words) return;
+    words.textContent =
+      event.detail.xhr.status === 404
+        ? "This upload is no longer there; perhaps it was removed in another tab. Reload the page."
+        : "The server did not answer as it should. Try that again, or reload the page.";
   });
 }
 

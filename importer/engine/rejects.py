@@ -13,7 +13,7 @@ from importer.engine.errors import BadRow, RowsRefused
 from importer.engine.feed import ByteRange
 from importer.engine.methods import Report
 from importer.engine.plan import ImportPlan
-from importer.engine.reasons import reason_for
+from importer.engine.reasons import DUPLICATE, reason_for
 from importer.engine.records import fields, locate
 from importer.engine.scanner import ChunkRange, scan
 from importer.engine.table import Table, read_table
@@ -158,10 +158,23 @@ def _refusal(bad: list[BadRow], count: int, report: Report, chunk: ChunkRange) -
     return RowsRefused(
         f"{first.reason} ({'value' if first.column else 'row'} {_shortened(first.value)})",
         where=f"line {first.line:,}{column}",
-        advice="If the table should take this, change the table and retry. If it should not, correct the file and"
-        f" import that as a new one. Nothing was kept of this chunk ({lines}).",
+        advice=f"{_advice(first.code)} Nothing was kept of this chunk ({lines}).",
         rows=tuple(bad),
         bad_rows=count,
+    )
+
+
+def _advice(code: int) -> str:
+    if code == DUPLICATE:
+        return (
+            "If these rows were imported before, delete them from the table and retry, or leave them out of the file."
+            " If they are new, correct their keys and import the file as a new one."
+        )
+    if code in WRONG_COUNT:
+        return "Check delimiter and quote. If they are right, correct the row and import the file as a new one."
+    return (
+        "If the table should take this, change the table and retry. If it should not, correct the file and import that"
+        " as a new one."
     )
 
 

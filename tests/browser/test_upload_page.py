@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
+from importer import sources
 from importer.engine import ledger
 from importer.engine.connection import connect, execute
 from importer.models import ImportJob, SourceFile, Target
@@ -56,8 +57,8 @@ def page(chromium, live_server, client):
     page.goto(f"{live_server.url}/new/")
     yield page
     context.close()
-    # The browser reports every answer that is not a success, and htmx every request that a newer one replaced.
-    expected = ("Failed to load resource", "htmx:")
+    # Browser and htmx report every answer that is not a success, and htmx every request that a newer one replaced.
+    expected = ("Failed to load resource", "Response Status Error Code", "htmx:")
     assert [text for text in complaints if not text.startswith(expected)] == []
 
 
@@ -198,6 +199,17 @@ class TestPause:
         expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled(timeout=15_000)
         assert len(failures) == 2
         assert SourceFile.objects.get().file.read_text() == CITIES
+
+
+class TestTwoTabs:
+    def test_what_was_removed_in_one_is_said_to_be_gone_in_the_other(self, page, target, cities):
+        drop(page, cities)
+        start = page.get_by_role("button", name=f"into {target.database}.cities")
+        expect(start).to_be_enabled()
+        sources.remove(SourceFile.objects.get())  # as the other tab does
+        start.click()
+        expect(page.get_by_text("perhaps it was removed in another tab")).to_be_visible()
+        assert not ImportJob.objects.exists()
 
 
 class TestSession:

@@ -162,6 +162,7 @@ def test_wrong_column_count_names_line_and_counts(database: Address, tmp_path: P
         load_chunk(works(database, path, columns("n", "t"))[0], Watch())
     first = caught.value.rows[0]
     assert (first.line, first.column, first.value) == (11, "", row.decode().strip())
+    assert "Check delimiter and quote" in caught.value.advice
 
 
 def test_more_bad_rows_than_are_named_are_counted(database: Address, tmp_path: Path):
@@ -182,6 +183,7 @@ def test_duplicate_key_names_the_line_of_the_second(database: Address, tmp_path:
     first = caught.value.rows[0]
     assert (first.line, first.value) == (501, "123,x")
     assert "there already: in the table, or earlier in the file" in first.reason
+    assert "If these rows were imported before" in caught.value.advice
     assert rows_of(database, "COUNT(*)") == [(0,)]
 
 
