@@ -16,7 +16,10 @@ os.environ.setdefault("SWEEP_SECONDS", "1")
 from config.settings import *
 
 TEST_DATABASE = Path(VAR_DIR) / "test.sqlite3"
-DATABASES["default"]["TEST"] = {"NAME": str(TEST_DATABASE)}
+if "sqlite" in DATABASES["default"]["ENGINE"]:
+    DATABASES["default"]["TEST"] = {"NAME": str(TEST_DATABASE)}
+else:
+    DATABASES["default"]["TEST"] = {"CHARSET": "utf8mb4"}
 STATIC_ROOT.mkdir(exist_ok=True)
 # Pages are tested without collectstatic.
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}

@@ -14,6 +14,7 @@ from urllib.request import urlopen
 
 import psutil
 from django.conf import settings
+from django.db import connection
 
 from scripts.servers import PrivateRedis, free_port
 
@@ -27,6 +28,14 @@ def wait_until(holds: Callable[[], object], seconds: float = 90, what: str = "")
     while not holds():
         assert time.monotonic() < deadline, f"still not true after {seconds} s: {what or holds}"
         time.sleep(0.02)
+
+
+def database_url() -> str:
+    """The test's own database, for processes that read their settings from the environment."""
+    name = connection.settings_dict["NAME"]
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{name}"
+    return f"{settings.DATABASE_URL.rpartition('/')[0]}/{name}"
 
 
 @dataclass
@@ -89,7 +98,7 @@ class Stack:
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "config.settings",
             "VAR_DIR": str(settings.VAR_DIR),
-            "DATABASE_URL": f"sqlite:///{settings.TEST_DATABASE}",
+            "DATABASE_URL": database_url(),
             "LEASE_SECONDS": str(settings.LEASE_SECONDS),
             "SWEEP_SECONDS": str(settings.SWEEP_SECONDS),
             "PYTHONPATH": str(ROOT),

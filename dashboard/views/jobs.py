@@ -26,7 +26,8 @@ COMPUTED: dict[str, F | Expression] = {
     "size": F("source__size"),
     "target_name": F("target__name"),
     "rows": F("loaded_rows") + F("replaced_rows") + F("skipped_rows") + F("rejected_rows"),
-    "throughput": F("committed_bytes") / MICROSECONDS,
+    # As a float: MySQL would divide integers to four decimals only.
+    "throughput": F("committed_bytes") * 1.0 / MICROSECONDS,
     "seconds": MICROSECONDS / 1e6,
     "chunk_bytes": Cast(KT("plan_json__chunk_bytes"), BigIntegerField()),
     "method": KT("plan_json__method"),

@@ -3,13 +3,29 @@
 from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
 
 
 class Command(BaseCommand):
     help = "Before the processes start: migrate, collectstatic and ensure_admin. Safe to repeat."
 
     def handle(self, *_args: Any, **_options: Any) -> None:
+        _require_utf8mb4()
         call_command("migrate", interactive=False, verbosity=0)
         call_command("collectstatic", interactive=False, verbosity=0)
         call_command("ensure_admin", stdout=self.stdout)
+
+
+def _require_utf8mb4() -> None:
+    """MariaDB's databases are latin1 unless said otherwise: a file with a name in Japanese could not be recorded."""
+    if connection.vendor != "mysql":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT @@character_set_database, DATABASE()")
+        charset, name = cursor.fetchone()
+    if charset != "utf8mb4":
+        raise CommandError(
+            f"The application's database {name} has the character set {charset}."
+            f" Run this on its server first: ALTER DATABASE `{name}` CHARACTER SET utf8mb4;"
+        )
