@@ -52,9 +52,23 @@ def profile_file(path: Path, dialect: Dialect | None = None) -> Profile:
         size = os.fstat(fd).st_size
         sample = read_exactly(fd, min(size, SAMPLE_BYTES), 0)
         if not sample.removeprefix(UTF8_BOM).strip():
-            raise SourceProblem("The file is empty.", advice="Check how it was written.")
+            what = "The file is empty: it has blank lines only." if b"\n" in sample else "The file is empty."
+            raise SourceProblem(what, advice="Check how it was written.")
         refuse_other_kinds(sample)
+        _refuse_lone_cr(sample)
         return _profile(fd, size, sample, dialect)
+
+
+def _refuse_lone_cr(sample: bytes) -> None:
+    """Raise SourceProblem for lines that end as on old Macs: all of them would be read as one."""
+    first, *others = sample.removesuffix(b"\r").split(b"\r")
+    inside_quotes = first.count(b'"') % 2
+    if others and b"\n" not in sample and not inside_quotes:
+        raise SourceProblem(
+            "The lines end with CR alone, as on old Macs.",
+            where="line 1",
+            advice="Save the file with line ends LF or CR LF (in Excel: CSV UTF-8), then import it again.",
+        )
 
 
 def _profile(fd: int, size: int, sample: bytes, dialect: Dialect | None) -> Profile:

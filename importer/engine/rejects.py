@@ -146,7 +146,8 @@ class _Explanation:
 
 
 def _refusal(bad: list[BadRow], count: int, report: Report, chunk: ChunkRange) -> RowsRefused:
-    lines = f"the {chunk.rows:,} rows from line {chunk.first_line:,} on"
+    rows = f"{chunk.rows:,} row{'' if chunk.rows == 1 else 's'}"
+    lines = f"the {rows} from line {chunk.first_line:,} on"
     if not bad:
         return RowsRefused(
             f"The server counted {report.records:,} records where the file has {chunk.rows:,}.",

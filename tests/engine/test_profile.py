@@ -105,7 +105,17 @@ class TestNotACsvFile:
 
     @pytest.mark.parametrize("content", [b"", b"\n\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\r\n", b"  \n"])
     def test_an_empty_file(self, source, content):
-        assert "empty" in refusal(source(content)).what
+        what = refusal(source(content)).what
+        assert "empty" in what
+        assert ("blank lines only" in what) == (b"\n" in content)
+
+    def test_lines_that_end_with_cr_alone(self, source):
+        problem = refusal(source("id,name\r1,a\r2,b\r"))
+        assert "end with CR alone" in problem.what
+        assert "LF or CR LF" in problem.advice
+
+    def test_a_cr_in_a_value_is_none_of_these(self, source):
+        assert profile_file(source('"a\rb",c'), replace(RFC4180, header=False)).rows == (("a\rb", "c"),)
 
     def test_a_header_and_no_data(self, source):
         problem = refusal(source("id,name\n\n"))
