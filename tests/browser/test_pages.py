@@ -58,7 +58,38 @@ def theme(page):
     return page.locator("html").get_attribute("data-bs-theme")
 
 
+# The contrast of an element's text with what lies behind it (WCAG 2.2), all backgrounds laid over each other.
+CONTRAST = """element => {
+    const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    const lay = (colour) => {
+        canvas.fillStyle = colour;
+        canvas.fillRect(0, 0, 1, 1);
+    };
+    const brightness = () => [...canvas.getImageData(0, 0, 1, 1).data.slice(0, 3)]
+        .map((value) => value / 255)
+        .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, value, at) => sum + value * [0.2126, 0.7152, 0.0722][at], 0);
+    const layers = [];
+    for (let each = element; each; each = each.parentElement) layers.unshift(getComputedStyle(each).backgroundColor);
+    ["white", ...layers].forEach(lay);
+    const behind = brightness();
+    lay(getComputedStyle(element).color);
+    const [low, high] = [behind, brightness()].sort((one, other) => one - other);
+    return (high + 0.05) / (low + 0.05);
+}"""
+
+
 class TestColours:
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_a_refused_sign_in_can_be_read(self, chromium, live_server, scheme):
+        page = chromium.new_page(color_scheme=scheme)
+        page.goto(live_server.url)
+        page.get_by_label("User name").fill("nobody")
+        page.get_by_label("Password", exact=True).fill("wrong")
+        page.keyboard.press("Enter")
+        assert page.get_by_role("alert").evaluate(CONTRAST) >= 4.5
+        page.close()
+
     @pytest.mark.parametrize("scheme", ["light", "dark"])
     def test_those_of_the_system(self, opened, scheme):
         assert theme(opened("/", color_scheme=scheme)) == scheme
