@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from importer import live, workers
 from importer.engine import ledger
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob, SourceFile, Target
-from tests.stack import Stack
+from tests.stack import Stack, wait_until
 
 ROWS = 5000
 
@@ -140,3 +141,20 @@ def test_first_command_on_a_new_machine_makes_what_it_needs(database: Address, p
     fresh.manage("target", "add", "new", url)
     args = ["import_csv", str(people), "--target", "new", "--table", "people", "--encoding", "UTF8", "--in-process"]
     assert json.loads(fresh.manage(*args, "--json").stdout)["balanced"] is True
+
+
+def test_more_in_parallel_than_the_workers_load_is_said(target: Target, people: Path, stack: Stack, capsys):
+    live.connection.cache_clear()
+    wait_until(workers.loads_at_once, what="a worker's sign of life")
+    args = [str(people), "--target", "t", "--table", "people", "--null", "NA"]
+    call_command("import_csv", *args, "--parallel", "5")
+    assert "--parallel 5: the workers that run now load 2 at once" in capsys.readouterr().err
+    execute_on(target, "TRUNCATE people")
+    call_command("import_csv", *args, "--parallel", "2")
+    assert "workers" not in capsys.readouterr().err
+    assert loaded(target)[0] == ROWS
+
+
+def execute_on(target: Target, sql: str) -> None:
+    with connect(target.address) as connection:
+        execute(connection, sql)

@@ -13,7 +13,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
-from importer import in_process, jobs, sources
+from importer import in_process, jobs, sources, workers
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.plan import Options
@@ -174,6 +174,7 @@ def _follow(job: ImportJob, prepared: Prepared, options: dict[str, Any]) -> Impo
         if options["in_process"]:
             wait = lambda: in_process.run(job.pk, prepared.plan.parallelism, look)  # noqa: E731
         else:
+            _tell_of_few_workers(options["parallel"])
             jobs.start(job.pk)
         try:
             ended = wait()
@@ -182,6 +183,12 @@ def _follow(job: ImportJob, prepared: Prepared, options: dict[str, Any]) -> Impo
             ended = wait()
         look(ended)
     return ended
+
+
+def _tell_of_few_workers(asked: int | None) -> None:
+    most = workers.loads_at_once()
+    if asked and 0 < most < asked:
+        sys.stderr.write(f"--parallel {asked}: the workers that run now load {most} at once, which is not exceeded.\n")
 
 
 def _wait(job_id: int, look: Callable[[ImportJob], None]) -> ImportJob:
