@@ -23,10 +23,10 @@ class Equation:
 
     def __str__(self) -> str:
         missing = self.source - self.loaded - self.replaced - self.skipped - self.rejected
-        return (
-            f"{self.source:,} = {self.loaded:,} loaded + {self.replaced:,} replaced"
-            f" + {self.skipped:,} skipped + {self.rejected:,} rejected"
-        ) + (f" + {missing:,} missing" if missing else "")
+        numbers = f"{self.source:,} = {self.loaded:,} + {self.replaced:,} + {self.skipped:,} + {self.rejected:,}"
+        if missing:
+            numbers += f" + {missing:,} missing"
+        return f"{numbers} (rows in the file = loaded + replaced + skipped + rejected)"
 
 
 def chunk_is_in(address: Address, job: str, chunk: int) -> bool:
