@@ -229,6 +229,7 @@ class Chunk(models.Model):
     rows = models.BigIntegerField()
     first_line = models.BigIntegerField()
     digest = models.CharField(max_length=16)
+    null_word = models.BooleanField(default=False)
 
     status = models.CharField(max_length=8, choices=Status, default=Status.PENDING)
     attempt = models.PositiveSmallIntegerField(default=0)
@@ -254,4 +255,6 @@ class Chunk(models.Model):
 
     @property
     def range(self) -> ChunkRange:
-        return ChunkRange(self.number, self.offset, self.length, self.rows, self.first_line, self.digest)
+        return ChunkRange(
+            self.number, self.offset, self.length, self.rows, self.first_line, self.digest, self.null_word
+        )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 from urllib.request import urlopen
 
 import psutil
@@ -90,6 +91,8 @@ class Process:
 class Stack:
     """Redis, a worker for loads, a worker for the rest, beat, and gunicorn once asked for."""
 
+    started: ClassVar["Stack | None"] = None
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.redis = PrivateRedis(folder / "redis", socket=settings.REDIS_SOCKET)
@@ -117,10 +120,19 @@ class Stack:
 
     def start(self) -> None:
         self.redis.start()
+        self.start_workers()
+        Stack.started = self
+
+    def start_workers(self) -> None:
         for process in (self.load_worker, self.control_worker, self.beat):
             process.start()
 
+    def stop_workers(self) -> None:
+        for process in (self.beat, self.load_worker, self.control_worker):
+            process.stop()
+
     def stop(self) -> None:
+        Stack.started = None
         for process in (self.web, self.beat, self.load_worker, self.control_worker):
             process.stop()
         self.redis.stop()

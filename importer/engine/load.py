@@ -39,6 +39,11 @@ class Work:
     chunk: ChunkRange
     first: bool = True
 
+    @property
+    def statement(self) -> str:
+        """What loads this chunk: the plan's statement, or the one that keeps the word NULL as text."""
+        return (self.chunk.null_word and self.plan.null_word_statement) or self.plan.statement
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -106,7 +111,7 @@ def _load_rows(connection: LoaderConnection, fd: int, work: Work, watch: Watch) 
     feed = ByteRange(fd, chunk.offset, chunk.length, watch.on_sent)
 
     def load(piece: ByteRange) -> Report:
-        return load_data_local.load(connection, work.plan.statement, piece)
+        return load_data_local.load(connection, work.statement, piece)
 
     report = load(feed)
     if feed.digest != chunk.digest:

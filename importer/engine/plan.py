@@ -58,6 +58,8 @@ class ImportPlan:
     schema: str
     table: str
     statement: str
+    # The same for chunks in which the word NULL occurs; "" where the server makes nothing of it.
+    null_word_statement: str
     chunk_bytes: int
     parallelism: int
     # Table.digest as planned: a chunk is refused when the table has changed since.
@@ -94,12 +96,19 @@ def make_plan(
         schema=table.schema,
         table=table.name,
         statement=load_data_local.statement(table.schema, table.name, dialect, mapping),
+        null_word_statement=_null_word_statement(dialect, table, mapping),
         chunk_bytes=chunk_bytes,
         parallelism=parallelism,
         table_digest=table.digest,
         fields=tuple(each.column for each in mapping),
         reasons=tuple(_reasons(data_bytes, chunk_bytes, parallelism, table, options, server)),
     )
+
+
+def _null_word_statement(dialect: Dialect, table: Table, mapping: Sequence[ColumnMapping]) -> str:
+    if dialect.escape or not dialect.quote:
+        return ""
+    return load_data_local.statement(table.schema, table.name, dialect, mapping, keep_null_word=True)
 
 
 def check_server(server: Server) -> None:

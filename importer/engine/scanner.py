@@ -22,7 +22,7 @@ class ChunkRange:
     """A run of whole records: `rows` of them in `length` bytes from `offset` on.
 
     `first_line` is the physical line (1-based, counting LF) of its first byte, `digest` the XXH3 (64 bits, in hex) of
-    its bytes.
+    its bytes. `null_word`: the letters NULL may occur, which the server may take for SQL's NULL.
     """
 
     number: int
@@ -31,6 +31,7 @@ class ChunkRange:
     rows: int
     first_line: int
     digest: str
+    null_word: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,7 @@ class _OpenChunk:
     length: int = 0
     rows: int = 0
     lines: int = 0
+    null_word: bool = False
     hash: xxhash.xxh3_64 = field(default_factory=xxhash.xxh3_64)
 
     def take(self, fd: int, block: Block, low: int, high: int) -> None:
@@ -153,12 +155,17 @@ class _OpenChunk:
             self.lines += block.data.count(b"\n", low, high)
         if block.data:
             self.hash.update(memoryview(block.data)[low:high])
+            self.null_word = self.null_word or block.data.find(b"NULL", low, high) >= 0
             return
+        self.null_word = True  # a record as large as this is not worth the search
         for piece in pieces(fd, block.offset + low, block.offset + high):
             self.hash.update(piece)
 
     def closed(self) -> ChunkRange:
-        return ChunkRange(self.number, self.offset, self.length, self.rows, self.first_line, self.hash.hexdigest())
+        digest = self.hash.hexdigest()
+        return ChunkRange(
+            self.number, self.offset, self.length, self.rows, self.first_line, digest, null_word=self.null_word
+        )
 
     def following(self) -> "_OpenChunk":
         return _OpenChunk(self.number + 1, self.offset + self.length, self.first_line + self.lines)

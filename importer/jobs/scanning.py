@@ -52,4 +52,5 @@ def _chunk(job: ImportJob, found: ChunkRange) -> Chunk:
         rows=found.rows,
         first_line=found.first_line,
         digest=found.digest,
+        null_word=found.null_word,
     )

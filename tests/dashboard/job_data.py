@@ -70,6 +70,7 @@ def make_job(
         schema="osm",
         table=table,
         statement=STATEMENT,
+        null_word_statement="",
         chunk_bytes=LENGTH,
         parallelism=parallelism,
         table_digest="0" * 16,

@@ -206,6 +206,24 @@ def test_null_markers_are_compared_byte_for_byte(database: Address, tmp_path: Pa
     assert rows_of(database) == [(None, None), (1, "na"), (2, "NA "), (None, "é")]
 
 
+def test_the_unquoted_word_null_stays_text(database: Address, tmp_path: Path):
+    given_table(database, "n INT, t VARCHAR(9), u VARCHAR(9) NOT NULL, m VARCHAR(9)")
+    path = tmp_path / "nulls.csv"
+    path.write_text('1,NULL,NULL,NULL\n2,"NULL",null,"NULL"\n3,,,\n')
+    mapping = (*columns("n", "t", "u"), ColumnMapping("m", ("NULL",)))
+    load_chunk(works(database, path, mapping)[0], Watch())
+    assert rows_of(database) == [(1, "NULL", "NULL", None), (2, "NULL", "null", None), (3, "", "", "")]
+
+
+def test_the_word_null_is_no_number(database: Address, tmp_path: Path):
+    given_table(database, "n INT, t VARCHAR(9)")
+    path = tmp_path / "nulls.csv"
+    path.write_text("1,a\nNULL,b\n")
+    with pytest.raises(RowsRefused) as caught:
+        load_chunk(works(database, path, columns("n", "t"))[0], Watch())
+    assert (caught.value.rows[0].line, caught.value.rows[0].value) == (2, "NULL")
+
+
 def test_field_left_out_is_not_loaded(database: Address, tmp_path: Path):
     given_table(database, "n INT, t VARCHAR(9)")
     path = tmp_path / "more.csv"

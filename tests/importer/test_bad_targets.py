@@ -17,6 +17,8 @@ from tests.importer.steps import queued, run, take
 from tests.stack import wait_until
 from tests.targets import TestServer
 
+pytestmark = pytest.mark.usefixtures("no_workers")
+
 ROWS = 3000
 PASSWORD = "first-Passw0rd"
 Status = ImportJob.Status

@@ -14,6 +14,8 @@ from importer.preparation import prepare
 from importer.wake import Step
 from tests.importer.steps import run, take
 
+pytestmark = pytest.mark.usefixtures("no_workers")
+
 ROWS = 3000
 Status = ImportJob.Status
 
