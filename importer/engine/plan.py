@@ -89,7 +89,7 @@ def make_plan(
     check_server(server)
     check_table(table)
     check_mapping(mapping, table)
-    parallelism = _within(options.parallelism or _parallelism(server), 1, MOST_PARALLELISM)
+    parallelism = _within(options.parallelism or _parallelism(data_bytes, options, server), 1, MOST_PARALLELISM)
     chunk_bytes = options.chunk_bytes or _chunk_bytes(data_bytes, parallelism)
     return ImportPlan(
         method=options.method,
@@ -169,7 +169,9 @@ def _check_column(name: str, given: list[str], known: dict[str, Column], table: 
         raise Problem(f"Two fields go into the column {name}.", advice="Leave one of them out.")
 
 
-def _parallelism(server: Server) -> int:
+def _parallelism(data_bytes: int, options: Options, server: Server) -> int:
+    if data_bytes <= (options.chunk_bytes or SMALLEST_CHUNK):
+        return 1
     return server.cores if server.local else REMOTE_PARALLELISM
 
 
@@ -211,6 +213,8 @@ def _reasons(
 def _parallelism_reason(parallelism: int, options: Options, server: Server) -> Reason:
     if options.parallelism:
         why = "as asked"
+    elif parallelism == 1:
+        why = "the file is one chunk" if server.cores > 1 else "this machine has one processor"
     elif server.local:
         why = f"the server shares this machine's {server.cores} processors"
     else:

@@ -39,6 +39,11 @@ class TestParallelism:
     def test_of_a_remote_server_is_four(self):
         assert plan(on=server(local=False)).parallelism == 4
 
+    def test_of_a_file_of_one_chunk_is_one(self):
+        made = plan(10 * MIB)
+        assert made.parallelism == 1
+        assert "one chunk" in why(made, "1 in parallel")
+
     def test_is_as_asked(self):
         made = plan(options=Options(parallelism=3))
         assert made.parallelism == 3
