@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem, SourceProblem
@@ -42,9 +43,10 @@ class Profile:
     notes: tuple[str, ...]
 
 
-def profile_file(path: Path, dialect: Dialect | None = None) -> Profile:
+def profile_file(path: Path, dialect: Dialect | None = None, **known: Any) -> Profile:
     """Look at a file's first part. Without a dialect, sniff delimiter, quote, line end and header.
 
+    `known` fields of the dialect, such as header=False, stand whatever the sample suggests.
     Raises SourceProblem, with the file's name and the line where there is one, for what is not a file, is empty, has no
     data below its header, is something else than CSV or not UTF-8, or cannot be read in the dialect.
     """
@@ -56,7 +58,7 @@ def profile_file(path: Path, dialect: Dialect | None = None) -> Profile:
             raise SourceProblem(what, advice="Check how it was written.")
         refuse_other_kinds(sample)
         _refuse_lone_cr(sample)
-        return _profile(fd, size, sample, dialect)
+        return _profile(fd, size, sample, dialect, known)
 
 
 def _refuse_lone_cr(sample: bytes) -> None:
@@ -71,13 +73,14 @@ def _refuse_lone_cr(sample: bytes) -> None:
         )
 
 
-def _profile(fd: int, size: int, sample: bytes, dialect: Dialect | None) -> Profile:
+def _profile(fd: int, size: int, sample: bytes, dialect: Dialect | None, known: dict[str, Any]) -> Profile:
     start = len(UTF8_BOM) if sample.startswith(UTF8_BOM) else 0
     notes: tuple[str, ...] = ("The file begins with a UTF-8 byte order mark; it is left out.",) if start else ()
     check_utf8(sample, _whole_lines(sample, size), 0, 1)
     if dialect is None:
         dialect, found = sniff(sample[start:], final=len(sample) == size)
         notes += found
+        dialect = replace(dialect, **known)
     records = list(islice(_records(fd, dialect, start, size), SAMPLE_ROWS + dialect.header))
     first, data = (records[0], records[1:]) if dialect.header and records else (None, records)
     if not data:

@@ -131,6 +131,15 @@ def test_an_unknown_target_names_the_known_ones(target: Target, people: Path):
         call_command("import_csv", str(people), "--target", "nobody", "--table", "people")
 
 
+def test_a_single_record_without_header_is_data(target: Target, tmp_path: Path, capsys):
+    path = tmp_path / "one.csv"
+    path.write_text("a,b,c\n")
+    with connect(target.address) as connection:
+        execute(connection, "CREATE TABLE words (x CHAR(1), y CHAR(1), z CHAR(1))")
+    said = run(capsys, str(path), "--target", "t", "--table", "words", "--no-header", "--plan-only")
+    assert "(`x`, `y`, `z`)" in said
+
+
 def test_first_command_on_a_new_machine_makes_what_it_needs(database: Address, people: Path, tmp_path: Path):
     """No `make run` before, no check of the target: its own tables and the ledger are made on the way."""
     with connect(database) as connection:

@@ -158,7 +158,7 @@ def _dialect(options: dict[str, Any]) -> Dialect | None:
         asked["header"] = False
     if not asked:
         return None
-    return Dialect(**{**profile_file(options["file"]).dialect.as_json(), **asked})
+    return profile_file(options["file"], **asked).dialect
 
 
 def _follow(job: ImportJob, prepared: Prepared, options: dict[str, Any]) -> ImportJob:
