@@ -12,8 +12,9 @@ from django.core.exceptions import ImproperlyConfigured
 
 env = environ.Env()
 
-# A Unix socket's path must fit 108 bytes (unix(7)), the last one a NUL.
-LONGEST_SOCKET_PATH = 107
+# A Unix socket's path must fit 108 bytes (unix(7)), the last one a NUL; supervisord appends a dot and its process id
+# (at most 4194304) while it makes its own.
+LONGEST_SOCKET_PATH = 107 - len(".4194304")
 
 
 def secret(name: str) -> str | None:
@@ -51,7 +52,7 @@ def _write_once(path: Path, text: str) -> None:
 def socket_path(var_dir: Path, name: str) -> Path:
     """Where a private server's Unix socket lies: in VAR_DIR, or in a short folder of its own where that is too long."""
     path = var_dir / "run" / name
-    if len(os.fsencode(path)) < LONGEST_SOCKET_PATH:
+    if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH:
         return path
     digest = hashlib.sha256(os.fsencode(var_dir)).hexdigest()[:12]
     return Path(tempfile.gettempdir()) / f"millrace-{os.getuid()}-{digest}" / name

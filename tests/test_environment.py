@@ -1,0 +1,26 @@
+"""What settings are read with."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from config.environment import kept_key, socket_path
+
+
+@pytest.mark.parametrize("length", range(60, 130))
+def test_a_socket_fits_however_long_the_folder_is(length: int):
+    path = socket_path(Path("/" + "x" * (length - 1)), "supervisor.sock")
+    assert len(os.fsencode(path)) + len(".4194304") <= 107
+
+
+def test_two_long_folders_never_meet():
+    first, second = Path("/" + "x" * 120), Path("/" + "x" * 121)
+    assert socket_path(first, "redis.sock") != socket_path(second, "redis.sock")
+
+
+def test_a_key_is_made_once_and_is_nobody_elses_to_read(tmp_path: Path):
+    key = kept_key(tmp_path / "keys" / "one")
+    assert key == kept_key(tmp_path / "keys" / "one")
+    assert key != kept_key(tmp_path / "keys" / "two")
+    assert (tmp_path / "keys" / "one").stat().st_mode & 0o077 == 0
