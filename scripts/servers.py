@@ -7,6 +7,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def is_free(port: int, host: str = "127.0.0.1") -> bool:
 
 
 @dataclass
-class PrivateServer:
+class PrivateServer(ABC):
     """A server process that belongs to us; stopped by its process id, never by name."""
 
     folder: Path
@@ -50,11 +51,13 @@ class PrivateServer:
     def log(self) -> Path:
         return self.folder / "server.log"
 
+    @abstractmethod
     def command(self) -> list[str]:
-        raise NotImplementedError
+        """The server's command line."""
 
+    @abstractmethod
     def answers(self) -> bool:
-        raise NotImplementedError
+        """Whether it takes connections now."""
 
     def prepare(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -112,9 +115,9 @@ class PrivateDatabase(PrivateServer):
     def data(self) -> Path:
         return self.folder / "data"
 
+    @abstractmethod
     def install(self, data: Path) -> list[str]:
         """The command that makes a new data folder."""
-        raise NotImplementedError
 
     def prepare(self) -> None:
         super().prepare()

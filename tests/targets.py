@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.models import Target
 from scripts.servers import PrivateMariaDB
 
 MYSQL_TEST_PORT = os.environ.get("TEST_MYSQL_PORT", "33098")
@@ -68,6 +69,16 @@ def mysql_server(command: str) -> TestServer:
             time.sleep(0.02)
 
     return TestServer("mysql", address, lambda: void(call("start")), lambda: void(call("stop")), kill)
+
+
+def saved_target(address: Address, name: str = "warehouse") -> Target:
+    """The address as a target that imports can name."""
+    target = Target(
+        name=name, host=address.host, port=address.port, user=address.user, database=address.database, tls="off"
+    )
+    target.set_password(address.password)
+    target.save()
+    return target
 
 
 def void(_: object) -> None:

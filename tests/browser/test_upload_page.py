@@ -11,7 +11,8 @@ from playwright.sync_api import Page, expect
 from importer import sources
 from importer.engine import ledger
 from importer.engine.connection import connect, execute
-from importer.models import ImportJob, SourceFile, Target
+from importer.models import ImportJob, SourceFile
+from tests.targets import saved_target
 
 CITIES = "id,name,population\n" + "".join(f"{number},City {number},{number * 1000}\n" for number in range(1, 3001))
 
@@ -31,17 +32,7 @@ def target(database):
         ledger.create(connection)
         execute(connection, "CREATE TABLE cities (id INT PRIMARY KEY, name VARCHAR(60), population INT) ENGINE=InnoDB")
         execute(connection, "CREATE TABLE towns LIKE cities")
-    target = Target(
-        name="warehouse",
-        host=database.host,
-        port=database.port,
-        user=database.user,
-        database=database.database,
-        tls="off",
-    )
-    target.set_password(database.password)
-    target.save()
-    return target
+    return saved_target(database)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from importer.engine import ledger
 from importer.engine.connection import connect, execute, fetch_all
 from importer.engine.errors import Problem
 from importer.models import ImportJob, SourceFile, Target
+from tests.targets import saved_target
 
 pytestmark = pytest.mark.django_db
 
@@ -22,23 +23,6 @@ CITIES = b"""id,name,seen,population
 3,<script>alert(1)</script>,2013-01-03T12:00:00Z,24476
 """
 HTMX = {"HX-Request": "true"}
-
-
-@pytest.fixture(autouse=True)
-def upload_dir(settings, tmp_path):
-    settings.UPLOAD_DIR = tmp_path / "uploads"
-    return settings.UPLOAD_DIR
-
-
-@pytest.fixture
-def user():
-    return User.objects.create_user("ann")
-
-
-@pytest.fixture
-def browser(user, client):
-    client.force_login(user)
-    return client
 
 
 @pytest.fixture
@@ -52,17 +36,7 @@ def target(database):
         )
         execute(connection, "CREATE TABLE notes (id INT, body TEXT) ENGINE=MyISAM")
         execute(connection, "CREATE TABLE strict_ones (id INT PRIMARY KEY, code CHAR(3) NOT NULL) ENGINE=InnoDB")
-    target = Target(
-        name="warehouse",
-        host=database.host,
-        port=database.port,
-        user=database.user,
-        database=database.database,
-        tls="off",
-    )
-    target.set_password(database.password)
-    target.save()
-    return target
+    return saved_target(database)
 
 
 @pytest.fixture

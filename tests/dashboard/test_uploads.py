@@ -16,23 +16,6 @@ TUS = {"Tus-Resumable": "1.0.0"}
 PART = "application/offset+octet-stream"
 
 
-@pytest.fixture(autouse=True)
-def upload_dir(settings, tmp_path):
-    settings.UPLOAD_DIR = tmp_path / "uploads"
-    return settings.UPLOAD_DIR
-
-
-@pytest.fixture
-def user():
-    return User.objects.create_user("ann")
-
-
-@pytest.fixture
-def browser(user, client):
-    client.force_login(user)
-    return client
-
-
 def begin(browser, size, name="flights.csv", **headers):
     metadata = "filename " + base64.b64encode(name.encode()).decode()
     headers = {**TUS, "Upload-Length": str(size), "Upload-Metadata": metadata, **headers}
