@@ -46,3 +46,13 @@ document.addEventListener("submit", (event) => {
   const question = event.target.dataset.confirm;
   if (question && !confirm(question)) event.preventDefault();
 });
+
+// A heading that is clicked right after typing: the form's own request, still waiting, must ask for the new order too.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a.sort");
+  const choice = document.getElementById("sort-choice");
+  if (!link || !choice) return;
+  const wanted = new URLSearchParams(link.search).get("sort");
+  if (![...choice.options].some((option) => option.value === wanted)) choice.add(new Option(wanted, wanted));
+  choice.value = wanted;
+});

@@ -12,8 +12,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.errors import TargetProblem
 from importer.models import Target
-from scripts.servers import PrivateMariaDB
+from scripts.servers import START_TIMEOUT, PrivateMariaDB
 
 MYSQL_TEST_PORT = os.environ.get("TEST_MYSQL_PORT", "33098")
 
@@ -60,6 +61,14 @@ def mysql_server(command: str) -> TestServer:
     assert url.port
     address = Address(url.hostname, url.port, url.username or "root", "", "mysql")
 
+    def start() -> None:
+        call("start")
+        # The command may take the log of the run before for this one's, and return before the server listens.
+        deadline = time.monotonic() + START_TIMEOUT
+        while not _answers(address):
+            assert time.monotonic() < deadline, f"MySQL does not answer at {address}"
+            time.sleep(0.05)
+
     def kill() -> None:
         with connect(address) as connection:
             pid = int(Path(fetch_all(connection, "SELECT @@pid_file")[0][0]).read_text())
@@ -68,7 +77,16 @@ def mysql_server(command: str) -> TestServer:
         while Path(f"/proc/{pid}").exists():
             time.sleep(0.02)
 
-    return TestServer("mysql", address, lambda: void(call("start")), lambda: void(call("stop")), kill)
+    start()
+    return TestServer("mysql", address, start, lambda: void(call("stop")), kill)
+
+
+def _answers(address: Address) -> bool:
+    try:
+        with connect(address):
+            return True
+    except TargetProblem:
+        return False
 
 
 def saved_target(address: Address, name: str = "warehouse") -> Target:
