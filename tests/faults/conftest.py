@@ -10,9 +10,10 @@ from importer import jobs, sources
 from importer.engine import ledger
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.plan import Options
-from importer.models import Chunk, ImportJob, Target
+from importer.models import Chunk, ImportJob
 from importer.preparation import prepare
 from tests.stack import Stack, wait_until
+from tests.targets import saved_target
 
 ROWS = 400_000
 COLUMNS = "n INT NOT NULL, word VARCHAR(40) NOT NULL, amount DECIMAL(12,2), at DATETIME"
@@ -100,9 +101,7 @@ def disturbed(
     with connect(database) as connection:
         ledger.create(connection)
         execute(connection, f"CREATE TABLE {request.param} ({TABLES[request.param]}) CHARACTER SET utf8mb4")
-    target = Target(name=database.database, host=database.host, port=database.port, user=database.user)
-    target.database, target.tls = database.database, "off"
-    target.save()
+    target = saved_target(database, database.database)
     options = Options(chunk_bytes=CHUNK_BYTES, parallelism=2)
     job = jobs.create(prepare(sources.register(many_rows), target, request.param, options=options))
     jobs.start(job.pk)

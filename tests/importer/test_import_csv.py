@@ -11,6 +11,7 @@ from importer.engine import ledger
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob, SourceFile, Target
 from tests.stack import Stack, wait_until
+from tests.targets import saved_target
 
 ROWS = 5000
 
@@ -20,10 +21,7 @@ def target(database: Address, transactional_db) -> Target:
     with connect(database) as connection:
         ledger.create(connection)
         execute(connection, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(40), born DATE NULL)")
-    target = Target(name="t", host=database.host, port=database.port, user=database.user, database=database.database)
-    target.tls = "off"
-    target.save()
-    return target
+    return saved_target(database, "t")
 
 
 @pytest.fixture

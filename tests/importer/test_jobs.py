@@ -13,6 +13,7 @@ from importer.models import Chunk, ImportJob, Target
 from importer.preparation import prepare
 from importer.wake import Step
 from tests.importer.steps import run, take
+from tests.targets import saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -25,9 +26,7 @@ def target(database: Address, transactional_db) -> Target:
     with connect(database) as connection:
         ledger.create(connection)
         execute(connection, "CREATE TABLE t (n INT, word VARCHAR(20))")
-    return Target.objects.create(
-        name="t", host=database.host, port=database.port, user=database.user, database=database.database, tls="off"
-    )
+    return saved_target(database, "t")
 
 
 @pytest.fixture
