@@ -230,6 +230,7 @@ class Chunk(models.Model):
     first_line = models.BigIntegerField()
     digest = models.CharField(max_length=16)
     null_word = models.BooleanField(default=False)
+    suspect = models.BooleanField(default=False)
 
     status = models.CharField(max_length=8, choices=Status, default=Status.PENDING)
     attempt = models.PositiveSmallIntegerField(default=0)
@@ -256,5 +257,12 @@ class Chunk(models.Model):
     @property
     def range(self) -> ChunkRange:
         return ChunkRange(
-            self.number, self.offset, self.length, self.rows, self.first_line, self.digest, self.null_word
+            self.number,
+            self.offset,
+            self.length,
+            self.rows,
+            self.first_line,
+            self.digest,
+            self.null_word,
+            self.suspect,
         )

@@ -27,11 +27,21 @@ ROOMY_REDO = 1024 * MIB
 
 @dataclass(frozen=True)
 class Options:
-    """What somebody asked for; None leaves the choice to the planner. Sizes are bytes."""
+    """What somebody asked for; None leaves the choice to the planner, or sets no limit. Sizes are bytes.
+
+    `on_error` "reject" goes on without the rows that the table would not take, up to `max_rejects` of them and
+    `max_reject_percent` of the file's rows. `rounding` says what becomes of a row with a number, a time or a text that
+    would lose digits or trailing spaces: "notice" loads and counts it, "reject" treats it as a bad one. `verify` "full"
+    reads every value back and compares it with the file.
+    """
 
     mode: str = "append"
     on_error: str = "stop"
+    max_rejects: int | None = None
+    max_reject_percent: float | None = None
     on_duplicate: str = "fail"
+    rounding: str = "notice"
+    verify: str = "counts"
     method: str = "load_data_local"
     indexes: str = "keep"
     chunk_bytes: int | None = None

@@ -22,7 +22,8 @@ class ChunkRange:
     """A run of whole records: `rows` of them in `length` bytes from `offset` on.
 
     `first_line` is the physical line (1-based, counting LF) of its first byte, `digest` the XXH3 (64 bits, in hex) of
-    its bytes. `null_word`: the letters NULL may occur, which the server may take for SQL's NULL.
+    its bytes. `null_word`: the letters NULL may occur, which the server may take for SQL's NULL. `suspect`: some record
+    may not go in as it is, or not without a notice; the load looks at each of them before it sends any.
     """
 
     number: int
@@ -32,6 +33,7 @@ class ChunkRange:
     first_line: int
     digest: str
     null_word: bool = False
+    suspect: bool = False
 
 
 @dataclass(frozen=True)

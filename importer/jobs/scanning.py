@@ -53,4 +53,5 @@ def _chunk(job: ImportJob, found: ChunkRange) -> Chunk:
         first_line=found.first_line,
         digest=found.digest,
         null_word=found.null_word,
+        suspect=found.suspect,
     )
