@@ -16,7 +16,7 @@ from importer.engine.errors import TargetProblem
 from importer.models import Target
 from scripts.servers import START_TIMEOUT, PrivateMariaDB
 
-MYSQL_TEST_PORT = os.environ.get("TEST_MYSQL_PORT", "33098")
+MYSQL_TEST_PORT = os.environ.get("TEST_MYSQL_PORT", "23098")
 
 
 @dataclass
