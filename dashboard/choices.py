@@ -2,11 +2,14 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
+from typing import Any
 
+from dashboard.accounting import ACCOUNTING
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.mapping import ColumnMapping
@@ -23,6 +26,7 @@ HEADERS = {"yes": True, "no": False}
 HEADER_WORDS = {"yes": "names", "no": "data"}
 ENCODINGS = {"utf-8": "UTF-8"}
 MOST_CHUNK_MIB = 1024
+MOST_REJECTS = 10**12
 
 
 @dataclass(frozen=True)
@@ -66,18 +70,35 @@ class Choices:
     def options(self) -> Options:
         """Raises Problem if a number is none or out of range."""
         chunk = self._number("chunk_mib", "The chunk size in MiB", MOST_CHUNK_MIB)
+        default = Options()
+        asked: dict[str, Any] = {name: self.values.get(name) or getattr(default, name) for name in ACCOUNTING}
+        if asked["on_error"] == "reject":
+            # Limits mean nothing to an import that stops.
+            asked["max_rejects"] = self._number("max_rejects", "The most rows to leave out", MOST_REJECTS, least=0)
+            asked["max_reject_percent"] = self._percent("max_reject_percent", "The most rows to leave out, in percent,")
         return Options(
+            **asked,
             chunk_bytes=chunk and chunk * MIB,
             parallelism=self._number("parallelism", "The number of chunks at once", MOST_PARALLELISM),
         )
 
-    def _number(self, name: str, meaning: str, most: int) -> int | None:
+    def _number(self, name: str, meaning: str, most: int, least: int = 1) -> int | None:
         text = self.values.get(name, "").strip()
         if not text:
             return None
-        if text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= most and len(text) <= 9:
+        if text.isascii() and text.isdigit() and len(text) <= len(str(most)) and least <= int(text) <= most:
             return int(text)
-        raise Problem(f"{meaning} is {text!r}.", advice=f"Give a whole number from 1 to {most:,}, or leave it empty.")
+        raise Problem(
+            f"{meaning} is {text!r}.", advice=f"Give a whole number from {least} to {most:,}, or leave it empty."
+        )
+
+    def _percent(self, name: str, meaning: str) -> float | None:
+        text = self.values.get(name, "").strip().removesuffix("%").replace(",", ".")
+        if not text:
+            return None
+        if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,6})?", text) and float(text) <= 100:
+            return float(text)
+        raise Problem(f"{meaning} is {text!r}.", advice="Give a number from 0 to 100, or leave it empty.")
 
     def mapping(self, fields: int, basis: str) -> tuple[ColumnMapping, ...] | None:
         """What was chosen for each of so many fields; None unless it was chosen for this very `basis`."""

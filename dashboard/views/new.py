@@ -14,12 +14,13 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from dashboard import choices as form
+from dashboard.accounting import ACCOUNTING
 from dashboard.choices import Choices
 from dashboard.preview import Preview, look
 from importer import jobs, sources, workers
 from importer.engine.connection import connect
 from importer.engine.errors import Problem
-from importer.engine.plan import MOST_PARALLELISM
+from importer.engine.plan import MOST_PARALLELISM, OFFERED, Options
 from importer.engine.table import list_tables
 from importer.models import ImportJob, SourceFile, Target
 from importer.preparation import Prepared
@@ -142,6 +143,7 @@ def _show(request: HttpRequest, preview: Preview, status: int = 200) -> HttpResp
         **_seen_before(request, preview.source),
         "targets": Target.objects.order_by("name"),
         "dialect_selects": _dialect_selects(preview),
+        "accounting": _accounting(preview.choices),
         "formats": DATETIME_FORMATS,
         "most_parallelism": MOST_PARALLELISM,
         "loads_at_once": workers.loads_at_once,
@@ -160,11 +162,12 @@ def _seen_before(request: HttpRequest, source: SourceFile) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class Select:
-    """A select of the dialect: its options are value, words, whether chosen."""
+    """A select: its options are value, words, whether chosen; the hint is about the chosen one."""
 
     name: str
     label: str
     options: list[tuple[str, str, bool]]
+    hint: str = ""
 
 
 def _dialect_selects(preview: Preview) -> list[Select]:
@@ -183,6 +186,19 @@ def _dialect_selects(preview: Preview) -> list[Select]:
             ("header", "First row", form.HEADER_WORDS, header),
         )
     ]
+
+
+def _accounting(choices: Choices) -> list[Select]:
+    """What becomes of rows that do not go in as they are, as far as the engine offers a choice."""
+    selects = []
+    default = Options()
+    for name, (label, answers) in ACCOUNTING.items():
+        offered = {value: words for value, words in answers.items() if value in OFFERED[name]}
+        chosen = choices.values.get(name) or getattr(default, name)
+        options = [(value, words, value == chosen) for value, (words, _) in offered.items()]
+        if len(options) > 1:
+            selects.append(Select(name, label, options, offered.get(chosen, ("", ""))[1]))
+    return selects
 
 
 def _select_options(words: dict[str, str], chosen: str) -> list[tuple[str, str, bool]]:

@@ -51,6 +51,33 @@ class Options:
         return asdict(self)
 
 
+# What each option may be; the command line and the pages offer these.
+OFFERED: dict[str, tuple[str, ...]] = {
+    "on_error": ("stop", "reject"),
+    "on_duplicate": ("fail", "skip", "replace"),
+    "rounding": ("notice", "reject"),
+    "verify": ("counts",),
+}
+
+
+def check_options(options: Options) -> None:
+    """Raise Problem for what cannot be asked for, or not together."""
+    for name, offered in OFFERED.items():
+        asked = getattr(options, name)
+        if asked not in offered:
+            raise Problem(f"{name} is {asked!r}.", advice=f"Choose one of {', '.join(offered)}.")
+    limited = options.max_rejects is not None or options.max_reject_percent is not None
+    if limited and options.on_error != "reject":
+        raise Problem(
+            "A limit for rejected rows is given, but the import is to stop at the first one.",
+            advice="Ask for on_error reject, or give no limit.",
+        )
+    if options.max_rejects is not None and options.max_rejects < 0:
+        raise Problem(f"max_rejects is {options.max_rejects}.", advice="Give a number of rows from 0 on.")
+    if options.max_reject_percent is not None and not 0 <= options.max_reject_percent <= 100:
+        raise Problem(f"max_reject_percent is {options.max_reject_percent}.", advice="Give a percentage from 0 to 100.")
+
+
 @dataclass(frozen=True)
 class Reason:
     """One choice and why it was made; `holds_back` marks what on the server keeps the load slower than it could be."""
@@ -96,6 +123,7 @@ def make_plan(
     server: Server,
 ) -> ImportPlan:
     """Decide how `data_bytes` of records go into the table. Raises Problem with the first thing that forbids it."""
+    check_options(options)
     check_server(server)
     check_table(table)
     check_mapping(mapping, table)

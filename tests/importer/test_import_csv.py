@@ -84,6 +84,8 @@ def test_plan_only_shows_reasons_and_sql_and_does_nothing(target: Target, people
     [
         (("--table", "peeple"), "Did you mean people?"),
         (("--table", "people", "--delimiter", "|"), "goes into"),
+        (("--table", "people", "--max-rejects", "5"), "Ask for on_error reject"),
+        (("--table", "people", "--max-reject-percent", "5"), "Ask for on_error reject"),
     ],
 )
 def test_what_cannot_be_planned_says_what_to_do(target: Target, people: Path, args: tuple, said: str):

@@ -1,9 +1,6 @@
 """`manage.py import_csv`: an import from a shell. Its options and its report are a contract (see README)."""
 
-import argparse
-import codecs
 import json
-import re
 import sys
 import time
 from collections.abc import Callable
@@ -16,44 +13,15 @@ from tqdm import tqdm
 from importer import in_process, jobs, sources, workers
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
-from importer.engine.plan import Options
+from importer.engine.plan import OFFERED, Options
 from importer.engine.profile import profile_file
+from importer.management.arguments import character, encoding, percent, rows, sessions, size
 from importer.management.prepared import PreparedCommand
 from importer.models import ImportJob, Target
 from importer.preparation import Prepared, prepare
 
 LOOK_EVERY = 0.2  # seconds
 NOBODY_CAME = 20  # seconds after which a job that nobody took is worth a word
-UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
-WRITTEN = {r"\t": "\t", r"\\": "\\"}
-
-
-def size(text: str) -> int:
-    """`32M` as bytes."""
-    found = re.fullmatch(r"(\d+)([KMG]?)i?B?", text, re.IGNORECASE)
-    if not found or not int(found[1]):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512K, 32M or 1G")
-    return int(found[1]) * UNITS[found[2].upper()]
-
-
-def character(text: str) -> str:
-    r"""A delimiter, quote or escape; `\t` may stand for a tab."""
-    return WRITTEN.get(text, text)
-
-
-def encoding(text: str) -> str:
-    """The encoding's name as Dialect has it, however it is spelled: UTF8, utf-8..."""
-    try:
-        return codecs.lookup(text).name.removesuffix("-sig")
-    except LookupError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not the name of an encoding") from error
-
-
-def sessions(text: str) -> int:
-    """1 to 64."""
-    if not text.isdigit() or not 1 <= int(text) <= 64:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 64")
-    return int(text)
 
 
 class Command(PreparedCommand):
@@ -64,8 +32,7 @@ class Command(PreparedCommand):
         parser.add_argument("--target", required=True, help="name of a target (see `manage.py target list`)")
         parser.add_argument("--table", required=True, help="TABLE or SCHEMA.TABLE")
         parser.add_argument("--mode", choices=["append"], default="append")
-        parser.add_argument("--on-error", choices=["stop"], default="stop")
-        parser.add_argument("--on-duplicate", choices=["fail"], default="fail")
+        _add_accounting(parser)
         parser.add_argument("--method", choices=["load_data_local"], default="load_data_local")
         parser.add_argument("--indexes", choices=["keep"], default="keep")
         parser.add_argument("--chunk-size", type=size, help="bytes, such as 32M; default: the plan decides")
@@ -128,6 +95,39 @@ class Command(PreparedCommand):
         self.stderr.write(problem["advice"])
 
 
+def _add_accounting(parser: CommandParser) -> None:
+    """What becomes of rows that cannot go in as they are."""
+    parser.add_argument(
+        "--on-error",
+        choices=OFFERED["on_error"],
+        default="stop",
+        help="a row that cannot go in stops the import, or is left out and kept in a reject file (default: stop)",
+    )
+    parser.add_argument("--max-rejects", type=rows, metavar="N", help="with --on-error reject: most rows left out")
+    parser.add_argument(
+        "--max-reject-percent",
+        type=percent,
+        metavar="P",
+        help="with --on-error reject: the same as a share of all rows",
+    )
+    parser.add_argument(
+        "--on-duplicate",
+        choices=OFFERED["on_duplicate"],
+        default="fail",
+        help="a row whose key is there already cannot go in (fail), is skipped, or replaces the row that is there;"
+        " the last two keep the file's order, one chunk after another (default: fail)",
+    )
+    parser.add_argument(
+        "--rounding",
+        choices=OFFERED["rounding"],
+        default="notice",
+        help="a value that would lose digits goes in and is counted, or cannot go in (default: notice)",
+    )
+    parser.add_argument(
+        "--verify", choices=OFFERED["verify"], default="counts", help="what is compared afterwards (default: counts)"
+    )
+
+
 def _prepare(options: dict[str, Any]) -> Prepared:
     target = Target.objects.filter(name=options["target"]).first()
     if not target:
@@ -142,7 +142,11 @@ def _prepare(options: dict[str, Any]) -> Prepared:
         options=Options(
             mode=options["mode"],
             on_error=options["on_error"],
+            max_rejects=options["max_rejects"],
+            max_reject_percent=options["max_reject_percent"],
             on_duplicate=options["on_duplicate"],
+            rounding=options["rounding"],
+            verify=options["verify"],
             method=options["method"],
             indexes=options["indexes"],
             chunk_bytes=options["chunk_size"],

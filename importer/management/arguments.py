@@ -1,0 +1,51 @@
+"""What the command line's options may be, and the words for what they may not."""
+
+import argparse
+import codecs
+import re
+
+UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
+WRITTEN = {r"\t": "\t", r"\\": "\\"}
+
+
+def size(text: str) -> int:
+    """`32M` as bytes."""
+    found = re.fullmatch(r"(\d+)([KMG]?)i?B?", text, re.IGNORECASE)
+    if not found or not int(found[1]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512K, 32M or 1G")
+    return int(found[1]) * UNITS[found[2].upper()]
+
+
+def character(text: str) -> str:
+    r"""A delimiter, quote or escape; `\t` may stand for a tab."""
+    return WRITTEN.get(text, text)
+
+
+def encoding(text: str) -> str:
+    """The encoding's name as Dialect has it, however it is spelled: UTF8, utf-8..."""
+    try:
+        return codecs.lookup(text).name.removesuffix("-sig")
+    except LookupError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not the name of an encoding") from error
+
+
+def sessions(text: str) -> int:
+    """1 to 64."""
+    if not text.isdigit() or not 1 <= int(text) <= 64:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 64")
+    return int(text)
+
+
+def rows(text: str) -> int:
+    """A number of rows, from 0 on."""
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of rows")
+    return int(text)
+
+
+def percent(text: str) -> float:
+    """`0.5` or `0.5%`: 0 to 100."""
+    found = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?)%?", text, re.ASCII)
+    if not found or float(found[1]) > 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a percentage from 0 to 100")
+    return float(found[1])
