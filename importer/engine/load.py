@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from importer.engine import ledger
@@ -17,7 +17,8 @@ from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged, SourceProblem, TargetProblem
 from importer.engine.feed import ByteRange
 from importer.engine.methods import Report, load_data_local
-from importer.engine.plan import ImportPlan
+from importer.engine.outcome import Outcome, Tally
+from importer.engine.plan import ImportPlan, Options
 from importer.engine.rejects import clean, refused_rows
 from importer.engine.scanner import ChunkRange
 from importer.engine.table import read_digest, read_table
@@ -27,7 +28,9 @@ from importer.engine.table import read_digest, read_table
 class Work:
     """One chunk of one job: `job` is the job's key in the ledger, `path` the source.
 
-    `first`: none of the job's chunks is known to be in, so that a ledger that is missing may be made.
+    `first`: none of the job's chunks is known to be in, so that a ledger that is missing may be made. `options` say
+    what becomes of bad rows and of duplicates; `rejects` is the folder that takes the rejected ones, which must be
+    there when they are to be kept.
     """
 
     job: str
@@ -38,20 +41,13 @@ class Work:
     plan: ImportPlan
     chunk: ChunkRange
     first: bool = True
+    options: Options = field(default_factory=Options)
+    rejects: Path | None = None
 
     @property
     def statement(self) -> str:
         """What loads this chunk: the plan's statement, or the one that keeps the word NULL as text."""
         return (self.chunk.null_word and self.plan.null_word_statement) or self.plan.statement
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of the chunk. `already` means an earlier attempt had committed it. Timings are seconds by phase."""
-
-    rows: int
-    already: bool
-    timings: dict[str, float]
 
 
 @dataclass
@@ -96,13 +92,13 @@ def load_chunk(work: Work, watch: Watch) -> Outcome:
         execute(connection, "START TRANSACTION")
         if not ledger.enter(connection, _entry(work)):
             execute(connection, "ROLLBACK")
-            return Outcome(work.chunk.rows, already=True, timings=stopwatch.timings)
+            return Outcome(work.chunk.rows, True, stopwatch.timings, Tally(work.chunk.rows))
         stopwatch.lap("ledger")
         _load_rows(connection, fd, work, watch)
         stopwatch.lap("load")
         execute(connection, "COMMIT")
         stopwatch.lap("commit")
-    return Outcome(work.chunk.rows, already=False, timings=stopwatch.timings)
+    return Outcome(work.chunk.rows, False, stopwatch.timings, Tally(work.chunk.rows))
 
 
 def _load_rows(connection: LoaderConnection, fd: int, work: Work, watch: Watch) -> None:

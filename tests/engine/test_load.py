@@ -10,7 +10,7 @@ from importer.engine import ledger
 from importer.engine.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.errors import RowsRefused, SourceChanged, TargetProblem
-from importer.engine.load import Outcome, Watch, Work, load_chunk, open_source
+from importer.engine.load import Watch, Work, load_chunk, open_source
 from importer.engine.mapping import ColumnMapping
 from importer.engine.plan import Options, make_plan
 from importer.engine.scanner import ChunkRange, scan
@@ -70,7 +70,7 @@ def test_rows_and_ledger_arrive_together(numbers: Work):
 
 def test_second_load_of_the_same_chunk_adds_nothing(numbers: Work):
     load_chunk(numbers, Watch())
-    again: Outcome = load_chunk(replace(numbers, attempt=2), Watch())
+    again = load_chunk(replace(numbers, attempt=2), Watch())
     assert again.already
     assert rows_of(numbers.address, "COUNT(*)") == [(1000,)]
 

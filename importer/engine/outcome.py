@@ -1,0 +1,65 @@
+"""What became of a chunk, in numbers: the values that a load hands to whoever keeps account of the job."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What became of the rows of a chunk; the four add up to its rows."""
+
+    loaded: int = 0
+    replaced: int = 0
+    skipped: int = 0
+    rejected: int = 0
+
+    @property
+    def rows(self) -> int:
+        return self.loaded + self.replaced + self.skipped + self.rejected
+
+
+@dataclass(frozen=True)
+class ReasonCount:
+    """`rows` were rejected, or skipped as duplicates, for the same reason.
+
+    `code` is the server's error number as text, or a word of ours; `column` is "" where no single column is at fault.
+    """
+
+    code: str
+    column: str
+    reason: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class NoticeCount:
+    """`values` of a column went in a little changed, as asked: rounded, or without their trailing spaces."""
+
+    code: str
+    column: str
+    reason: str
+    values: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of the chunk. `already` means an earlier attempt had committed it. Timings are seconds by phase.
+
+    `reasons` count the rejected and the skipped rows by reason, the most frequent first.
+    """
+
+    rows: int
+    already: bool
+    timings: dict[str, float]
+    tally: Tally
+    reasons: tuple[ReasonCount, ...] = ()
+    notices: tuple[NoticeCount, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """What the reject parts keep of it on disk: all but the timings, so that a retry writes the same."""
+        return {
+            "rows": self.rows,
+            "tally": asdict(self.tally),
+            "reasons": [asdict(each) for each in self.reasons],
+            "notices": [asdict(each) for each in self.notices],
+        }
