@@ -228,6 +228,7 @@ class Chunk(models.Model):
     length = models.BigIntegerField()
     rows = models.BigIntegerField()
     first_line = models.BigIntegerField()
+    first_row = models.BigIntegerField(default=1)
     digest = models.CharField(max_length=16)
     null_word = models.BooleanField(default=False)
     suspect = models.BooleanField(default=False)
@@ -265,4 +266,5 @@ class Chunk(models.Model):
             self.digest,
             self.null_word,
             self.suspect,
+            self.first_row,
         )

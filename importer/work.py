@@ -110,6 +110,7 @@ def _found(fd: int, job: ImportJob) -> Iterator[ChunkRange]:
         end=job.source.size,
         chunk_bytes=job.plan.chunk_bytes,
         number=last.number + 1 if last else 0,
+        first_row=last.first_row + last.rows if last else 1,
     )
 
 

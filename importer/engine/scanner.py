@@ -23,7 +23,8 @@ class ChunkRange:
 
     `first_line` is the physical line (1-based, counting LF) of its first byte, `digest` the XXH3 (64 bits, in hex) of
     its bytes. `null_word`: the letters NULL may occur, which the server may take for SQL's NULL. `suspect`: some record
-    may not go in as it is, or not without a notice; the load looks at each of them before it sends any.
+    may not go in as it is, or not without a notice; the load looks at each of them before it sends any. `first_row` is
+    the number (1-based) of its first record among all of the file's data.
     """
 
     number: int
@@ -34,6 +35,7 @@ class ChunkRange:
     digest: str
     null_word: bool = False
     suspect: bool = False
+    first_row: int = 1
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ def scan(
     end: int,
     chunk_bytes: int,
     number: int = 0,
+    first_row: int = 1,
     drop_blank_end: bool = True,
     block_bytes: int = BLOCK_BYTES,
     max_record_bytes: int = MAX_RECORD_BYTES,
@@ -67,7 +70,7 @@ def scan(
     """The chunks of a file's bytes from `start`, where a record begins, to `end`, the file's size; each when complete.
 
     A chunk is as many whole records as go into `chunk_bytes`, or one that is larger by itself. Going on from the end of
-    any chunk, with the line and number that follow, gives the same chunks. Memory stays the same whatever the file.
+    any chunk, with the line and numbers that follow, gives the same chunks. Memory stays the same whatever the file.
     Line ends that follow the last record are no records, unless the dialect escapes: so the server writes empty values
     of a table of one column. With `drop_blank_end` false they are, as any blank line is: for a range inside a file.
 
@@ -76,7 +79,7 @@ def scan(
     """
     if drop_blank_end:
         end = end_of_records(fd, dialect, start, end)
-    chunk = _OpenChunk(number, start, first_line)
+    chunk = _OpenChunk(number, start, first_line, first_row)
     for block in blocks(fd, dialect, start, first_line, end, block_bytes, max_record_bytes):
         low = 0
         while low < block.size:
@@ -141,6 +144,7 @@ class _OpenChunk:
     number: int
     offset: int
     first_line: int
+    first_row: int
     length: int = 0
     rows: int = 0
     lines: int = 0
@@ -166,11 +170,20 @@ class _OpenChunk:
     def closed(self) -> ChunkRange:
         digest = self.hash.hexdigest()
         return ChunkRange(
-            self.number, self.offset, self.length, self.rows, self.first_line, digest, null_word=self.null_word
+            self.number,
+            self.offset,
+            self.length,
+            self.rows,
+            self.first_line,
+            digest,
+            null_word=self.null_word,
+            first_row=self.first_row,
         )
 
     def following(self) -> "_OpenChunk":
-        return _OpenChunk(self.number + 1, self.offset + self.length, self.first_line + self.lines)
+        return _OpenChunk(
+            self.number + 1, self.offset + self.length, self.first_line + self.lines, self.first_row + self.rows
+        )
 
 
 def end_of_records(fd: int, dialect: Dialect, start: int, end: int) -> int:

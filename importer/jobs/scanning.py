@@ -51,6 +51,7 @@ def _chunk(job: ImportJob, found: ChunkRange) -> Chunk:
         length=found.length,
         rows=found.rows,
         first_line=found.first_line,
+        first_row=found.first_row,
         digest=found.digest,
         null_word=found.null_word,
         suspect=found.suspect,

@@ -101,6 +101,7 @@ class TestChunks:
         for chunk in chunks:
             assert chunk.length <= chunk_bytes or chunk.rows == 1
             assert chunk.first_line == data[: chunk.offset].count(b"\n") + 1
+            assert chunk.first_row == sum(each.rows for each in chunks[: chunk.number]) + 1
             assert chunk.digest == xxhash.xxh3_64(data[chunk.offset : chunk.offset + chunk.length]).hexdigest()
         length_at = {record.offset: record.length for record in records}
         for before, after in pairwise(chunks):
@@ -116,7 +117,15 @@ class TestChunks:
             return
         for before, after in pairwise(chunks):
             start, line = before.offset + before.length, after.first_line
-            again = scanned(data, dialect, chunk_bytes, start=start, first_line=line, number=after.number)
+            again = scanned(
+                data,
+                dialect,
+                chunk_bytes,
+                start=start,
+                first_line=line,
+                number=after.number,
+                first_row=after.first_row,
+            )
             assert again == chunks[after.number :]
 
     def test_a_chunk_is_there_before_the_rest_of_the_file_is_read(self):
