@@ -1,8 +1,12 @@
-"""One chunk's bytes for the server: a byte range of the source, read as the server asks for it."""
+"""One chunk's bytes for the server: a byte range of the source as it lies, or what a row of steps makes of it.
+
+`open_feed` decides which. A step is a generator over pieces of bytes (less some records, in another encoding, in
+another dialect); pieces begin and end anywhere, only their joined bytes mean something.
+"""
 
 import ctypes
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import xxhash
 
@@ -10,6 +14,29 @@ from importer.engine.errors import SourceChanged
 
 # The client library asks for 4,096 bytes a call (facts.md); reading ahead saves a system call for each.
 BLOCK = 256 * 1024
+
+Step = Callable[[Iterable[bytes]], Iterator[bytes]]
+
+
+def open_feed(
+    fd: int,
+    offset: int,
+    length: int,
+    *,
+    steps: Sequence[Step] = (),
+    on_sent: Callable[[int], None] | None = None,
+) -> "ByteRange | PieceFeed":
+    """The feed of `length` bytes of whole records from `offset` on, through `steps` in their order.
+
+    Without any step the bytes go as they are, at the least cost.
+    """
+    if not steps:
+        return ByteRange(fd, offset, length, on_sent)
+    source = SourceBytes(fd, offset, length, on_sent)
+    pieces: Iterator[bytes] = iter(source)
+    for step in steps:
+        pieces = step(pieces)
+    return PieceFeed(source, pieces)
 
 
 class ByteRange:
@@ -66,11 +93,88 @@ class ByteRange:
         block = memoryview(self._block)[:wanted]
         filled = os.preadv(self._fd, [block], self._next)
         if not filled:
-            raise SourceChanged(
-                f"The file has become shorter: it ends at byte {self._next:,} but the scan saw more.",
-                advice="Leave the file alone while it loads; import it again as a new file.",
-            )
+            raise _shorter(self._next)
         self._position, self._filled = 0, filled
         self._next += filled
         self._digest.update(block[:filled])
         return True
+
+
+class SourceBytes:
+    """The bytes [offset, offset + length) of an open file as pieces, once, in order: what the steps begin with.
+
+    Counts and digests what is read, so the digest is the source's whatever the steps do. `on_sent` is told the source
+    bytes read so far, once for each piece.
+    """
+
+    def __init__(self, fd: int, offset: int, length: int, on_sent: Callable[[int], None] | None = None) -> None:
+        self._fd = fd
+        self._start = self._next = offset
+        self._end = offset + length
+        self._on_sent = on_sent
+        self._digest = xxhash.xxh3_64()
+
+    @property
+    def sent(self) -> int:
+        """Bytes read so far."""
+        return self._next - self._start
+
+    @property
+    def digest(self) -> str:
+        """xxh3-64 of the bytes read so far, hexadecimal."""
+        return self._digest.hexdigest()
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Raises SourceChanged if the file is shorter than it was."""
+        while self._next < self._end:
+            piece = os.pread(self._fd, min(BLOCK, self._end - self._next), self._next)
+            if not piece:
+                raise _shorter(self._next)
+            self._next += len(piece)
+            self._digest.update(piece)
+            yield piece
+            if self._on_sent:
+                self._on_sent(self.sent)
+
+
+class PieceFeed:
+    """Bytes that steps make out of a range of the source, for the server. `sent` and `digest` are the source's.
+
+    At the end of the pieces the whole range has been read, so the digest is that of the range.
+    """
+
+    def __init__(self, source: SourceBytes, pieces: Iterator[bytes]) -> None:
+        self._source = source
+        self._pieces = pieces
+        self._piece = b""
+        self._position = 0
+
+    @property
+    def sent(self) -> int:
+        return self._source.sent
+
+    @property
+    def digest(self) -> str:
+        return self._source.digest
+
+    def read_into(self, address: int, size: int) -> int:
+        """Copy the next bytes, at most `size`, to memory at `address`; how many, 0 at the end.
+
+        Raises what the source or a step raises.
+        """
+        while self._position == len(self._piece):
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._piece, self._position = piece, 0
+        part = self._piece[self._position : self._position + size]
+        ctypes.memmove(address, part, len(part))
+        self._position += len(part)
+        return len(part)
+
+
+def _shorter(at: int) -> SourceChanged:
+    return SourceChanged(
+        f"The file has become shorter: it ends at byte {at:,} but the scan saw more.",
+        advice="Leave the file alone while it loads; import it again as a new file.",
+    )

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from importer.engine import ledger
-from importer.engine.connection import Address, LoaderConnection, connect_loader, execute
+from importer.engine.connection import Address, Feed, LoaderConnection, connect_loader, execute
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged, SourceProblem, TargetProblem
-from importer.engine.feed import ByteRange
+from importer.engine.feed import open_feed
 from importer.engine.methods import Report, load_data_local
 from importer.engine.outcome import Outcome, Tally
 from importer.engine.plan import ImportPlan, Options
@@ -104,9 +104,9 @@ def load_chunk(work: Work, watch: Watch) -> Outcome:
 def _load_rows(connection: LoaderConnection, fd: int, work: Work, watch: Watch) -> None:
     """Send the chunk's bytes and raise unless the server took every row as it is."""
     chunk = work.chunk
-    feed = ByteRange(fd, chunk.offset, chunk.length, watch.on_sent)
+    feed = open_feed(fd, chunk.offset, chunk.length, on_sent=watch.on_sent)
 
-    def load(piece: ByteRange) -> Report:
+    def load(piece: Feed) -> Report:
         return load_data_local.load(connection, work.statement, piece)
 
     report = load(feed)

@@ -7,10 +7,10 @@ chunk is halved: what loads cleanly stays, inside the same transaction, until on
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from importer.engine.connection import LoaderConnection, execute
+from importer.engine.connection import Feed, LoaderConnection, execute
 from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, RowsRefused
-from importer.engine.feed import ByteRange
+from importer.engine.feed import open_feed
 from importer.engine.methods import Report
 from importer.engine.plan import ImportPlan
 from importer.engine.reasons import DUPLICATE, reason_for
@@ -22,7 +22,7 @@ from importer.engine.warnings import WRONG_COUNT, ServerWarning, read_warnings
 # Named one by one in a message; the rest are counted.
 NAMED_ROWS = 20
 
-LoadRange = Callable[[ByteRange], Report]
+LoadRange = Callable[[Feed], Report]
 
 
 def clean(report: Report, rows: int) -> bool:
@@ -81,7 +81,7 @@ def _first_by_halving(
     while True:
         for piece in _halves(fd, chunk, dialect):
             execute(connection, "SAVEPOINT piece")
-            report = load(ByteRange(fd, piece.offset, piece.length))
+            report = load(open_feed(fd, piece.offset, piece.length))
             if clean(report, piece.rows):
                 continue
             if piece.rows == 1:

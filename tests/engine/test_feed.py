@@ -1,0 +1,87 @@
+"""What the server is fed: the same bytes however it asks, in steps or as they lie, and the digest of the source."""
+
+import ctypes
+import os
+
+import pytest
+import xxhash
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from importer.engine import feed
+from importer.engine.errors import SourceChanged
+from importer.engine.feed import ByteRange, PieceFeed, open_feed
+from tests.engine.reference import in_file
+
+
+def drained(source, size: int = 7) -> bytes:
+    buffer, found = ctypes.create_string_buffer(size), b""
+    while count := source.read_into(ctypes.addressof(buffer), size):
+        found += buffer.raw[:count]
+    return found
+
+
+def as_they_are(pieces):
+    for piece in pieces:
+        yield b""
+        yield piece
+
+
+def upper(pieces):
+    for piece in pieces:
+        yield piece.upper()
+
+
+class TestSteps:
+    @settings(deadline=None, derandomize=True)
+    @given(data=st.binary(max_size=60), size=st.integers(1, 20), low=st.integers(0, 20), block=st.integers(1, 70))
+    def test_a_step_that_changes_nothing_sends_what_no_step_sends(self, data, size, low, block):
+        whole, feed.BLOCK = feed.BLOCK, block
+        try:
+            with in_file(data) as fd:
+                offset, length = min(low, len(data)), max(0, len(data) - low)
+                plain, stepped = open_feed(fd, offset, length), open_feed(fd, offset, length, steps=[as_they_are])
+                assert isinstance(plain, ByteRange)
+                assert isinstance(stepped, PieceFeed)
+                assert drained(plain, size) == drained(stepped, size) == data[offset:]
+                assert plain.digest == stepped.digest == xxhash.xxh3_64(data[offset:]).hexdigest()
+                assert plain.sent == stepped.sent == length
+        finally:
+            feed.BLOCK = whole
+
+    def test_they_come_in_their_order_and_the_digest_stays_the_sources(self):
+        def doubled(pieces):
+            for piece in pieces:
+                yield piece + b"x"
+
+        with in_file(b"abc") as fd:
+            stepped = open_feed(fd, 0, 3, steps=[doubled, upper])
+            assert drained(stepped) == b"ABCX"
+            assert stepped.digest == xxhash.xxh3_64(b"abc").hexdigest()
+
+    def test_a_step_that_drops_the_end_still_reads_it(self):
+        def nothing(pieces):
+            for _ in pieces:
+                yield b""
+
+        with in_file(b"a" * 1000) as fd:
+            stepped = open_feed(fd, 0, 1000, steps=[nothing])
+            assert drained(stepped) == b""
+            assert stepped.digest == xxhash.xxh3_64(b"a" * 1000).hexdigest()
+
+    def test_progress_is_told_in_bytes_of_the_source(self):
+        told = []
+        size = feed.BLOCK + 10
+        with in_file(b"a" * size) as fd:
+            drained(open_feed(fd, 0, size, steps=[upper], on_sent=told.append), 4096)
+        assert told == [feed.BLOCK, size]
+
+
+class TestSourceThatChanges:
+    @pytest.mark.parametrize("steps", [[], [upper]])
+    def test_a_file_that_has_become_shorter_is_no_end_of_data(self, steps):
+        with in_file(b"a" * 100) as fd:
+            fed = open_feed(fd, 0, 100, steps=steps)
+            os.ftruncate(fd, 40)
+            with pytest.raises(SourceChanged, match="ends at byte 40"):
+                drained(fed)
