@@ -111,6 +111,7 @@ def _found(fd: int, job: ImportJob) -> Iterator[ChunkRange]:
         chunk_bytes=job.plan.chunk_bytes,
         number=last.number + 1 if last else 0,
         first_row=last.first_row + last.rows if last else 1,
+        exactness=job.plan.exactness,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem, TargetProblem
+from importer.engine.exactness import Exactness
 from importer.engine.mapping import ColumnMapping
 from importer.engine.methods import load_data_local
 from importer.engine.server import Server
@@ -32,7 +33,8 @@ class Options:
     `on_error` "reject" goes on without the rows that the table would not take, up to `max_rejects` of them and
     `max_reject_percent` of the file's rows. `rounding` says what becomes of a row with a number, a time or a text that
     would lose digits or trailing spaces: "notice" loads and counts it, "reject" treats it as a bad one. `verify` "full"
-    reads every value back and compares it with the file.
+    reads every value back and compares it with the file. Without `checks` nobody looks for values that
+    the server would change without a word.
     """
 
     mode: str = "append"
@@ -46,6 +48,7 @@ class Options:
     indexes: str = "keep"
     chunk_bytes: int | None = None
     parallelism: int | None = None
+    checks: bool = True
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -104,6 +107,8 @@ class ImportPlan:
     # The columns in the order of the file's fields; "" for a field that is left out.
     fields: tuple[str, ...]
     reasons: tuple[Reason, ...]
+    # None where the checks are off (Options.checks).
+    exactness: Exactness | None = None
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -111,7 +116,10 @@ class ImportPlan:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "ImportPlan":
         reasons = tuple(Reason(**each) for each in values["reasons"])
-        return cls(**{**values, "fields": tuple(values["fields"]), "reasons": reasons})
+        exactness = Exactness.from_json(values["exactness"]) if values["exactness"] else None
+        return cls(
+            **{**values, "fields": tuple(values["fields"]), "reasons": reasons, "exactness": exactness},
+        )
 
 
 def make_plan(
@@ -140,7 +148,16 @@ def make_plan(
         table_digest=table.digest,
         fields=tuple(each.column for each in mapping),
         reasons=tuple(_reasons(data_bytes, chunk_bytes, parallelism, table, options, server)),
+        exactness=_exactness(dialect, table, mapping, options, server),
     )
+
+
+def _exactness(
+    dialect: Dialect, table: Table, mapping: Sequence[ColumnMapping], options: Options, server: Server
+) -> Exactness | None:
+    if not options.checks:
+        return None
+    return Exactness.of(dialect, mapping, table, mariadb=server.mariadb, rounding=options.rounding)
 
 
 def _null_word_statement(dialect: Dialect, table: Table, mapping: Sequence[ColumnMapping]) -> str:

@@ -4,6 +4,7 @@ import codecs
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import xxhash
 
@@ -53,6 +54,13 @@ class Block:
     data: bytes
 
 
+class Checks(Protocol):
+    """What looks at values as they are scanned: an Exactness."""
+
+    def suspicious(self, block: Block) -> bool:
+        """Whether some value in the block may not go in as it is."""
+
+
 def scan(
     fd: int,
     dialect: Dialect,
@@ -64,6 +72,7 @@ def scan(
     number: int = 0,
     first_row: int = 1,
     drop_blank_end: bool = True,
+    exactness: Checks | None = None,
     block_bytes: int = BLOCK_BYTES,
     max_record_bytes: int = MAX_RECORD_BYTES,
 ) -> Iterator[ChunkRange]:
@@ -73,6 +82,7 @@ def scan(
     any chunk, with the line and numbers that follow, gives the same chunks. Memory stays the same whatever the file.
     Line ends that follow the last record are no records, unless the dialect escapes: so the server writes empty values
     of a table of one column. With `drop_blank_end` false they are, as any blank line is: for a range inside a file.
+    A chunk in which `exactness` finds anything suspicious is marked so.
 
     Raises SourceProblem with the line for a quote that is never closed (or not within `max_record_bytes`), for bytes
     that are not UTF-8, and for a line end that is not the dialect's; SourceChanged if the file ends before `end`.
@@ -81,7 +91,7 @@ def scan(
         end = end_of_records(fd, dialect, start, end)
     chunk = _OpenChunk(number, start, first_line, first_row)
     for block in blocks(fd, dialect, start, first_line, end, block_bytes, max_record_bytes):
-        low = 0
+        low, suspicious = 0, None if exactness else False
         while low < block.size:
             high = block.ends.last(low, chunk.offset + chunk_bytes - block.offset)
             if not high and chunk.rows:
@@ -89,6 +99,9 @@ def scan(
                 chunk = chunk.following()
                 continue
             high = high or block.ends.first(low)
+            if suspicious is None and exactness and not chunk.suspect:
+                suspicious = exactness.suspicious(block)
+            chunk.suspect |= bool(suspicious)
             chunk.take(fd, block, low, high)
             low = high
     if chunk.rows:
@@ -149,6 +162,7 @@ class _OpenChunk:
     rows: int = 0
     lines: int = 0
     null_word: bool = False
+    suspect: bool = False
     hash: xxhash.xxh3_64 = field(default_factory=xxhash.xxh3_64)
 
     def take(self, fd: int, block: Block, low: int, high: int) -> None:
@@ -177,6 +191,7 @@ class _OpenChunk:
             self.first_line,
             digest,
             null_word=self.null_word,
+            suspect=self.suspect,
             first_row=self.first_row,
         )
 
