@@ -36,6 +36,14 @@ class LineEnds:
         """How many records there are between two ends."""
         return self.data.count(b"\n", low, high) + (low < high and self.data[high - 1] != ord("\n"))
 
+    def listed(self) -> Any:
+        """All ends as a one-dimensional array, ascending."""
+        import numpy as np
+
+        found = np.flatnonzero(np.frombuffer(self.data, np.uint8, self.size) == ord("\n")) + 1
+        complete = not self.size or self.data[self.size - 1] == ord("\n")
+        return found if complete else np.append(found, self.size)
+
 
 @dataclass(frozen=True)
 class ListedEnds:
@@ -57,6 +65,11 @@ class ListedEnds:
 
     def count(self, low: int, high: int) -> int:
         return bisect_right(self.ends, high) - bisect_right(self.ends, low)
+
+    def listed(self) -> Any:
+        import numpy as np
+
+        return np.asarray(self.ends)
 
 
 Ends = LineEnds | ListedEnds

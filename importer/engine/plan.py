@@ -50,6 +50,11 @@ class Options:
     parallelism: int | None = None
     checks: bool = True
 
+    @property
+    def ordered(self) -> bool:
+        """Whether it depends on the order of the chunks which of two rows with one key stays."""
+        return self.mode == "append" and self.on_duplicate != "fail"
+
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -100,6 +105,8 @@ class ImportPlan:
     statement: str
     # The same for chunks in which the word NULL occurs; "" where the server makes nothing of it.
     null_word_statement: str
+    # The same, slower, for finding out which rows the server means (load_data_local.statement); never with REPLACE.
+    traced_statement: str
     chunk_bytes: int
     parallelism: int
     # Table.digest as planned: a chunk is refused when the table has changed since.
@@ -109,6 +116,8 @@ class ImportPlan:
     reasons: tuple[Reason, ...]
     # None where the checks are off (Options.checks).
     exactness: Exactness | None = None
+    # Each chunk must be in before the next one starts: which of two rows with one key stays depends on it.
+    ordered: bool = False
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -135,20 +144,21 @@ def make_plan(
     check_server(server)
     check_table(table)
     check_mapping(mapping, table)
-    parallelism = _within(options.parallelism or _parallelism(data_bytes, options, server), 1, MOST_PARALLELISM)
+    ordered = options.ordered
+    parallelism = 1 if ordered else _asked_or_best_parallelism(data_bytes, options, server)
     chunk_bytes = options.chunk_bytes or _chunk_bytes(data_bytes, parallelism)
     return ImportPlan(
         method=options.method,
         schema=table.schema,
         table=table.name,
-        statement=load_data_local.statement(table.schema, table.name, dialect, mapping),
-        null_word_statement=_null_word_statement(dialect, table, mapping),
+        **_statements(dialect, table, mapping, options),
         chunk_bytes=chunk_bytes,
         parallelism=parallelism,
         table_digest=table.digest,
         fields=tuple(each.column for each in mapping),
         reasons=tuple(_reasons(data_bytes, chunk_bytes, parallelism, table, options, server)),
         exactness=_exactness(dialect, table, mapping, options, server),
+        ordered=ordered,
     )
 
 
@@ -160,10 +170,16 @@ def _exactness(
     return Exactness.of(dialect, mapping, table, mariadb=server.mariadb, rounding=options.rounding)
 
 
-def _null_word_statement(dialect: Dialect, table: Table, mapping: Sequence[ColumnMapping]) -> str:
-    if dialect.escape or not dialect.quote:
-        return ""
-    return load_data_local.statement(table.schema, table.name, dialect, mapping, keep_null_word=True)
+def _statements(dialect: Dialect, table: Table, mapping: Sequence[ColumnMapping], options: Options) -> dict[str, str]:
+    def statement(**how: bool) -> str:
+        return load_data_local.statement(table.schema, table.name, dialect, mapping, **how)
+
+    null_word = bool(dialect.quote and not dialect.escape)
+    plain, other = statement(), statement(keep_null_word=True) if null_word else ""
+    if options.ordered and options.on_duplicate == "replace":
+        plain, other = load_data_local.replacing(plain), other and load_data_local.replacing(other)
+    traced = statement(keep_null_word=null_word, traced=True)
+    return {"statement": plain, "null_word_statement": other, "traced_statement": traced}
 
 
 def check_server(server: Server) -> None:
@@ -224,6 +240,10 @@ def _check_column(name: str, given: list[str], known: dict[str, Column], table: 
         raise Problem(f"Two fields go into the column {name}.", advice="Leave one of them out.")
 
 
+def _asked_or_best_parallelism(data_bytes: int, options: Options, server: Server) -> int:
+    return _within(options.parallelism or _parallelism(data_bytes, options, server), 1, MOST_PARALLELISM)
+
+
 def _parallelism(data_bytes: int, options: Options, server: Server) -> int:
     if data_bytes <= (options.chunk_bytes or SMALLEST_CHUNK):
         return 1
@@ -266,6 +286,9 @@ def _reasons(
 
 
 def _parallelism_reason(parallelism: int, options: Options, server: Server) -> Reason:
+    if options.ordered:
+        kept = "first" if options.on_duplicate == "skip" else "last"
+        return Reason("Chunks in the file's order", f"of rows with one key, the {kept} in the file stays")
     if options.parallelism:
         why = "as asked"
     elif parallelism == 1:

@@ -71,6 +71,7 @@ def make_job(
         table=table,
         statement=STATEMENT,
         null_word_statement="",
+        traced_statement="",
         chunk_bytes=LENGTH,
         parallelism=parallelism,
         table_digest="0" * 16,

@@ -50,6 +50,19 @@ class TestParallelism:
         assert why(made, "3 in parallel").startswith("as asked")
 
 
+class TestOrder:
+    @pytest.mark.parametrize(("choice", "stays"), [("skip", "the first"), ("replace", "the last")])
+    def test_of_chunks_is_kept_where_it_decides_which_row_stays(self, choice: str, stays: str):
+        made = plan(options=Options(on_duplicate=choice, parallelism=4))
+        assert (made.ordered, made.parallelism) == (True, 1)
+        assert stays in why(made, "Chunks in the file's order")
+        assert ("REPLACE INTO" in made.statement) is (choice == "replace")
+
+    def test_of_chunks_does_not_matter_where_no_row_takes_anothers_place(self):
+        assert not plan().ordered
+        assert not plan(options=Options(mode="upsert", on_duplicate="replace")).ordered
+
+
 class TestChunks:
     @pytest.mark.parametrize(("size", "least", "most"), [(100, 100, MIB), (60 * MIB, 4 * MIB, 17 * MIB)])
     def test_of_a_small_file_are_few(self, size: int, least: int, most: int):

@@ -1,7 +1,7 @@
 """LOAD DATA LOCAL INFILE: the server parses the bytes as they are in the file."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from importer.engine.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.dialect import Dialect
@@ -9,23 +9,45 @@ from importer.engine.mapping import ColumnMapping
 from importer.engine.methods import Report
 from importer.engine.sql import quote_name, quote_text
 
+# What a traced statement writes into its warnings for each row, before the row's number (from 1).
+TRACE = "#"
+RESET_TRACE = "SET @traced = 0"
+_LEADING = f"LOAD DATA LOCAL INFILE {quote_text(FEED_NAME)} "
+
 
 def statement(
-    schema: str, table: str, dialect: Dialect, mapping: Sequence[ColumnMapping], *, keep_null_word: bool = False
+    schema: str,
+    table: str,
+    dialect: Dialect,
+    mapping: Sequence[ColumnMapping],
+    *,
+    keep_null_word: bool = False,
+    traced: bool = False,
 ) -> str:
     """The statement for every chunk of a job; each field of the file, mapped or not, is read into something.
 
     With an enclosing quote and no escape, the server makes SQL's NULL of the unquoted word NULL (manual, LOAD DATA:
     "the word NULL"), and of nothing else. `keep_null_word` turns it back into the text that stands in the file.
+
+    `traced` gives each row a warning with its number, ahead of the server's own warnings about storing that row: so
+    a duplicate key or a foreign key, which the server reports without a row, can be told from one another
+    (facts.md, LOAD DATA LOCAL). Run RESET_TRACE before it. The values that arrive are the same.
     """
     readings = [_Reading(position, each, keep_null_word) for position, each in enumerate(mapping)]
+    if traced:
+        readings = _with_trace(readings)
     assignments = [f"{quote_name(each.mapping.column)} = {each.expression}" for each in readings if each.indirect]
     targets = ", ".join(each.target for each in readings)
     return (
-        f"LOAD DATA LOCAL INFILE {quote_text(FEED_NAME)} INTO TABLE {quote_name(schema)}.{quote_name(table)}\n"
+        f"{_LEADING}INTO TABLE {quote_name(schema)}.{quote_name(table)}\n"
         f"CHARACTER SET utf8mb4\n{dialect.fields_and_lines(quote_text)}\n({targets})"
         + ("\nSET " + ",\n    ".join(assignments) if assignments else "")
     )
+
+
+def replacing(statement: str) -> str:
+    """The same statement with REPLACE: a row takes the place of those with its keys, and a bad row ends it."""
+    return f"{_LEADING}REPLACE {statement.removeprefix(_LEADING)}"
 
 
 def load(connection: LoaderConnection, statement: str, feed: Feed) -> Report:
@@ -47,12 +69,13 @@ class _Reading:
     position: int
     mapping: ColumnMapping
     keep_null_word: bool
+    traced: bool = False
 
     @property
     def indirect(self) -> bool:
         """Whether it passes through a variable and an expression."""
         read = self.mapping.null_markers or self.mapping.datetime_format or self.keep_null_word
-        return bool(self.mapping.column and read)
+        return bool(self.mapping.column and (read or self.traced))
 
     @property
     def target(self) -> str:
@@ -66,6 +89,13 @@ class _Reading:
 
     @property
     def expression(self) -> str:
+        if self.traced:
+            trace = f"CAST(CONCAT({quote_text(TRACE)}, @traced := @traced + 1) AS SIGNED)"
+            return f"IF({trace} IS NULL, NULL, {self._value})"
+        return self._value
+
+    @property
+    def _value(self) -> str:
         value = f"IFNULL({self.variable}, 'NULL')" if self.keep_null_word else self.variable
         text = value
         if self.mapping.null_markers:
@@ -76,3 +106,11 @@ class _Reading:
         if self.mapping.datetime_format:
             return f"STR_TO_DATE({text}, {quote_text(self.mapping.datetime_format)})"
         return text
+
+
+def _with_trace(readings: list[_Reading]) -> list[_Reading]:
+    """The trace goes into the first assignment, ahead of the warnings of every other expression."""
+    first = next((each for each in readings if each.indirect), None) or next(
+        each for each in readings if each.mapping.column
+    )
+    return [replace(each, traced=True) if each is first else each for each in readings]
