@@ -158,6 +158,11 @@ class ImportJob(models.Model):
     skipped_rows = models.BigIntegerField(default=0)
     rejected_rows = models.BigIntegerField(default=0)
     committed_bytes = models.BigIntegerField(default=0)
+    # Why rows were rejected or skipped, and what was changed and counted: importer.jobs.counted has the shapes.
+    reject_reasons = models.JSONField(default=list, blank=True)
+    notices = models.JSONField(default=list, blank=True)
+    # The import whose rejected rows, as they were or mended, this one loads.
+    rejects_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="loaded_again_by")
     # What went wrong (importer.engine.errors.Problem as JSON), or empty.
     problem = models.JSONField(default=dict, blank=True)
     balanced = models.BooleanField(default=False)
@@ -243,6 +248,13 @@ class Chunk(models.Model):
     connection_id = models.BigIntegerField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    # What became of its rows, once it is loaded; together they are `rows`.
+    loaded_rows = models.BigIntegerField(default=0)
+    replaced_rows = models.BigIntegerField(default=0)
+    skipped_rows = models.BigIntegerField(default=0)
+    rejected_rows = models.BigIntegerField(default=0)
+    reject_reasons = models.JSONField(default=list, blank=True)
+    notices = models.JSONField(default=list, blank=True)
     # Seconds by phase of the attempt that loaded it: {"connect", "send", "commit"}.
     timings = models.JSONField(default=dict, blank=True)
     problem = models.JSONField(default=dict, blank=True)

@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from importer import jobs, live, sources
+from importer import jobs, live, rejects, sources
 from importer.engine import verify
 from importer.engine.connection import kill
 from importer.engine.errors import Problem, SourceChanged, TargetProblem
 from importer.engine.load import Watch, Work, load_chunk, open_source
+from importer.engine.outcome import Outcome, Tally
 from importer.engine.scanner import ChunkRange, scan
 from importer.heart import Heart
 from importer.models import Chunk, ImportJob
@@ -58,10 +59,10 @@ def load(chunk_id: int, then: Then) -> None:
         with heart:
             watch = Watch(heart.connected, live.reporter(chunk.job_id, chunk.number))
             outcome = load_chunk(_work(chunk), watch)
-        jobs.record_loaded(chunk, outcome.timings)
+        jobs.record_loaded(chunk, outcome)
     except Exception as error:
         if isinstance(error, TargetProblem) and _is_in(chunk):
-            jobs.record_loaded(chunk, {})
+            jobs.record_loaded(chunk, Outcome(chunk.rows, True, {}, Tally(chunk.rows)))
         elif heart.ended_it:
             jobs.record_cancelled(chunk)
         else:
@@ -96,6 +97,7 @@ def sweep(then: Then) -> None:
     for job_id in jobs.unended():
         then(job_id, ())
     sources.remove_abandoned_uploads()
+    rejects.remove_orphans()
 
 
 def _found(fd: int, job: ImportJob) -> Iterator[ChunkRange]:
@@ -154,6 +156,8 @@ def _work(chunk: Chunk) -> Work:
         plan=job.plan,
         chunk=chunk.range,
         first=not job.chunks.filter(status=Chunk.Status.LOADED).exists(),
+        options=job.options,
+        rejects=rejects.make_folder(job) if job.options.leaves_out else None,
     )
 
 

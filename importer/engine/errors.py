@@ -55,5 +55,9 @@ class RowsRefused(Problem):
     """The server would have changed or skipped rows of a chunk; nothing of the chunk was kept."""
 
 
+class TooManyRejects(Problem):
+    """More rows cannot go in than may be left out."""
+
+
 class Cancelled(Problem):
     """Somebody asked for it to stop."""

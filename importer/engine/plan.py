@@ -55,6 +55,11 @@ class Options:
         """Whether it depends on the order of the chunks which of two rows with one key stays."""
         return self.mode == "append" and self.on_duplicate != "fail"
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether rows may be left out, which are then kept beside the import."""
+        return self.on_error == "reject" or self.on_duplicate == "skip"
+
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -288,7 +293,7 @@ def _reasons(
 def _parallelism_reason(parallelism: int, options: Options, server: Server) -> Reason:
     if options.ordered:
         kept = "first" if options.on_duplicate == "skip" else "last"
-        return Reason("Chunks in the file's order", f"of rows with one key, the {kept} in the file stays")
+        return Reason("One chunk after another", f"of rows with one key, the {kept} in the file stays", holds_back=True)
     if options.parallelism:
         why = "as asked"
     elif parallelism == 1:

@@ -1,5 +1,6 @@
 """What people ask of a job."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -7,8 +8,8 @@ from django.db import transaction
 from django.db.models import F
 
 from importer import wake
-from importer.engine.errors import Problem
-from importer.engine.plan import MOST_PARALLELISM
+from importer.engine.errors import Problem, TooManyRejects
+from importer.engine.plan import MOST_PARALLELISM, Options
 from importer.jobs.course import advance
 from importer.jobs.guarded import Status, change, unqueue
 from importer.models import Chunk, ImportJob
@@ -23,14 +24,15 @@ STANDS: dict[str, str] = {
 }
 
 
-def create(prepared: Prepared, user: User | None = None) -> ImportJob:
-    """Record an import as planned. It waits until start()."""
+def create(prepared: Prepared, user: User | None = None, rejects_of: ImportJob | None = None) -> ImportJob:
+    """Record an import as planned, of what another one rejected where that is known. It waits until start()."""
     return ImportJob.objects.create(
         target=prepared.target,
         source=prepared.source,
         schema_name=prepared.table.schema,
         table_name=prepared.table.name,
         created_by=user,
+        rejects_of=rejects_of,
         dialect_json=prepared.profile.dialect.as_json(),
         mapping_json=[each.as_json() for each in prepared.mapping],
         options_json=prepared.options.as_json(),
@@ -71,22 +73,46 @@ def cancel(job_id: int) -> None:
 def retry(job_id: int) -> None:
     """Load what is not in yet of a job that failed or was cancelled, into the table as it is now.
 
+    A job that has left out more rows than it may goes on without its limits.
+
     Raises Problem if the job is in another state, or if something on the target stands in the way.
     """
     job = ImportJob.objects.select_related("target", "source").get(pk=job_id)
     ended = [Status.FAILED, Status.CANCELLED]
     plan = replan(job).as_json() if job.status in ended else job.plan_json
     with transaction.atomic():
-        _ask(job_id, "retried", ended, Status.WAITING, plan_json=plan, problem={}, finished_at=None)
+        _ask(
+            job_id,
+            "retried",
+            ended,
+            Status.WAITING,
+            plan_json=plan,
+            options_json=_lifted(job).as_json(),
+            problem={},
+            finished_at=None,
+        )
         open_chunks = Chunk.objects.filter(job=job_id).exclude(status=Chunk.Status.LOADED)
         open_chunks.update(status=Chunk.Status.PENDING, attempt=0, deaths=0, lease=None, problem={})
     start(job_id)
+
+
+def _lifted(job: ImportJob) -> Options:
+    """The job's options; without limits if these have ended it, or it would end at once again."""
+    if job.problem.get("kind") != TooManyRejects.__name__:
+        return job.options
+    return replace(job.options, max_rejects=None, max_reject_percent=None)
 
 
 def set_parallelism(job_id: int, parallelism: int) -> None:
     """Let at most so many chunks of the job be in flight from now on; 1 to 64."""
     if not 1 <= parallelism <= MOST_PARALLELISM:
         raise Problem(f"{parallelism} in parallel is not possible.", advice="Choose 1 to 64.")
+    if parallelism > 1 and ImportJob.objects.get(pk=job_id).plan.ordered:
+        raise Problem(
+            "This import loads one chunk after another: the file's order decides which of two rows with the same key"
+            " stays.",
+            advice="To load in parallel, let rows whose key is there already be bad rows.",
+        )
     if (
         not ImportJob.objects.filter(pk=job_id)
         .exclude(status__in=ImportJob.ENDED)

@@ -8,7 +8,9 @@ from django.db.models import F, Q, Sum
 from django.utils import timezone
 
 from importer.engine.errors import Problem
+from importer.jobs.counted import COUNTS, Kind, merged
 from importer.jobs.guarded import JobStep, Status, change, claim_step, lease_end, release_step, unqueue
+from importer.jobs.limits import exceeded
 from importer.jobs.report import equation
 from importer.models import Chunk, ImportJob
 from importer.wake import Step
@@ -66,7 +68,10 @@ def _queue_step(job: ImportJob, task: str, step: ImportJob.Step) -> list[Step]:
 
 
 def _chunk_steps(job: ImportJob) -> list[Step]:
-    """Fill the window: at most `parallelism` chunks of the job, and the target's ceiling over all its jobs."""
+    """Fill the window: at most `parallelism` chunks of the job, and the target's ceiling over all its jobs.
+
+    Of an ordered job only the first chunk that is not in may go, so that no row overtakes an earlier one.
+    """
     flying = Chunk.objects.filter(status__in=Chunk.IN_FLIGHT)
     room = min(
         job.parallelism - flying.filter(job=job).count(),
@@ -75,7 +80,11 @@ def _chunk_steps(job: ImportJob) -> list[Step]:
     if room <= 0:
         return []
     due = Q(lease=None) | Q(lease__lte=timezone.now())
-    ready = job.chunks.filter(due, status=Chunk.Status.PENDING).order_by("number").values_list("pk", flat=True)[:room]
+    candidates = job.chunks.order_by("number")
+    if job.plan.ordered:
+        first = candidates.exclude(status=Chunk.Status.LOADED).values_list("pk", flat=True)[:1]
+        candidates, room = candidates.filter(pk__in=list(first)), 1
+    ready = candidates.filter(due, status=Chunk.Status.PENDING).values_list("pk", flat=True)[:room]
     return [
         Step("load_chunk", pk)
         for pk in list(ready)
@@ -118,7 +127,7 @@ def reopen(job: ImportJob, numbers: set[int]) -> None:
     """Chunks thought loaded are not in the ledger (a fail-over lost them): load them again."""
     with transaction.atomic():
         lost = job.chunks.filter(number__in=numbers, status=Chunk.Status.LOADED)
-        sums = lost.aggregate(rows=Sum("rows"), bytes=Sum("length"))
+        sums = lost.aggregate(*(Sum(name, default=0) for name in (*COUNTS, "length")))
         lost.update(status=Chunk.Status.PENDING, attempt=0, lease=None)
         change(
             job.pk,
@@ -126,9 +135,19 @@ def reopen(job: ImportJob, numbers: set[int]) -> None:
             status=Status.LOADING,
             step=JobStep.NONE,
             step_lease=None,
-            loaded_rows=F("loaded_rows") - (sums["rows"] or 0),
-            committed_bytes=F("committed_bytes") - (sums["bytes"] or 0),
+            **{name: F(name) - sums[f"{name}__sum"] for name in COUNTS},
+            committed_bytes=F("committed_bytes") - sums["length__sum"],
+            **_kinds(job),
         )
+
+
+def _kinds(job: ImportJob) -> dict[str, list[Kind]]:
+    """What the chunks that are in have counted, all together."""
+    counted = list(job.chunks.filter(status=Chunk.Status.LOADED).values_list("reject_reasons", "notices"))
+    return {
+        "reject_reasons": merged((kind for reasons, _ in counted for kind in reasons), "rows"),
+        "notices": merged((kind for _, notices in counted for kind in notices), "values"),
+    }
 
 
 def verify_failed(job: ImportJob, problem: Problem) -> list[Step]:
@@ -143,7 +162,10 @@ def verify_failed(job: ImportJob, problem: Problem) -> list[Step]:
 
 def succeed(job_id: int) -> list[Step]:
     """The ledger is whole: end the job, if its equation balances too."""
-    job = ImportJob.objects.get(pk=job_id)
+    job = ImportJob.objects.select_related("source").get(pk=job_id)
+    if problem := exceeded(job):
+        fail(job_id, problem)
+        return []
     balance = equation(job)
     if not balance.balanced:
         fail(job_id, Problem(f"The rows do not add up: {balance}.", advice="Please report this: it must not happen."))
@@ -159,6 +181,13 @@ def fail(job_id: int, problem: Problem) -> None:
         active = [Status.LOADING, Status.PAUSED, Status.VERIFYING]
         if change(job_id, active, status=Status.FAILING, problem=problem.as_json()):
             unqueue(job_id)
+
+
+def enforce_limits(job_id: int) -> None:
+    """Fail the job if it has left out more rows than it may; more chunks could only add to them."""
+    problem = exceeded(ImportJob.objects.select_related("source").get(pk=job_id))
+    if problem:
+        fail(job_id, problem)
 
 
 def unended() -> list[int]:

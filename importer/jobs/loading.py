@@ -1,5 +1,6 @@
 """One chunk: who may load it, and what became of it."""
 
+from dataclasses import asdict
 from datetime import timedelta
 
 from django.conf import settings
@@ -8,7 +9,9 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from importer.engine.errors import Problem
-from importer.jobs.course import LONGEST_BACKOFF, fail
+from importer.engine.outcome import Outcome
+from importer.jobs.counted import Kind, merged
+from importer.jobs.course import LONGEST_BACKOFF, enforce_limits, fail
 from importer.jobs.guarded import Status, lease_end, touch
 from importer.models import Chunk, ImportJob
 from importer.wake import Step
@@ -45,16 +48,38 @@ def wants(chunk: Chunk) -> bool:
     return _mine(chunk).exclude(job__status=Status.CANCELLING).exists()
 
 
-def record_loaded(chunk: Chunk, timings: dict[str, float]) -> None:
-    """The chunk is committed on the target."""
+def record_loaded(chunk: Chunk, outcome: Outcome) -> None:
+    """The chunk is committed on the target: count, once, what became of its rows; too many rejects end the job."""
+    reasons = merged((asdict(each) for each in outcome.reasons), "rows")
+    notices = merged((asdict(each) for each in outcome.notices), "values")
+    counts = {f"{name}_rows": amount for name, amount in asdict(outcome.tally).items()}
     with transaction.atomic():
-        if not _mine(chunk).update(status=Chunk.Status.LOADED, finished_at=timezone.now(), timings=timings, lease=None):
+        if not _mine(chunk).update(
+            status=Chunk.Status.LOADED,
+            finished_at=timezone.now(),
+            timings=outcome.timings,
+            lease=None,
+            reject_reasons=reasons,
+            notices=notices,
+            **counts,
+        ):
             return
         ImportJob.objects.filter(pk=chunk.job_id).update(
-            loaded_rows=F("loaded_rows") + chunk.rows,
+            **{name: F(name) + amount for name, amount in counts.items()},
             committed_bytes=F("committed_bytes") + chunk.length,
             version=F("version") + 1,
         )
+        if reasons or notices:
+            _add_kinds(chunk.job_id, reasons, notices)
+        enforce_limits(chunk.job_id)
+
+
+def _add_kinds(job_id: int, reasons: list[Kind], notices: list[Kind]) -> None:
+    """Add to what the job has counted. The caller's update holds its row, so that nobody else adds meanwhile."""
+    job = ImportJob.objects.get(pk=job_id)
+    job.reject_reasons = merged([*job.reject_reasons, *reasons], "rows")
+    job.notices = merged([*job.notices, *notices], "values")
+    job.save(update_fields=["reject_reasons", "notices"])
 
 
 def record_cancelled(chunk: Chunk) -> None:

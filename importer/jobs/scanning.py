@@ -5,6 +5,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from importer.engine.scanner import ChunkRange
+from importer.jobs.course import enforce_limits
 from importer.jobs.guarded import JobStep, Status, claim_step, lease_end
 from importer.models import Chunk, ImportJob
 
@@ -32,15 +33,17 @@ def add_chunks(job: ImportJob, ranges: list[ChunkRange]) -> bool:
 
 
 def finish_scan(job: ImportJob, size: int) -> None:
-    """The whole file is scanned, `size` bytes."""
-    ImportJob.objects.filter(pk=job.pk, step=JobStep.SCANNING, step_attempt=job.step_attempt).update(
-        scan_finished=True,
-        scanned_bytes=size,
-        scanned_at=timezone.now(),
-        step=JobStep.NONE,
-        step_lease=None,
-        version=F("version") + 1,
-    )
+    """The whole file is scanned, `size` bytes: now a share of its rows is a number."""
+    with transaction.atomic():
+        ImportJob.objects.filter(pk=job.pk, step=JobStep.SCANNING, step_attempt=job.step_attempt).update(
+            scan_finished=True,
+            scanned_bytes=size,
+            scanned_at=timezone.now(),
+            step=JobStep.NONE,
+            step_lease=None,
+            version=F("version") + 1,
+        )
+        enforce_limits(job.pk)
 
 
 def _chunk(job: ImportJob, found: ChunkRange) -> Chunk:

@@ -128,6 +128,7 @@ def _chunk(job, number, loaded, started, problem):
     begin = started + timedelta(seconds=number // job.parallelism + 0.05 * (number % 7))
     if number < loaded:
         chunk.status, chunk.attempt, chunk.started_at = Chunk.Status.LOADED, 1, begin
+        chunk.loaded_rows = ROWS
         chunk.finished_at = begin + timedelta(seconds=0.6 + 0.1 * (number * 7 % 5))
         chunk.timings = {"connect": 0.01, "send": 0.8, "commit": 0.02}
     elif number == loaded and problem:

@@ -1,0 +1,157 @@
+"""The rows that an import left out: where they lie, and the two files that people get of them.
+
+The engine writes parts, one set for each chunk (importer.engine.parts): the original bytes of the rejected records, and
+an explaining CSV about rejected and skipped ones. Only parts of chunks that are in count: an attempt that failed may
+have left some too. They are kept as long as their job.
+"""
+
+import csv
+import io
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db.models import Q
+
+from importer.engine.errors import SourceProblem
+from importer.models import Chunk, ImportJob
+
+EXPLAINED = ("line", "byte_offset", "column", "value", "code", "reason")
+PIECE_BYTES = 2**20
+HEAD = "head"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """One row of the explaining CSV: 1-based line and 0-based byte of the file, and why the row did not go in."""
+
+    line: int
+    byte_offset: int
+    column: str
+    value: str
+    code: str
+    reason: str
+
+
+def folder(job: ImportJob) -> Path:
+    return settings.REJECTS_DIR / str(job.key)
+
+
+def make_folder(job: ImportJob) -> Path:
+    """The job's folder, with what stands before the data in the source: a reject file begins with it."""
+    path = folder(job)
+    head = path / HEAD
+    if not head.exists():
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with job.source.file.open("rb") as source:
+            _replace(head, [source.read(job.data_offset)])
+    return path
+
+
+def reject_file(job: ImportJob) -> Iterator[bytes]:
+    """A file that loads as it is with the job's dialect: BOM and header as they were, then the rejected records.
+
+    Raises SourceProblem, before the first piece, if the parts are not there any more.
+    """
+    return _pieces([folder(job) / HEAD, *_parts(job, "rejects", Q(rejected_rows__gt=0))])
+
+
+def reasons_file(job: ImportJob) -> Iterator[bytes]:
+    """CSV in UTF-8 with the header EXPLAINED, a row for each rejected or skipped one. Raises as reject_file() does."""
+    parts = _parts(job, "csv", Q(rejected_rows__gt=0) | Q(skipped_rows__gt=0))
+    return _with_header(_pieces(parts))
+
+
+def write_reject_file(job: ImportJob) -> Path | None:
+    """Put the reject file beside its parts, for somebody with a shell; None if no row was rejected."""
+    if not job.rejected_rows:
+        return None
+    path = folder(job) / file_name(job, "rejects")
+    _replace(path, reject_file(job))
+    _replace(folder(job) / file_name(job, "reasons"), reasons_file(job))
+    return path
+
+
+def first_rows(job: ImportJob, most: int) -> list[LeftOut]:
+    """The first rows of the explaining CSV in the order of the file, read from as few parts as that takes."""
+    found: list[LeftOut] = []
+    for path in _paths(job, "csv", Q(rejected_rows__gt=0) | Q(skipped_rows__gt=0)):
+        try:
+            with path.open(encoding="utf-8", newline="") as part:
+                for row in csv.reader(part):
+                    found.append(LeftOut(int(row[0]), int(row[1]), *row[2:]))
+                    if len(found) == most:
+                        return found
+        except FileNotFoundError:
+            return found
+    return found
+
+
+def file_name(job: ImportJob, kind: str) -> str:
+    """`orders.csv` -> `orders.rejects.csv` or `orders.reasons.csv`."""
+    name = PurePath(job.source.name)
+    suffix = name.suffix if kind == "rejects" and name.suffix.lower() in (".csv", ".tsv", ".txt") else ".csv"
+    return f"{name.name.split('.')[0] or 'import'}.{kind}{suffix}"
+
+
+def remove_orphans() -> int:
+    """Remove the folders of jobs that are not there any more; how many."""
+    if not settings.REJECTS_DIR.is_dir():
+        return 0
+    names = [each.name for each in settings.REJECTS_DIR.iterdir() if _is_key(each.name)]
+    known = {str(key) for key in ImportJob.objects.filter(key__in=names).values_list("key", flat=True)}
+    orphans = [name for name in names if name not in known]
+    for name in orphans:
+        shutil.rmtree(settings.REJECTS_DIR / name, ignore_errors=True)
+    return len(orphans)
+
+
+def _is_key(name: str) -> bool:
+    try:
+        return str(UUID(name)) == name
+    except ValueError:
+        return False
+
+
+def _parts(job: ImportJob, suffix: str, which: Q) -> list[Path]:
+    parts = list(_paths(job, suffix, which))
+    missing = [path.name for path in parts if not path.exists()]
+    if missing:
+        raise SourceProblem(
+            f"{len(missing):,} of {len(parts):,} parts of what was left out are no longer there, first {missing[0]}.",
+            where=str(folder(job)),
+            advice="Find the rows in the source by the counts and reasons on the page of the import.",
+        )
+    return parts
+
+
+def _paths(job: ImportJob, suffix: str, which: Q) -> Iterator[Path]:
+    chunks = job.chunks.filter(which, status=Chunk.Status.LOADED).order_by("number")
+    for number in chunks.values_list("number", flat=True).iterator():
+        yield folder(job) / f"{number:08d}.{suffix}"
+
+
+def _pieces(paths: list[Path]) -> Iterator[bytes]:
+    for path in paths:
+        with path.open("rb", buffering=0) as part:
+            while piece := part.read(PIECE_BYTES):
+                yield piece
+
+
+def _with_header(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    line = io.StringIO()
+    csv.writer(line).writerow(EXPLAINED)
+    yield line.getvalue().encode()
+    yield from pieces
+
+
+def _replace(path: Path, pieces: Iterator[bytes] | list[bytes]) -> None:
+    """Write a file so that nobody ever sees half of it."""
+    temporary = path.with_name(f"{path.name}.{uuid4().hex}.tmp")
+    with temporary.open("wb") as out:
+        for piece in pieces:
+            out.write(piece)
+    temporary.replace(path)

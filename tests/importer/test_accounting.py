@@ -1,0 +1,160 @@
+"""What became of each chunk is counted on its job: once, bounded, within the limits, and taken back with the chunk."""
+
+import pytest
+
+from importer import jobs
+from importer.engine.errors import Problem, TooManyRejects
+from importer.engine.outcome import NoticeCount, Outcome, ReasonCount, Tally
+from importer.engine.plan import Options
+from importer.jobs.counted import MOST_KINDS, OTHERS, merged
+from importer.jobs.limits import exceeded, most_rejects
+from importer.models import Chunk, ImportJob
+from tests.dashboard.job_data import LENGTH, ROWS, make_job
+
+pytestmark = pytest.mark.django_db
+Status = ImportJob.Status
+
+TOO_LONG = ReasonCount("1406", "name", "The value is too long for varchar(64).", 2)
+NO_NUMBER = ReasonCount("1366", "lat", "The value does not fit double.", 3)
+ROUNDED = NoticeCount("rounded", "lat", "Rounded to the digits of the column.", 7)
+
+
+def loading(chunks=4, scanned=True, **options):
+    """A job whose chunks are all in flight, none of them loaded."""
+    job = make_job(chunks=chunks, loaded=0, parallelism=chunks, options_json=Options(**options).as_json())
+    if not scanned:
+        ImportJob.objects.filter(pk=job.pk).update(scan_finished=False, scanned_rows=2 * ROWS, scanned_bytes=2 * LENGTH)
+    return job
+
+
+def record(job, number, *reasons, notices=(), skipped=0, already=False):
+    chunk = job.chunks.get(number=number)
+    rejected = sum(each.rows for each in reasons) - skipped
+    tally = Tally(ROWS - rejected - skipped, 0, skipped, rejected)
+    jobs.record_loaded(chunk, Outcome(ROWS, already, {}, tally, tuple(reasons), tuple(notices)))
+    return ImportJob.objects.select_related("source").get(pk=job.pk)
+
+
+def kind(reason, amount, name="rows", code="1", column="c"):
+    return {"code": code, "column": column, "reason": reason, name: amount}
+
+
+class TestMerged:
+    def test_the_same_reason_is_one_entry_and_the_commonest_comes_first(self):
+        found = merged([kind("a", 1), kind("b", 5), kind("a", 2), kind("a", 9, column="d")], "rows")
+        assert [(each["reason"], each["column"], each["rows"]) for each in found] == [
+            ("a", "d", 9),
+            ("b", "c", 5),
+            ("a", "c", 3),
+        ]
+
+    def test_it_never_grows_beyond_what_a_page_shows_and_loses_no_row(self):
+        counted: list = []
+        for chunk in range(5):
+            counted = merged([*counted, *(kind(f"{chunk} {n}", n + 1) for n in range(150))], "rows")
+        assert len(counted) == MOST_KINDS + 1
+        assert counted[-1]["reason"] == OTHERS
+        assert sum(each["rows"] for each in counted) == 5 * sum(range(1, 151))
+
+    def test_the_order_of_chunks_does_not_matter_for_counts(self):
+        kinds = [kind("a", 1), kind("b", 2), kind("c", 2)]
+        assert merged(kinds, "rows") == merged(reversed(kinds), "rows")
+
+
+class TestRecorded:
+    def test_a_tally_is_added_once_however_often_it_is_reported(self):
+        job = loading(on_error="reject")
+        record(job, 0, TOO_LONG, NO_NUMBER, notices=[ROUNDED])
+        now = record(job, 0, TOO_LONG, NO_NUMBER, notices=[ROUNDED], already=True)
+        assert (now.loaded_rows, now.rejected_rows, now.skipped_rows) == (ROWS - 5, 5, 0)
+        assert [each["rows"] for each in now.reject_reasons] == [3, 2]
+        assert [each["values"] for each in now.notices] == [7]
+        assert now.accounted_rows == ROWS
+
+    def test_chunks_add_up(self):
+        job = loading(on_error="reject", on_duplicate="skip")
+        record(job, 1, TOO_LONG, notices=[ROUNDED])
+        now = record(job, 0, TOO_LONG, ReasonCount("1062", "", "A row with this key is there already.", 4), skipped=4)
+        assert (now.loaded_rows, now.skipped_rows, now.rejected_rows) == (2 * ROWS - 8, 4, 4)
+        assert [(each["code"], each["rows"]) for each in now.reject_reasons] == [("1062", 4), ("1406", 4)]
+
+    def test_lost_chunks_take_their_counts_with_them(self):
+        job = loading(chunks=3, on_error="reject")
+        record(job, 0, TOO_LONG, notices=[ROUNDED])
+        record(job, 1, TOO_LONG, NO_NUMBER, notices=[ROUNDED])
+        record(job, 2)
+        ImportJob.objects.filter(pk=job.pk).update(status=Status.VERIFYING)
+        jobs.reopen(ImportJob.objects.get(pk=job.pk), {1, 2})
+        now = ImportJob.objects.get(pk=job.pk)
+        assert (now.status, now.loaded_rows, now.rejected_rows) == (Status.LOADING, ROWS - 2, 2)
+        assert [(each["code"], each["rows"]) for each in now.reject_reasons] == [("1406", 2)]
+        assert [each["values"] for each in now.notices] == [7]
+        assert now.committed_bytes == LENGTH
+
+
+class TestLimits:
+    def test_no_limit_is_none(self):
+        assert most_rejects(loading(on_error="reject")) is None
+
+    @pytest.mark.parametrize(("most", "ends"), [(4, Status.FAILING), (5, Status.LOADING), (0, Status.FAILING)])
+    def test_one_more_than_the_limit_ends_it(self, most, ends):
+        now = record(loading(on_error="reject", max_rejects=most), 0, TOO_LONG, NO_NUMBER)
+        assert now.status == ends
+
+    def test_a_share_is_of_all_rows_of_the_file(self):
+        job = loading(chunks=4, on_error="reject", max_reject_percent=0.5)
+        most = 4 * ROWS * 5 // 1000
+        now = record(job, 0, ReasonCount("1406", "name", "too long", most))
+        assert (now.status, most_rejects(now)) == (Status.LOADING, most)
+        assert record(job, 1, ReasonCount("1406", "name", "too long", 1)).status == Status.FAILING
+
+    def test_while_the_scan_goes_on_only_what_is_certain_ends_it(self):
+        job = loading(scanned=False, on_error="reject", max_reject_percent=10)
+        now = record(job, 0, ReasonCount("1406", "name", "too long", ROWS))
+        assert now.status == Status.LOADING
+        claimed = job.__class__.objects.get(pk=job.pk)
+        ImportJob.objects.filter(pk=job.pk).update(step=ImportJob.Step.SCANNING)
+        jobs.finish_scan(claimed, job.source.size)
+        assert ImportJob.objects.get(pk=job.pk).status == Status.FAILING
+
+    def test_it_is_said_what_how_many_and_why(self):
+        now = record(loading(on_error="reject", max_rejects=4, max_reject_percent=50), 0, TOO_LONG, NO_NUMBER)
+        assert now.problem["kind"] == TooManyRejects.__name__
+        what = now.problem["what"]
+        assert "5 of 13,600 rows cannot go in; at most 4 or 50 % may be left out." in what
+        assert "3 rows: lat: The value does not fit double; 2 rows: name: The value is too long" in what
+        assert "go on without the limit" in now.problem["advice"]
+
+    def test_chunks_that_were_in_flight_still_count(self):
+        job = loading(on_error="reject", max_rejects=0)
+        record(job, 0, TOO_LONG)
+        now = record(job, 1, TOO_LONG)
+        assert (now.status, now.rejected_rows) == (Status.FAILING, 4)
+        assert exceeded(now)
+
+
+class TestOrder:
+    def test_one_chunk_after_another_and_none_before_its_turn(self):
+        job = make_job(chunks=4, loaded=0, parallelism=4)
+        plan = job.plan_json | {"ordered": True}
+        ImportJob.objects.filter(pk=job.pk).update(plan_json=plan)
+        job.chunks.update(status=Chunk.Status.PENDING)
+        first, second, *_ = job.chunks.all()
+        assert [step.id for step in jobs.advance(job.pk)] == [first.pk]
+        assert jobs.advance(job.pk) == []
+        claimed = jobs.claim_chunk(first.pk)
+        assert jobs.advance(job.pk) == []
+        jobs.record_failed(claimed, Problem("A deadlock.", retryable=True))
+        assert jobs.advance(job.pk) == []  # not the second either, until the first has its next turn
+        job.chunks.filter(pk=first.pk).update(lease=None)
+        assert [step.id for step in jobs.advance(job.pk)] == [first.pk]
+        record_claimed = jobs.claim_chunk(first.pk)
+        jobs.record_loaded(record_claimed, Outcome(ROWS, False, {}, Tally(ROWS)))
+        assert [step.id for step in jobs.advance(job.pk)] == [second.pk]
+
+    def test_more_in_parallel_is_refused_with_the_reason(self):
+        job = make_job(chunks=4, loaded=0, parallelism=1)
+        ImportJob.objects.filter(pk=job.pk).update(plan_json=job.plan_json | {"ordered": True})
+        with pytest.raises(Problem, match="file's order"):
+            jobs.set_parallelism(job.pk, 2)
+        assert ImportJob.objects.get(pk=job.pk).parallelism == 1
