@@ -55,7 +55,7 @@ class TestOrder:
     def test_of_chunks_is_kept_where_it_decides_which_row_stays(self, choice: str, stays: str):
         made = plan(options=Options(on_duplicate=choice, parallelism=4))
         assert (made.ordered, made.parallelism) == (True, 1)
-        assert stays in why(made, "Chunks in the file's order")
+        assert stays in why(made, "One chunk after another")
         assert ("REPLACE INTO" in made.statement) is (choice == "replace")
 
     def test_of_chunks_does_not_matter_where_no_row_takes_anothers_place(self):
