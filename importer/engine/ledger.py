@@ -9,6 +9,7 @@ import MySQLdb
 
 from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
+from importer.engine.outcome import Tally
 
 TABLE = "millrace_ledger"
 
@@ -17,11 +18,17 @@ CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
   chunk INT UNSIGNED NOT NULL,
   attempt INT UNSIGNED NOT NULL,
   row_count BIGINT UNSIGNED NOT NULL,
+  replaced BIGINT UNSIGNED NOT NULL DEFAULT 0,
+  skipped BIGINT UNSIGNED NOT NULL DEFAULT 0,
+  rejected BIGINT UNSIGNED NOT NULL DEFAULT 0,
   byte_count BIGINT UNSIGNED NOT NULL,
   digest CHAR(16) CHARACTER SET ascii NOT NULL,
   loaded_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
   PRIMARY KEY (job, chunk)
 ) ENGINE=InnoDB COMMENT='Millrace: which chunks of which import are in'"""
+
+# In place of a chunk's number: the finishing step of a mode that stages.
+FINISH = 2**32 - 1
 
 DUPLICATE_ENTRY = 1062
 
@@ -85,6 +92,31 @@ def holds(connection: Connection, entry: Entry) -> bool:
     return bool(found)
 
 
+def record_tally(connection: Connection, entry: Entry, tally: Tally) -> None:
+    """Keep what became of the entry's rows, in the transaction that entered it.
+
+    Needs the right to UPDATE, but only where not all of them were loaded.
+    """
+    if tally.loaded == entry.rows:
+        return
+    execute(
+        connection,
+        f"UPDATE {TABLE} SET replaced = %s, skipped = %s, rejected = %s WHERE job = %s AND chunk = %s",
+        (tally.replaced, tally.skipped, tally.rejected, entry.job, entry.chunk),
+    )
+
+
+def tally(connection: Connection, job: str, chunk: int) -> Tally:
+    """What became of the rows of a chunk that is in."""
+    found = fetch_all(
+        connection,
+        f"SELECT row_count, replaced, skipped, rejected FROM {TABLE} WHERE job = %s AND chunk = %s",
+        (job, chunk),
+    )
+    rows, *others = (int(value) for value in found[0])
+    return Tally(rows - sum(others), *others)
+
+
 def has_chunk(connection: Connection, job: str, chunk: int) -> bool:
     """Whether the chunk is committed; waits for an attempt at it that is still open.
 
@@ -111,6 +143,8 @@ def require_memory(connection: Connection, job: str, where: str) -> None:
 
 
 def rows_by_chunk(connection: Connection, job: str) -> dict[int, int]:
-    """The rows of each chunk that the ledger holds for a job, by chunk number."""
-    found = fetch_all(connection, f"SELECT chunk, row_count FROM {TABLE} WHERE job = %s", (job,))
+    """The rows of each chunk that the ledger holds for a job, by chunk number; without its finishing step."""
+    found = fetch_all(
+        connection, f"SELECT chunk, row_count FROM {TABLE} WHERE job = %s AND chunk <> %s", (job, FINISH)
+    )
     return {int(chunk): int(rows) for chunk, rows in found}
