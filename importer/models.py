@@ -10,7 +10,7 @@ from django.db import models
 from importer import secrets
 from importer.engine.connection import Address
 from importer.engine.dialect import Dialect
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.plan import ImportPlan, Options
 from importer.engine.scanner import ChunkRange
 
@@ -137,6 +137,8 @@ class ImportJob(models.Model):
 
     dialect_json = models.JSONField()
     mapping_json = models.JSONField()
+    # Columns without a field, and what they get (importer.engine.mapping.Filling).
+    fillings_json = models.JSONField(default=list)
     options_json = models.JSONField(default=dict)
     plan_json = models.JSONField()
     parallelism = models.PositiveSmallIntegerField(default=2)
@@ -195,6 +197,10 @@ class ImportJob(models.Model):
     @property
     def mapping(self) -> tuple[ColumnMapping, ...]:
         return tuple(ColumnMapping.from_json(each) for each in self.mapping_json)
+
+    @property
+    def fillings(self) -> tuple[Filling, ...]:
+        return tuple(Filling(**each) for each in self.fillings_json)
 
     @property
     def options(self) -> Options:

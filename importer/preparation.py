@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from importer.engine.connection import connect
 from importer.engine.dialect import Dialect
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.plan import ImportPlan, Options, make_plan
 from importer.engine.profile import Profile, profile_file, suggest_mapping
 from importer.engine.server import read_server
@@ -22,6 +22,7 @@ class Prepared:
     profile: Profile
     table: Table
     mapping: tuple[ColumnMapping, ...]
+    fillings: tuple[Filling, ...]
     options: Options
     plan: ImportPlan
 
@@ -33,6 +34,7 @@ def prepare(
     *,
     dialect: Dialect | None = None,
     mapping: Sequence[ColumnMapping] | None = None,
+    fillings: Sequence[Filling] = (),
     null_markers: Sequence[str] | None = None,
     options: Options | None = None,
 ) -> Prepared:
@@ -48,8 +50,8 @@ def prepare(
         server = read_server(connection, target.address)
     mapping = tuple(mapping) if mapping is not None else suggest_mapping(profile, table, null_markers)
     data_bytes = profile.size - profile.data_offset
-    plan = make_plan(data_bytes, profile.dialect, table, mapping, options, server)
-    return Prepared(source, target, profile, table, mapping, options, plan)
+    plan = make_plan(data_bytes, profile.dialect, table, mapping, options, server, fillings)
+    return Prepared(source, target, profile, table, mapping, tuple(fillings), options, plan)
 
 
 def replan(job: ImportJob) -> ImportPlan:
@@ -61,4 +63,4 @@ def replan(job: ImportJob) -> ImportPlan:
         table = read_table(connection, job.schema_name, job.table_name)
         server = read_server(connection, job.target.address)
     options = replace(job.options, chunk_bytes=job.plan.chunk_bytes, parallelism=job.parallelism)
-    return make_plan(job.source.size - job.data_offset, job.dialect, table, job.mapping, options, server)
+    return make_plan(job.source.size - job.data_offset, job.dialect, table, job.mapping, options, server, job.fillings)

@@ -4,6 +4,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from importer import jobs, live, rejects, sources
@@ -155,10 +156,17 @@ def _work(chunk: Chunk) -> Work:
         dialect=job.dialect,
         plan=job.plan,
         chunk=chunk.range,
+        file_name=job.source.name,
+        began=_utc(job.started_at),
         first=not job.chunks.filter(status=Chunk.Status.LOADED).exists(),
         options=job.options,
         rejects=rejects.make_folder(job) if job.options.leaves_out else None,
     )
+
+
+def _utc(moment: datetime | None) -> str:
+    """As MySQL writes a DATETIME, to the second; "" for a job that has not begun."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") if moment else ""
 
 
 def _is_in(chunk: Chunk) -> bool:

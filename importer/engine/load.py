@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from importer.engine import ledger
-from importer.engine.connection import Address, Feed, LoaderConnection, connect_loader, execute
+from importer.engine.connection import Address, LoaderConnection, connect_loader, execute
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged, SourceProblem, TargetProblem
-from importer.engine.feed import open_feed
+from importer.engine.feed import ByteRange, PieceFeed, open_feed
 from importer.engine.methods import Report, load_data_local
+from importer.engine.numbering import numbered
 from importer.engine.outcome import Outcome, Tally
 from importer.engine.plan import ImportPlan, Options
 from importer.engine.rejects import clean, refused_rows
@@ -30,7 +31,8 @@ class Work:
 
     `first`: none of the job's chunks is known to be in, so that a ledger that is missing may be made. `options` say
     what becomes of bad rows and of duplicates; `rejects` is the folder that takes the rejected ones, which must be
-    there when they are to be kept.
+    there when they are to be kept. `file_name` and `began` (UTC, as `2024-01-31 12:00:00`) are what columns get that
+    are filled with the file's name or the time of the load.
     """
 
     job: str
@@ -43,11 +45,19 @@ class Work:
     first: bool = True
     options: Options = field(default_factory=Options)
     rejects: Path | None = None
+    file_name: str = ""
+    began: str = ""
 
     @property
     def statement(self) -> str:
         """What loads this chunk: the plan's statement, or the one that keeps the word NULL as text."""
         return (self.chunk.null_word and self.plan.null_word_statement) or self.plan.statement
+
+    def feed(self, fd: int, piece: ChunkRange, on_sent: Callable[[int], None] | None = None) -> ByteRange | PieceFeed:
+        """What the server is sent of the chunk, or of a piece of it."""
+        numbers = self.plan.numbers
+        steps = [numbered(piece, self.dialect, numbers)] if numbers else []
+        return open_feed(fd, piece.offset, piece.length, steps=steps, on_sent=on_sent)
 
 
 @dataclass
@@ -104,12 +114,14 @@ def load_chunk(work: Work, watch: Watch) -> Outcome:
 def _load_rows(connection: LoaderConnection, fd: int, work: Work, watch: Watch) -> None:
     """Send the chunk's bytes and raise unless the server took every row as it is."""
     chunk = work.chunk
-    feed = open_feed(fd, chunk.offset, chunk.length, on_sent=watch.on_sent)
+    if work.plan.sources:
+        load_data_local.set_variables(connection, work.file_name, work.began)
+    feed = work.feed(fd, chunk, watch.on_sent)
 
-    def load(piece: Feed) -> Report:
-        return load_data_local.load(connection, work.statement, piece)
+    def load(piece: ChunkRange) -> Report:
+        return load_data_local.load(connection, work.statement, work.feed(fd, piece))
 
-    report = load(feed)
+    report = load_data_local.load(connection, work.statement, feed)
     if feed.digest != chunk.digest:
         raise SourceChanged(
             f"The file has changed: the bytes from {chunk.offset:,} to {chunk.offset + chunk.length:,} are not those"

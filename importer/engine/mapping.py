@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from importer.engine.table import Table
+from importer.engine.errors import Problem
+from importer.engine.table import Column, Table
+from importer.engine.values import NUMBER_KINDS, is_number
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,72 @@ class ColumnMapping:
         return cls(values["column"], tuple(values["null_markers"]), values["datetime_format"])
 
 
+@dataclass(frozen=True)
+class Filling:
+    """A column that no field of the file fills, and what every row gets there.
+
+    `source` is one of SOURCES; `text` is the value where it is "text". "file" is the file's name, "row" the number of
+    the record among the file's data and "line" the physical line on which it begins, both 1-based; "time" is when the
+    job began (UTC), the same for all its rows.
+    """
+
+    column: str
+    source: str
+    text: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+SOURCES = ("text", "file", "row", "line", "time")
+
+
 def map_by_name(header: Sequence[str], table: Table) -> tuple[ColumnMapping, ...]:
     """A mapping for each field of the header to the column of the same name, ignoring case and outer spaces."""
     columns = {column.name.lower(): column.name for column in table.columns if not column.generated}
     return tuple(ColumnMapping(columns.pop(name.strip().lower(), "")) for name in header)
+
+
+def check_mapping(mapping: Sequence[ColumnMapping], table: Table, fillings: Sequence[Filling] = ()) -> None:
+    """Raise Problem if a column is unknown, generated, given twice, or required and not given."""
+    given = [each.column.lower() for each in mapping if each.column]
+    if not given:
+        raise Problem(
+            "No field of the file goes into a column of the table.",
+            advice=f"The table has the columns {', '.join(table.column_names)}; choose one for each field.",
+        )
+    known = {column.name.lower(): column for column in table.columns}
+    given += [each.column.lower() for each in fillings]
+    for name in given:
+        _check_column(name, given, known, table)
+    for filling in fillings:
+        _check_filling(filling, known[filling.column.lower()])
+    missing = [column.name for column in table.columns if column.required and column.name.lower() not in given]
+    if missing:
+        raise Problem(
+            f"No field of the file goes into {', '.join(missing)}, which must have a value.",
+            advice="Choose a field for it, or give the column a default in the table.",
+        )
+
+
+def _check_column(name: str, given: list[str], known: dict[str, Column], table: Table) -> None:
+    if name not in known:
+        raise Problem(
+            f"The table {table.name} has no column {name}.", advice=f"It has {', '.join(table.column_names)}."
+        )
+    if known[name].generated:
+        raise Problem(f"The server computes the column {name} itself.", advice="Leave the field out.")
+    if given.count(name) > 1:
+        raise Problem(f"The column {name} is given twice.", advice="Leave one of its fields or values out.")
+
+
+def _check_filling(filling: Filling, column: Column) -> None:
+    if filling.source not in SOURCES:
+        raise Problem(
+            f"{column.name} is to be filled from {filling.source!r}.", advice=f"Choose one of {', '.join(SOURCES)}."
+        )
+    if filling.source == "text" and column.kind in NUMBER_KINDS - {"bit"} and not is_number(filling.text, column.kind):
+        raise Problem(
+            f"{filling.text!r} is not a number that {column.name} ({column.type}) takes.",
+            advice="Write it with digits, and a point where decimals are allowed.",
+        )

@@ -7,10 +7,11 @@ from typing import Any
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.exactness import Exactness
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping import ColumnMapping, Filling, check_mapping
 from importer.engine.methods import load_data_local
+from importer.engine.numbering import NUMBERS
 from importer.engine.server import Server
-from importer.engine.table import Column, Table
+from importer.engine.table import Table
 
 MIB = 2**20
 # A chunk costs about 15 ms of processor time besides its load: a sixth of what 2 MB take.
@@ -123,6 +124,13 @@ class ImportPlan:
     exactness: Exactness | None = None
     # Each chunk must be in before the next one starts: which of two rows with one key stays depends on it.
     ordered: bool = False
+    # What columns without a field get, besides texts: some of mapping.SOURCES.
+    sources: tuple[str, ...] = ()
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """What the feed puts before each record: some of numbering.NUMBERS, in their order."""
+        return tuple(name for name in NUMBERS if name in self.sources)
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -131,9 +139,8 @@ class ImportPlan:
     def from_json(cls, values: dict[str, Any]) -> "ImportPlan":
         reasons = tuple(Reason(**each) for each in values["reasons"])
         exactness = Exactness.from_json(values["exactness"]) if values["exactness"] else None
-        return cls(
-            **{**values, "fields": tuple(values["fields"]), "reasons": reasons, "exactness": exactness},
-        )
+        lists = {name: tuple(values[name]) for name in ("fields", "sources")}
+        return cls(**{**values, **lists, "reasons": reasons, "exactness": exactness})
 
 
 def make_plan(
@@ -143,12 +150,13 @@ def make_plan(
     mapping: Sequence[ColumnMapping],
     options: Options,
     server: Server,
+    fillings: Sequence[Filling] = (),
 ) -> ImportPlan:
     """Decide how `data_bytes` of records go into the table. Raises Problem with the first thing that forbids it."""
     check_options(options)
     check_server(server)
     check_table(table)
-    check_mapping(mapping, table)
+    check_mapping(mapping, table, fillings)
     ordered = options.ordered
     parallelism = 1 if ordered else _asked_or_best_parallelism(data_bytes, options, server)
     chunk_bytes = options.chunk_bytes or _chunk_bytes(data_bytes, parallelism)
@@ -156,14 +164,15 @@ def make_plan(
         method=options.method,
         schema=table.schema,
         table=table.name,
-        **_statements(dialect, table, mapping, options),
+        **_statements(dialect, table, mapping, fillings, options),
         chunk_bytes=chunk_bytes,
         parallelism=parallelism,
         table_digest=table.digest,
         fields=tuple(each.column for each in mapping),
-        reasons=tuple(_reasons(data_bytes, chunk_bytes, parallelism, table, options, server)),
+        reasons=(*_reasons(data_bytes, chunk_bytes, parallelism, table, options, server), *_numbering(fillings)),
         exactness=_exactness(dialect, table, mapping, options, server),
         ordered=ordered,
+        sources=tuple(sorted({each.source for each in fillings} - {"text"})),
     )
 
 
@@ -175,9 +184,15 @@ def _exactness(
     return Exactness.of(dialect, mapping, table, mariadb=server.mariadb, rounding=options.rounding)
 
 
-def _statements(dialect: Dialect, table: Table, mapping: Sequence[ColumnMapping], options: Options) -> dict[str, str]:
+def _statements(
+    dialect: Dialect,
+    table: Table,
+    mapping: Sequence[ColumnMapping],
+    fillings: Sequence[Filling],
+    options: Options,
+) -> dict[str, str]:
     def statement(**how: bool) -> str:
-        return load_data_local.statement(table.schema, table.name, dialect, mapping, **how)
+        return load_data_local.statement(table.schema, table.name, dialect, mapping, fillings, **how)
 
     null_word = bool(dialect.quote and not dialect.escape)
     plain, other = statement(), statement(keep_null_word=True) if null_word else ""
@@ -185,6 +200,16 @@ def _statements(dialect: Dialect, table: Table, mapping: Sequence[ColumnMapping]
         plain, other = load_data_local.replacing(plain), other and load_data_local.replacing(other)
     traced = statement(keep_null_word=null_word, traced=True)
     return {"statement": plain, "null_word_statement": other, "traced_statement": traced}
+
+
+def _numbering(fillings: Sequence[Filling]) -> Iterator[Reason]:
+    names = {"row": "record", "line": "line"}
+    if numbers := " and ".join(names[each] for each in load_data_local.numbers(fillings)):
+        yield Reason(
+            f"The {numbers} number is put before each record",
+            "a column asks for it; that takes about half a microsecond a row",
+            holds_back=True,
+        )
 
 
 def check_server(server: Server) -> None:
@@ -213,36 +238,6 @@ def check_table(table: Table) -> None:
             f"{name} is a {table.engine} table, which cannot roll back: a broken load would leave part of its rows.",
             advice=f"ALTER TABLE {name} ENGINE=InnoDB, or choose another table.",
         )
-
-
-def check_mapping(mapping: Sequence[ColumnMapping], table: Table) -> None:
-    """Raise Problem if a column is unknown, generated, given twice, or required and not given."""
-    given = [each.column.lower() for each in mapping if each.column]
-    if not given:
-        raise Problem(
-            "No field of the file goes into a column of the table.",
-            advice=f"The table has the columns {', '.join(table.column_names)}; choose one for each field.",
-        )
-    known = {column.name.lower(): column for column in table.columns}
-    for name in given:
-        _check_column(name, given, known, table)
-    missing = [column.name for column in table.columns if column.required and column.name.lower() not in given]
-    if missing:
-        raise Problem(
-            f"No field of the file goes into {', '.join(missing)}, which must have a value.",
-            advice="Choose a field for it, or give the column a default in the table.",
-        )
-
-
-def _check_column(name: str, given: list[str], known: dict[str, Column], table: Table) -> None:
-    if name not in known:
-        raise Problem(
-            f"The table {table.name} has no column {name}.", advice=f"It has {', '.join(table.column_names)}."
-        )
-    if known[name].generated:
-        raise Problem(f"The server computes the column {name} itself.", advice="Leave the field out.")
-    if given.count(name) > 1:
-        raise Problem(f"Two fields go into the column {name}.", advice="Leave one of them out.")
 
 
 def _asked_or_best_parallelism(data_bytes: int, options: Options, server: Server) -> int:

@@ -7,10 +7,9 @@ chunk is halved: what loads cleanly stays, inside the same transaction, until on
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from importer.engine.connection import Feed, LoaderConnection, execute
+from importer.engine.connection import LoaderConnection, execute
 from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, RowsRefused
-from importer.engine.feed import open_feed
 from importer.engine.methods import Report
 from importer.engine.plan import ImportPlan
 from importer.engine.reasons import DUPLICATE, reason_for
@@ -22,7 +21,7 @@ from importer.engine.warnings import WRONG_COUNT, ServerWarning, read_warnings
 # Named one by one in a message; the rest are counted.
 NAMED_ROWS = 20
 
-LoadRange = Callable[[Feed], Report]
+LoadRange = Callable[[ChunkRange], Report]
 
 
 def clean(report: Report, rows: int) -> bool:
@@ -81,7 +80,7 @@ def _first_by_halving(
     while True:
         for piece in _halves(fd, chunk, dialect):
             execute(connection, "SAVEPOINT piece")
-            report = load(open_feed(fd, piece.offset, piece.length))
+            report = load(piece)
             if clean(report, piece.rows):
                 continue
             if piece.rows == 1:
@@ -100,6 +99,7 @@ def _halves(fd: int, chunk: ChunkRange, dialect: Dialect) -> list[ChunkRange]:
             dialect,
             start=chunk.offset,
             first_line=chunk.first_line,
+            first_row=chunk.first_row,
             end=chunk.offset + chunk.length,
             chunk_bytes=max(1, chunk.length // 2),
             drop_blank_end=False,

@@ -12,6 +12,8 @@ NUMBER_KINDS = frozenset(
 DATE_KINDS = frozenset({"date", "datetime", "timestamp"})
 TIME_KINDS = frozenset({"time"})
 
+_WITH_FRACTION = frozenset({"decimal", "float", "double"})
+
 _PARTS = {
     "%Y": r"\d{4}",
     "%m": r"(?:0?[1-9]|1[0-2])",
@@ -38,6 +40,12 @@ class DateReading:
 
     format: str = ""
     doubt: str = ""
+
+
+def is_number(text: str, kind: str) -> bool:
+    """Whether a column of this kind, one of NUMBER_KINDS, takes the text as the number that it says."""
+    pattern = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?" if kind in _WITH_FRACTION else r"[+-]?\d+"
+    return re.fullmatch(pattern, text, re.ASCII) is not None
 
 
 def read_dates(values: Iterable[str]) -> DateReading:

@@ -35,6 +35,7 @@ def create(prepared: Prepared, user: User | None = None, rejects_of: ImportJob |
         rejects_of=rejects_of,
         dialect_json=prepared.profile.dialect.as_json(),
         mapping_json=[each.as_json() for each in prepared.mapping],
+        fillings_json=[each.as_json() for each in prepared.fillings],
         options_json=prepared.options.as_json(),
         plan_json=prepared.plan.as_json(),
         parallelism=prepared.plan.parallelism,

@@ -90,7 +90,7 @@ class TestObstacles:
             (table(engine=""), ("a",), "is a view"),
             (table(), ("",), "No field of the file"),
             (table(), ("nope",), "no column nope"),
-            (table(), ("a", "A"), "Two fields go into the column a"),
+            (table(), ("a", "A"), "The column a is given twice"),
             (table(column("a", generated=True)), ("a",), "computes the column a"),
             (table(column("a"), column("b", nullable=False)), ("a",), "goes into b, which must have a value"),
         ],

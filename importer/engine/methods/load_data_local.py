@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 from importer.engine.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.dialect import Dialect
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.methods import Report
+from importer.engine.numbering import NUMBERS
 from importer.engine.sql import quote_name, quote_text
 
 # What a traced statement writes into its warnings for each row, before the row's number (from 1).
@@ -15,16 +16,23 @@ RESET_TRACE = "SET @traced = 0"
 _LEADING = f"LOAD DATA LOCAL INFILE {quote_text(FEED_NAME)} "
 
 
+# User variables: the numbers are fields before each record, the others are set before the load.
+VARIABLES = {name: f"@millrace_{name}" for name in ("row", "line", "file", "time")}
+
+
 def statement(
     schema: str,
     table: str,
     dialect: Dialect,
     mapping: Sequence[ColumnMapping],
+    fillings: Sequence[Filling] = (),
     *,
     keep_null_word: bool = False,
     traced: bool = False,
 ) -> str:
     """The statement for every chunk of a job; each field of the file, mapped or not, is read into something.
+
+    Where a filling needs the number of the record or its line, the feed puts them before each record: see numbers().
 
     With an enclosing quote and no escape, the server makes SQL's NULL of the unquoted word NULL (manual, LOAD DATA:
     "the word NULL"), and of nothing else. `keep_null_word` turns it back into the text that stands in the file.
@@ -37,7 +45,8 @@ def statement(
     if traced:
         readings = _with_trace(readings)
     assignments = [f"{quote_name(each.mapping.column)} = {each.expression}" for each in readings if each.indirect]
-    targets = ", ".join(each.target for each in readings)
+    assignments += [f"{quote_name(each.column)} = {_filled(each)}" for each in fillings]
+    targets = ", ".join([*(VARIABLES[each] for each in numbers(fillings)), *(each.target for each in readings)])
     return (
         f"{_LEADING}INTO TABLE {quote_name(schema)}.{quote_name(table)}\n"
         f"CHARACTER SET utf8mb4\n{dialect.fields_and_lines(quote_text)}\n({targets})"
@@ -48,6 +57,24 @@ def statement(
 def replacing(statement: str) -> str:
     """The same statement with REPLACE: a row takes the place of those with its keys, and a bad row ends it."""
     return f"{_LEADING}REPLACE {statement.removeprefix(_LEADING)}"
+
+
+def numbers(fillings: Sequence[Filling]) -> tuple[str, ...]:
+    """What stands before each record of the feed: numbering.NUMBERS, as far as a filling needs them."""
+    needed = {each.source for each in fillings}
+    return tuple(name for name in NUMBERS if name in needed)
+
+
+def set_variables(connection: LoaderConnection, file: str, time: str) -> None:
+    """Tell the session the file's name and the time (UTC, as `2024-01-31 12:00:00`) that a statement may use."""
+    execute(connection, f"SET {VARIABLES['file']} = %s, {VARIABLES['time']} = %s", (file, time))
+
+
+def _filled(filling: Filling) -> str:
+    if filling.source == "text":
+        return quote_text(filling.text)
+    variable = VARIABLES[filling.source]
+    return f"CAST({variable} AS UNSIGNED)" if filling.source in NUMBERS else variable
 
 
 def load(connection: LoaderConnection, statement: str, feed: Feed) -> Report:

@@ -1,0 +1,147 @@
+"""Numbers before each record of a chunk: which record of the file it is, and the line on which it begins.
+
+They are fields of their own, in the chunk's dialect. They are right whatever is left out of a load, and cost a copy of
+the bytes in memory. Counting in the statement would do neither: MySQL warns of a variable that is set inside an
+expression (1287), and a variable does not count what is left out (facts.md).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from importer.engine.boundaries import Ends, ListedEnds, find_ends
+from importer.engine.dialect import Dialect
+from importer.engine.feed import Step
+from importer.engine.scanner import ChunkRange
+from importer.engine.walk import RecordWalk
+
+# In the order in which they stand before a record.
+NUMBERS = ("row", "line")
+
+
+def numbered(
+    chunk: ChunkRange, dialect: Dialect, numbers: Sequence[str], left_out: Sequence[tuple[int, int]] = ()
+) -> Step:
+    """A step for the chunk's own bytes, so the first one: each record with the `numbers` asked for before it.
+
+    `left_out` are byte ranges of the file, whole records in order, that are not sent. Leaving them out must be done
+    here: a later step could not tell where they were, an earlier one would make the numbers wrong.
+    """
+    largest = max(chunk.first_row, chunk.first_line) + chunk.length  # no record is shorter than a byte
+    prefix = _Prefix(numbers, len(str(largest)), dialect.delimiter.encode())
+
+    def step(pieces: Iterable[bytes]) -> Iterator[bytes]:
+        offset, row, line = chunk.offset, chunk.first_row, chunk.first_line
+        for data, ends in whole_records(pieces, dialect):
+            block = _Block(data, ends, offset, row, line)
+            yield block.numbered(prefix, left_out)
+            offset += len(data)
+            row += ends.count(0, ends.size)
+            line += data.count(b"\n")
+
+    return step
+
+
+def whole_records(pieces: Iterable[bytes], dialect: Dialect) -> Iterator[tuple[bytes, Ends]]:
+    """The same bytes in pieces that end with a record each, and where the records of each piece end."""
+    coming = iter(pieces)
+    data, enough = b"", 0
+    piece = next(coming, b"")
+    while piece:
+        data += piece
+        piece = next(coming, b"")
+        if len(data) < enough and piece:
+            continue
+        while data and (ends := _ends(data, dialect, final=not piece)).size:
+            yield data[: ends.size], ends
+            data = data[ends.size :]
+        # A record of many pieces is looked at again each time it has doubled, not with each piece.
+        enough = 2 * len(data)
+
+
+def _ends(data: bytes, dialect: Dialect, *, final: bool) -> Ends:
+    ends = find_ends(data, dialect, final=final)
+    if ends.size:
+        return ends
+    length = RecordWalk(dialect).feed(data, final=final)
+    return ListedEnds((length,) if length else ())
+
+
+class _Prefix:
+    """The numbers before a record as bytes: each `digits` wide, with a delimiter after it."""
+
+    def __init__(self, numbers: Sequence[str], digits: int, delimiter: bytes) -> None:
+        self._numbers = numbers
+        self._digits = digits
+        self._delimiter = delimiter
+
+    def fields(self, values: dict[str, Any]) -> Any:
+        """One line of bytes for each record, from one number for each record under each name."""
+        import numpy as np
+
+        powers = 10 ** np.arange(self._digits - 1, -1, -1)
+        delimiter = np.tile(np.frombuffer(self._delimiter, np.uint8), (len(values["row"]), 1))
+        parts = [
+            part
+            for name in self._numbers
+            for part in ((values[name][:, None] // powers % 10 + ord("0")).astype(np.uint8), delimiter)
+        ]
+        return np.hstack(parts)
+
+
+class _Block:
+    """Whole records that lie together at `offset` of the file; the first is number `row` and begins on `line`."""
+
+    def __init__(self, data: bytes, ends: Ends, offset: int, row: int, line: int) -> None:
+        import numpy as np  # Not at the top: it costs 16 MB, and most loads number nothing.
+
+        self._data = np.frombuffer(data, np.uint8)
+        self._offset, self._row, self._line = offset, row, line
+        self._ends = _listed(ends, self._data)
+        self._starts = np.concatenate(([0], self._ends[:-1]))
+
+    def numbered(self, prefix: _Prefix, left_out: Sequence[tuple[int, int]]) -> bytes:
+        import numpy as np
+
+        newlines = np.flatnonzero(self._data == ord("\n"))
+        lines = self._line + np.searchsorted(newlines, self._starts)
+        fields = prefix.fields({"row": self._row + np.arange(len(self._starts)), "line": lines})
+        lengths = self._ends - self._starts
+        kept = self._kept(left_out)
+        if kept.all():
+            return _woven(self._data, lengths, fields)
+        return _woven(self._data[np.repeat(kept, lengths)], lengths[kept], fields[kept])
+
+    def _kept(self, left_out: Sequence[tuple[int, int]]) -> Any:
+        """For each record, whether it is sent."""
+        import numpy as np
+
+        if not left_out:
+            return np.ones(len(self._starts), bool)
+        lows, highs = np.array(left_out).T
+        starts = self._starts + self._offset
+        at = np.searchsorted(lows, starts, side="right") - 1
+        return (at < 0) | (starts >= highs[at])
+
+
+def _listed(ends: Ends, data: Any) -> Any:
+    import numpy as np
+
+    if isinstance(ends, ListedEnds):
+        return np.asarray(ends.ends)
+    listed = np.flatnonzero(data == ord("\n")) + 1
+    return listed if len(listed) and listed[-1] == ends.size else np.append(listed, ends.size)
+
+
+def _woven(data: Any, lengths: Any, fields: Any) -> bytes:
+    """The records of these lengths, which lie together in `data`, each behind its line of `fields`."""
+    import numpy as np
+
+    width = fields.shape[1]
+    begins = np.cumsum(lengths + width) - lengths - width
+    woven = np.empty(len(data) + fields.size, np.uint8)
+    places = (begins[:, None] + np.arange(width)).ravel()
+    numbers = np.zeros(len(woven), bool)
+    numbers[places] = True
+    woven[places] = fields.ravel()
+    woven[~numbers] = data
+    return woven.tobytes()

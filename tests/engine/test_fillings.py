@@ -1,0 +1,115 @@
+"""Columns that no field fills: constants, the file's name, numbers and the time, on real servers."""
+
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.dialect import MYSQL_TSV, RFC4180, Dialect
+from importer.engine.errors import Problem
+from importer.engine.load import Watch, Work, load_chunk
+from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.plan import Options, make_plan
+from importer.engine.server import read_server
+from importer.engine.table import read_table
+from tests.engine.test_load import columns, given_table, ranges, rows_of
+
+DIALECT = replace(RFC4180, header=False)
+BEGAN = "2024-03-31 01:02:03"
+
+
+def loaded(
+    address: Address,
+    path: Path,
+    mapping: tuple[ColumnMapping, ...],
+    fillings: tuple[Filling, ...],
+    dialect: Dialect = DIALECT,
+    chunk_bytes: int = 2**20,
+) -> None:
+    with connect(address) as connection:
+        table = read_table(connection, address.database, "t")
+        server = read_server(connection, address)
+    plan = make_plan(path.stat().st_size, dialect, table, mapping, Options(), server, fillings)
+    for chunk in ranges(path, dialect, chunk_bytes):
+        work = Work("job-1", 1, path, address, dialect, plan, chunk, file_name="it's \\ é.csv", began=BEGAN)
+        load_chunk(work, Watch())
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    """Seven records, of which the third has two lines, in several chunks."""
+    path = tmp_path / "texts.csv"
+    path.write_text('a\nb\n"c\nc"\nd\ne\nf\ng\n')
+    return path
+
+
+def test_every_source_in_every_chunk(database: Address, texts: Path):
+    given_table(database, "v TEXT, t VARCHAR(9), f TEXT, r INT, l BIGINT UNSIGNED, a DATETIME, b TIMESTAMP NULL")
+    fillings = tuple(map(Filling, "tfrlab", ("text", "file", "row", "line", "time", "time"), ("x", "", "", "", "", "")))
+    loaded(database, texts, columns("v"), fillings, chunk_bytes=5)
+    found = sorted(rows_of(database, "v, r, l"))
+    assert found == [("a", 1, 1), ("b", 2, 2), ("c\nc", 3, 3), ("d", 4, 5), ("e", 5, 6), ("f", 6, 7), ("g", 7, 8)]
+    began = datetime.fromisoformat(BEGAN)
+    with connect(database) as connection:
+        execute(connection, "SET time_zone = '+00:00'")
+        found = fetch_all(connection, "SELECT DISTINCT t, f, a, b FROM t")
+    assert found == [("x", "it's \\ é.csv", began, began)]
+
+
+@pytest.mark.parametrize("source", ["row", "line"])
+def test_one_number_alone_and_in_a_text_column_has_no_leading_zeros(database: Address, texts: Path, source: str):
+    given_table(database, "v TEXT, n VARCHAR(20)")
+    loaded(database, texts, columns("v"), (Filling("n", source),))
+    assert dict(rows_of(database))["d"] == {"row": "4", "line": "5"}[source]
+
+
+def test_numbers_in_a_dialect_that_escapes(database: Address, tmp_path: Path):
+    given_table(database, "a TEXT, b TEXT, n INT")
+    path = tmp_path / "escaped.tsv"
+    path.write_bytes(b"1\\\n1\t\\N\n2\t\\\\\n")
+    loaded(database, path, columns("a", "b"), (Filling("n", "row"),), MYSQL_TSV)
+    assert sorted(rows_of(database)) == [("1\n1", None, 1), ("2", "\\", 2)]
+
+
+NASTY = [
+    "'; DROP TABLE t; -- ",
+    "\\'; DROP TABLE t; -- ",
+    '"` \\" %s %(a)s {0} @millrace_row',
+    "".join(map(chr, range(1, 0x250))),
+    "\0\x1a\r\n\t\\",
+    "😀€\u2028",
+    "",
+]
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_a_constant_arrives_as_it_is(database: Address, texts: Path, text: str):
+    given_table(database, "v TEXT, t TEXT, b BLOB")
+    loaded(database, texts, columns("v"), (Filling("t", "text", text), Filling("b", "text", text)))
+    assert {row[1:] for row in rows_of(database)} == {(text, text.encode())}
+
+
+BAD = [
+    (Filling("n", "text", "1.5"), "not a number that n"),
+    (Filling("n", "text", "1e3"), "not a number that n"),
+    (Filling("n", "text", ""), "not a number that n"),
+    (Filling("v", "row"), "given twice"),
+    (Filling("nowhere", "row"), "no column nowhere"),
+    (Filling("g", "row"), "computes the column g itself"),
+    (Filling("n", "version()"), "filled from 'version()'"),
+]
+
+
+@pytest.mark.parametrize(("filling", "said"), BAD)
+def test_what_cannot_be_filled_is_refused_before_the_load(database: Address, texts: Path, filling: Filling, said: str):
+    given_table(database, "v VARCHAR(9), n INT, g INT AS (n + 1)")
+    with pytest.raises(Problem, match=said.replace("(", r"\(").replace(")", r"\)")):
+        loaded(database, texts, columns("v"), (filling,))
+
+
+def test_a_required_column_may_be_filled(database: Address, texts: Path):
+    given_table(database, "v TEXT, n INT NOT NULL")
+    loaded(database, texts, columns("v"), (Filling("n", "text", "-7"),))
+    assert {row[1] for row in rows_of(database)} == {-7}

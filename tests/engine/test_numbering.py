@@ -1,0 +1,62 @@
+"""Numbers before each record: compared with counting the records one by one."""
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from importer.engine.dialect import RFC4180, Dialect
+from importer.engine.errors import SourceProblem
+from importer.engine.feed import open_feed
+from importer.engine.numbering import numbered, whole_records
+from importer.engine.records import records
+from importer.engine.scanner import ChunkRange, scan
+from tests.engine.reference import documents, in_file
+from tests.engine.test_feed import drained
+
+
+def as_numbered(raw: bytes, row: int, line: int, width: int, dialect: Dialect) -> bytes:
+    mark = dialect.delimiter.encode()
+    return b"%0*d%b%0*d%b" % (width, row, mark, width, line, mark) + raw
+
+
+@given(document=documents(), chunk_bytes=st.integers(1, 60), data_of_left_out=st.data())
+def test_each_record_has_its_row_and_line_whatever_is_left_out(document, chunk_bytes, data_of_left_out):
+    dialect, data = document
+    with in_file(data) as fd:
+        try:
+            chunks = list(scan(fd, dialect, start=0, first_line=1, end=len(data), chunk_bytes=chunk_bytes))
+        except SourceProblem:
+            assume(False)
+        row, line = 1, 1
+        for chunk in chunks:
+            raw = data[chunk.offset : chunk.offset + chunk.length]
+            found = list(records(raw, dialect))
+            left_out = data_of_left_out.draw(st.sets(st.integers(0, len(found) - 1)))
+            ranges = [(chunk.offset + found[at].start, chunk.offset + found[at].end) for at in sorted(left_out)]
+            feed = open_feed(fd, chunk.offset, chunk.length, steps=[numbered(chunk, dialect, ("row", "line"), ranges)])
+            width = len(str(max(row, line) + chunk.length))
+            expected = b""
+            for at, record in enumerate(found):
+                if at not in left_out:
+                    expected += as_numbered(
+                        raw[record.start : record.end], row + at, line + record.line - 1, width, dialect
+                    )
+            assert drained(feed) == expected
+            assert feed.digest == chunk.digest
+            row += len(found)
+            line += raw.count(b"\n")
+
+
+def test_ranges_that_join_leave_out_every_record_between_them():
+    data = b"a\nb\nc\nd\n"
+    chunk = ChunkRange(0, 100, 8, 4, 1, "")
+    step = numbered(chunk, RFC4180, ("row",), [(102, 106)])
+    assert b"".join(step([data])) == b"1,a\n4,d\n"
+
+
+@pytest.mark.parametrize("piece", [1, 3, 1000])
+def test_a_record_in_many_pieces_stays_whole(piece):
+    data = b'1,"' + b'x\n""' * 1000 + b'"\n2,b\n'
+    found = list(whole_records([data[at : at + piece] for at in range(0, len(data), piece)], RFC4180))
+    assert b"".join(part for part, _ in found) == data
+    assert sum(ends.count(0, ends.size) for _, ends in found) == 2
