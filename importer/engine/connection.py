@@ -155,10 +155,14 @@ def connect(address: Address) -> Iterator[Connection]:
 
 
 @contextmanager
-def connect_loader(address: Address) -> Iterator[LoaderConnection]:
-    """A fresh connection for loading: no autocommit, session as LOADER_SESSION; closed at the end, which rolls back."""
+def connect_loader(address: Address, read_timeout: int = READ_TIMEOUT) -> Iterator[LoaderConnection]:
+    """A fresh connection for loading: no autocommit, session as LOADER_SESSION; closed at the end, which rolls back.
+
+    `read_timeout`: seconds that a statement may take without a word from the server.
+    """
+    options = {**_options(address), "read_timeout": read_timeout}
     with explain(str(address)):
-        connection = LoaderConnection(**_options(address), client_flag=CLIENT.LOCAL_FILES, autocommit=False)
+        connection = LoaderConnection(**options, client_flag=CLIENT.LOCAL_FILES, autocommit=False)
     with closing(connection), explain(str(address)):
         _insist_on_tls(connection, address)
         settings = ", ".join(f"SESSION {name} = %s" for name in LOADER_SESSION)

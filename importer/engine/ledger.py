@@ -144,7 +144,5 @@ def require_memory(connection: Connection, job: str, where: str) -> None:
 
 def rows_by_chunk(connection: Connection, job: str) -> dict[int, int]:
     """The rows of each chunk that the ledger holds for a job, by chunk number; without its finishing step."""
-    found = fetch_all(
-        connection, f"SELECT chunk, row_count FROM {TABLE} WHERE job = %s AND chunk <> %s", (job, FINISH)
-    )
+    found = fetch_all(connection, f"SELECT chunk, row_count FROM {TABLE} WHERE job = %s AND chunk <> %s", (job, FINISH))
     return {int(chunk): int(rows) for chunk, rows in found}

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from importer.engine import ledger
+from importer.engine import ledger, staging
 from importer.engine.connection import Address, LoaderConnection, connect_loader, execute
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged, SourceProblem, TargetProblem
@@ -98,6 +98,8 @@ def load_chunk(work: Work, watch: Watch) -> Outcome:
         else:
             ledger.require_memory(connection, work.job, str(work.address))
         _check_table(connection, work.plan)
+        if work.plan.staged and work.plan.staged.numbered:
+            staging.number_rows(connection, work.chunk.number)
         stopwatch.lap("connect")
         execute(connection, "START TRANSACTION")
         if not ledger.enter(connection, _entry(work)):

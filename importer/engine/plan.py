@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from importer.engine import modes
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.exactness import Exactness
@@ -11,6 +12,8 @@ from importer.engine.mapping import ColumnMapping, Filling, check_mapping
 from importer.engine.methods import load_data_local
 from importer.engine.numbering import NUMBERS
 from importer.engine.server import Server
+from importer.engine.staging import NUMBERING, Staged, plan_staging, staging_name
+from importer.engine.surroundings import NOTHING_AROUND, Surroundings
 from importer.engine.table import Table
 
 MIB = 2**20
@@ -54,7 +57,7 @@ class Options:
     @property
     def ordered(self) -> bool:
         """Whether it depends on the order of the chunks which of two rows with one key stays."""
-        return self.mode == "append" and self.on_duplicate != "fail"
+        return modes.loads_in_order(self.mode, self.on_duplicate)
 
     @property
     def leaves_out(self) -> bool:
@@ -103,7 +106,10 @@ class Reason:
 
 @dataclass(frozen=True)
 class ImportPlan:
-    """How a file goes into a table: everything a worker needs besides the file and the address."""
+    """How a file goes into a table: everything a worker needs besides the file and the address.
+
+    `table` is what the chunks load into: the target's table, or where the mode stages, the job's staging table.
+    """
 
     method: str
     schema: str
@@ -115,7 +121,7 @@ class ImportPlan:
     traced_statement: str
     chunk_bytes: int
     parallelism: int
-    # Table.digest as planned: a chunk is refused when the table has changed since.
+    # Table.digest as planned, of a staging table once it is made: a chunk is refused when the table has changed since.
     table_digest: str
     # The columns in the order of the file's fields; "" for a field that is left out.
     fields: tuple[str, ...]
@@ -126,11 +132,18 @@ class ImportPlan:
     ordered: bool = False
     # What columns without a field get, besides texts: some of mapping.SOURCES.
     sources: tuple[str, ...] = ()
+    # Where the mode stages: how the rows come from `table` into their own.
+    staged: Staged | None = None
 
     @property
     def numbers(self) -> tuple[str, ...]:
         """What the feed puts before each record: some of numbering.NUMBERS, in their order."""
         return tuple(name for name in NUMBERS if name in self.sources)
+
+    @property
+    def final_table(self) -> str:
+        """The table that the rows are for."""
+        return self.staged.table if self.staged else self.table
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -139,8 +152,9 @@ class ImportPlan:
     def from_json(cls, values: dict[str, Any]) -> "ImportPlan":
         reasons = tuple(Reason(**each) for each in values["reasons"])
         exactness = Exactness.from_json(values["exactness"]) if values["exactness"] else None
+        staged = Staged.from_json(values["staged"]) if values["staged"] else None
         lists = {name: tuple(values[name]) for name in ("fields", "sources")}
-        return cls(**{**values, **lists, "reasons": reasons, "exactness": exactness})
+        return cls(**{**values, **lists, "reasons": reasons, "exactness": exactness, "staged": staged})
 
 
 def make_plan(
@@ -151,29 +165,52 @@ def make_plan(
     options: Options,
     server: Server,
     fillings: Sequence[Filling] = (),
+    *,
+    job: str = "",
+    around: Surroundings = NOTHING_AROUND,
+    create: str = "",
 ) -> ImportPlan:
-    """Decide how `data_bytes` of records go into the table. Raises Problem with the first thing that forbids it."""
+    """Decide how `data_bytes` of records go into the table. Raises Problem with the first thing that forbids it.
+
+    A mode that stages needs the job's key; mode create the statement that makes the staging table, and `table` as it
+    will be then.
+    """
     check_options(options)
     check_server(server)
     check_table(table)
     check_mapping(mapping, table, fillings)
+    columns = [each.column for each in (*mapping, *fillings) if each.column]
+    modes.check_mode(options.mode, options.on_duplicate, table, around, columns)
+    staged = _staged(job, options, table, around, columns, create)
     ordered = options.ordered
     parallelism = 1 if ordered else _asked_or_best_parallelism(data_bytes, options, server)
     chunk_bytes = options.chunk_bytes or _chunk_bytes(data_bytes, parallelism)
     return ImportPlan(
         method=options.method,
         schema=table.schema,
-        table=table.name,
-        **_statements(dialect, table, mapping, fillings, options),
+        table=staging_name(job) if staged else table.name,
+        **_statements(dialect, table, mapping, fillings, options, job),
         chunk_bytes=chunk_bytes,
         parallelism=parallelism,
-        table_digest=table.digest,
+        table_digest="" if staged else table.digest,
         fields=tuple(each.column for each in mapping),
-        reasons=(*_reasons(data_bytes, chunk_bytes, parallelism, table, options, server), *_numbering(fillings)),
+        reasons=(
+            *_reasons(data_bytes, chunk_bytes, parallelism, table, around, options, server),
+            *_numbering(fillings),
+        ),
         exactness=_exactness(dialect, table, mapping, options, server),
         ordered=ordered,
+        staged=staged,
         sources=tuple(sorted({each.source for each in fillings} - {"text"})),
     )
+
+
+def _staged(
+    job: str, options: Options, table: Table, around: Surroundings, columns: Sequence[str], create: str
+) -> Staged | None:
+    if not modes.stages(options.mode):
+        return None
+    return plan_staging(job, options.mode, options.on_duplicate, table, around, columns, create)
 
 
 def _exactness(
@@ -190,9 +227,13 @@ def _statements(
     mapping: Sequence[ColumnMapping],
     fillings: Sequence[Filling],
     options: Options,
+    job: str,
 ) -> dict[str, str]:
+    name = staging_name(job) if modes.stages(options.mode) else table.name
+    also = NUMBERING if modes.numbers_rows(options.mode, options.on_duplicate) else ()
+
     def statement(**how: bool) -> str:
-        return load_data_local.statement(table.schema, table.name, dialect, mapping, fillings, **how)
+        return load_data_local.statement(table.schema, name, dialect, mapping, fillings, also=also, **how)
 
     null_word = bool(dialect.quote and not dialect.escape)
     plain, other = statement(), statement(keep_null_word=True) if null_word else ""
@@ -270,6 +311,7 @@ def _reasons(
     chunk_bytes: int,
     parallelism: int,
     table: Table,
+    around: Surroundings,
     options: Options,
     server: Server,
 ) -> Iterator[Reason]:
@@ -280,7 +322,9 @@ def _reasons(
     why = "as asked" if options.chunk_bytes else "small enough to share out and to repeat, large enough to be cheap"
     chunks = "One chunk" if count == 1 else f"About {count:,} chunks"
     yield Reason(f"{chunks} of at most {chunk_bytes / 1e6:.1f} MB", f"{why}; each is one transaction")
-    if table.triggers:
+    for told in modes.explained(options.mode, table, around):
+        yield Reason(*told)
+    if table.triggers and not modes.stages(options.mode):
         yield Reason(f"Triggers fire: {', '.join(table.triggers)}", "once for each row", holds_back=True)
     yield from _what_holds_back(data_bytes, table, server)
 

@@ -60,7 +60,7 @@ class TestOrder:
 
     def test_of_chunks_does_not_matter_where_no_row_takes_anothers_place(self):
         assert not plan().ordered
-        assert not plan(options=Options(mode="upsert", on_duplicate="replace")).ordered
+        assert not plan(options=Options(mode="atomic", on_duplicate="replace")).ordered
 
 
 class TestChunks:

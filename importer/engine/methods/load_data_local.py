@@ -29,6 +29,7 @@ def statement(
     *,
     keep_null_word: bool = False,
     traced: bool = False,
+    also: Sequence[str] = (),
 ) -> str:
     """The statement for every chunk of a job; each field of the file, mapped or not, is read into something.
 
@@ -40,12 +41,15 @@ def statement(
     `traced` gives each row a warning with its number, ahead of the server's own warnings about storing that row: so
     a duplicate key or a foreign key, which the server reports without a row, can be told from one another
     (facts.md, LOAD DATA LOCAL). Run RESET_TRACE before it. The values that arrive are the same.
+
+    `also` are assignments to columns that no field goes into.
     """
     readings = [_Reading(position, each, keep_null_word) for position, each in enumerate(mapping)]
     if traced:
         readings = _with_trace(readings)
     assignments = [f"{quote_name(each.mapping.column)} = {each.expression}" for each in readings if each.indirect]
     assignments += [f"{quote_name(each.column)} = {_filled(each)}" for each in fillings]
+    assignments += also
     targets = ", ".join([*(VARIABLES[each] for each in numbers(fillings)), *(each.target for each in readings)])
     return (
         f"{_LEADING}INTO TABLE {quote_name(schema)}.{quote_name(table)}\n"

@@ -1,0 +1,86 @@
+"""Imports in modes that stage, step by step as workers take them, without the application."""
+
+import random
+from dataclasses import dataclass, replace
+from pathlib import Path
+from uuid import uuid4
+
+from importer.engine import ledger, staging
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.dialect import RFC4180
+from importer.engine.finish import Finish, finish
+from importer.engine.load import Watch, Work, load_chunk, open_source
+from importer.engine.mapping import ColumnMapping
+from importer.engine.outcome import Tally
+from importer.engine.plan import ImportPlan, Options, make_plan
+from importer.engine.scanner import scan
+from importer.engine.server import read_server
+from importer.engine.surroundings import read_surroundings
+from importer.engine.table import read_table
+
+DIALECT = replace(RFC4180, header=False)
+
+
+@dataclass
+class Import:
+    """One import of a file into the table `t`."""
+
+    address: Address
+    path: Path
+    plan: ImportPlan
+    job: str
+    options: Options
+    staged_rows: int = 0
+
+    def stage(self, shuffled: bool = False) -> None:
+        """Make the staging table and load all chunks, `shuffled` in an order other than the file's."""
+        with connect(self.address) as connection:
+            digest = staging.make(connection, self.plan.schema, self.job, self.plan.staged)
+        self.plan = replace(self.plan, table_digest=digest)
+        chunks = self.chunks()
+        if shuffled:
+            random.Random(7).shuffle(chunks)
+        for chunk in chunks:
+            work = Work(self.job, 1, self.path, self.address, DIALECT, self.plan, chunk, options=self.options)
+            self.staged_rows += load_chunk(work, Watch()).tally.loaded
+
+    def chunks(self) -> list:
+        with open_source(self.path) as fd:
+            size = self.path.stat().st_size
+            return list(scan(fd, DIALECT, start=0, first_line=1, end=size, chunk_bytes=self.plan.chunk_bytes))
+
+    def work(self, attempt: int = 1) -> Finish:
+        exact = self.options.on_duplicate != "replace"
+        return Finish(self.job, attempt, self.address, self.plan, self.staged_rows, exact=exact)
+
+    def finish(self, attempt: int = 1) -> Tally:
+        return finish(self.work(attempt), Watch())
+
+    def tables(self) -> set[str]:
+        with connect(self.address) as connection:
+            return {row[0] for row in fetch_all(connection, "SHOW TABLES")}
+
+
+def planned(address: Address, path: Path, mode: str, *columns: str, **options) -> Import:
+    """An import planned for the table as it is; `columns` take the fields of the file in order."""
+    job, options = str(uuid4()), Options(mode=mode, **{"chunk_bytes": 100, **options})
+    with connect(address) as connection:
+        table = read_table(connection, address.database, "t")
+        around = read_surroundings(connection, address.database, "t")
+        server = read_server(connection, address)
+    mapping = tuple(ColumnMapping(column) for column in columns)
+    plan = make_plan(path.stat().st_size, DIALECT, table, mapping, options, server, job=job, around=around)
+    return Import(address, path, plan, job, options)
+
+
+def given(address: Address, *statements: str) -> None:
+    """Run statements on a database that has a ledger."""
+    with connect(address) as connection:
+        ledger.create(connection)
+        for statement in statements:
+            execute(connection, statement)
+
+
+def rows_of(address: Address, sql: str = "SELECT * FROM t ORDER BY 1") -> list[tuple]:
+    with connect(address) as connection:
+        return fetch_all(connection, sql)

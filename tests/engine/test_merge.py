@@ -1,0 +1,203 @@
+"""Modes atomic and upsert: one transaction at the end, exactly once, on both servers."""
+
+from pathlib import Path
+
+import pytest
+
+from importer.engine import ledger, staging
+from importer.engine.connection import Address, connect, connect_loader, execute
+from importer.engine.errors import Problem, RowsRefused, TargetProblem
+from importer.engine.finish import is_done
+from importer.engine.outcome import Tally
+from tests.engine.staged import given, planned, rows_of
+
+PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20), seen INT DEFAULT 7)"
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    """Rows 10 to 59; then 20 to 29 a second time, under other names."""
+    path = tmp_path / "people.csv"
+    path.write_text(
+        "".join(f"{n},first {n}\n" for n in range(10, 60)) + "".join(f"{n},second {n}\n" for n in range(20, 30))
+    )
+    return path
+
+
+@pytest.fixture
+def distinct(tmp_path: Path) -> Path:
+    path = tmp_path / "distinct.csv"
+    path.write_text("".join(f"{n},name {n}\n" for n in range(10, 60)))
+    return path
+
+
+class TestAtomic:
+    def test_rows_arrive_together_at_the_end(self, database: Address, distinct: Path):
+        given(database, PEOPLE, "INSERT INTO t (id) VALUES (1)")
+        load = planned(database, distinct, "atomic", "id", "name")
+        load.stage(shuffled=True)
+        assert rows_of(database, "SELECT COUNT(*) FROM t") == [(1,)]
+        assert load.finish() == Tally(loaded=50)
+        assert rows_of(database, "SELECT COUNT(*), SUM(seen), MAX(name) FROM t") == [(51, 357, "name 59")]
+
+    def test_second_finish_adds_nothing(self, database: Address, distinct: Path):
+        given(database, PEOPLE)
+        load = planned(database, distinct, "atomic", "id", "name")
+        load.stage()
+        assert load.finish() == load.finish(attempt=2) == Tally(loaded=50)
+        assert rows_of(database, "SELECT COUNT(*) FROM t") == [(50,)]
+
+    def test_a_duplicate_in_the_table_fails_and_names_the_key(self, database: Address, distinct: Path):
+        given(database, PEOPLE, "INSERT INTO t (id, name) VALUES (33, 'there')")
+        load = planned(database, distinct, "atomic", "id", "name")
+        load.stage()
+        with pytest.raises(RowsRefused, match=r"'33' for key '.*PRIMARY'") as raised:
+            load.finish()
+        assert "is as it was" in raised.value.advice
+        assert rows_of(database) == [(33, "there", 7)]
+        with connect(database) as connection:
+            assert not is_done(connection, load.job, load.plan)
+
+    def test_a_duplicate_in_the_file_fails_while_staging(self, database: Address, people: Path):
+        given(database, PEOPLE)
+        load = planned(database, people, "atomic", "id", "name")
+        with pytest.raises(RowsRefused):
+            load.stage()
+        assert rows_of(database) == []
+
+    def test_skip_keeps_the_first_of_the_file_and_what_is_there(self, database: Address, people: Path):
+        given(database, PEOPLE, "INSERT INTO t (id, name) VALUES (33, 'there'), (10, 'first 10')")
+        load = planned(database, people, "atomic", "id", "name", on_duplicate="skip")
+        load.stage(shuffled=True)
+        assert load.finish() == load.finish(attempt=2) == Tally(loaded=48, skipped=12)
+        assert rows_of(database, "SELECT name FROM t WHERE id IN (20, 33) ORDER BY id") == [("first 20",), ("there",)]
+
+    def test_replace_keeps_the_last_of_the_file_and_counts_equal_rows_as_loaded(self, database: Address, people: Path):
+        given(database, PEOPLE, "INSERT INTO t VALUES (33, 'there', 1), (10, 'first 10', 7)")
+        load = planned(database, people, "atomic", "id", "name", on_duplicate="replace")
+        load.stage(shuffled=True)
+        assert load.finish() == Tally(loaded=49, replaced=11)
+        found = rows_of(database, "SELECT name, seen FROM t WHERE id IN (20, 33) ORDER BY id")
+        assert found == [("second 20", 7), ("first 33", 7)]
+
+    def test_any_other_error_is_not_hidden_by_skip(self, database: Address, people: Path):
+        given(
+            database,
+            "CREATE TABLE parent (id INT PRIMARY KEY)",
+            "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20), FOREIGN KEY (id) REFERENCES parent (id))",
+        )
+        load = planned(database, people, "atomic", "id", "name", on_duplicate="skip")
+        load.stage()
+        with pytest.raises(TargetProblem, match="foreign key constraint fails"):
+            load.finish()
+        assert rows_of(database) == []
+
+    def test_numbers_are_given_by_the_target(self, database: Address, distinct: Path):
+        given(
+            database,
+            "CREATE TABLE t (n INT AUTO_INCREMENT PRIMARY KEY, id INT UNIQUE, name VARCHAR(20), KEY (name))",
+            "INSERT INTO t VALUES (100, 33, 'there')",
+        )
+        load = planned(database, distinct, "atomic", "id", "name", on_duplicate="skip")
+        load.stage()
+        assert load.finish() == Tally(loaded=49, skipped=1)
+        assert rows_of(database, "SELECT MIN(n), COUNT(*) FROM t WHERE n > 100") == [(101, 49)]
+
+    def test_a_table_that_changed_meanwhile_is_refused(self, database: Address, distinct: Path):
+        given(database, PEOPLE)
+        load = planned(database, distinct, "atomic", "id", "name")
+        load.stage()
+        given(database, "ALTER TABLE t MODIFY name VARCHAR(5)")
+        with pytest.raises(TargetProblem, match="no longer as it was planned"):
+            load.finish()
+
+    def test_a_staging_table_that_somebody_emptied_is_refused(self, database: Address, distinct: Path):
+        given(database, PEOPLE)
+        load = planned(database, distinct, "atomic", "id", "name")
+        load.stage()
+        given(database, f"DELETE FROM {load.plan.table} WHERE id = 30")
+        with pytest.raises(TargetProblem, match="holds 49 rows where 50"):
+            load.finish()
+        assert rows_of(database) == []
+
+    def test_generated_columns_checks_and_partitions_do_not_stand_in_the_way(self, database: Address, people: Path):
+        given(
+            database,
+            "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20), twice INT AS (id * 2) STORED, CHECK (id < 1000),"
+            " KEY (name)) PARTITION BY HASH (id) PARTITIONS 3",
+        )
+        for policy, tally in (("skip", Tally(50, skipped=10)), ("replace", Tally(50, 10))):
+            load = planned(database, people, "atomic", "id", "name", on_duplicate=policy)
+            load.stage()
+            assert load.finish() == tally
+            assert rows_of(database, "SELECT SUM(twice) FROM t") == [(sum(range(10, 60)) * 2,)]
+            given(database, "DELETE FROM t")
+
+
+class TestUpsert:
+    def test_the_last_row_in_the_file_wins_in_any_order_of_the_chunks(self, database: Address, people: Path):
+        given(database, PEOPLE, "INSERT INTO t VALUES (33, 'there', 1), (10, 'first 10', 1), (99, 'stays', 1)")
+        load = planned(database, people, "upsert", "id", "name")
+        load.stage(shuffled=True)
+        assert load.finish() == load.finish(attempt=2) == Tally(loaded=49, replaced=11)
+        found = rows_of(database, "SELECT name, seen FROM t WHERE id IN (20, 33, 99) ORDER BY id")
+        assert found == [("second 20", 7), ("first 33", 1), ("stays", 1)]
+        assert rows_of(database, "SELECT COUNT(*) FROM t") == [(51,)]
+
+    def test_without_other_columns_it_adds_what_is_not_there(self, database: Address, tmp_path: Path):
+        given(database, "CREATE TABLE t (id INT PRIMARY KEY, seen INT DEFAULT 7)", "INSERT INTO t VALUES (2, 1)")
+        path = tmp_path / "ids.csv"
+        path.write_text("1\n2\n3\n")
+        load = planned(database, path, "upsert", "id")
+        load.stage()
+        assert load.finish() == Tally(loaded=3)
+        assert rows_of(database) == [(1, 7), (2, 1), (3, 7)]
+
+    def test_rows_without_a_key_are_added(self, database: Address, tmp_path: Path):
+        given(database, "CREATE TABLE t (id INT UNIQUE, name VARCHAR(20))", "INSERT INTO t VALUES (NULL, 'x')")
+        path = tmp_path / "nulls.csv"
+        path.write_text("1,a\n1,b\n")
+        load = planned(database, path, "upsert", "id", "name")
+        load.stage()
+        assert load.finish() == Tally(loaded=1, replaced=1)
+        assert rows_of(database) == [(None, "x"), (1, "b")]
+
+    @pytest.mark.parametrize(
+        ("table", "columns", "why"),
+        [
+            ("id INT, name VARCHAR(20)", ("id", "name"), "needs a primary or unique key"),
+            ("id INT PRIMARY KEY, name VARCHAR(20) UNIQUE", ("id", "name"), "2 unique keys"),
+            ("n INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20)", ("name",), "needs a primary or unique key"),
+        ],
+    )
+    def test_a_table_whose_keys_do_not_say_which_row_is_refused(self, database, people, table, columns, why):
+        given(database, f"CREATE TABLE t ({table})")
+        with pytest.raises(Problem, match=why):
+            planned(database, people, "upsert", *columns)
+
+
+@pytest.mark.parametrize(("mode", "policy"), [("upsert", "fail"), ("atomic", "skip"), ("replace", "fail")])
+def test_making_the_staging_table_twice_takes_nothing_away(database: Address, people: Path, mode: str, policy: str):
+    given(database, PEOPLE)
+    load = planned(database, people, mode, "id", "name", on_duplicate=policy)
+    places = ", millrace_chunk, millrace_row" if load.plan.staged.numbered else ""
+    with connect(database) as connection:
+        made = staging.make(connection, load.plan.schema, load.job, load.plan.staged)
+        execute(connection, f"INSERT INTO {load.plan.table} (id{places}) VALUES (1{', 0, 1' if places else ''})")
+        assert staging.make(connection, load.plan.schema, load.job, load.plan.staged) == made
+        assert staging.count(connection, load.plan.schema, load.plan.table) == 1
+
+
+def test_the_server_dies_before_the_commit(database: Address, distinct: Path, server):
+    given(database, PEOPLE)
+    load = planned(database, distinct, "atomic", "id", "name")
+    load.stage()
+    with connect_loader(database) as connection:
+        execute(connection, "START TRANSACTION")
+        assert ledger.enter(connection, ledger.Entry(load.job, ledger.FINISH, 1, 50, 0, ""))
+        execute(connection, load.plan.staged.finish)
+        server.kill()
+        server.start()
+    assert rows_of(database) == []
+    assert load.finish(attempt=2) == Tally(loaded=50)
+    assert rows_of(database, "SELECT COUNT(*) FROM t") == [(50,)]

@@ -1,0 +1,198 @@
+"""Mode replace: one RENAME TABLE, told from what is there whether it was done; and the way back."""
+
+from pathlib import Path
+
+import pytest
+
+from importer.engine import staging
+from importer.engine.connection import Address, connect
+from importer.engine.errors import Problem, TargetProblem
+from importer.engine.finish import is_done
+from importer.engine.kept import drop_kept, kept_size, restore
+from importer.engine.outcome import Tally
+from importer.engine.surroundings import next_number, read_surroundings
+from tests.engine.staged import Import, given, planned, rows_of
+
+PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20))"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "new.csv"
+    path.write_text("".join(f"{n},new {n}\n" for n in range(50)))
+    return path
+
+
+@pytest.fixture
+def load(database: Address, file: Path) -> Import:
+    """All chunks staged, the old table with one row in place."""
+    given(database, PEOPLE, "INSERT INTO t VALUES (1, 'old')")
+    load = planned(database, file, "replace", "id", "name")
+    load.stage(shuffled=True)
+    return load
+
+
+def done(load: Import) -> bool:
+    with connect(load.address) as connection:
+        return is_done(connection, load.job, load.plan)
+
+
+def old(load: Import) -> str:
+    return staging.old_name(load.job)
+
+
+def test_new_rows_take_the_place_and_the_old_table_is_kept(load: Import):
+    assert rows_of(load.address) == [(1, "old")]
+    assert not done(load)
+    assert load.finish() == Tally(loaded=50)
+    assert done(load)
+    assert rows_of(load.address, "SELECT COUNT(*), MIN(name) FROM t") == [(50, "new 0")]
+    assert rows_of(load.address, f"SELECT * FROM {old(load)}") == [(1, "old")]
+    with connect(load.address) as connection:
+        rows, size = kept_size(connection, load.address.database, old(load)) or (0, 0)
+    assert rows <= 1
+    assert size > 0
+
+
+def test_second_finish_changes_nothing(load: Import):
+    load.finish()
+    given(load.address, "DELETE FROM t WHERE id > 10")
+    assert load.finish(attempt=2) == Tally(loaded=50)
+    assert rows_of(load.address, "SELECT COUNT(*) FROM t") == [(11,)]
+
+
+def test_a_worker_that_died_between_rename_and_record_is_seen_to_have_done_it(load: Import):
+    given(load.address, load.plan.staged.finish)
+    assert done(load)
+    assert load.finish(attempt=2) == Tally(loaded=50)
+    assert rows_of(load.address, "SELECT COUNT(*) FROM t") == [(50,)]
+
+
+def test_a_swap_that_an_old_server_left_half_done_is_completed(load: Import):
+    given(load.address, f"RENAME TABLE t TO {old(load)}")
+    assert not done(load)
+    assert load.finish(attempt=2) == Tally(loaded=50)
+    assert rows_of(load.address, "SELECT COUNT(*) FROM t") == [(50,)]
+
+
+def test_the_server_dies_before_the_swap(load: Import, server):
+    server.kill()
+    server.start()
+    assert load.finish(attempt=2) == Tally(loaded=50)
+
+
+def test_a_staging_table_that_lost_rows_is_refused(load: Import):
+    given(load.address, f"DELETE FROM {load.plan.table} WHERE id = 3")
+    with pytest.raises(Problem, match="holds 49 rows where 50"):
+        load.finish()
+    assert rows_of(load.address) == [(1, "old")]
+
+
+def test_numbers_go_on_where_the_old_table_was(database: Address, tmp_path: Path):
+    given(
+        database,
+        "CREATE TABLE t (n INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20))",
+        "INSERT INTO t VALUES (500, 'old')",
+    )
+    path = tmp_path / "names.csv"
+    path.write_text("a\nb\n")
+    load = planned(database, path, "replace", "name")
+    load.stage()
+    load.finish()
+    with connect(database) as connection:
+        assert next_number(connection, database.database, "t") == 501
+    given(database, "INSERT INTO t (name) VALUES ('c')")
+    assert rows_of(database) == [(1, "a"), (2, "b"), (501, "c")]
+
+
+class TestRestore:
+    def test_gives_the_old_table_its_name_back(self, load: Import):
+        load.finish()
+        with connect(load.address) as connection:
+            undone = restore(connection, load.address.database, load.job, "t")
+        assert rows_of(load.address) == [(1, "old")]
+        assert rows_of(load.address, f"SELECT COUNT(*) FROM {undone}") == [(50,)]
+
+    def test_second_one_is_refused(self, load: Import):
+        load.finish()
+        with connect(load.address) as connection:
+            restore(connection, load.address.database, load.job, "t")
+            with pytest.raises(TargetProblem, match="any more"):
+                restore(connection, load.address.database, load.job, "t")
+        assert rows_of(load.address) == [(1, "old")]
+
+    def test_is_refused_once_the_old_table_is_dropped(self, load: Import):
+        load.finish()
+        with connect(load.address) as connection:
+            drop_kept(connection, load.address.database, old(load))
+            drop_kept(connection, load.address.database, old(load))
+            assert kept_size(connection, load.address.database, old(load)) is None
+            with pytest.raises(TargetProblem, match="no table"):
+                restore(connection, load.address.database, load.job, "t")
+        assert rows_of(load.address, "SELECT COUNT(*) FROM t") == [(50,)]
+        assert done(load)
+
+
+class TestRefused:
+    """What a swap would lose."""
+
+    @pytest.mark.parametrize(
+        ("more", "why"),
+        [
+            ("CREATE TABLE child (id INT, FOREIGN KEY (id) REFERENCES t (id))", "child point at t"),
+            ("ALTER TABLE t ADD CONSTRAINT own FOREIGN KEY (id) REFERENCES parent (id)", "has foreign keys"),
+            ("CREATE TRIGGER hook BEFORE UPDATE ON t FOR EACH ROW SET NEW.name = 'x'", r"has triggers \(hook\)"),
+        ],
+    )
+    def test_before_it_begins_and_again_before_the_swap(self, load: Import, file: Path, more: str, why: str):
+        given(load.address, "CREATE TABLE parent (id INT PRIMARY KEY)", "INSERT INTO parent VALUES (1)", more)
+        with pytest.raises(TargetProblem, match=why):
+            planned(load.address, file, "replace", "id", "name")
+        with pytest.raises(TargetProblem, match=why):
+            load.finish()
+        assert rows_of(load.address) == [(1, "old")]
+
+    def test_replacing_rows_that_others_point_at(self, database: Address, file: Path):
+        given(database, PEOPLE, "CREATE TABLE child (id INT, FOREIGN KEY (id) REFERENCES t (id) ON DELETE CASCADE)")
+        with pytest.raises(TargetProblem, match="deletes it first"):
+            planned(database, file, "atomic", "id", "name", on_duplicate="replace")
+
+    def test_a_system_versioned_table(self, database: Address, file: Path, server):
+        if server.flavour != "mariadb":
+            pytest.skip("MySQL has none")
+        given(database, f"{PEOPLE} WITH SYSTEM VERSIONING")
+        with pytest.raises(TargetProblem, match="system-versioned"):
+            planned(database, file, "atomic", "id", "name")
+
+
+def test_what_stays_is_said_in_the_plan(database: Address, file: Path):
+    given(
+        database,
+        "CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20), g INT AS (LENGTH(name)) VIRTUAL)",
+        "CREATE VIEW watching AS SELECT name FROM t",
+        "CREATE OR REPLACE VIEW other AS SELECT 1 AS t",
+    )
+    plan = planned(database, file, "replace", "id", "name").plan
+    said = " ".join(each.choice for each in plan.reasons)
+    assert f"{database.database}.watching" in said
+    assert "other" not in said
+    assert "Generated columns stay" in said
+    assert "AUTO_INCREMENT goes on" in said
+
+
+def test_surroundings_of_a_partitioned_table_with_rights_of_its_own(database: Address, server):
+    given(database, f"{PEOPLE} PARTITION BY HASH (id) PARTITIONS 2", "CREATE USER IF NOT EXISTS reader@localhost")
+    given(database, "GRANT SELECT ON t TO reader@localhost")
+    with connect(database) as connection:
+        around = read_surroundings(connection, database.database, "t")
+    assert around.partitioned
+    assert around.granted == ("'reader'@'localhost'",)
+    given(database, "DROP USER reader@localhost")
+
+
+def test_in_file_duplicates_of_a_replaced_table_are_sorted_out_in_order(database: Address, tmp_path: Path):
+    given(database, PEOPLE, "INSERT INTO t VALUES (1, 'old')")
+    path = tmp_path / "twice.csv"
+    path.write_text("1,first\n2,two\n1,last\n")
+    load = planned(database, path, "replace", "id", "name", on_duplicate="replace")
+    assert load.plan.ordered
