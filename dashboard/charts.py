@@ -227,7 +227,7 @@ def _spans(job: ImportJob, origin: float) -> list[Span]:
     loaded = Chunk.objects.filter(job=job, status=Chunk.Status.LOADED, finished_at__isnull=False).order_by()
     end = UnixSeconds("finished_at") - origin
     begin = Coalesce(UnixSeconds("started_at") - origin, end)
-    return [Span(*values) for values in loaded.values_list(begin, end, "rows", "length")]
+    return [Span(*values) for values in loaded.values_list(begin, end, F("loaded_rows") + F("replaced_rows"), "length")]
 
 
 def _oldest_in_flight(job: ImportJob, origin: float, otherwise: float) -> float:

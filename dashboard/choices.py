@@ -15,7 +15,7 @@ from importer.engine.errors import Problem
 from importer.engine.mapping import ColumnMapping
 from importer.engine.plan import MIB, MOST_PARALLELISM, Options
 from importer.engine.table import Table
-from importer.models import Target
+from importer.models import ImportJob, Target
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar"}
 QUOTES = {'"': 'double "', "'": "single '", "": "none"}
@@ -39,7 +39,7 @@ class Choices:
     def dialect(self) -> Dialect | None:
         """None before anybody has seen what was sniffed. Raises SourceProblem if the characters do not go together."""
         if "delimiter" not in self.values:
-            return None
+            return self.again.dialect if self.again else None
         return Dialect(
             delimiter=self.values["delimiter"],
             quote=self.values.get("quote", ""),
@@ -55,10 +55,14 @@ class Choices:
         chosen = self.values.get("target", "")
         if "target" in self.values:
             return Target.objects.filter(pk=int(chosen)).first() if chosen.isdecimal() else None
+        if self.again:
+            return self.again.target
         return Target.objects.order_by("-jobs__pk", "-pk").first()
 
     @property
     def table(self) -> str:
+        if "table" not in self.values and self.again:
+            return self.again.table
         return self.values.get("table", "").strip()
 
     @cached_property
@@ -67,11 +71,24 @@ class Choices:
         return parse_markers(self.values["null_markers"]) if self.values.get("null_markers") else None
 
     @cached_property
+    def again(self) -> ImportJob | None:
+        """The import whose rejected rows these are; its settings are the first choice."""
+        asked = self.values.get("again", "")
+        if not (asked.isascii() and asked.isdigit() and len(asked) < 19):
+            return None
+        return ImportJob.objects.select_related("target", "source").filter(pk=int(asked)).first()
+
+    @cached_property
+    def accounting(self) -> dict[str, str]:
+        """What becomes of rows that do not go in as they are: an answer for each question of ACCOUNTING."""
+        default = self.again.options if self.again else Options()
+        return {name: self.values.get(name) or getattr(default, name) for name in ACCOUNTING}
+
+    @cached_property
     def options(self) -> Options:
         """Raises Problem if a number is none or out of range."""
         chunk = self._number("chunk_mib", "The chunk size in MiB", MOST_CHUNK_MIB)
-        default = Options()
-        asked: dict[str, Any] = {name: self.values.get(name) or getattr(default, name) for name in ACCOUNTING}
+        asked: dict[str, Any] = dict(self.accounting)
         if asked["on_error"] == "reject":
             # Limits mean nothing to an import that stops.
             asked["max_rejects"] = self._number("max_rejects", "The most rows to leave out", MOST_REJECTS, least=0)

@@ -156,12 +156,23 @@ def _named_alike(connection: Connection, schema: str, file_name: str) -> str:
     return next((name for name in list_tables(connection, schema, stem) if name.lower() == stem.lower()), "")
 
 
+def _as_before(preview: Preview, table: Table) -> tuple[ColumnMapping, ...] | None:
+    """The mapping of the import whose rejected rows these are, if file and table still fit it."""
+    again = preview.choices.again
+    if not again or not preview.profile or preview.choices.null_markers is not None:
+        return None
+    mapping = again.mapping
+    known = {*table.column_names, ""}
+    fits = len(mapping) == len(preview.profile.header) and all(each.column in known for each in mapping)
+    return mapping if fits and again.table == f"{table.schema}.{table.name}" else None
+
+
 def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
     profile, choices = preview.profile, preview.choices
     assert profile
     preview.basis = choices.basis(profile.dialect, profile.header, table)
-    suggested = suggest_mapping(profile, table, choices.null_markers)
-    preview.mapping = choices.mapping(len(profile.header), preview.basis) or suggested
+    first = _as_before(preview, table) or suggest_mapping(profile, table, choices.null_markers)
+    preview.mapping = choices.mapping(len(profile.header), preview.basis) or first
     preview.prepared = prepare(
         preview.source,
         target,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Q, Sum
+from django.db.models import F, Q, Sum
 
 from importer import live
 from importer.models import Chunk, ImportJob, SourceFile
@@ -68,6 +68,7 @@ class Progress:
             str(part)
             for part in (
                 self.shape,
+                self.left_out,
                 job.version,
                 job.source.received,
                 self.sent_in_flight,
@@ -80,6 +81,13 @@ class Progress:
     def shape(self) -> str:
         """The part of the token on which heading and buttons depend."""
         return f"{self.job.status}.{self.job.parallelism}"
+
+    @property
+    def left_out(self) -> str:
+        """The part of the token on which the rows that did not go in depend."""
+        job = self.job
+        noticed = sum(each["values"] for each in job.notices)
+        return f"{job.rejected_rows}-{job.skipped_rows}-{noticed}-{job.ended}"
 
     @property
     def phase(self) -> str:
@@ -173,7 +181,11 @@ def _recent(job: ImportJob, now: datetime) -> Recent:
     lately = Q(finished_at__gt=now - timedelta(seconds=RECENT_SECONDS))
     sums = Chunk.objects.filter(
         job=job, status=Chunk.Status.LOADED, finished_at__gt=now - timedelta(seconds=FORECAST_SECONDS)
-    ).aggregate(rows=Sum("rows", filter=lately), bytes=Sum("length", filter=lately), forecast_bytes=Sum("length"))
+    ).aggregate(
+        rows=Sum(F("loaded_rows") + F("replaced_rows"), filter=lately),
+        bytes=Sum("length", filter=lately),
+        forecast_bytes=Sum("length"),
+    )
     return Recent(**{name: amount or 0 for name, amount in sums.items()})
 
 

@@ -4,7 +4,7 @@ from django.contrib.auth import views as auth
 from django.urls import path
 
 from dashboard.forms import SignInForm
-from dashboard.views import health, job, jobs, new, targets, uploads
+from dashboard.views import health, job, jobs, new, rejects, targets, uploads
 
 sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
 
@@ -24,6 +24,9 @@ urlpatterns = [
     path("jobs/<int:pk>/cancel/", job.cancel, name="job_cancel"),
     path("jobs/<int:pk>/retry/", job.retry, name="job_retry"),
     path("jobs/<int:pk>/parallelism/", job.parallelism, name="job_parallelism"),
+    path("jobs/<int:pk>/rejects/", rejects.reject_file, name="job_reject_file"),
+    path("jobs/<int:pk>/reasons/", rejects.reasons_file, name="job_reasons_file"),
+    path("jobs/<int:pk>/again/", rejects.again, name="job_again"),
     # a new import
     path("new/", new.new, name="new"),
     path("new/tables/", new.tables, name="new_tables"),

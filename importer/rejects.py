@@ -14,18 +14,20 @@ from pathlib import Path, PurePath
 from uuid import UUID, uuid4
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db.models import Q
 
+from importer import sources
 from importer.engine.errors import SourceProblem
-from importer.models import Chunk, ImportJob
+from importer.models import Chunk, ImportJob, SourceFile
 
-EXPLAINED = ("line", "byte_offset", "column", "value", "code", "reason")
+HEADER = ("line", "byte_offset", "column", "value", "code", "reason")
 PIECE_BYTES = 2**20
 HEAD = "head"
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class Explained:
     """One row of the explaining CSV: 1-based line and 0-based byte of the file, and why the row did not go in."""
 
     line: int
@@ -60,7 +62,7 @@ def reject_file(job: ImportJob) -> Iterator[bytes]:
 
 
 def reasons_file(job: ImportJob) -> Iterator[bytes]:
-    """CSV in UTF-8 with the header EXPLAINED, a row for each rejected or skipped one. Raises as reject_file() does."""
+    """CSV in UTF-8 with the header HEADER, a row for each rejected or skipped one. Raises as reject_file() does."""
     parts = _parts(job, "csv", Q(rejected_rows__gt=0) | Q(skipped_rows__gt=0))
     return _with_header(_pieces(parts))
 
@@ -71,18 +73,45 @@ def write_reject_file(job: ImportJob) -> Path | None:
         return None
     path = folder(job) / file_name(job, "rejects")
     _replace(path, reject_file(job))
-    _replace(folder(job) / file_name(job, "reasons"), reasons_file(job))
     return path
 
 
-def first_rows(job: ImportJob, most: int) -> list[LeftOut]:
+def write_reasons_file(job: ImportJob) -> Path | None:
+    """The same for the explaining CSV; None if every row went in."""
+    if not job.rejected_rows + job.skipped_rows:
+        return None
+    path = folder(job) / file_name(job, "reasons")
+    _replace(path, reasons_file(job))
+    return path
+
+
+def as_source(job: ImportJob, user: User) -> SourceFile:
+    """The reject file as an upload of the user's, to be imported as it is; the same one while nobody has imported it.
+
+    Raises SourceProblem if there is no such row, or not any more, and DiskFull.
+    """
+    path = write_reject_file(job)
+    if not path:
+        raise SourceProblem("No row was rejected.", where=str(job))
+    source = sources.begin_upload(path.name, path.stat().st_size, user)
+    with path.open("rb") as file:
+        sources.append(source, 0, file, source.size)
+    sources.finish(source)
+    same = sources.not_imported(user).filter(pk__in=[each.pk for each in sources.same_file(source)], uploaded_by=user)
+    if earlier := same.first():
+        sources.remove(source)
+        return earlier
+    return source
+
+
+def first_rows(job: ImportJob, most: int) -> list[Explained]:
     """The first rows of the explaining CSV in the order of the file, read from as few parts as that takes."""
-    found: list[LeftOut] = []
+    found: list[Explained] = []
     for path in _paths(job, "csv", Q(rejected_rows__gt=0) | Q(skipped_rows__gt=0)):
         try:
             with path.open(encoding="utf-8", newline="") as part:
                 for row in csv.reader(part):
-                    found.append(LeftOut(int(row[0]), int(row[1]), *row[2:]))
+                    found.append(Explained(int(row[0]), int(row[1]), *row[2:]))
                     if len(found) == most:
                         return found
         except FileNotFoundError:
@@ -143,7 +172,7 @@ def _pieces(paths: list[Path]) -> Iterator[bytes]:
 
 def _with_header(pieces: Iterator[bytes]) -> Iterator[bytes]:
     line = io.StringIO()
-    csv.writer(line).writerow(EXPLAINED)
+    csv.writer(line).writerow(HEADER)
     yield line.getvalue().encode()
     yield from pieces
 

@@ -93,6 +93,17 @@ def percent(part: float | None, whole: float | None) -> int:
 
 
 @register.filter
+def share(part: int, whole: int | None) -> str:
+    """A part of a whole with what digits tell something: "12 %", "0.3 %", "< 0.1 %"."""
+    if not whole:
+        return ""
+    percents = 100 * part / whole
+    if percents < 0.1:
+        return "< 0.1 %"
+    return f"{percents:.1f} %" if percents < 10 else f"{percents:.0f} %"
+
+
+@register.filter
 def method_name(method: str) -> str:
     """The engine's name of a method as people know it: "load_data_local" -> "LOAD DATA LOCAL"."""
     return method.replace("_", " ").upper()

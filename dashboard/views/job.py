@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
 from dashboard import charts
+from dashboard.left_out import left_out
 from dashboard.progress import Progress, progress
 from importer import jobs, workers
 from importer.engine.errors import Problem
@@ -40,8 +41,11 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
         return answer
     if seen == now.seen:
         return HttpResponse(status=204)
-    # Buttons are swapped only when they change: a menu that is open stays open.
-    context = _live_context(now) | {"oob": True, "same_shape": seen.startswith(f"{now.shape}.")}
+    # Swapped only when they change: a menu or a long value that is open stays open.
+    same_shape = seen.startswith(f"{now.shape}.")
+    same_left_out = f".{now.left_out}." in seen
+    context = _live_context(now, with_left_out=not same_left_out)
+    context |= {"oob": True, "same_shape": same_shape, "same_left_out": same_left_out}
     return render(request, "dashboard/_job_live.html", context)
 
 
@@ -84,8 +88,9 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def retry(request: HttpRequest, pk: int) -> HttpResponse:
-    """Load what a failed or cancelled import has not loaded."""
-    return _act(request, pk, jobs.retry)
+    """Load what a failed or cancelled import has not loaded; with `leave_out`, without the rows that cannot go in."""
+    leave_out = "leave_out" in request.POST
+    return _act(request, pk, lambda job_id: jobs.retry(job_id, leave_out=leave_out))
 
 
 @require_POST
@@ -115,7 +120,7 @@ def _act(request: HttpRequest, pk: int, action: Callable[[int], Any]) -> HttpRes
 
 
 def _job(pk: int) -> ImportJob:
-    return get_object_or_404(ImportJob.objects.select_related("target", "source", "created_by"), pk=pk)
+    return get_object_or_404(ImportJob.objects.select_related("target", "source", "created_by", "rejects_of"), pk=pk)
 
 
 def _progress(found: ImportJob) -> Progress:
@@ -126,7 +131,7 @@ def _troubled(found: ImportJob) -> QuerySet[Chunk]:
     return found.chunks.filter(Q(status=Chunk.Status.FAILED) | Q(attempt__gt=1) | ~Q(problem={}))
 
 
-def _live_context(now: Progress) -> dict[str, Any]:
+def _live_context(now: Progress, with_left_out: bool = True) -> dict[str, Any]:
     found = now.job
     return {
         "job": found,
@@ -134,6 +139,7 @@ def _live_context(now: Progress) -> dict[str, Any]:
         "map": charts.chunk_map(found),
         "ahead": _ahead(found),
         "can": _can(found),
+        "left_out": left_out(found) if with_left_out else None,
         # Asked only where the template needs it.
         "loads_at_once": workers.loads_at_once,
     }
@@ -147,6 +153,7 @@ def _can(found: ImportJob) -> dict[str, bool]:
         "resume": status == Status.PAUSED,
         "cancel": status in (Status.WAITING, Status.LOADING, Status.PAUSED),
         "retry": status in (Status.FAILED, Status.CANCELLED),
+        "retry_leaving_out": status == Status.FAILED and jobs.could_leave_out(found),
         "parallelism": status in (Status.WAITING, Status.LOADING, Status.PAUSED),
     }
 

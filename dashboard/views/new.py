@@ -20,7 +20,7 @@ from dashboard.preview import Preview, look
 from importer import jobs, sources, workers
 from importer.engine.connection import connect
 from importer.engine.errors import Problem
-from importer.engine.plan import MOST_PARALLELISM, OFFERED, Options
+from importer.engine.plan import MOST_PARALLELISM, OFFERED
 from importer.engine.table import list_tables
 from importer.models import ImportJob, SourceFile, Target
 from importer.preparation import Prepared
@@ -47,8 +47,8 @@ def new_source(request: HttpRequest, key: UUID) -> HttpResponse:
         return _answer(request, "_new_broken.html", {"source": source, "problem": problem}, status=422)
     if not arrived:
         return _answer(request, "_new_arriving.html", {"source": source})
-    preview = look(source, Choices(request.POST.dict()))
-    return _show(request, preview)
+    values = request.POST if request.method == "POST" else request.GET
+    return _show(request, look(source, Choices(values.dict())))
 
 
 def _arrived(source: SourceFile) -> bool:
@@ -70,7 +70,7 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
         return _show(request, preview, status=422)
     try:
         _check_shown(preview)
-        job = _create_once(preview.prepared, cast(User, request.user))
+        job = _create_once(preview.prepared, cast(User, request.user), preview.choices.again)
     except Problem as problem:
         preview.problem = problem
         return _show(request, preview)
@@ -84,7 +84,7 @@ def _check_shown(preview: Preview) -> None:
         raise Problem("The plan has changed since it was shown.", advice="Look at it again, then start it.")
 
 
-def _create_once(prepared: Prepared, user: User) -> ImportJob:
+def _create_once(prepared: Prepared, user: User, rejects_of: ImportJob | None) -> ImportJob:
     """A job, unless one of the same file into the same table is under way: a second click must not load it twice."""
     with transaction.atomic():
         SourceFile.objects.select_for_update().get(pk=prepared.source.pk)
@@ -97,7 +97,7 @@ def _create_once(prepared: Prepared, user: User) -> ImportJob:
                 where=prepared.source.name,
                 advice="Wait until it has ended, or cancel it.",
             )
-        return jobs.create(prepared, user)
+        return jobs.create(prepared, user, rejects_of)
 
 
 def _go_to(request: HttpRequest, job: ImportJob) -> HttpResponse:
@@ -191,10 +191,9 @@ def _dialect_selects(preview: Preview) -> list[Select]:
 def _accounting(choices: Choices) -> list[Select]:
     """What becomes of rows that do not go in as they are, as far as the engine offers a choice."""
     selects = []
-    default = Options()
     for name, (label, answers) in ACCOUNTING.items():
         offered = {value: words for value, words in answers.items() if value in OFFERED[name]}
-        chosen = choices.values.get(name) or getattr(default, name)
+        chosen = choices.accounting[name]
         options = [(value, words, value == chosen) for value, (words, _) in offered.items()]
         if len(options) > 1:
             selects.append(Select(name, label, options, offered.get(chosen, ("", ""))[1]))
@@ -216,6 +215,7 @@ def _answer(request: HttpRequest, part: str, context: dict[str, object], status:
 
 def _page(request: HttpRequest) -> dict[str, object]:
     return {
+        "again": Choices(request.GET.dict()).again,
         "waiting": sources.not_imported(request.user)[:WAITING_SHOWN],
         "any_target": Target.objects.exists(),
         "any_key": ANY_KEY,

@@ -4,7 +4,7 @@ asked.py: what people ask for; course.py: what comes next, and the end; scanning
 and record; report.py: what it amounts to; guarded.py: the updates that all of them are made of.
 """
 
-from importer.jobs.asked import cancel, create, pause, resume, retry, set_parallelism, start
+from importer.jobs.asked import cancel, could_leave_out, create, pause, resume, retry, set_parallelism, start
 from importer.jobs.course import advance, claim_verify, fail, planned_rows, reopen, succeed, unended, verify_failed
 from importer.jobs.guarded import release_step
 from importer.jobs.loading import (
@@ -27,6 +27,7 @@ __all__ = [
     "claim_chunk",
     "claim_scan",
     "claim_verify",
+    "could_leave_out",
     "create",
     "equation",
     "expired_chunks",

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import F
 
 from importer import wake
-from importer.engine.errors import Problem, TooManyRejects
+from importer.engine.errors import Problem, RowsRefused, TooManyRejects
 from importer.engine.plan import MOST_PARALLELISM, Options
 from importer.jobs.course import advance
 from importer.jobs.guarded import Status, change, unqueue
@@ -71,15 +71,24 @@ def cancel(job_id: int) -> None:
     start(job_id)
 
 
-def retry(job_id: int) -> None:
+def could_leave_out(job: ImportJob) -> bool:
+    """Whether the job was stopped by rows that cannot go in, which a retry could leave out."""
+    return job.options.on_error == "stop" and job.problem.get("kind") == RowsRefused.__name__
+
+
+def retry(job_id: int, *, leave_out: bool = False) -> None:
     """Load what is not in yet of a job that failed or was cancelled, into the table as it is now.
 
-    A job that has left out more rows than it may goes on without its limits.
+    `leave_out`: from now on without the rows that cannot go in, as if that had been asked for at first. A job that has
+    left out more rows than it may goes on without its limits.
 
     Raises Problem if the job is in another state, or if something on the target stands in the way.
     """
     job = ImportJob.objects.select_related("target", "source").get(pk=job_id)
     ended = [Status.FAILED, Status.CANCELLED]
+    options = _lifted(job)
+    if leave_out:
+        options = replace(options, on_error="reject")
     plan = replan(job).as_json() if job.status in ended else job.plan_json
     with transaction.atomic():
         _ask(
@@ -88,7 +97,7 @@ def retry(job_id: int) -> None:
             ended,
             Status.WAITING,
             plan_json=plan,
-            options_json=_lifted(job).as_json(),
+            options_json=options.as_json(),
             problem={},
             finished_at=None,
         )

@@ -1,6 +1,7 @@
 """What a job amounts to: its equation and its report. Changes nothing."""
 
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from importer.engine.verify import Equation
@@ -12,8 +13,11 @@ def equation(job: ImportJob) -> Equation:
     return Equation(job.scanned_rows, job.loaded_rows, job.replaced_rows, job.skipped_rows, job.rejected_rows)
 
 
-def report(job: ImportJob) -> dict[str, Any]:
-    """What `import_csv --json` prints: a contract. Seconds from the start of the job to the end of each part."""
+def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path | None = None) -> dict[str, Any]:
+    """What `import_csv --json` prints: a contract. Seconds from the start of the job to the end of each part.
+
+    The two files are where the rejected rows, and the reasons of all that did not go in, have been put.
+    """
 
     def seconds(since: datetime | None, until: datetime | None) -> float | None:
         return round((until - since).total_seconds(), 3) if since and until else None
@@ -38,6 +42,9 @@ def report(job: ImportJob) -> dict[str, Any]:
         },
         "rows_per_second": round(job.rows_per_second, 1) if job.rows_per_second else None,
         "plan": job.plan_json,
-        "rejects_file": None,
+        "reject_reasons": job.reject_reasons,
+        "notices": job.notices,
+        "rejects_file": rejects_file and str(rejects_file),
+        "reasons_file": reasons_file and str(reasons_file),
         "problem": job.problem or None,
     }

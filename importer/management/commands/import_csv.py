@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
-from importer import in_process, jobs, sources, workers
+from importer import in_process, jobs, rejects, sources, workers
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.plan import OFFERED, Options
@@ -21,6 +21,7 @@ from importer.models import ImportJob, Target
 from importer.preparation import Prepared, prepare
 
 LOOK_EVERY = 0.2  # seconds
+MOST_KINDS = 20  # printed; the report as JSON has all
 NOBODY_CAME = 20  # seconds after which a job that nobody took is worth a word
 
 
@@ -69,12 +70,18 @@ class Command(PreparedCommand):
         self.stdout.write(prepared.plan.statement)
 
     def _show_report(self, job: ImportJob, as_json: bool) -> None:
+        files = self._write_files(job)
         if as_json:
-            self.stdout.write(json.dumps(jobs.report(job), indent=2))
+            self.stdout.write(json.dumps(jobs.report(job, **files), indent=2))
             return
         self.stdout.write(f"Import {job.pk} {job.status}: {jobs.equation(job)}")
         if job.rows_per_second:
             self.stdout.write(f"{job.rows_per_second:,.0f} rows/s, verified against the ledger on the server")
+        self._show_kinds(job)
+        if files["rejects_file"]:
+            self.stdout.write(f"Rejected rows, to mend and import again: {files['rejects_file']}")
+        if files["reasons_file"]:
+            self.stdout.write(f"Line, column, value and reason of each: {files['reasons_file']}")
         if job.problem:
             self._show_problem(job.problem)
         if job.loaded_rows and not job.balanced:
@@ -83,6 +90,25 @@ class Command(PreparedCommand):
                 " loads what is missing, from the same file. Before a corrected file is imported as a new one, those"
                 " rows must be deleted from the table, or they are there twice."
             )
+
+    def _write_files(self, job: ImportJob) -> dict[str, Path | None]:
+        try:
+            return {
+                "rejects_file": rejects.write_reject_file(job),
+                "reasons_file": rejects.write_reasons_file(job),
+            }
+        except Problem as problem:  # The import is as it is; only these files are not to be had here.
+            self.stderr.write(str(problem))
+            return {"rejects_file": None, "reasons_file": None}
+
+    def _show_kinds(self, job: ImportJob) -> None:
+        """The commonest reasons for rows that did not go in, and what was changed and counted."""
+        for amount, kinds in (("rows", job.reject_reasons), ("values", job.notices)):
+            for kind in kinds[:MOST_KINDS]:
+                column = f"column {kind['column']}: " if kind["column"] else ""
+                self.stdout.write(f"  {kind[amount]:,} {amount}: {column}{kind['reason']}")
+            if len(kinds) > MOST_KINDS:
+                self.stdout.write(f"  and {len(kinds) - MOST_KINDS} more reasons")
 
     def _show_problem(self, problem: dict[str, Any]) -> None:
         where = f"{problem['where']}: " if problem["where"] else ""

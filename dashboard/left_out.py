@@ -1,0 +1,37 @@
+"""The rows that an import left out, and the values it changed as asked, in the words and numbers of its page."""
+
+from dataclasses import dataclass
+
+from importer import rejects
+from importer.jobs.counted import Kind
+from importer.models import ImportJob
+from importer.rejects import Explained
+
+ROWS_SHOWN = 50
+KINDS_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Section:
+    """What the section shows: kinds counted, and the first rows themselves. Reads no more, however many there are."""
+
+    count: int
+    kinds: list[Kind]
+    more_kinds: list[Kind]
+    notices: list[Kind]
+    rows: list[Explained]
+    again: list[ImportJob]
+
+
+def left_out(job: ImportJob) -> Section | None:
+    """None while every row has gone in as it is."""
+    if not (job.rejected_rows or job.skipped_rows or job.notices):
+        return None
+    return Section(
+        count=job.rejected_rows + job.skipped_rows,
+        kinds=job.reject_reasons[:KINDS_SHOWN],
+        more_kinds=job.reject_reasons[KINDS_SHOWN:],
+        notices=job.notices,
+        rows=rejects.first_rows(job, ROWS_SHOWN),
+        again=list(job.loaded_again_by.order_by("pk")),
+    )

@@ -1,0 +1,67 @@
+"""The rows that an import left out: two files to take away, and the way back in."""
+
+from collections.abc import Callable, Iterator
+from typing import cast
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.http import content_disposition_header
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from importer import rejects
+from importer.engine.errors import Problem
+from importer.models import ImportJob
+
+
+@require_safe
+@never_cache
+def reject_file(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """The rejected rows as they stand in the source."""
+    job = _job(pk)
+    return _download(request, job, "rejects", job.dialect.encoding, rejects.reject_file)
+
+
+@require_safe
+@never_cache
+def reasons_file(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Line, byte, column, value, code and reason of each."""
+    return _download(request, _job(pk), "reasons", "utf-8", rejects.reasons_file)
+
+
+@require_POST
+def again(request: HttpRequest, pk: int) -> HttpResponse:
+    """The reject file as a new source, on the page that starts imports, with the settings of this one."""
+    job = _job(pk)
+    try:
+        source = rejects.as_source(job, cast(User, request.user))
+    except Problem as problem:
+        messages.error(request, str(problem))
+        return redirect("job", pk=pk)
+    return redirect(f"{reverse('new_source', args=[source.key])}?{urlencode({'again': pk})}")
+
+
+def _download(
+    request: HttpRequest, job: ImportJob, kind: str, charset: str, pieces: Callable[[ImportJob], Iterator[bytes]]
+) -> HttpResponseBase:
+    """As an attachment, never shown in the browser: it may hold anything."""
+    try:
+        content = pieces(job)
+    except Problem as problem:
+        messages.error(request, str(problem))
+        return redirect("job", pk=job.pk)
+    disposition = content_disposition_header(True, rejects.file_name(job, kind))
+    return StreamingHttpResponse(
+        content,
+        content_type=f"text/csv; charset={charset}",
+        headers={"Content-Disposition": disposition or "attachment", "X-Content-Type-Options": "nosniff"},
+    )
+
+
+def _job(pk: int) -> ImportJob:
+    return get_object_or_404(ImportJob.objects.select_related("source"), pk=pk)
