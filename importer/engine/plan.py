@@ -179,7 +179,7 @@ def make_plan(
     check_server(server)
     check_table(table)
     check_mapping(mapping, table, fillings)
-    columns = [each.column for each in (*mapping, *fillings) if each.column]
+    columns = [*(each.column for each in mapping if each.column), *(each.column for each in fillings)]
     modes.check_mode(options.mode, options.on_duplicate, table, around, columns)
     staged = _staged(job, options, table, around, columns, create)
     ordered = options.ordered

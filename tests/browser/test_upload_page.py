@@ -117,7 +117,7 @@ class TestDroppedFile:
         drop(page, cities)
         column = page.get_by_label("name goes into")
         column.select_option("population")
-        expect(page.get_by_role("alert").filter(has_text="Two fields go into the column population")).to_be_visible()
+        expect(page.get_by_role("alert").filter(has_text="The column population is given twice")).to_be_visible()
         expect(page.get_by_role("button", name="Import", exact=False).last).to_be_disabled()
         column.select_option("name")
         expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()

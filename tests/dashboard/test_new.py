@@ -229,7 +229,7 @@ class TestProblems:
     def test_two_fields_into_one_column(self, browser, user, target):
         source = uploaded(user)
         values = shown_form(show(browser, source))
-        assert "Two fields" in self.problem(show(browser, source, **{**values, "column_1": "id"}))
+        assert "given twice" in self.problem(show(browser, source, **{**values, "column_1": "id"}))
 
     def test_a_server_that_does_not_answer(self, browser, user, wrong_target):
         words = self.problem(show(browser, uploaded(user), target=wrong_target.pk))
