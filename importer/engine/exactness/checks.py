@@ -1,0 +1,72 @@
+"""One field of the file and the column it goes into."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from importer.engine.exactness.cells import Cells
+from importer.engine.exactness.formatted import Formatted
+from importer.engine.exactness.kinds import Kind, kind_of
+from importer.engine.exactness.verdict import NULL_REFUSED, Verdict, refused
+
+
+@dataclass(frozen=True)
+class FieldCheck:
+    """How one field is checked, for a column of this full type; "" leaves it to the server.
+
+    `null_markers` become NULL, which only a `nullable` column takes. `datetime_format` is the mapping's.
+    """
+
+    column: str
+    type: str = ""
+    nullable: bool = True
+    null_markers: tuple[str, ...] = ()
+    datetime_format: str = ""
+
+
+NULL = refused(NULL_REFUSED, "The value is NULL, which the column does not take.")
+NULL_WORD = refused("NULL", "The unquoted word NULL would become SQL's NULL; quote it, or name it as a mark of NULL.")
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Decides about the cells of one field. `value` of a cell is None where the dialect itself says NULL."""
+
+    check: FieldCheck
+    kind: Kind | None
+    markers: frozenset[bytes]
+    decode: Callable[[bytes], str]
+
+    @classmethod
+    def of(cls, check: FieldCheck, *, mariadb: bool, encoding: str) -> "Judge":
+        kind = kind_of(check.type, mariadb) if check.type else None
+        if check.datetime_format:
+            digits = getattr(kind, "digits", 0)
+            kind = Formatted(check.type, check.datetime_format, digits, check.type.lower() == "date")
+        markers = frozenset(marker.encode(encoding, "replace") for marker in check.null_markers)
+        return cls(check, kind, markers, lambda value: value.decode(encoding, "backslashreplace"))
+
+    @property
+    def group(self) -> Any:
+        """Fields with the same group can be narrowed down together."""
+        return self.kind, () if self.check.nullable else self.markers
+
+    def unusual(self, cells: Cells) -> Any:
+        """The numbers of the cells that need to be judged."""
+        unusual = self.kind.unusual(cells) if self.kind else np.arange(0)
+        if self.check.nullable or not self.markers:
+            return unusual
+        null = np.zeros(len(cells), bool)
+        for marker in self.markers:
+            null |= cells.equal(marker)
+        return np.union1d(unusual, np.flatnonzero(null))
+
+    def verdict(self, value: bytes | None) -> Verdict | None:
+        """What becomes of one value."""
+        if value is None or value in self.markers:
+            return None if self.check.nullable else NULL
+        if self.kind is None:
+            return None
+        return self.kind.judge(value if getattr(self.kind, "of_bytes", False) else self.decode(value))

@@ -1,0 +1,58 @@
+"""What an examination of some records has found."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from importer.engine.exactness.verdict import Level, Verdict
+from importer.engine.faults import Fault
+
+
+@dataclass
+class Examination:
+    """What is wrong with the records of a block, each by its number in the block (from 0), in order.
+
+    `faults` has the first field at fault of each record. `notices` counts values that go in with something lost, of
+    which the server says nothing; `noted` those for which it counts a Note of its own, one for each value, even where
+    nothing is lost. Both by Fault without a value, over the records that have no fault.
+    """
+
+    faults: list[tuple[int, Fault]] = field(default_factory=list)
+    notices: Counter[Fault] = field(default_factory=Counter)
+    noted: Counter[Fault] = field(default_factory=Counter)
+
+
+@dataclass
+class Findings:
+    """Verdicts as they come in, field by field; an Examination at the end."""
+
+    reject_rounding: bool
+    faults: dict[int, tuple[int, Fault]] = field(default_factory=dict)
+    less: dict[tuple[Fault, bool], list[Any]] = field(default_factory=dict)
+
+    def add(self, record: int, position: int, column: str, value: str, verdict: Verdict) -> None:
+        """One value of one record; `position` is its field's number."""
+        if not self.refuses(verdict):
+            self.add_less(column, verdict, [record])
+        elif record not in self.faults or self.faults[record][0] > position:
+            self.faults[record] = position, Fault(verdict.code, verdict.reason, column, value)
+
+    def add_less(self, column: str, verdict: Verdict, records: Sequence[int]) -> None:
+        """Values that go in with something lost, or at least noted by the server, one for each of these records."""
+        said = Fault(verdict.code, verdict.reason, column, notice=True)
+        self.less.setdefault((said, verdict.noted), []).extend(records)
+
+    def refuses(self, verdict: Verdict) -> bool:
+        return verdict.level is Level.REFUSED or (self.reject_rounding and verdict.level is Level.ROUNDED)
+
+    def examination(self) -> Examination:
+        found = Examination([(record, fault) for record, (_, fault) in sorted(self.faults.items())])
+        left_out = np.fromiter(self.faults, np.int64, len(self.faults))
+        for (said, noted), records in self.less.items():
+            count = int(np.count_nonzero(~np.isin(records, left_out)))
+            if count:
+                (found.noted if noted else found.notices)[said] += count
+        return found

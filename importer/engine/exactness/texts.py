@@ -1,0 +1,206 @@
+"""Texts, bytes, lists of words, JSON: what of them a column keeps."""
+
+import json
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from importer.engine.exactness.cells import Cells
+from importer.engine.exactness.numbers import parse, reads_the_same
+from importer.engine.exactness.verdict import (
+    BAD_GEOMETRY,
+    BAD_JSON,
+    TRUNCATED,
+    Verdict,
+    misfit,
+    none_of,
+    refused,
+    rounded,
+    too_long,
+)
+
+LOST_SPACES = "Spaces at the end of the value are left out."
+OTHER_CASE = "The value is written otherwise than the member of {type} that is stored."
+# More members than this are looked up one by one.
+MANY_MEMBERS = 64
+_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+# What all servers take as white space at the end of a text.
+_WHITE = " \t\n\v\f\r"
+
+
+@dataclass(frozen=True)
+class Text:
+    """CHAR and VARCHAR of `most` characters, and the TEXT types, whose `most` is in bytes."""
+
+    type: str
+    most: int
+    fixed: bool = False
+
+    def unusual(self, cells: Cells) -> Any:
+        """The numbers of the cells that need to be judged: all that may be too long, or end in spaces that get lost."""
+        unusual = cells.lengths > self.most
+        if self.fixed:
+            unusual |= (cells.last == ord(" ")) & (cells.lengths > 0)
+        return np.flatnonzero(unusual)
+
+    def judge(self, text: str) -> Verdict | None:
+        if len(text) > self.most:
+            if text[self.most :].strip(_WHITE):
+                return too_long(self.type)
+            # CHAR loses trailing spaces without a word, whatever their number.
+            return rounded("spaces" if self.fixed else TRUNCATED, LOST_SPACES, noted=not self.fixed)
+        return rounded("spaces", LOST_SPACES) if self.fixed and text.endswith(" ") else None
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """BINARY, VARBINARY and the BLOB types, of `most` bytes."""
+
+    of_bytes: ClassVar = True
+
+    type: str
+    most: int
+    fixed: bool = False
+
+    def unusual(self, cells: Cells) -> Any:
+        """As Text.unusual; BINARY fills what is shorter with zero bytes."""
+        return np.flatnonzero(cells.lengths != self.most if self.fixed else cells.lengths > self.most)
+
+    def judge(self, value: bytes) -> Verdict | None:
+        if len(value) > self.most:
+            return too_long(self.type)
+        if self.fixed and len(value) < self.most:
+            return rounded("padding", f"Zero bytes are added to fill {self.type}.")
+        return None
+
+
+@dataclass(frozen=True)
+class Members:
+    """ENUM, and SET with `several`. A word is one of the list as it is written there; digits are no positions."""
+
+    type: str
+    members: tuple[str, ...]
+    several: bool
+
+    def unusual(self, cells: Cells) -> Any:
+        """As Text.unusual: all that is no single member."""
+        left = np.arange(len(cells))
+        for member in self.members[:MANY_MEMBERS]:
+            if not len(left):
+                break
+            left = left[~cells.some(left).equal(member.encode())]
+        return left
+
+    def judge(self, text: str) -> Verdict | None:
+        words = text.split(",") if self.several else [text]
+        if all(word in self.members for word in words) or (self.several and not text):
+            return None
+        if text.strip(_WHITE).isdigit():
+            return refused("position", f"The value is none of {self.type}; the server would take it for a position.")
+        folded = {member.casefold() for member in self.members}
+        if all(word.rstrip(" ").casefold() in folded for word in words):
+            return rounded("spelling", OTHER_CASE.format(type=self.type))
+        return none_of(self.type)
+
+
+@dataclass(frozen=True)
+class Bits:
+    """BIT(n), which takes the bytes of the field as they are."""
+
+    of_bytes: ClassVar = True
+
+    type: str
+    bits: int
+
+    def unusual(self, cells: Cells) -> Any:
+        """All of them."""
+        return np.arange(len(cells))
+
+    def judge(self, value: bytes) -> Verdict | None:
+        if value.isdigit():
+            return refused(
+                "bit", f"{self.type} takes bytes as they are: the digits would be stored as their characters."
+            )
+        if int.from_bytes(value) >= 2**self.bits:
+            return misfit(self.type, "1406")
+        return None
+
+
+@dataclass(frozen=True)
+class Json:
+    """MySQL's JSON, which is stored as values; MariaDB's is a text with a check."""
+
+    type: str
+
+    def unusual(self, cells: Cells) -> Any:
+        """All of them: nothing but reading them shows a key that comes twice, or a number with too many digits."""
+        return np.arange(len(cells))
+
+    def judge(self, text: str) -> Verdict | None:
+        doubts: list[Verdict] = []
+        try:
+            json.loads(
+                text,
+                object_pairs_hook=_unique_keys(doubts),
+                parse_float=_number(doubts),
+                parse_int=_number(doubts),
+                parse_constant=_no_constant,
+            )
+            _no_half_character(text)
+        except (ValueError, RecursionError):
+            return refused(BAD_JSON, "The value is not valid JSON.")
+        return doubts[0] if doubts else None
+
+
+def _no_half_character(text: str) -> None:
+    """Raise ValueError for an escaped half of a character outside the first 65,536; Python would keep it."""
+    if _HALF.search(_PAIR.sub("", text.replace("\\\\", ""))):
+        raise ValueError(text)
+
+
+def _unique_keys(doubts: list[Verdict]) -> Callable[[list[tuple[str, Any]]], None]:
+    def seen(pairs: list[tuple[str, Any]]) -> None:
+        if len({key for key, _ in pairs}) < len(pairs):
+            doubts.insert(0, refused("key", "A key comes twice in a JSON object; the server would keep the last one."))
+
+    return seen
+
+
+def _number(doubts: list[Verdict]) -> Callable[[str], None]:
+    def read(text: str) -> None:
+        if (len(text) <= 15 and "e" not in text.lower()) or (len(text) <= 18 and text.isdigit()):
+            return
+        whole = re.fullmatch(r"-?\d+", text)
+        if whole and -(2**63) <= int(text) < 2**64:
+            return
+        value, number = float(text), parse(text)
+        if math.isinf(value):
+            raise ValueError(text)
+        digits = number.digits.lstrip("0") if number else ""
+        if number and digits and not reads_the_same(value, digits, number.after_point):
+            doubts.append(rounded("digits", "A number in the JSON has more digits than the server keeps."))
+
+    return read
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """GEOMETRY and its kinds, which take no text."""
+
+    type: str
+
+    def unusual(self, cells: Cells) -> Any:
+        """All of them."""
+        return np.arange(len(cells))
+
+    def judge(self, _text: str) -> Verdict | None:
+        return refused(BAD_GEOMETRY, f"{self.type} takes no text; load it into a text column and convert it there.")

@@ -1,0 +1,283 @@
+"""Dates and times: what of them a column keeps, and what the servers would make of odd ones."""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+
+from importer.engine.exactness.cells import Cells
+from importer.engine.exactness.numbers import parse
+from importer.engine.exactness.verdict import (
+    MORE_SPACES,
+    NOT_A_VALUE,
+    OTHER_MARKS,
+    OUT_OF_RANGE,
+    TRUNCATED,
+    Verdict,
+    invalid_time,
+    misfit,
+    refused,
+    rounded,
+    spaces_after,
+)
+
+# Between the parts of a date any mark will do (MySQL warns of some); a sign before a time could be an offset's.
+_MARK = r"[!-/:-@\[-`{-~]"
+_GAP = r"[!-*,./:-@\[-`{-~]"
+_MOMENT = re.compile(
+    rf"(?P<before>[ \t\n\v\f\r]*)(?P<year>\d+)(?P<first>{_MARK})(?P<month>\d+)(?P<second>{_MARK})(?P<day>\d+)"
+    rf"(?:(?P<between>T|[ \t\n\v\f\r]+|{_GAP})(?P<hour>\d+)(?:(?P<third>{_GAP})(?P<minute>\d+)"
+    rf"(?:(?P<fourth>{_GAP})(?P<sec>\d+)(?:\.(?P<part>\d*))?)?)?)?"
+    r"(?P<offset>[+-]\d\d:\d\d)?(?P<after>[ \t\n\v\f\r]*)",
+    re.ASCII,
+)
+_COMPACT = re.compile(
+    r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)(?:T?(?P<hour>\d\d)(?P<minute>\d\d)(?P<sec>\d\d)(?:\.(?P<part>\d*))?)?",
+    re.ASCII,
+)
+_CLOCK = re.compile(
+    r"(?P<before>[ \t\n\v\f\r]*)(?P<sign>[+-]?)(?:(?P<days>\d{1,2}) )?(?P<hour>\d+):(?P<minute>\d+)"
+    r"(?::(?P<sec>\d+)(?:\.(?P<part>\d*))?)?(?P<after>[ \t\n\v\f\r]*)",
+    re.ASCII,
+)
+
+MOST_HOURS = 838
+LOST_PART = "The value has a finer fraction of a second than {type} keeps."
+TIME_OF_DAY = "The value has a time of day, which a date does not keep."
+_FIRST_TIMESTAMP = (1970, 1, 1, 0, 0, 1)
+# MariaDB's since 11.5; in between the server decides.
+_LAST_TIMESTAMP = (2106, 2, 7, 6, 28, 15)
+
+# By month * 32 + day: days that each month has every year.
+_ALWAYS = np.array([1 <= month <= 12 and 1 <= day <= (28 if month == 2 else 30 if month in (4, 6, 9, 11) else 31)
+                    for month in range(16) for day in range(32)])  # fmt: skip
+
+
+def _surely_days(cells: Cells, before_end: int) -> Any:
+    """Which of the cells with `-mm-dd` so many bytes before their ends name a day that exists in every year."""
+    digits = [cells.byte_before_end(before_end + at) & 15 for at in (5, 4, 2, 1)]
+    month, day = digits[0] * 10 + digits[1], digits[2] * 10 + digits[3]
+    return _ALWAYS[np.minimum(month, 15).astype(np.int64) * 32 + np.minimum(day, 31)] & (day <= 31)
+
+
+def _surely_clock(cells: Cells) -> Any:
+    """Which of the cells that end in `hh:mm:ss` name an existing hour, minute and second."""
+    hour = (cells.byte_before_end(8) & 15) * 10 + (cells.byte_before_end(7) & 15)
+    return (hour <= 23) & (cells.byte_before_end(5) < ord("6")) & (cells.byte_before_end(2) < ord("6"))
+
+
+@dataclass(frozen=True)
+class Day:
+    """DATE."""
+
+    type: str
+    mariadb: bool
+
+    def unusual(self, cells: Cells) -> Any:
+        """The numbers of the cells that need to be judged: all but `yyyy-mm-dd` of a day that exists every year."""
+        usual = cells.match(b"0000-00-00")
+        usual &= _surely_days(cells, 0)
+        return np.flatnonzero(~usual)
+
+    def judge(self, text: str) -> Verdict | None:
+        moment = _moment(text)
+        if isinstance(moment, str) or (verdict := _oddity(moment, self.type, mariadb=self.mariadb)):
+            return _unreadable(text, self.type) if isinstance(moment, str) else verdict
+        if moment.offset:
+            return _offset(self.type)
+        if any(moment.clock) or moment.part.strip("0"):
+            return refused("time", TIME_OF_DAY)
+        return _fraction(moment.part, 0, self.type, mariadb=self.mariadb)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """DATETIME and TIMESTAMP with `digits` of a fraction of a second."""
+
+    type: str
+    digits: int
+    timestamp: bool
+    mariadb: bool
+
+    def unusual(self, cells: Cells) -> Any:
+        """As Day.unusual, with ` hh:mm:ss` or without."""
+        usual = cells.match(b"0000-00-00 00:00:00")
+        usual &= _surely_days(cells, 9) & _surely_clock(cells)
+        left = np.flatnonzero(~usual)
+        if self.timestamp:
+            usual &= cells.byte_before_end(19) == ord("2")
+            return np.flatnonzero(~usual)
+        for pattern in (b"0000-00-00T00:00:00", b"0000-00-00"):
+            if len(left):
+                some = cells.some(left)
+                fine = some.match(pattern)
+                fine &= _surely_days(some, len(pattern) - 10)
+                if len(pattern) > 10:
+                    fine &= _surely_clock(some)
+                left = left[~fine]
+        return left
+
+    def judge(self, text: str) -> Verdict | None:
+        moment = _moment(text)
+        if isinstance(moment, str) or (verdict := _oddity(moment, self.type, mariadb=self.mariadb)):
+            return _unreadable(text, self.type) if isinstance(moment, str) else verdict
+        if moment.offset and (self.mariadb or not self._keeps(moment.offset)):
+            return _offset(self.type)
+        if self.timestamp and not _FIRST_TIMESTAMP <= moment.date + moment.clock <= _LAST_TIMESTAMP:
+            return invalid_time(self.type, OUT_OF_RANGE)
+        return _fraction(moment.part, self.digits, self.type, mariadb=self.mariadb)
+
+    def _keeps(self, offset: str) -> bool:
+        """MySQL takes the offset off: for a TIMESTAMP that is the same moment, as the session's zone is +00:00."""
+        return offset == "+00:00" or (self.timestamp and offset != "-00:00")
+
+
+@dataclass(frozen=True)
+class Clock:
+    """TIME with `digits` of a fraction of a second."""
+
+    type: str
+    digits: int
+    mariadb: bool
+
+    def unusual(self, cells: Cells) -> Any:
+        """As Day.unusual, for `hh:mm:ss`."""
+        usual = cells.match(b"00:00:00")
+        usual &= (cells.byte_before_end(5) < ord("6")) & (cells.byte_before_end(2) < ord("6"))
+        return np.flatnonzero(~usual)
+
+    def judge(self, text: str) -> Verdict | None:
+        found = _CLOCK.fullmatch(text)
+        if not found:
+            if re.fullmatch(r"-?\d{6}", text):
+                sixty = int(text[-4:-2]) > 59 or int(text[-2:]) > 59
+                return invalid_time(self.type) if sixty else None
+            if re.fullmatch(r"-?\d+(?:\.\d*)?", text):
+                return refused("no colon", "The value has no colon: the server would read its last digits as seconds.")
+            if isinstance(_moment(text), _Moment):
+                return refused("date", "The value has a date, which a time does not keep.")
+            return invalid_time(self.type)
+        if not self.mariadb and (found["sign"] == "+" or found["before"] or found["after"]):
+            return invalid_time(self.type, TRUNCATED if found["sign"] == "+" else MORE_SPACES)
+        if (
+            len(found["minute"]) > 2
+            or len(found["sec"] or "") > 2
+            or int(found["minute"]) > 59
+            or int(found["sec"] or 0) > 59
+        ):
+            return invalid_time(self.type)
+        if int(found["hour"]) + 24 * int(found["days"] or 0) > MOST_HOURS:
+            return invalid_time(self.type, OUT_OF_RANGE)
+        return _fraction(found["part"] or "", self.digits, self.type, mariadb=self.mariadb)
+
+
+@dataclass(frozen=True)
+class Year:
+    """YEAR."""
+
+    type: str
+    mariadb: bool
+
+    def unusual(self, cells: Cells) -> Any:
+        """As Day.unusual, for years that begin with 19 or 20."""
+        tens = cells.byte_before_end(4) * np.uint16(256) + cells.byte_before_end(3)
+        usual = cells.match(b"0000")
+        usual &= (tens == ord("1") * 256 + ord("9")) | (tens == ord("2") * 256 + ord("0"))
+        return np.flatnonzero(~usual)
+
+    def judge(self, text: str) -> Verdict | None:
+        number = parse(text)
+        if number is None:
+            return misfit(self.type, TRUNCATED if re.match(r"\s*[+-]?\d", text) else NOT_A_VALUE)
+        whole = number.digits[: len(number.digits) - number.after_point]
+        if number.exponent or number.digits[len(whole) :].strip("0"):
+            return refused("fraction", "The value is not a whole number; the server would store it rounded.")
+        year = int(whole[:40] or 0) * (-1 if number.negative else 1)
+        if 0 <= year <= 99 and text != "0000":
+            return two_digits()
+        if year and not 1901 <= year <= 2155:
+            return invalid_time(self.type, OUT_OF_RANGE)
+        return spaces_after(mariadb=self.mariadb) if number.spaces else None
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """What a text says: year to day, hour to second, and how it says so. `year_digits` is how long its year is."""
+
+    date: tuple[int, int, int]
+    clock: tuple[int, int, int]
+    part: str
+    offset: str
+    year_digits: int
+    marks: bool
+    spaces: bool
+    other_gap: bool
+
+
+def _moment(text: str) -> "_Moment | str":
+    """What the text says; "" if nothing that both servers could read."""
+    found = _COMPACT.fullmatch(text) or _MOMENT.fullmatch(text)
+    if not found:
+        return ""
+    parts = {"before": "", "after": "", "first": "-", "second": "-", "third": ":", "fourth": ":", "between": " "}
+    parts |= {"offset": "", **{name: value for name, value in found.groupdict().items() if value is not None}}
+    numbers = [int(parts.get(name, "0")[-9:]) for name in ("year", "month", "day", "hour", "minute", "sec")]
+    gap = parts["between"]
+    return _Moment(
+        date=(numbers[0], numbers[1], numbers[2]),
+        clock=(numbers[3], numbers[4], numbers[5]),
+        part=parts.get("part", ""),
+        offset=parts["offset"],
+        year_digits=len(parts["year"]),
+        marks=(parts["first"], parts["second"], parts["third"], parts["fourth"]) != ("-", "-", ":", ":"),
+        spaces=bool(parts["before"] or parts["after"]) or (gap.isspace() and len(gap) > 1),
+        other_gap=gap not in ("T", " ") and len(gap) == 1,
+    )
+
+
+def _oddity(moment: _Moment, type_: str, *, mariadb: bool) -> Verdict | None:
+    """What keeps any kind of date out."""
+    if not _exists(moment):
+        return invalid_time(type_, TRUNCATED if any(moment.date) else OUT_OF_RANGE)
+    if moment.year_digits < 4:
+        return two_digits()
+    if not mariadb and (moment.marks or moment.other_gap):
+        return refused(OTHER_MARKS, f"MySQL wants {type_} written with - and : as 2024-01-31 12:30:00.")
+    if not mariadb and moment.spaces:
+        return refused(MORE_SPACES, f"The value has more spaces than MySQL wants in {type_}.")
+    return None
+
+
+def _unreadable(text: str, type_: str) -> Verdict:
+    compact_with_two_digits = re.fullmatch(r"\d{6}(?:\d{6})?", text, re.ASCII)
+    return two_digits() if compact_with_two_digits else invalid_time(type_)
+
+
+def _exists(moment: _Moment) -> bool:
+    year, month, day = moment.date
+    hour, minute, second = moment.clock
+    if year > 9999 or hour > 23 or minute > 59 or second > 59:
+        return False
+    try:
+        date(year or 4, month, day)
+    except ValueError:
+        return False
+    return year != 0 or (month, day) != (2, 29)
+
+
+def _fraction(part: str, digits: int, type_: str, *, mariadb: bool) -> Verdict | None:
+    """MariaDB cuts a fraction, MySQL rounds it; only MariaDB says so, and only from the seventh digit on."""
+    noted = mariadb and len(part) > 6
+    if part[digits:].strip("0"):
+        return rounded(TRUNCATED if noted else "fraction of a second", LOST_PART.format(type=type_), noted=noted)
+    return rounded(TRUNCATED, LOST_PART.format(type=type_), noted=True) if noted else None
+
+
+def two_digits() -> Verdict:
+    return refused("two-digit year", "The year has not four digits; the server would guess the century.")
+
+
+def _offset(type_: str) -> Verdict:
+    return refused("offset", f"The value has a time zone offset, which {type_} does not keep.")

@@ -1,0 +1,69 @@
+"""What becomes of one value: refused, rounded, or merely remarked on by the server."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+# Manual, Server Error Message Reference.
+NOT_A_VALUE = "1366"  # ER_TRUNCATED_WRONG_VALUE_FOR_FIELD: nothing at its start can be read
+TRUNCATED = "1265"  # WARN_DATA_TRUNCATED: as a warning for a part that cannot be read, as a Note for lost digits
+OUT_OF_RANGE = "1264"  # ER_WARN_DATA_OUT_OF_RANGE
+NULL_REFUSED = "1263"  # ER_WARN_NULL_TO_NOTNULL
+TOO_FEW = "1261"  # ER_WARN_TOO_FEW_RECORDS
+TOO_MANY = "1262"  # ER_WARN_TOO_MANY_RECORDS
+OTHER_MARKS = "4095"  # MySQL's ER_WARN_DEPRECATED_DATETIME_DELIMITER
+MORE_SPACES = "4096"  # MySQL's, for spaces before, in or after a time
+BAD_JSON = "3140"  # ER_INVALID_JSON_TEXT, which ends the whole statement
+BAD_GEOMETRY = "1416"  # ER_CANT_CREATE_GEOMETRY_OBJECT, which does, too
+
+
+class Level(Enum):
+    """REFUSED keeps the row out. ROUNDED goes in with something lost. REMARK loses nothing, but the server says so."""
+
+    REFUSED = "refused"
+    ROUNDED = "rounded"
+    REMARK = "remark"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Why a value does not simply go in. `noted`: the server counts a Note of its own for it."""
+
+    level: Level
+    code: str
+    reason: str
+    noted: bool = False
+
+
+def refused(code: str, reason: str) -> Verdict:
+    return Verdict(Level.REFUSED, code, reason)
+
+
+def rounded(code: str, reason: str, *, noted: bool = False) -> Verdict:
+    return Verdict(Level.ROUNDED, code, reason, noted)
+
+
+def misfit(type_: str, code: str = NOT_A_VALUE) -> Verdict:
+    return refused(code, f"The value does not fit {type_}.")
+
+
+def out_of_range(type_: str) -> Verdict:
+    return refused(OUT_OF_RANGE, f"The value is outside the range of {type_}.")
+
+
+def invalid_time(type_: str, code: str = TRUNCATED) -> Verdict:
+    return refused(code, f"The value is not a valid {type_}.")
+
+
+def too_long(type_: str) -> Verdict:
+    return refused(TRUNCATED, f"The value is too long for {type_}.")
+
+
+def none_of(type_: str) -> Verdict:
+    return refused(TRUNCATED, f"The value is none of {type_}.")
+
+
+def spaces_after(*, mariadb: bool) -> Verdict | None:
+    """For a number with spaces behind it: MariaDB says a Note, MySQL nothing, and both store the number."""
+    if not mariadb:
+        return None
+    return Verdict(Level.REMARK, TRUNCATED, "The spaces behind the number are no part of it.", noted=True)
