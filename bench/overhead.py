@@ -113,8 +113,11 @@ def _empty_table(workload: Workload, address: Address) -> Address:
 
 def _statement(workload: Workload, address: Address) -> str:
     from importer.engine.methods import load_data_local
+    from importer.engine.table import read_table
 
-    return load_data_local.statement(address.database, workload.name, workload.dialect, workload.mapping)
+    with connect(address) as connection:
+        table = read_table(connection, address.database, workload.name)
+    return load_data_local.statement(table, workload.dialect, workload.mapping)
 
 
 def _count(workload: Workload, address: Address) -> int:

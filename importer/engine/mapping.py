@@ -6,6 +6,7 @@ from typing import Any
 
 from importer.engine.errors import Problem
 from importer.engine.table import Column, Table
+from importer.engine.transforms import check_transforms
 from importer.engine.values import NUMBER_KINDS, is_number
 
 
@@ -13,20 +14,24 @@ from importer.engine.values import NUMBER_KINDS, is_number
 class ColumnMapping:
     """One field of the file, by position.
 
-    `column` "" leaves the field out. A value equal to one of `null_markers`, byte for byte, becomes NULL.
-    `datetime_format` is one of STR_TO_DATE's, such as `%Y-%m-%dT%H:%i:%sZ`; "" leaves reading to the server.
+    `column` "" leaves the field out. `transforms` are names from transforms.TRANSFORMS. A value equal to one of
+    `null_markers`, byte for byte after trimming, becomes NULL. `datetime_format` is one of dates.PARTS, such as
+    `%Y-%m-%dT%H:%i:%sZ`; "" leaves reading to the server.
     """
 
     column: str
     null_markers: tuple[str, ...] = ()
     datetime_format: str = ""
+    transforms: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "ColumnMapping":
-        return cls(values["column"], tuple(values["null_markers"]), values["datetime_format"])
+        return cls(
+            values["column"], tuple(values["null_markers"]), values["datetime_format"], tuple(values["transforms"])
+        )
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,9 @@ def check_mapping(mapping: Sequence[ColumnMapping], table: Table, fillings: Sequ
     given += [each.column.lower() for each in fillings]
     for name in given:
         _check_column(name, given, known, table)
+    for each in mapping:
+        if each.column:
+            check_transforms(each.transforms, each.datetime_format, known[each.column.lower()])
     for filling in fillings:
         _check_filling(filling, known[filling.column.lower()])
     missing = [column.name for column in table.columns if column.required and column.name.lower() not in given]

@@ -1,7 +1,7 @@
 """What will be done and why, before anything is touched."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from importer.engine import modes
@@ -229,11 +229,11 @@ def _statements(
     options: Options,
     job: str,
 ) -> dict[str, str]:
-    name = staging_name(job) if modes.stages(options.mode) else table.name
+    into = replace(table, name=staging_name(job)) if modes.stages(options.mode) else table
     also = NUMBERING if modes.numbers_rows(options.mode, options.on_duplicate) else ()
 
     def statement(**how: bool) -> str:
-        return load_data_local.statement(table.schema, name, dialect, mapping, fillings, also=also, **how)
+        return load_data_local.statement(into, dialect, mapping, fillings, also=also, **how)
 
     null_word = bool(dialect.quote and not dialect.escape)
     plain, other = statement(), statement(keep_null_word=True) if null_word else ""

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from importer.engine.dates import DateReading, read_dates
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.file_kinds import refuse_other_kinds
@@ -17,7 +18,7 @@ from importer.engine.records import fields
 from importer.engine.scanner import blocks, check_utf8, end_of_records, read_exactly
 from importer.engine.sniff import sniff
 from importer.engine.table import Column, Table
-from importer.engine.values import DATE_KINDS, NULL_WORDS, NUMBER_KINDS, TIME_KINDS, DateReading, read_dates
+from importer.engine.values import DATE_KINDS, NULL_WORDS, NUMBER_KINDS, TIME_KINDS
 
 SAMPLE_BYTES = 1024 * 1024
 SAMPLE_ROWS = 1000

@@ -350,7 +350,7 @@ class TestOnServers:
             execute(connection, f"CREATE TABLE t (id INT PRIMARY KEY, v {column} NULL)")
             target = read_table(connection, database.database, "t")
         profile = profile_file(path)
-        sql = statement(database.database, "t", profile.dialect, suggest_mapping(profile, target))
+        sql = statement(target, profile.dialect, suggest_mapping(profile, target))
         with connect_loader(database) as connection, path.open("rb") as file:
             feed = ByteRange(file.fileno(), profile.data_offset, profile.size - profile.data_offset)
             report = load(connection, sql, feed)

@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 
 from importer.engine.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.dialect import Dialect
+from importer.engine.expressions import expression, is_plain
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.methods import Report
 from importer.engine.numbering import NUMBERS
 from importer.engine.sql import quote_name, quote_text
+from importer.engine.table import Column, Table
 
 # What a traced statement writes into its warnings for each row, before the row's number (from 1).
 TRACE = "#"
@@ -21,8 +23,7 @@ VARIABLES = {name: f"@millrace_{name}" for name in ("row", "line", "file", "time
 
 
 def statement(
-    schema: str,
-    table: str,
+    table: Table,
     dialect: Dialect,
     mapping: Sequence[ColumnMapping],
     fillings: Sequence[Filling] = (),
@@ -44,15 +45,15 @@ def statement(
 
     `also` are assignments to columns that no field goes into.
     """
-    readings = [_Reading(position, each, keep_null_word) for position, each in enumerate(mapping)]
+    readings = [_reading(position, each, table, keep_null_word) for position, each in enumerate(mapping)]
     if traced:
         readings = _with_trace(readings)
-    assignments = [f"{quote_name(each.mapping.column)} = {each.expression}" for each in readings if each.indirect]
+    assignments = [each.assignment for each in readings if each.indirect]
     assignments += [f"{quote_name(each.column)} = {_filled(each)}" for each in fillings]
     assignments += also
     targets = ", ".join([*(VARIABLES[each] for each in numbers(fillings)), *(each.target for each in readings)])
     return (
-        f"{_LEADING}INTO TABLE {quote_name(schema)}.{quote_name(table)}\n"
+        f"{_LEADING}INTO TABLE {quote_name(table.schema)}.{quote_name(table.name)}\n"
         f"CHARACTER SET utf8mb4\n{dialect.fields_and_lines(quote_text)}\n({targets})"
         + ("\nSET " + ",\n    ".join(assignments) if assignments else "")
     )
@@ -95,53 +96,47 @@ def load(connection: LoaderConnection, statement: str, feed: Feed) -> Report:
 
 @dataclass(frozen=True)
 class _Reading:
-    """How one field gets from the file into its column."""
+    """How one field gets from the file into its column; `column` is None where it is left out."""
 
     position: int
     mapping: ColumnMapping
+    column: Column | None
     keep_null_word: bool
     traced: bool = False
 
     @property
     def indirect(self) -> bool:
         """Whether it passes through a variable and an expression."""
-        read = self.mapping.null_markers or self.mapping.datetime_format or self.keep_null_word
-        return bool(self.mapping.column and (read or self.traced))
+        if self.column is None:
+            return False
+        return self.keep_null_word or self.traced or not is_plain(self.mapping, self.column)
 
     @property
     def target(self) -> str:
-        if not self.mapping.column:
+        if self.column is None:
             return "@skipped"
-        return self.variable if self.indirect else quote_name(self.mapping.column)
+        return self.variable if self.indirect else quote_name(self.column.name)
 
     @property
     def variable(self) -> str:
         return f"@field{self.position + 1}"
 
     @property
-    def expression(self) -> str:
+    def assignment(self) -> str:
+        assert self.column
+        text = f"IFNULL({self.variable}, 'NULL')" if self.keep_null_word else self.variable
+        value = expression(text, self.mapping, self.column)
         if self.traced:
             trace = f"CAST(CONCAT({quote_text(TRACE)}, @traced := @traced + 1) AS SIGNED)"
-            return f"IF({trace} IS NULL, NULL, {self._value})"
-        return self._value
+            value = f"IF({trace} IS NULL, NULL, {value})"
+        return f"{quote_name(self.column.name)} = {value}"
 
-    @property
-    def _value(self) -> str:
-        value = f"IFNULL({self.variable}, 'NULL')" if self.keep_null_word else self.variable
-        text = value
-        if self.mapping.null_markers:
-            # Compared as bytes: as text, "na" and "NA " would equal "NA" in most collations, on MariaDB even beside a
-            # _binary literal, because the variable's collation wins.
-            markers = ", ".join(f"_binary{quote_text(marker)}" for marker in self.mapping.null_markers)
-            text = f"IF(CAST({value} AS BINARY) IN ({markers}), NULL, {value})"
-        if self.mapping.datetime_format:
-            return f"STR_TO_DATE({text}, {quote_text(self.mapping.datetime_format)})"
-        return text
+
+def _reading(position: int, mapping: ColumnMapping, table: Table, keep_null_word: bool) -> _Reading:
+    return _Reading(position, mapping, table.column(mapping.column) if mapping.column else None, keep_null_word)
 
 
 def _with_trace(readings: list[_Reading]) -> list[_Reading]:
     """The trace goes into the first assignment, ahead of the warnings of every other expression."""
-    first = next((each for each in readings if each.indirect), None) or next(
-        each for each in readings if each.mapping.column
-    )
+    first = next((each for each in readings if each.indirect), None) or next(each for each in readings if each.column)
     return [replace(each, traced=True) if each is first else each for each in readings]

@@ -1,0 +1,86 @@
+"""Dates and times that are not written as the server reads them: formats, what fits them, and their SQL."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from importer.engine.errors import Problem
+from importer.engine.table import Column
+
+# STR_TO_DATE's own words (manual, DATE_FORMAT()), and the texts that each may stand for; the server would take more:
+# two digits for %Y, spaces in front, anything behind. Patterns that Python, MySQL (ICU) and MariaDB (PCRE) all read.
+PARTS = {
+    "%Y": "[0-9]{4}",
+    "%y": "[0-9]{2}",
+    "%m": "(?:0?[1-9]|1[0-2])",
+    "%c": "(?:0?[1-9]|1[0-2])",
+    "%b": "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)",
+    "%M": "(?:January|February|March|April|May|June|July|August|September|October|November|December)",
+    "%d": "(?:0?[1-9]|[12][0-9]|3[01])",
+    "%e": "(?:0?[1-9]|[12][0-9]|3[01])",
+    "%H": "(?:[01]?[0-9]|2[0-3])",
+    "%k": "(?:[01]?[0-9]|2[0-3])",
+    "%h": "(?:0?[1-9]|1[0-2])",
+    "%l": "(?:0?[1-9]|1[0-2])",
+    "%i": "[0-5][0-9]",
+    "%s": "[0-5][0-9]",
+    "%f": "[0-9]{1,6}",
+    "%p": "(?:[AaPp][Mm])",
+}
+LONGEST_FORMAT = 60
+
+_CLOCKS = ("%H:%i", "%H:%i:%s", "%H:%i:%s.%f")
+_TIMES = ("", *(f" {clock}" for clock in (*_CLOCKS, "%h:%i %p", "%h:%i:%s %p")))
+_ISO_TIMES = tuple(f"{between}{clock}{zone}" for between in "T " for clock in _CLOCKS for zone in ("", "Z"))
+# What both servers read by themselves (manual, Date and Time Literals), also with T in between.
+_NATIVE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(?:[ T]\d{1,2}:\d{1,2}(?::\d{1,2}(?:\.\d{1,6})?)?)?|\d{8}|\d{14}")
+_DATES = ("%d.%m.%Y", "%Y/%m/%d", "%Y.%m.%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
+_FORMATS = (*(f"%Y-%m-%d{time}" for time in _ISO_TIMES), *(f"{date}{time}" for date in _DATES for time in _TIMES))
+
+
+@dataclass(frozen=True)
+class DateReading:
+    """How dates read: `format` is STR_TO_DATE's, "" for the server's own way; `doubt` says what is unclear."""
+
+    format: str = ""
+    doubt: str = ""
+
+
+def read_dates(values: Iterable[str]) -> DateReading:
+    """The one format in which all these values are dates; the server's own for no value, or if none fits all."""
+    values = list(dict.fromkeys(values))
+    if all(_NATIVE.fullmatch(value) for value in values):
+        return DateReading()
+    fitting = [each for each in _FORMATS if all(re.fullmatch(pattern(each), value) for value in values)]
+    if len(fitting) == 1:
+        return DateReading(fitting[0])
+    if fitting:
+        choices = " or ".join(fitting)
+        return DateReading(doubt=f"{values[0]!r} can be read as {choices}: choose the format of the dates.")
+    odd = next(value for value in values if not _NATIVE.fullmatch(value))
+    return DateReading(doubt=f"{odd!r} is no date that the server reads, and no one format fits all values.")
+
+
+def check_format(text: str) -> None:
+    """Raise Problem unless the format is made of PARTS and of characters that stand for themselves."""
+    unknown = [part for part in re.findall(r"%.?", text, re.DOTALL) if part not in PARTS]
+    if unknown:
+        raise Problem(
+            f"The date and time format {text!r} has {unknown[0]!r} in it, which means nothing.",
+            advice=f"It can be made of {' '.join(PARTS)} and what stands between them.",
+        )
+    if not re.search("%", text) or len(text) > LONGEST_FORMAT or not text.isprintable():
+        raise Problem(f"{text!r} is no date and time format.", advice="Write it as %d.%m.%Y %H:%i:%s, for example.")
+
+
+def pattern(datetime_format: str, digits: int = 6) -> str:
+    """A pattern for the texts in this format; of a fraction only so many digits may be other than 0."""
+    fraction = f"(?:[0-9]{{1,{digits}}}0*)" if digits else "0+"
+    parts = {**PARTS, "%f": f"(?=[0-9]{{1,6}}(?![0-9])){fraction}"}
+    return "".join(parts.get(part) or re.escape(part) for part in re.split("(%.)", datetime_format))
+
+
+def fraction_digits(column: Column) -> int:
+    """How many digits of a second's fraction the column keeps: datetime(3) keeps 3."""
+    found = re.search(r"\((\d)\)", column.type)
+    return int(found[1]) if found else 0

@@ -1,0 +1,116 @@
+"""SQL for the value of a column, from SQL for the text of a field.
+
+A text that cannot become a value becomes one that no column of that kind can hold, so that the server warns and gives
+the row's number: a value arrives exactly, or its row is bad. Functions alone would do neither: STR_TO_DATE() ignores
+what follows the date, its own warnings have no row number (facts.md), and UNHEX() and others answer NULL.
+"""
+
+import re
+
+from importer.engine import dates
+from importer.engine.mapping import ColumnMapping
+from importer.engine.sql import quote_text
+from importer.engine.table import Column
+from importer.engine.transforms import TRANSFORMS
+
+LISTS = ("enum", "set")
+# As information_schema writes them in a list; other characters stand for themselves.
+_ESCAPED = {r"\n": "\n", r"\r": "\r", r"\0": "\0"}
+# Bytes that fit into these, so that one more does not.
+BLOBS = {"tinyblob": 255, "blob": 65535, "mediumblob": 16777215}
+# Longer texts are no numbers, dates or lists, and make a server run out of stack on a pattern that repeats a group.
+LONGEST = 20_000
+
+
+def is_plain(mapping: ColumnMapping, column: Column) -> bool:
+    """Whether the field's text goes into the column as it is."""
+    asked = mapping.null_markers or mapping.datetime_format or mapping.transforms
+    return not (asked or column.kind in LISTS)
+
+
+def expression(text: str, mapping: ColumnMapping, column: Column) -> str:
+    """SQL for the value, `text` being SQL for the field's text. NULL stays NULL.
+
+    A text equal to a NULL marker, byte for byte and after cleaning, becomes NULL.
+    """
+    for name, each in TRANSFORMS.items():
+        if each.cleans and name in mapping.transforms:
+            text = each.expression(text, column)
+    value = _value(text, mapping, column)
+    if not mapping.null_markers:
+        return value
+    # Compared as bytes: as text, "na" and "NA " would equal "NA" in most collations, on MariaDB even beside a _binary
+    # literal, because the variable's collation wins (facts.md).
+    markers = ", ".join(f"_binary{quote_text(marker)}" for marker in mapping.null_markers)
+    return f"IF(CAST({text} AS BINARY) IN ({markers}), NULL, {value})"
+
+
+def _value(text: str, mapping: ColumnMapping, column: Column) -> str:
+    if mapping.datetime_format:
+        return _date(text, mapping.datetime_format, column)
+    reading = next((TRANSFORMS[name] for name in mapping.transforms if not TRANSFORMS[name].cleans), None)
+    if reading is None:
+        return _listed(text, column) if column.kind in LISTS else text
+    value = reading.expression(text, column)
+    if reading.takes is None:
+        return value
+    taken = _matches(text, reading.takes(column), any_length=reading.any_length)
+    return _where(text, taken, value, reading.label.lower(), column)
+
+
+def _date(text: str, datetime_format: str, column: Column) -> str:
+    pattern = dates.pattern(datetime_format, dates.fraction_digits(column))
+    value = f"STR_TO_DATE({text}, {quote_text(datetime_format)})"
+    return _where(text, _matches(text, pattern), value, datetime_format, column)
+
+
+def _listed(text: str, column: Column) -> str:
+    """The text where it is in the column's list: the server would also take a number, as a place in the list.
+
+    Letters may differ in case; the server itself refuses that where the column's collation does.
+    """
+    if column.kind == "enum":
+        lowered = ", ".join(f"CAST(LOWER({quote_text(member)}) AS BINARY)" for member in members(column))
+        return _where(text, f"CAST(LOWER({text}) AS BINARY) IN ({lowered})", text, "in the list", column)
+    one = "|".join(re.escape(member) for member in members(column))
+    return _where(text, _matches(text, f"(?:(?:{one})(?:,(?:{one}))*)?"), text, "in the list", column)
+
+
+def members(column: Column) -> list[str]:
+    """What an ENUM or SET column can hold, in its order; nothing for other kinds."""
+    if column.kind not in LISTS:
+        return []
+    written = re.findall(r"'((?:[^'\\]|''|\\.)*)'", column.type, re.DOTALL)
+    return [re.sub(r"'(')|\\(.)", lambda found: _ESCAPED.get(found[0], found[1] or found[2]), each) for each in written]
+
+
+def _where(text: str, taken: str, value: str, wanted: str, column: Column) -> str:
+    """`value` where the text is `taken` and a value comes of it, else a text that the column refuses."""
+    refused = _refused(text, wanted, column)
+    return f"CASE WHEN {taken} THEN COALESCE({value}, {refused}) WHEN {text} IS NOT NULL THEN {refused} END"
+
+
+def _matches(text: str, pattern: str, *, any_length: bool = False) -> str:
+    r"""Whether the whole text does; `\z`, as `$` would also match before a line end at the end."""
+    regexp = quote_text(rf"^(?:{pattern})\z")
+    length = "" if any_length else f"LENGTH({text}) <= {LONGEST} AND "
+    return f"({length}{text} REGEXP {regexp})"
+
+
+def _refused(text: str, wanted: str, column: Column) -> str:
+    """SQL for what a column of this kind can only warn of, with the row's number; it says what was wanted."""
+    if column.kind == "bit":
+        return "REPEAT('?', 9)"
+    if column.kind in ("binary", "varbinary"):
+        return f"REPEAT('?', {_size(column) + 1})"
+    if column.kind in BLOBS:
+        return f"REPEAT('?', {BLOBS[column.kind] + 1})"
+    words = f"not {wanted}: "
+    while any(member.lower().startswith(words.lower()) for member in members(column)):
+        words = f"({words}"
+    return f"CONCAT({quote_text(words)}, {text})"
+
+
+def _size(column: Column) -> int:
+    found = re.search(r"\((\d+)\)", column.type)
+    return int(found[1]) if found else 1

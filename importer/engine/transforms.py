@@ -1,0 +1,198 @@
+"""What may be done to a field's text on its way into a column: the whole list.
+
+Nobody writes SQL of his own: a name from this list is all that is asked for. Each reading says which texts it takes,
+by a pattern that Python, MySQL (ICU) and MariaDB (PCRE) read alike; expressions.py makes a bad value of all others.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from importer.engine import dates
+from importer.engine.errors import Problem
+from importer.engine.sql import quote_text
+from importer.engine.table import Column
+from importer.engine.values import DATE_KINDS, TIME_KINDS
+
+INTEGERS = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint"})
+NUMBERS = INTEGERS | {"decimal", "float", "double"}
+TEXTS = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext"})
+# Not longblob: it holds whatever a statement can make, so there is no text to refuse a bad value with.
+BINARIES = frozenset({"binary", "varbinary", "tinyblob", "blob", "mediumblob"})
+TEMPORAL = DATE_KINDS | TIME_KINDS
+BLANKS = " \t\u00a0"
+SPACES = " \u00a0\u202f\u2009"  # as thousands separators: plain, no-break, narrow no-break, thin
+
+
+@dataclass(frozen=True)
+class Transform:
+    """One thing that may be done to a text.
+
+    `label` and `example` are for people. It goes into columns of `kinds`, of all kinds where there are none. `takes` is
+    the pattern of the texts that it reads for a column; None for any text. `expression` makes SQL for the value from
+    SQL for such a text, which may be of `any_length` if the pattern repeats no group. One that `cleans` comes first,
+    before NULL markers are looked for; a reading of what is left may follow.
+    """
+
+    name: str
+    label: str
+    example: str
+    kinds: frozenset[str]
+    takes: Callable[[Column], str] | None
+    expression: Callable[[str, Column], str]
+    cleans: bool = False
+    any_length: bool = False
+
+    def goes_with(self, column: Column) -> bool:
+        return not self.kinds or column.kind in self.kinds
+
+    def fits(self, text: str, column: Column) -> bool:
+        """Whether it reads the text for the column."""
+        return self.takes is None or re.fullmatch(self.takes(column), text) is not None
+
+
+def fitting(column: Column) -> list[Transform]:
+    """The transforms that go with the column."""
+    return [each for each in TRANSFORMS.values() if each.goes_with(column)]
+
+
+def check_transforms(names: Sequence[str], datetime_format: str, column: Column) -> None:
+    """Raise Problem if the transforms and the format do not go with the column, or not together."""
+    for name in names:
+        if name not in TRANSFORMS:
+            raise Problem(f"There is no transform {name!r}.", advice=f"Choose from {', '.join(TRANSFORMS)}.")
+        if not TRANSFORMS[name].goes_with(column):
+            raise Problem(
+                f"The transform {name} does not go with {column.name}, which is {column.type}.",
+                advice=f"For this column there are: {', '.join(each.name for each in fitting(column))}.",
+            )
+    readings = [name for name in names if not TRANSFORMS[name].cleans]
+    if datetime_format:
+        dates.check_format(datetime_format)
+        if column.kind not in TEMPORAL:
+            raise Problem(
+                f"{column.name} is {column.type}, which takes no date and time format.",
+                advice="Leave the format out, or choose a column of dates or times.",
+            )
+        readings.append(datetime_format)
+    if len(readings) > 1:
+        raise Problem(f"{column.name} is to be read in two ways: {', '.join(readings)}.", advice="Choose one of them.")
+
+
+def _trimmed(at_start: bool, at_end: bool) -> Callable[[str, Column], str]:
+    """Without spaces, tabs and no-break spaces at its ends; TRIM() knows one of them at a time.
+
+    The end is taken off the text turned round: looking for `[ ]+$` from every place in a long text ends in an error on
+    MySQL (3699, a time limit).
+    """
+
+    def from_start(text: str) -> str:
+        return f"REGEXP_REPLACE({text}, {quote_text(f'^[{BLANKS}]+')}, '')"
+
+    def expression(text: str, _column: Column) -> str:
+        text = from_start(text) if at_start else text
+        return f"REVERSE({from_start(f'REVERSE({text})')})" if at_end else text
+
+    return expression
+
+
+def _in_case(function: str) -> Callable[[str, Column], str]:
+    return lambda text, _column: f"{function}({text})"
+
+
+def _fraction(mark: str, column: Column) -> str:
+    """What may follow a number's whole part: zeros only where the column would round."""
+    return f"(?:{re.escape(mark)}0*)?" if column.kind in INTEGERS else f"(?:{re.escape(mark)}[0-9]+)?"
+
+
+def _decimal_comma(column: Column) -> str:
+    return f"[+-]?[0-9]+{_fraction(',', column)}"
+
+
+def _grouped(separators: str, mark: str) -> Callable[[Column], str]:
+    """A number with a separator before each three digits of its whole part, or with none at all."""
+
+    def takes(column: Column) -> str:
+        return f"[+-]?(?:[0-9]+|[0-9]{{1,3}}(?:[{separators}][0-9]{{3}})+){_fraction(mark, column)}"
+
+    return takes
+
+
+def _plain_number(separators: str, mark: str) -> Callable[[str, Column], str]:
+    """The same number as SQL writes it."""
+
+    def expression(text: str, _column: Column) -> str:
+        for each in separators:
+            text = f"REPLACE({text}, {quote_text(each)}, '')"
+        return text if mark == "." else f"REPLACE({text}, {quote_text(mark)}, '.')"
+
+    return expression
+
+
+def _cased(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(form for word in words for form in (word, word.upper(), word.capitalize())))
+
+
+TRUE_WORDS = _cased(("1", "true", "t", "yes", "y", "on", "ja", "j", "wahr", "oui", "vrai", "si", "sí", "sì", "sim"))
+FALSE_WORDS = _cased(("0", "false", "f", "no", "n", "off", "nein", "falsch", "non", "faux", "não", "nee", "nej"))
+
+
+def _truth(text: str, column: Column) -> str:
+    def among(words: Sequence[str]) -> str:
+        return f"CAST({text} AS BINARY) IN ({', '.join(f'_binary{quote_text(word)}' for word in words)})"
+
+    yes, no = ("x'01'", "x'00'") if column.kind == "bit" else ("'1'", "'0'")
+    return f"CASE WHEN {among(TRUE_WORDS)} THEN {yes} WHEN {among(FALSE_WORDS)} THEN {no} END"
+
+
+def _bits_of_number(text: str, _column: Column) -> str:
+    return f"UNHEX(HEX(CAST({text} AS UNSIGNED)))"
+
+
+def _bits_of_digits(text: str, _column: Column) -> str:
+    return f"UNHEX(CONV({text}, 2, 16))"
+
+
+def _bytes_of_hex(text: str, _column: Column) -> str:
+    """NULL for an odd number of digits, which UNHEX() would fill up."""
+    digits = f"IF({text} LIKE '0x%', SUBSTR({text}, 3), {text})"
+    return f"IF(LENGTH({text}) % 2, NULL, UNHEX({digits}))"
+
+
+def _number(name: str, label: str, example: str, separators: str, mark: str) -> Transform:
+    takes = _grouped(separators, mark) if separators else _decimal_comma
+    return Transform(name, label, example, NUMBERS, takes, _plain_number(separators, mark))
+
+
+_ALL = (
+    Transform("trim", "Trim both ends", "“ a ” → “a”", frozenset(), None, _trimmed(True, True), cleans=True),
+    Transform("trim-left", "Trim the start", "“ a ” → “a ”", frozenset(), None, _trimmed(True, False), cleans=True),
+    Transform("trim-right", "Trim the end", "“ a ” → “ a”", frozenset(), None, _trimmed(False, True), cleans=True),
+    _number("decimal-comma", "Decimal comma", "1234,5 → 1234.5", "", ","),
+    _number("thousands-comma", "Thousands comma", "1,234.5 → 1234.5", ",", "."),
+    _number("thousands-dot", "Thousands dot, decimal comma", "1.234,5 → 1234.5", ".", ","),
+    _number("thousands-space", "Thousands space, decimal comma", "1 234,5 → 1234.5", SPACES, ","),
+    _number("thousands-apostrophe", "Thousands apostrophe", "1'234.5 → 1234.5", "'\u2019", "."),
+    Transform(
+        "yes-no",
+        "Yes or no",
+        "yes → 1, no → 0",
+        NUMBERS | {"bit"},
+        lambda _: "|".join(map(re.escape, TRUE_WORDS + FALSE_WORDS)),
+        _truth,
+    ),
+    Transform("number", "Number", "5 → b'101'", frozenset({"bit"}), lambda _: "[0-9]{1,20}", _bits_of_number),
+    Transform("bits", "Binary digits", "101 → b'101'", frozenset({"bit"}), lambda _: "[01]{1,64}", _bits_of_digits),
+    Transform(
+        "hex",
+        "Hexadecimal",
+        "4D → M",
+        BINARIES,
+        lambda _: "(?:0[xX])?[0-9A-Fa-f]*",
+        _bytes_of_hex,
+        any_length=True,
+    ),
+    Transform("lower", "Lower case", "Ab → ab", TEXTS, None, _in_case("LOWER")),
+    Transform("upper", "Upper case", "Ab → AB", TEXTS, None, _in_case("UPPER")),
+)
+TRANSFORMS = {each.name: each for each in _ALL}

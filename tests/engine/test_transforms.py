@@ -1,0 +1,299 @@
+"""Every transform on real servers: the exact value arrives, or the row is bad and the server says which one it is."""
+
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from importer.engine.connection import Address, connect, connect_loader, execute, fetch_all
+from importer.engine.dialect import Dialect
+from importer.engine.errors import Problem
+from importer.engine.feed import PieceFeed, SourceBytes
+from importer.engine.mapping import ColumnMapping, check_mapping
+from importer.engine.methods import load_data_local
+from importer.engine.table import read_table
+from importer.engine.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform
+from importer.engine.warnings import read_warnings
+
+# No character of a test's values, so that each record is one value whatever is in it.
+DIALECT = Dialect(delimiter="\x01", quote="", line_end="\n", header=False)
+
+
+class Loaded:
+    """What the server made of a column of values: by the value, its own where it took it, `bad` where it warned."""
+
+    def __init__(self, address: Address, column: str, mapping: ColumnMapping, values: list[str | bytes]) -> None:
+        raw = [value.encode() if isinstance(value, str) else value for value in values]
+        with connect(address) as connection:
+            execute(connection, "DROP TABLE IF EXISTS t")
+            execute(connection, f"CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v {column}) CHARSET utf8mb4")
+            table = read_table(connection, address.database, "t")
+        check_mapping((mapping,), table)
+        statement = load_data_local.statement(table, DIALECT, (mapping,))
+        with connect_loader(address) as connection:
+            self.report = load_data_local.load(connection, statement, Bytes(b"".join(value + b"\n" for value in raw)))
+            warnings = read_warnings(connection)
+            found = fetch_all(connection, "SELECT v FROM t ORDER BY id")
+        assert self.report.records == len(values)
+        self.numbered = {warning.row for warning in warnings} - {0}
+        self.stored = {
+            value: "bad" if row in self.numbered else stored[0]
+            for row, (value, stored) in enumerate(zip(values, found, strict=True), start=1)
+        }
+        assert bool(warnings) == bool(self.numbered), "a bad row without a number"
+
+
+class Bytes:
+    """A feed of bytes in memory."""
+
+    def __init__(self, data: bytes) -> None:
+        self._feed = PieceFeed(SourceBytes(-1, 0, 0), iter([data]))
+
+    def read_into(self, address: int, size: int) -> int:
+        return self._feed.read_into(address, size)
+
+
+def stored(address: Address, column: str, mapping: ColumnMapping, values: list) -> dict:
+    return Loaded(address, column, mapping, values).stored
+
+
+def read(*transforms: str, **more) -> ColumnMapping:
+    return ColumnMapping("v", transforms=transforms, **more)
+
+
+NUMBERS = [
+    ("decimal-comma", "DECIMAL(9,3)", {"1234,5": "1234.5", "-0,125": "-0.125", "+7": "7", "12": "12"}),
+    ("thousands-comma", "DECIMAL(12,3)", {"1,234.5": "1234.5", "1,234,567": "1234567", "1234.5": "1234.5", "-1": "-1"}),
+    ("thousands-dot", "DECIMAL(12,3)", {"1.234,5": "1234.5", "1.234.567": "1234567", "1234,5": "1234.5"}),
+    ("thousands-space", "DECIMAL(12,3)", {"1 234,5": "1234.5", "1\u00a0234": "1234", "1\u202f234\u2009567": "1234567"}),
+    ("thousands-apostrophe", "DECIMAL(12,3)", {"1'234.5": "1234.5", "1\u2019234\u2019567": "1234567"}),
+]
+NO_NUMBERS = [
+    "",
+    " ",
+    "1 ",
+    " 1",
+    "1,2,3",
+    "1.2.3",
+    "12,34,567",
+    "1,,5",
+    ",",
+    ".",
+    "-",
+    "+-1",
+    "1e3",
+    "0x1F",
+    "\u0661",
+    "1\r",
+]
+NO_NUMBERS += ["1'2", "1 2", "NaN", "Infinity", "1,2345,678", "1.2345.678", "1,234x", "x1,234", "1,234\t", "1\0", "\0"]
+
+
+@pytest.mark.parametrize(("name", "column", "values"), NUMBERS)
+def test_numbers(database: Address, name: str, column: str, values: dict[str, str]):
+    wanted = {value: Decimal(number) for value, number in values.items()}
+    wrong = [value for value in NO_NUMBERS if value not in wanted]
+    found = stored(database, column, read(name), [*wanted, *wrong])
+    assert found == wanted | dict.fromkeys(wrong, "bad")
+
+
+@pytest.mark.parametrize("name", ["decimal-comma", "thousands-comma", "thousands-dot", "thousands-space"])
+def test_whole_numbers_are_never_rounded(database: Address, name: str):
+    mark = "." if name == "thousands-comma" else ","
+    values = {"7": 7, f"7{mark}00": 7, f"7{mark}5": "bad", f"7{mark}01": "bad", "99999999999": "bad"}
+    assert stored(database, "INT", read(name), list(values)) == values
+
+
+def test_more_decimals_than_the_column_has_are_told(database: Address):
+    assert stored(database, "DECIMAL(5,1)", read("decimal-comma"), ["1,25", "1,2"])["1,25"] == "bad"
+
+
+@pytest.mark.parametrize(("column", "true", "false"), [("TINYINT", 1, 0), ("BIT(1)", b"\x01", b"\0")])
+def test_words_for_yes_and_no(database: Address, column: str, true: object, false: object):
+    wrong = ["", "2", "maybe", "yes ", " no", "tru", "01", "yès", "\0"]
+    found = stored(database, column, read("yes-no"), [*TRUE_WORDS, *FALSE_WORDS, *wrong])
+    assert found == dict.fromkeys(TRUE_WORDS, true) | dict.fromkeys(FALSE_WORDS, false) | dict.fromkeys(wrong, "bad")
+
+
+def test_numbers_for_bits(database: Address):
+    found = stored(database, "BIT(8)", read("number"), ["0", "5", "255", "256", "", "1.5", "b'1'", "-1", "9" * 25])
+    assert [found["0"], found["5"], found["255"]] == [b"\0", b"\x05", b"\xff"]
+    assert {found[wrong] for wrong in ("256", "", "1.5", "b'1'", "-1", "9" * 25)} == {"bad"}
+
+
+def test_all_64_bits(database: Address):
+    most = 2**64 - 1
+    assert stored(database, "BIT(64)", read("number"), [str(most)])[str(most)] == b"\xff" * 8
+    assert stored(database, "BIT(64)", read("bits"), ["1" * 64, "1" * 65])["1" * 65] == "bad"
+
+
+def test_binary_digits(database: Address):
+    found = stored(database, "BIT(3)", read("bits"), ["101", "0", "1000", "2", "", "1 "])
+    assert found == {"101": b"\x05", "0": b"\0", "1000": "bad", "2": "bad", "": "bad", "1 ": "bad"}
+
+
+@pytest.mark.parametrize("column", ["VARBINARY(20)", "TINYBLOB", "BLOB", "MEDIUMBLOB"])
+def test_hexadecimal(database: Address, column: str):
+    values = {"4d69": b"Mi", "0x4D": b"M", "": b"", "00ff1A0d0a": b"\0\xff\x1a\r\n", "4": "bad", "0x": b"", "4g": "bad"}
+    assert stored(database, column, read("hex"), list(values)) == values
+
+
+def test_hexadecimal_of_a_fixed_or_too_great_length(database: Address):
+    found = stored(database, "BINARY(2)", read("hex"), ["4d69", "4d", "4d6900", "zz"])
+    assert found == {"4d69": b"Mi", "4d": b"M\0", "4d6900": "bad", "zz": "bad"}
+
+
+def test_a_long_hexadecimal_value(database: Address):
+    value = "a7" * 1_000_000
+    assert stored(database, "MEDIUMBLOB", read("hex"), [value])[value] == b"\xa7" * 1_000_000
+
+
+BLANKS = [" a ", "\ta\t", "\u00a0 \ta b\t \u00a0", "a", "", " ", "a\u3000", "\ra\r", " \0 "]
+
+
+@pytest.mark.parametrize(
+    ("name", "twin"),
+    [
+        ("trim", lambda text: text.strip(" \t\u00a0")),
+        ("trim-left", lambda text: text.lstrip(" \t\u00a0")),
+        ("trim-right", lambda text: text.rstrip(" \t\u00a0")),
+    ],
+)
+def test_trimming(database: Address, name: str, twin):
+    assert stored(database, "TEXT", read(name), BLANKS) == {value: twin(value) for value in BLANKS}
+
+
+def test_trimming_a_long_text_with_long_blanks(database: Address):
+    value = " " + "x" + " " * 300_000 + "é " * 300_000 + "x" + "\t" * 10
+    assert stored(database, "LONGTEXT", read("trim"), [value])[value] == value.strip()
+
+
+def test_trimming_comes_before_null_words_and_readings(database: Address):
+    mapping = read("trim", "decimal-comma", null_markers=("NA", ""))
+    found = stored(database, "DECIMAL(5,1)", mapping, [" NA ", "  ", " 1,5\t", "NA", "na"])
+    assert found == {" NA ": None, "  ": None, " 1,5\t": Decimal("1.5"), "NA": None, "na": "bad"}
+
+
+def test_upper_and_lower_case(database: Address):
+    assert stored(database, "TEXT", read("upper"), ["aé1", ""]) == {"aé1": "AÉ1", "": ""}
+    assert stored(database, "TEXT", read("lower"), ["AÉ1", ""]) == {"AÉ1": "aé1", "": ""}
+
+
+DATES = [
+    (
+        "DATE",
+        "%d.%m.%Y",
+        {"01.02.2024": date(2024, 2, 1), "1.2.2024": date(2024, 2, 1), "29.2.2024": date(2024, 2, 29)},
+    ),
+    ("DATE", "%d/%m/%y", {"01/02/24": date(2024, 2, 1)}),
+    ("DATE", "%e %b %Y", {"1 Feb 2024": date(2024, 2, 1)}),
+    ("DATE", "%M %e, %Y", {"February 1, 2024": date(2024, 2, 1)}),
+    ("DATETIME", "%Y-%m-%dT%H:%i:%sZ", {"2024-02-01T10:11:12Z": datetime(2024, 2, 1, 10, 11, 12)}),
+    ("DATETIME", "%m/%d/%Y %h:%i %p", {"2/1/2024 12:05 am": datetime(2024, 2, 1, 0, 5)}),
+    ("DATETIME(3)", "%d.%m.%Y %H:%i:%s.%f", {"01.02.2024 10:11:12.125": datetime(2024, 2, 1, 10, 11, 12, 125000)}),
+    ("DATETIME", "%d.%m.%Y %H:%i:%s.%f", {"01.02.2024 10:11:12.000": datetime(2024, 2, 1, 10, 11, 12)}),
+    ("TIME", "%h:%i %p", {"10:11 pm": timedelta(hours=22, minutes=11)}),
+    ("DATE", "(%d'%m\\%Y)", {"(01'02\\2024)": date(2024, 2, 1)}),
+]
+NO_DATES = ["", "x", "31.02.2024", "01.02.24", "2024-02-01", "01.02.2024 ", " 01.02.2024", "01.02.2024x", "00.00.0000"]
+NO_DATES += [
+    "01.02.20244",
+    "1.13.2024",
+    "0.1.2024",
+    "01.02.2024\0",
+    "01.02.2024\r",
+    "01. 02.2024",
+    "\u0660\u0661.02.2024",
+]
+NO_DATES += ["2024-02-30T10:11:12Z", "2024-02-01T24:11:12Z", "2024-02-01T10:11:60Z", "2024-02-01T10:11:12z"]
+NO_DATES += ["01.02.2024 10:11:12.0005", "01.02.2024 10:11:12.1234567"]
+
+
+@pytest.mark.parametrize(("column", "datetime_format", "values"), DATES)
+def test_dates_and_times(database: Address, column: str, datetime_format: str, values: dict):
+    found = stored(database, column, read(datetime_format=datetime_format), [*values, *NO_DATES])
+    assert found == values | dict.fromkeys(NO_DATES, "bad")
+
+
+@pytest.mark.parametrize("transform", [each for each in TRANSFORMS.values() if each.takes], ids=lambda each: each.name)
+def test_any_byte_is_taken_or_bad(database: Address, transform: Transform):
+    """No value slips through: what Python's reading of the pattern does not take, the server reports."""
+    column = "BIT(64)" if "bit" in transform.kinds else "BLOB" if "blob" in transform.kinds else "DECIMAL(30,5)"
+    singles = [chr(code) for code in (*range(2, 10), *range(11, 0x180), 0x2019, 0x2028, 0x3000, 0xFEFF, 0x1F600)]
+    values = [*singles, *("1" + each for each in singles), *(each + "1" for each in singles)]
+    loaded = Loaded(database, f"{column} NOT NULL", read(transform.name), values)
+    with connect(database) as connection:
+        described = read_table(connection, database.database, "t").column("v")
+    taken = {value for value in values if transform.fits(value, described)}
+    # The server reads letters of either case alike; a value of its own is right even so.
+    taken_by_server = {value for value, found in loaded.stored.items() if found != "bad"}
+    assert {value.lower() for value in taken_by_server} <= {value.lower() for value in taken}
+    if transform.name != "hex":  # which also counts the digits
+        assert taken <= taken_by_server
+
+
+LISTS = [
+    (
+        "ENUM('a','b','é','2')",
+        {"a": "a", "A": "a", "2": "2", "é": "é"},
+        ["1", "3", "0", "", "a ", "e", "ab", "'a'", "\0"],
+    ),
+    ("ENUM('','a')", {"": "", "a": "a"}, ["0", "1", "2", " "]),
+    ("ENUM('it''s','\\\\','a,b','%s')", {"it's": "it's", "\\": "\\", "a,b": "a,b", "%s": "%s"}, ["its", "\\\\", "1"]),
+    (r"ENUM('\n','\0')", {"\0": "\0"}, ["n", "0", "\r"]),
+    ("ENUM('not in the list: x','x y')", {"x y": "x y", "not in the list: x": "not in the list: x"}, ["x", "y"]),
+    ("ENUM('a') COLLATE utf8mb4_bin", {"a": "a"}, ["A", "a "]),
+    (
+        "SET('a','b','c.d')",
+        {"a": "a", "b,a": "a,b", "": "", "c.d": "c.d", "A": "a"},
+        ["3", "a,", ",a", "a, b", "cxd", "q"],
+    ),
+    ("SET('1','2')", {"2": "2", "1,2": "1,2"}, ["3", "0", "12"]),
+    ("SET('a','é') COLLATE utf8mb4_bin", {"é": "é"}, ["A", "e"]),
+]
+
+
+@pytest.mark.parametrize(("column", "values", "wrong"), LISTS)
+def test_lists_take_their_members_and_no_places(database: Address, column: str, values: dict, wrong: list[str]):
+    found = stored(database, column, ColumnMapping("v"), [*values, *wrong])
+    # mysqlclient gives a SET as a set.
+    plain = {key: ",".join(sorted(value)) if isinstance(value, set) else value for key, value in found.items()}
+    assert plain == values | dict.fromkeys(wrong, "bad")
+
+
+INJECTIONS = ["'", "\\", "\\'", "'); DROP TABLE t; -- ", "`", "%", "\0", "\x1a", "\r", '"', "@field1", "é😀"]
+
+
+@pytest.mark.parametrize("marker", INJECTIONS)
+def test_a_null_marker_is_only_a_text(database: Address, marker: str):
+    values = [marker, "NA", "x"]
+    found = stored(database, "TEXT", ColumnMapping("v", (marker,)), values)
+    assert found == {marker: None, "NA": "NA", "x": "x"}
+
+
+@pytest.mark.parametrize("text", ["%d'); DROP TABLE t; -- ", "%d\\", "%d`%m", '%d"%m', "%d (%m) [%Y] {1} *+?.^$|"])
+def test_a_format_is_only_a_text(database: Address, text: str):
+    found = stored(database, "DATETIME", read(datetime_format=text), ["nothing"])
+    assert found == {"nothing": "bad"}
+
+
+REFUSED = [
+    ("INT", read("hex"), "hex does not go with v"),
+    ("TEXT", read("decimal-comma"), "decimal-comma does not go with v"),
+    ("LONGBLOB", read("hex"), "hex does not go with v"),
+    ("INT", read("sleep(9)"), "no transform 'sleep(9)'"),
+    ("INT", read("decimal-comma", "yes-no"), "read in two ways"),
+    ("TEXT", read(datetime_format="%d"), "takes no date and time format"),
+    ("DATE", read(datetime_format="%d %Q"), "'%Q' in it, which means nothing"),
+    ("DATE", read(datetime_format="%d%"), "'%' in it"),
+    ("DATE", read(datetime_format="today"), "no date and time format"),
+    ("DATE", read(datetime_format="%d\n"), "no date and time format"),
+    ("DATE", read(datetime_format="%d" * 99), "no date and time format"),
+]
+
+
+@pytest.mark.parametrize(("column", "mapping", "said"), REFUSED)
+def test_what_does_not_go_together_is_refused(database: Address, column: str, mapping: ColumnMapping, said: str):
+    with pytest.raises(Problem) as caught:
+        Loaded(database, column, mapping, ["1"])
+    assert said in str(caught.value)
