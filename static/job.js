@@ -42,6 +42,12 @@
     if (!document.hidden) drawCurve();
   });
 
+  // Rows that did not go in are swapped whole when there are more: who reads them stays where they are.
+  let read = 0;
+  const rowsBox = () => document.getElementById("job-rows-box");
+  document.addEventListener("htmx:oobBeforeSwap", () => (read = rowsBox()?.scrollTop ?? read));
+  document.addEventListener("htmx:oobAfterSwap", () => rowsBox()?.scrollTo(0, read));
+
   // --- time goes on between two answers ---
   function duration(seconds) {
     if (seconds < 60) return `${seconds} s`;

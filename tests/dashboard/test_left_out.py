@@ -1,0 +1,219 @@
+"""The rows that did not go in: counted and shown on the page of the import, taken away, and brought in again."""
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from importer import rejects
+from importer.engine.errors import RowsRefused, TargetProblem, TooManyRejects
+from importer.engine.plan import Options
+from importer.models import ImportJob, SourceFile
+from tests.dashboard.job_data import REFUSED, ROWS, Status, make_job
+from tests.dashboard.left_out_data import HEAD, write_parts
+from tests.dashboard.test_job import page, poll, seen_in
+
+pytestmark = pytest.mark.django_db
+
+EVIL = "<script>alert(1)</script>"
+NO_NUMBER = "The value does not fit double."
+BAD = [
+    (12, "lat", "north", "1366", NO_NUMBER, b"10,north,1\n"),
+    (13, "lat", EVIL, "1366", NO_NUMBER, f"11,{EVIL},1\n".encode()),
+    (20, "", "18", "1261", "The row has 1 field instead of 3.", b"18\n"),
+]
+
+
+@pytest.fixture(autouse=True)
+def rejects_dir(settings, tmp_path):
+    settings.REJECTS_DIR = tmp_path / "rejects"
+
+
+def with_rejects(status=Status.SUCCEEDED, chunks=4, **fields):
+    job = make_job(status, chunks=chunks, options_json=Options(on_error="reject").as_json(), **fields)
+    write_parts(job, 0, BAD)
+    return job
+
+
+def section(html):
+    return re.search(r'<section class="card" id="job-left-out".*?</section>', html, re.DOTALL)[0]
+
+
+def taken(browser, job, which):
+    answer = browser.get(reverse(f"job_{which}_file", args=[job.pk]))
+    return answer, b"".join(answer.streaming_content)
+
+
+class TestSection:
+    def test_hidden_while_every_row_went_in(self, browser):
+        assert "hidden" in section(page(browser, make_job()))
+
+    def test_reasons_counted_and_the_rows_in_place(self, browser):
+        html = section(page(browser, with_rejects()))
+        assert re.search(rf'{NO_NUMBER}</td><td class="break">lat</td><td class="number">2</td>', html)
+        assert "&lt; 0.1 %" in html
+        assert "The row has 1 field instead of 3." in html
+        assert re.search(r'<td class="number">12</td><td class="break">lat</td><td><code[^>]*>north', html)
+
+    def test_a_value_is_text_whatever_it_says(self, browser):
+        html = page(browser, with_rejects())
+        assert EVIL not in html
+        assert "&lt;script&gt;alert(1)" in html
+
+    def test_only_the_first_rows_are_read_and_shown(self, browser):
+        job = make_job(Status.SUCCEEDED, chunks=3)
+        many = [(n, "lat", f"bad {n}", "1366", NO_NUMBER, b"x\n") for n in range(2, 82)]
+        write_parts(job, 1, many)
+        write_parts(job, 2, [(5000 + n, *rest) for n, *rest in many])
+        (rejects.folder(job) / "00000002.csv").write_text("not read")
+        html = section(page(browser, job))
+        assert html.count("bad ") == 50
+        assert "The first 50 of 160" in html
+
+    def test_skipped_rows_are_told_from_rejected_ones(self, browser):
+        job = make_job(
+            Status.SUCCEEDED, chunks=2, options_json=Options(on_error="reject", on_duplicate="skip").as_json()
+        )
+        key = "A row with this key is there already."
+        write_parts(job, 0, [*BAD, (30, "", "10,1,2", "1062", key, b"10,1,2\n")], skipped=1)
+        html = section(page(browser, job))
+        assert re.search(rf"{key} <span[^>]*>skipped</span>", html)
+        assert html.count(">skipped</span>") == 1
+
+    def test_notices_are_counted_even_if_no_row_was_left_out(self, browser):
+        notice = {"code": "rounded", "column": "lat", "reason": "Digits were rounded away.", "values": 1204}
+        html = section(page(browser, make_job(Status.SUCCEEDED, chunks=2, notices=[notice])))
+        assert re.search(r'Digits were rounded away.</td><td class="break">lat</td><td class="number">1,204</td>', html)
+        assert "Reject file" not in html
+
+    def test_many_reasons_fold_away(self, browser):
+        kinds = [{"code": "1", "column": "c", "reason": f"reason {n}", "rows": 1} for n in range(30)]
+        job = make_job(Status.SUCCEEDED, chunks=1, rejected_rows=30, reject_reasons=kinds)
+        assert "<summary>20 more reasons</summary>" in section(page(browser, job))
+
+    def test_without_the_parts_the_counts_stay(self, browser):
+        job = with_rejects()
+        (rejects.folder(job) / "00000000.csv").unlink()
+        html = section(page(browser, job))
+        assert "no longer on this machine" in html
+        assert NO_NUMBER in html
+
+
+class TestLive:
+    def test_the_section_comes_only_when_its_numbers_change(self, browser):
+        job = with_rejects(Status.LOADING)
+        seen = seen_in(page(browser, job))
+        ImportJob.objects.filter(pk=job.pk).update(loaded_rows=ROWS, version=99)
+        html = poll(browser, job, seen).content.decode()
+        assert 'id="job-equation"' in html
+        assert 'id="job-left-out"' not in html
+        write_parts(job, 1, [(4000, *BAD[0][1:])])
+        assert "4,000" in section(poll(browser, job, seen_in(html)).content.decode())
+
+    def test_loading_again_is_offered_at_the_end(self, browser):
+        assert 'id="job-again"' not in page(browser, with_rejects(Status.LOADING))
+        assert 'id="job-again"' in page(browser, with_rejects())
+
+
+class TestFiles:
+    def test_the_reject_file_is_the_header_and_the_original_bytes(self, browser):
+        answer, content = taken(browser, with_rejects(), "reject")
+        assert content == HEAD + b"".join(raw for *_, raw in BAD)
+        assert answer["Content-Disposition"] == 'attachment; filename="nodes-2026-11-20.rejects.csv"'
+        assert answer["Content-Type"] == "text/csv; charset=utf-8"
+        assert answer["X-Content-Type-Options"] == "nosniff"
+
+    def test_the_reasons_have_a_header_line(self, browser):
+        _, content = taken(browser, with_rejects(), "reasons")
+        lines = content.decode().splitlines()
+        assert lines[0] == "line,byte_offset,column,value,code,reason"
+        assert lines[1] == f"12,120,lat,north,1366,{NO_NUMBER}"
+        assert len(lines) == 1 + len(BAD)
+
+    def test_only_chunks_that_are_in_count(self, browser):
+        job = with_rejects(Status.FAILED, loaded=1)
+        stray = rejects.folder(job) / "00000003.rejects"
+        stray.write_bytes(b"left by an attempt that was rolled back\n")
+        assert b"rolled back" not in taken(browser, job, "reject")[1]
+
+    @pytest.mark.parametrize("which", ["reject", "reasons"])
+    def test_a_part_that_is_gone_is_said_and_not_left_out(self, browser, which):
+        job = with_rejects()
+        for path in rejects.folder(job).glob("*.*"):
+            path.unlink()
+        answer = browser.get(reverse(f"job_{which}_file", args=[job.pk]), follow=True)
+        assert "are no longer there" in answer.content.decode()
+
+
+class TestAgain:
+    def again(self, browser, job):
+        return browser.post(reverse("job_again", args=[job.pk]))
+
+    def test_the_reject_file_becomes_an_upload_with_the_settings_of_its_import(self, browser, user):
+        job = with_rejects()
+        answer = self.again(browser, job)
+        source = SourceFile.objects.get(name="nodes-2026-11-20.rejects.csv")
+        assert source.file.read_bytes() == HEAD + b"".join(raw for *_, raw in BAD)
+        assert source.uploaded_by == user
+        assert answer["Location"] == f"{reverse('new_source', args=[source.key])}?again={job.pk}"
+        html = browser.get(answer["Location"]).content.decode()
+        assert f'name="again" value="{job.pk}"' in html
+        assert re.search(r'<option value="reject" selected>', html)
+
+    def test_twice_is_once(self, browser):
+        job = with_rejects()
+        assert self.again(browser, job)["Location"] == self.again(browser, job)["Location"]
+        assert SourceFile.objects.filter(name__contains="rejects").count() == 1
+
+    def test_without_a_rejected_row_there_is_nothing_to_load(self, browser):
+        job = make_job(Status.SUCCEEDED, chunks=1)
+        assert self.again(browser, job)["Location"] == reverse("job", args=[job.pk])
+        assert SourceFile.objects.count() == 1
+
+    def test_a_mended_file_begins_with_the_same_settings(self, browser):
+        job = with_rejects()
+        html = browser.get(reverse("new"), {"again": job.pk}).content.decode()
+        assert f"?again={job.pk}" in re.search(r'data-preview="([^"]*)"', html)[1]
+        assert f"import {job.pk}" in html
+
+    @pytest.mark.parametrize("asked", ["", "x", "999999", "-1", "1" * 30])
+    def test_an_import_that_is_not_there_changes_nothing(self, browser, asked):
+        assert browser.get(reverse("new"), {"again": asked}).status_code == 200
+
+    def test_both_imports_name_each_other(self, browser):
+        first = with_rejects()
+        second = make_job(Status.SUCCEEDED, chunks=1, rejects_of=first)
+        assert f'href="{reverse("job", args=[second.pk])}"' in section(page(browser, first))
+        assert f'what <a href="{reverse("job", args=[first.pk])}">' in page(browser, second)
+
+
+class TestRetention:
+    def test_parts_stay_with_their_job_and_go_with_it(self, settings):
+        kept, gone = with_rejects(), with_rejects()
+        (settings.REJECTS_DIR / "something else").mkdir()
+        gone.delete()
+        assert rejects.remove_orphans() == 1
+        assert {path.name for path in settings.REJECTS_DIR.iterdir()} == {str(kept.key), "something else"}
+
+    def test_no_folder_at_all_is_fine(self):
+        assert rejects.remove_orphans() == 0
+
+
+class TestCure:
+    def failed(self, kind, **options):
+        job = make_job(Status.FAILED, loaded=1, problem=kind("Rows cannot go in.", rows=REFUSED.rows, bad_rows=2))
+        job.options_json = Options(**options).as_json()
+        job.save()
+        return job
+
+    def test_leaving_bad_rows_out_is_offered_where_they_stopped_it(self, browser):
+        html = page(browser, self.failed(RowsRefused))
+        assert 'id="job-leave-out"' in html
+        assert "leave out what cannot go in" in html
+
+    def test_not_where_something_else_is_wrong_or_they_are_left_out_already(self, browser):
+        assert 'id="job-leave-out"' not in page(browser, self.failed(TargetProblem))
+        assert 'id="job-leave-out"' not in page(browser, self.failed(RowsRefused, on_error="reject"))
+
+    def test_a_limit_is_lifted_by_going_on(self, browser):
+        assert "Go on without the limit" in page(browser, self.failed(TooManyRejects, on_error="reject", max_rejects=1))
