@@ -1,14 +1,15 @@
-"""What is wrong with a record, as it is found before the server sees it."""
+"""What is wrong with a record: found by us before it is sent, or by the server."""
 
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Fault:
     """One thing wrong with a record. `column` is the table's, "" where the record as a whole is at fault.
 
-    `code` is the server's error number as text, or a word of ours (`stray quote`); `reason` is for people. A `notice`
-    does not keep the record out: the value goes in, changed a little, and is counted.
+    `code` is the server's error number as text, or a word of ours (`stray quote`); `reason` is for people, and the same
+    for all records that are at fault in the same way; `said` are the server's own words, if it found the fault. A
+    `notice` does not keep the record out: the value goes in, changed a little, and is counted.
     """
 
     code: str
@@ -16,3 +17,4 @@ class Fault:
     column: str = ""
     value: str = ""
     notice: bool = False
+    said: str = ""

@@ -7,6 +7,7 @@ another dialect); pieces begin and end anywhere, only their joined bytes mean so
 import ctypes
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import xxhash
 
@@ -178,3 +179,27 @@ def _shorter(at: int) -> SourceChanged:
         f"The file has become shorter: it ends at byte {at:,} but the scan saw more.",
         advice="Leave the file alone while it loads; import it again as a new file.",
     )
+
+
+def leaving_out(gaps: Any, offset: int) -> Step:
+    """A step for the source's own bytes, which begin at `offset`: without these byte ranges of the file.
+
+    `gaps` are pairs of start and end, ascending, as an array. Each costs a slice; the bytes between them go in one.
+    """
+
+    def step(pieces: Iterable[bytes]) -> Iterator[bytes]:
+        at, index = offset, 0
+        for piece in pieces:
+            end = at + len(piece)
+            stop = int(gaps[:, 0].searchsorted(end))
+            kept, position = [], at
+            for low, high in gaps[index:stop].tolist():
+                kept.append(piece[position - at : max(position, low) - at])
+                position = min(high, end)
+            kept.append(piece[position - at :])
+            yield b"".join(kept)
+            # The last one may go on in the next piece.
+            index = stop - 1 if stop and gaps[stop - 1, 1] > end else stop
+            at = end
+
+    return step

@@ -14,15 +14,18 @@ from pathlib import Path
 from importer.engine import ledger, staging
 from importer.engine.connection import Address, LoaderConnection, connect_loader, execute
 from importer.engine.dialect import Dialect
-from importer.engine.errors import SourceChanged, SourceProblem, TargetProblem
-from importer.engine.feed import ByteRange, PieceFeed, open_feed
-from importer.engine.methods import Report, load_data_local
-from importer.engine.numbering import numbered
-from importer.engine.outcome import Outcome, Tally
+from importer.engine.errors import SourceProblem, TargetProblem
+from importer.engine.isolate import Findings, Isolation, Statements
+from importer.engine.methods import load_data_local
+from importer.engine.outcome import Outcome
+from importer.engine.parts import read_counts
 from importer.engine.plan import ImportPlan, Options
-from importer.engine.rejects import clean, refused_rows
+from importer.engine.rejects import Account
+from importer.engine.review import Review, review
 from importer.engine.scanner import ChunkRange
+from importer.engine.sender import Sender
 from importer.engine.table import read_digest, read_table
+from importer.engine.verdict import Tolerance
 
 
 @dataclass(frozen=True)
@@ -49,15 +52,16 @@ class Work:
     began: str = ""
 
     @property
-    def statement(self) -> str:
+    def statements(self) -> Statements:
         """What loads this chunk: the plan's statement, or the one that keeps the word NULL as text."""
-        return (self.chunk.null_word and self.plan.null_word_statement) or self.plan.statement
+        plain = (self.chunk.null_word and self.plan.null_word_statement) or self.plan.statement
+        replacing = self.plan.ordered and self.options.on_duplicate == "replace"
+        return Statements(plain, self.plan.traced_statement, replacing)
 
-    def feed(self, fd: int, piece: ChunkRange, on_sent: Callable[[int], None] | None = None) -> ByteRange | PieceFeed:
-        """What the server is sent of the chunk, or of a piece of it."""
-        numbers = self.plan.numbers
-        steps = [numbered(piece, self.dialect, numbers)] if numbers else []
-        return open_feed(fd, piece.offset, piece.length, steps=steps, on_sent=on_sent)
+    @property
+    def skips(self) -> bool:
+        """Whether a row whose key is there already is skipped, not refused."""
+        return self.plan.ordered and self.options.on_duplicate == "skip"
 
 
 @dataclass
@@ -104,41 +108,50 @@ def load_chunk(work: Work, watch: Watch) -> Outcome:
         execute(connection, "START TRANSACTION")
         if not ledger.enter(connection, _entry(work)):
             execute(connection, "ROLLBACK")
-            return Outcome(work.chunk.rows, True, stopwatch.timings, Tally(work.chunk.rows))
+            return _already(connection, work, stopwatch.timings)
         stopwatch.lap("ledger")
-        _load_rows(connection, fd, work, watch)
-        stopwatch.lap("load")
+        outcome = _load_rows(connection, fd, work, watch, stopwatch)
         execute(connection, "COMMIT")
         stopwatch.lap("commit")
-    return Outcome(work.chunk.rows, False, stopwatch.timings, Tally(work.chunk.rows))
+    return outcome
 
 
-def _load_rows(connection: LoaderConnection, fd: int, work: Work, watch: Watch) -> None:
-    """Send the chunk's bytes and raise unless the server took every row as it is."""
-    chunk = work.chunk
-    if work.plan.sources:
+def _already(connection: LoaderConnection, work: Work, timings: dict[str, float]) -> Outcome:
+    """The outcome of the attempt that committed the chunk."""
+    tally = ledger.tally(connection, work.job, work.chunk.number)
+    reasons, notices = read_counts(work.rejects, work.chunk.number, tally) if work.rejects else ((), ())
+    return Outcome(work.chunk.rows, True, timings, tally, reasons, notices)
+
+
+def _load_rows(connection: LoaderConnection, fd: int, work: Work, watch: Watch, stopwatch: Stopwatch) -> Outcome:
+    """Send the rows that go in, settle what becomes of the others; all but the COMMIT."""
+    chunk, plan = work.chunk, work.plan
+    if plan.sources:
         load_data_local.set_variables(connection, work.file_name, work.began)
-    feed = work.feed(fd, chunk, watch.on_sent)
-
-    def load(piece: ChunkRange) -> Report:
-        return load_data_local.load(connection, work.statement, work.feed(fd, piece))
-
-    report = load_data_local.load(connection, work.statement, feed)
-    if feed.digest != chunk.digest:
-        raise SourceChanged(
-            f"The file has changed: the bytes from {chunk.offset:,} to {chunk.offset + chunk.length:,} are not those"
-            " that were scanned.",
-            where=str(work.path),
-            advice="Leave the file alone while it loads; import it again as a new file.",
-        )
-    if not clean(report, chunk.rows):
-        raise refused_rows(connection, fd, chunk, dialect=work.dialect, plan=work.plan, report=report, load=load)
+    sender = Sender(connection, fd, work.path, chunk, work.dialect, plan.numbers, watch.on_sent)
+    reviewed = review(fd, chunk, work.dialect, plan.exactness) if chunk.suspect else Review()
+    account = Account(connection, fd, chunk, work.dialect, plan, work.options, sender, reviewed)
+    account.require_few(Findings())
+    sender.leave_out(reviewed.faults)
+    stopwatch.lap("review")
+    isolation = Isolation(
+        sender,
+        work.statements,
+        Tolerance(skips=work.skips, rounding=work.options.rounding == "notice"),
+        account.require_few,
+        sum(reviewed.noted.values()),
+    )
+    findings = isolation.run()
     if not ledger.holds(connection, _entry(work)):
         raise TargetProblem(
             "The server ended the transaction by itself while the rows were loading.",
             where=str(work.address),
             advice="Check the target: such a server cannot load exactly once.",
         )
+    stopwatch.lap("load")
+    outcome = account.close(findings, work.rejects, stopwatch.timings)
+    ledger.record_tally(connection, _entry(work), outcome.tally)
+    return outcome
 
 
 def _entry(work: Work) -> ledger.Entry:

@@ -115,9 +115,9 @@ class _Block:
         """For each record, whether it is sent."""
         import numpy as np
 
-        if not left_out:
+        if not len(left_out):
             return np.ones(len(self._starts), bool)
-        lows, highs = np.array(left_out).T
+        lows, highs = np.asarray(left_out).T
         starts = self._starts + self._offset
         at = np.searchsorted(lows, starts, side="right") - 1
         return (at < 0) | (starts >= highs[at])

@@ -1,7 +1,10 @@
 """Why the server would not take a value, in words for somebody who knows the file but not the server."""
 
-from importer.engine.table import Table
-from importer.engine.warnings import ServerWarning
+import re
+
+from importer.engine.faults import Fault
+from importer.engine.table import Key, Table
+from importer.engine.warnings import DUPLICATE, WRONG_COUNT, ServerWarning
 
 TEXT = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "binary", "varbinary", "blob")
 LISTS = ("enum", "set")
@@ -10,23 +13,40 @@ TIMES = ("date", "datetime", "timestamp", "time", "year")
 # Manual, Server Error Message Reference. MariaDB says 1265 where MySQL says 1366, 1292 or 1406.
 OUT_OF_RANGE = 1264
 MISFITS = (1265, 1292, 1366, 1406)
-DUPLICATE = 1062
+NO_PARENT = (1216, 1452)
+
+_KEY = re.compile(r"for key '(.*)'$")
+_PARENT = re.compile(r"FOREIGN KEY \(([^)]*)\) REFERENCES (`[^(]*`)")
+_QUOTED = re.compile(r"'[^']*'")
 
 
-def reason_for(warning: ServerWarning, table: Table) -> str:
-    """What is wrong, with the column's type where that tells more; then the server's own words."""
+def fault_of(warning: ServerWarning, table: Table, field_count: int, wanted: int, *, blank: bool) -> Fault:
+    """What is wrong with a row that is `blank` or has `field_count` fields instead of `wanted`."""
+    code, said = str(warning.code), warning.reason
+    if warning.code in WRONG_COUNT:
+        return Fault(code, "The line is blank." if blank else wrong_count(field_count, wanted))
     plain = _plainly(warning, table)
-    return f"{plain} The server says: {warning.reason}" if plain else warning.reason
+    if plain:
+        return Fault(code, plain, warning.column, said=said)
+    general = _QUOTED.sub("…", said)
+    return Fault(code, general, warning.column, said=said if general != said else "")
+
+
+def wrong_count(count: int, wanted: int) -> str:
+    return f"The row has {count} field{'' if count == 1 else 's'} instead of {wanted}."
 
 
 def _plainly(warning: ServerWarning, table: Table) -> str:
     """ "" where the server's words say all there is."""
     if warning.code == DUPLICATE:
-        return "A row with this key is there already: in the table, or earlier in the file."
+        key = key_of(warning, table)
+        named = f" ({key.name}: {', '.join(key.columns)})" if key else ""
+        return f"A row with this key{named} is there already: in the table, or earlier in the file."
+    if warning.code in NO_PARENT:
+        found = _PARENT.search(warning.reason)
+        return f"There is no row in {found[2]} for its {found[1]}." if found else ""
     column = next((each for each in table.columns if each.name.lower() == warning.column.lower()), None)
-    if column is None:
-        return ""
-    if warning.code not in (OUT_OF_RANGE, *MISFITS):
+    if column is None or warning.code not in (OUT_OF_RANGE, *MISFITS):
         return ""
     if column.kind in TIMES:
         return f"The value is not a valid {column.type}."
@@ -37,3 +57,10 @@ def _plainly(warning: ServerWarning, table: Table) -> str:
     if column.kind in TEXT and "ncorrect" not in warning.reason:  # an incorrect string is one of another encoding
         return f"The value is too long for {column.type}."
     return f"The value does not fit {column.type}."
+
+
+def key_of(warning: ServerWarning, table: Table) -> Key | None:
+    """The key that a duplicate is about: `PRIMARY` on MariaDB, `t.PRIMARY` on MySQL, in the server's words."""
+    found = _KEY.search(warning.reason)
+    name = found[1].lower() if found else ""
+    return next((key for key in table.keys if name in (key.name.lower(), f"{table.name}.{key.name}".lower())), None)

@@ -1,168 +1,146 @@
-"""Which rows the server would not take as they are, and why.
+"""The account of a chunk's rows that do not go in: when there are too many, and what is written down about them."""
 
-The server's row numbers name them where it gives any. Where it does not (a duplicate key, a function's warning), the
-chunk is halved: what loads cleanly stays, inside the same transaction, until one row is left.
-"""
-
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from importer.engine.connection import LoaderConnection, execute
+from importer.engine.connection import Connection
 from importer.engine.dialect import Dialect
-from importer.engine.errors import BadRow, RowsRefused
-from importer.engine.methods import Report
-from importer.engine.plan import ImportPlan
-from importer.engine.reasons import DUPLICATE, reason_for
-from importer.engine.records import fields, locate
-from importer.engine.scanner import ChunkRange, scan
-from importer.engine.table import Table, read_table
-from importer.engine.warnings import WRONG_COUNT, ServerWarning, read_warnings
+from importer.engine.errors import BadRow, RowsRefused, TooManyRejects
+from importer.engine.explain import Explanation, Wrong
+from importer.engine.faults import Fault
+from importer.engine.isolate import Findings
+from importer.engine.outcome import NoticeCount, Outcome, ReasonCount, Tally
+from importer.engine.parts import LeftOut, remove_parts, write_parts
+from importer.engine.plan import ImportPlan, Options
+from importer.engine.review import Review
+from importer.engine.scanner import ChunkRange
+from importer.engine.sender import Sender
+from importer.engine.table import read_table
+from importer.engine.warnings import DUPLICATE, TRUNCATED, WRONG_COUNT
 
 # Named one by one in a message; the rest are counted.
 NAMED_ROWS = 20
 
-LoadRange = Callable[[ChunkRange], Report]
-
-
-def clean(report: Report, rows: int) -> bool:
-    """Whether the server took every row exactly as it was sent."""
-    return report == Report(records=rows)
-
-
-def refused_rows(
-    connection: LoaderConnection,
-    fd: int,
-    chunk: ChunkRange,
-    *,
-    dialect: Dialect,
-    plan: ImportPlan,
-    report: Report,
-    load: LoadRange,
-) -> RowsRefused:
-    """Say which rows of the chunk made `report` unclean.
-
-    Call right after the load, before ROLLBACK: the warnings are still there. Leaves the transaction rolled back.
-    """
-    warnings = read_warnings(connection)
-    execute(connection, "ROLLBACK")
-    numbered = _first_per_row(warnings)
-    if not numbered or report.skipped:
-        unnumbered = _first_by_halving(connection, fd, chunk, dialect, load)
-        execute(connection, "ROLLBACK")
-    else:
-        unnumbered = None
-    explain = _Explanation(fd, dialect, plan.fields, read_table(connection, plan.schema, plan.table))
-    bad = [explain.row(chunk, warning) for warning in numbered[:NAMED_ROWS]]
-    if unnumbered:
-        # A value that was cut may make a duplicate of its row: the server then says both, we say the first.
-        known = {row.line for row in bad}
-        bad = [*(row for row in [explain.row(*unnumbered)] if row.line not in known), *bad]
-    return _refusal(bad, max(len(bad), len(numbered), report.skipped), report, chunk)
-
-
-def _first_per_row(warnings: Sequence[ServerWarning]) -> list[ServerWarning]:
-    by_row: dict[int, ServerWarning] = {}
-    for warning in warnings:
-        # A wrong count of fields explains the other warnings about its row.
-        if warning.row and (warning.row not in by_row or warning.code in WRONG_COUNT):
-            by_row[warning.row] = warning
-    return [by_row[row] for row in sorted(by_row)]
-
-
-def _first_by_halving(
-    connection: LoaderConnection, fd: int, chunk: ChunkRange, dialect: Dialect, load: LoadRange
-) -> tuple[ChunkRange, ServerWarning] | None:
-    """The first record that does not load cleanly, as a range of its own, and the server's first word about it.
-
-    Costs at most two loads of the chunk: each half is loaded once, and stays loaded if it is clean.
-    """
-    execute(connection, "START TRANSACTION")
-    while True:
-        for piece in _halves(fd, chunk, dialect):
-            execute(connection, "SAVEPOINT piece")
-            report = load(piece)
-            if clean(report, piece.rows):
-                continue
-            if piece.rows == 1:
-                return piece, _only_warning(connection)
-            execute(connection, "ROLLBACK TO SAVEPOINT piece")
-            chunk = piece
-            break
-        else:
-            return None
-
-
-def _halves(fd: int, chunk: ChunkRange, dialect: Dialect) -> list[ChunkRange]:
-    return list(
-        scan(
-            fd,
-            dialect,
-            start=chunk.offset,
-            first_line=chunk.first_line,
-            first_row=chunk.first_row,
-            end=chunk.offset + chunk.length,
-            chunk_bytes=max(1, chunk.length // 2),
-            drop_blank_end=False,
-        )
-    )
-
-
-def _only_warning(connection: LoaderConnection) -> ServerWarning:
-    warnings = read_warnings(connection)
-    first = warnings[0] if warnings else ServerWarning(0, "The server counted other records than the file has here.")
-    return ServerWarning(first.code, first.reason, 1, first.column)
+CUT_OFF = "Digits or trailing spaces that the column has no room for were cut off."
 
 
 @dataclass(frozen=True)
-class _Explanation:
-    """What a warning becomes: a row of the file. `columns` are in the order of its fields, "" for one left out."""
+class Account:
+    """Of one chunk: what the review found before it was sent, and how it is explained."""
 
+    connection: Connection
     fd: int
+    chunk: ChunkRange
     dialect: Dialect
-    columns: Sequence[str]
-    table: Table
+    plan: ImportPlan
+    options: Options
+    sender: Sender
+    review: Review
 
-    def row(self, chunk: ChunkRange, warning: ServerWarning) -> BadRow:
-        """The row that the warning is about; its value is the column's, or the whole row where no column is named."""
-        record = locate(self.fd, chunk.offset, chunk.length, chunk.first_line, self.dialect, warning.row)
-        values = [value.decode(errors="backslashreplace") for value in fields(record.raw, self.dialect)]
-        whole = record.raw.rstrip(b"\r\n").decode(errors="backslashreplace")
-        position = self._position(warning, len(values))
-        value = whole if not warning.column else "" if position is None else values[position]
-        reason = self._reason(warning, len(values), blank=not whole)
-        return BadRow(record.line, warning.column, value, reason, warning.code)
+    def require_few(self, findings: Findings) -> None:
+        """Raise RowsRefused if a row does not go in and none may be left out, TooManyRejects if too many do not."""
+        count = len(self.review.faults) + len(findings.refused)
+        if not count:
+            return
+        if self.options.on_error == "stop":
+            raise self._refused(findings, count)
+        most = self.options.max_rejects
+        if most is not None and count > most:
+            raise self._too_many(findings, count, most)
 
-    def _reason(self, warning: ServerWarning, count: int, *, blank: bool) -> str:
-        if warning.code not in WRONG_COUNT:
-            return reason_for(warning, self.table)
-        if blank:
-            return "The line is blank."
-        return f"The row has {count} field{'' if count == 1 else 's'} instead of {len(self.columns)}."
+    def close(self, findings: Findings, folder: Path | None, timings: dict[str, float]) -> Outcome:
+        """Write down what was left out into `folder`, if there is one; the outcome. Raises as write_parts() does."""
+        tally, notices = self._tally(findings), tuple(self._notices(findings))
+        reasons: Counter[tuple[str, str, str]] = Counter()
 
-    def _position(self, warning: ServerWarning, count: int) -> int | None:
-        wanted = warning.column.lower()
-        found = [number for number, name in enumerate(self.columns) if wanted and name.lower() == wanted]
-        return found[0] if found and found[0] < count else None
+        def counted() -> Iterator[LeftOut]:
+            for record in self._explanation(findings).left_out(self._wrong(findings), findings.skipped):
+                reasons[record.fault.code, record.fault.column, record.kind] += 1
+                yield record
 
+        def outcome() -> Outcome:
+            counts = tuple(ReasonCount(*kind, rows) for kind, rows in reasons.most_common())
+            return Outcome(self.chunk.rows, False, timings, tally, counts, notices)
 
-def _refusal(bad: list[BadRow], count: int, report: Report, chunk: ChunkRange) -> RowsRefused:
-    rows = f"{chunk.rows:,} row{'' if chunk.rows == 1 else 's'}"
-    lines = f"the {rows} from line {chunk.first_line:,} on"
-    if not bad:
+        if not (tally.rejected or tally.skipped or notices):
+            if folder:
+                remove_parts(folder, self.chunk.number)
+        elif folder:
+            write_parts(folder, self.chunk.number, counted(), outcome, self.dialect.line_end.encode())
+        else:
+            for _ in counted():
+                pass
+        return outcome()
+
+    def _tally(self, findings: Findings) -> Tally:
+        rejected, skipped = len(self.review.faults) + len(findings.refused), len(findings.skipped)
+        taken = self.chunk.rows - rejected - skipped
+        # One row may take the place of several, and a row that takes the place of its like is not counted (facts.md).
+        replaced = min(findings.deleted, taken)
+        return Tally(taken - replaced, replaced, skipped, rejected)
+
+    def _notices(self, findings: Findings) -> Iterator[NoticeCount]:
+        for fault, values in self.review.notices.items():
+            yield NoticeCount(fault.code, fault.column, fault.reason, values)
+        expected = {fault.column.lower(): (fault, values) for fault, values in self.review.noted.items()}
+        if findings.noted is None:
+            noted = {fault.column: values for fault, values in expected.values()}
+        else:
+            noted = dict(findings.noted)
+        for column, values in noted.items():
+            fault = expected.get(column.lower(), (Fault(str(TRUNCATED), CUT_OFF, column), 0))[0]
+            yield NoticeCount(fault.code, fault.column, fault.reason, values)
+
+    def _wrong(self, findings: Findings) -> Wrong:
+        return {**self.review.faults, **findings.refused}
+
+    def _explanation(self, findings: Findings, searched_from: tuple[int, int] | None = None) -> Explanation:
+        """Earlier lines with the same key are looked for in the chunk alone, unless `searched_from` says otherwise."""
+        table = read_table(self.connection, self.plan.schema, self.plan.table)
+        start = searched_from or (self.chunk.offset, self.chunk.first_line)
+        explanation = Explanation(self.fd, self.sender.rows, self.dialect, self.plan.fields, table)
+        wrong = {**findings.refused, **findings.skipped}
+        first = sorted(row for row, warning in wrong.items() if warning.code == DUPLICATE)[:NAMED_ROWS]
+        return explanation.with_earlier_lines(*start, {row: wrong[row] for row in first})
+
+    def _named(self, findings: Findings) -> tuple[BadRow, ...]:
+        wrong = self._wrong(findings)
+        first = {row: wrong[row] for row in sorted(wrong)[:NAMED_ROWS]}
+        explained = self._explanation(findings, searched_from=(0, 1)).left_out(first, {})
+        return tuple(_bad_row(each) for each in explained)
+
+    def _refused(self, findings: Findings, count: int) -> RowsRefused:
+        rows = self._named(findings)
+        first = rows[0]
+        column = f", column {first.column}" if first.column else ""
         return RowsRefused(
-            f"The server counted {report.records:,} records where the file has {chunk.rows:,}.",
-            where=lines,
-            advice="Check delimiter, quote and line end: the server and the scan must read the same records.",
+            f"{first.reason} ({'value' if first.column else 'row'} {_shortened(first.value)})",
+            where=f"line {first.line:,}{column}",
+            advice=f"{_advice(first.code)} Nothing was kept of this chunk ({self._lines()}).",
+            rows=rows,
+            bad_rows=count,
         )
-    first = bad[0]
-    column = f", column {first.column}" if first.column else ""
-    return RowsRefused(
-        f"{first.reason} ({'value' if first.column else 'row'} {_shortened(first.value)})",
-        where=f"line {first.line:,}{column}",
-        advice=f"{_advice(first.code)} Nothing was kept of this chunk ({lines}).",
-        rows=tuple(bad),
-        bad_rows=count,
-    )
+
+    def _too_many(self, findings: Findings, count: int, most: int) -> TooManyRejects:
+        return TooManyRejects(
+            f"{count:,} rows cannot go in, in one chunk alone; at most {most:,} may be left out of the whole import.",
+            where=self._lines(),
+            advice="Look at these rows. If they are to be left out, allow more; if not, mend the file or the table.",
+            rows=self._named(findings),
+            bad_rows=count,
+        )
+
+    def _lines(self) -> str:
+        rows = f"{self.chunk.rows:,} row{'' if self.chunk.rows == 1 else 's'}"
+        return f"the {rows} from line {self.chunk.first_line:,} on"
+
+
+def _bad_row(left_out: LeftOut) -> BadRow:
+    fault = left_out.fault
+    code = int(fault.code) if fault.code.isdecimal() else 0
+    return BadRow(left_out.line, fault.column, left_out.value, left_out.reason, code)
 
 
 def _advice(code: int) -> str:

@@ -63,6 +63,19 @@ MEANINGS = {
     4031: _GONE,
 }
 
+# About the server or the transaction, though somebody who loads seldom meets them.
+_NOT_ABOUT_ROWS = {1030, 1037, 1038, 1041, 1064, 1099, 1100, 1180, 1206, 1402, 1613, 1614, 1637, 1689, 1785, 1792, 1969}
+_CLIENT_ERRORS = range(2000, 3000)
+
+
+def about_rows(error: MySQLdb.Error) -> bool:
+    """Whether a statement that loads rows may have ended with this error because of one of them.
+
+    Anything may come from a trigger's SIGNAL, so whatever is not known to be about something else may.
+    """
+    number = _number(error)
+    return number > 0 and number not in MEANINGS and number not in _NOT_ABOUT_ROWS and number not in _CLIENT_ERRORS
+
 
 @contextmanager
 def explain(where: str) -> Iterator[None]:
@@ -74,8 +87,12 @@ def explain(where: str) -> Iterator[None]:
 
 
 def _problem(error: MySQLdb.Error, where: str) -> TargetProblem:
-    number = error.args[0] if error.args and isinstance(error.args[0], int) else 0
+    number = _number(error)
     text = str(error.args[1]) if len(error.args) > 1 else str(error)
     meaning = MEANINGS.get(number, Meaning())
     what = f"{meaning.what} (error {number})" if meaning.what else f"{text} (error {number})"
     return TargetProblem(what, where=where, advice=meaning.advice, retryable=meaning.retryable)
+
+
+def _number(error: MySQLdb.Error) -> int:
+    return error.args[0] if error.args and isinstance(error.args[0], int) else 0

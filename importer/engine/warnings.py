@@ -1,43 +1,107 @@
 """The server's warnings about a LOAD DATA: which row, which column, and why."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from importer.engine.connection import Connection
+from importer.engine.methods.load_data_local import TRACE
 
 _ROW = re.compile(r"\s*\bat row (\d+)$|^Row (\d+) ")
 # 'c' on MySQL, `db`.`table`.`c` on MariaDB.
 _COLUMN = re.compile(r"\bcolumn ['`](?:.*`\.`)?([^'`]+)['`]", re.IGNORECASE)
 
+# Numbers: manual, Server Error Message Reference.
+DUPLICATE = 1062
 # Too few fields, and too many.
 WRONG_COUNT = (1261, 1262)
+TRUNCATED = 1265
+# Said of the text of a field, before the row it belongs to is traced.
+INVALID_TEXT = 1300
+DEPRECATED = 1287
+
+_TRACE = f"Truncated incorrect INTEGER value: '{TRACE}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ServerWarning:
-    """One line of SHOW WARNINGS. `row` is 1-based within the statement; 0 where the server does not say."""
+    """One line of SHOW WARNINGS. `row` is 1-based within the statement; 0 where the server does not say.
+
+    `note`: the server calls it a Note: digits or trailing spaces were cut off, which is not an error even in strict
+    mode.
+    """
 
     code: int
     reason: str
     row: int = 0
     column: str = ""
+    note: bool = False
 
     @classmethod
-    def from_message(cls, code: int, message: str) -> "ServerWarning":
+    def from_message(cls, code: int, message: str, *, note: bool = False) -> "ServerWarning":
         row = _ROW.search(message)
         column = _COLUMN.search(message)
         return cls(
             code=code,
-            reason=_ROW.sub(lambda found: "The row " if found[2] else "", message).strip(),
+            reason=_ROW.sub(lambda found: "The row " if found[2] else "", message).strip() if row else message,
             row=int(row[1] or row[2]) if row else 0,
             column=column[1] if column else "",
+            note=note,
         )
 
 
-def read_warnings(connection: Connection) -> list[ServerWarning]:
+# A warning, and the number of rows (from 0) that had been traced when it came.
+Traced = tuple[int, ServerWarning]
+
+
+@dataclass(frozen=True)
+class Warnings:
+    """What the server said about one statement. `listed` is how many of its warnings it showed.
+
+    `rows_traced` is 0 unless the statement was a traced one; the traces themselves are not among the warnings.
+    """
+
+    all: tuple[Traced, ...] = ()
+    listed: int = 0
+    rows_traced: int = 0
+
+    def less(self, unwanted: Callable[[ServerWarning], bool]) -> "Warnings":
+        return replace(self, all=tuple(each for each in self.all if not unwanted(each[1])))
+
+
+def read_warnings(connection: Connection) -> Warnings:
     """The warnings of the statement just run; the server keeps at most max_error_count of them (65,535)."""
-    return [ServerWarning.from_message(code, _text(message)) for _, code, message in connection.show_warnings()]
+    shown = connection.show_warnings()
+    found, traced = [], 0
+    for level, code, message in shown:
+        text = message.decode(errors="replace") if isinstance(message, bytes) else message
+        if text.startswith(_TRACE):
+            traced += 1
+        elif code != DEPRECATED:
+            found.append((traced, ServerWarning.from_message(code, text, note=level == "Note")))
+    return Warnings(tuple(found), len(shown), traced)
 
 
-def _text(message: bytes | str) -> str:
-    return message.decode(errors="replace") if isinstance(message, bytes) else message
+def by_number(warnings: Warnings) -> dict[int, ServerWarning]:
+    """By row (from 0) among those that were sent: the first warning with its number that is about it.
+
+    One about its count of fields comes before the others, which it explains.
+    """
+    found: dict[int, ServerWarning] = {}
+    for _, warning in warnings.all:
+        row = warning.row - 1
+        if warning.row and (row not in found or warning.code in WRONG_COUNT):
+            found[row] = warning
+    return found
+
+
+def by_trace(warnings: Warnings) -> dict[int, ServerWarning]:
+    """By row (from 0) among those that were sent: the first warning without a number, of a traced statement.
+
+    A field's text is read before its row is traced; all else that has no number is about storing the row.
+    """
+    found: dict[int, ServerWarning] = {}
+    for traced, warning in warnings.all:
+        if not warning.row:
+            found.setdefault(traced if warning.code == INVALID_TEXT else traced - 1, warning)
+    return found

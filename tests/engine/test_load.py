@@ -19,6 +19,7 @@ from importer.engine.table import read_table
 from importer.engine.verify import chunk_is_in
 from tests.proxy import cutting_at_commit
 
+STRICTEST = Options(rounding="reject")
 DIALECT = replace(RFC4180, header=False)
 
 
@@ -39,12 +40,22 @@ def ranges(path: Path, dialect: Dialect = DIALECT, chunk_bytes: int = 2**20) -> 
         return list(scan(fd, dialect, start=0, first_line=1, end=size, chunk_bytes=chunk_bytes))
 
 
-def works(address: Address, path: Path, mapping: tuple, dialect: Dialect = DIALECT, chunk_bytes: int = 2**20):
+def works(
+    address: Address,
+    path: Path,
+    mapping: tuple,
+    dialect: Dialect = DIALECT,
+    chunk_bytes: int = 2**20,
+    options: Options = STRICTEST,
+):
     with connect(address) as connection:
         table = read_table(connection, address.database, "t")
         server = read_server(connection, address)
-    plan = make_plan(path.stat().st_size, dialect, table, mapping, Options(), server)
-    return [Work("job-1", 1, path, address, dialect, plan, each) for each in ranges(path, dialect, chunk_bytes)]
+    plan = make_plan(path.stat().st_size, dialect, table, mapping, options, server)
+    return [
+        Work("job-1", 1, path, address, dialect, plan, each, options=options)
+        for each in ranges(path, dialect, chunk_bytes)
+    ]
 
 
 def columns(*names: str) -> tuple[ColumnMapping, ...]:

@@ -1,0 +1,77 @@
+"""Rows whose key is there already: the key's columns and values, and the earlier line of the file that has the same."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from importer.engine.dialect import Dialect
+from importer.engine.errors import SourceProblem
+from importer.engine.records import fields
+from importer.engine.scanner import Block, blocks
+
+# What is looked through for earlier lines, about a second's work.
+MOST_BYTES = 2**30
+
+
+@dataclass(frozen=True)
+class KeyOfRow:
+    """The values that a row of the file has in the columns of a key; `positions` are those of its fields."""
+
+    columns: tuple[str, ...]
+    positions: tuple[int, ...]
+    values: tuple[bytes, ...]
+
+    @classmethod
+    def of(cls, columns: Sequence[str], mapped: Sequence[str], values: Sequence[bytes]) -> "KeyOfRow | None":
+        """`mapped` are the columns in the order of the fields; None where a column comes from no field of the file."""
+        names = [name.lower() for name in mapped]
+        positions = tuple(names.index(name.lower()) if name.lower() in names else len(values) for name in columns)
+        if max(positions, default=len(values)) >= len(values):
+            return None
+        return cls(tuple(columns), positions, tuple(values[position] for position in positions))
+
+    def said(self, line: int | None) -> str:
+        """What there is to say about the key, given the first line that has it, if one was found."""
+        pairs = ", ".join(
+            f"{name} = {value.decode(errors='backslashreplace')!r}"
+            for name, value in zip(self.columns, self.values, strict=True)
+        )
+        if line:
+            return f"Line {line:,} has the same key: {pairs}."
+        return f"No earlier line has this key in the same letters: {pairs}."
+
+    def is_in(self, record: bytes, dialect: Dialect) -> bool:
+        values = fields(record, dialect)
+        return max(self.positions) < len(values) and tuple(values[each] for each in self.positions) == self.values
+
+
+def first_lines(fd: int, dialect: Dialect, start: int, first_line: int, keys: Mapping[int, KeyOfRow]) -> dict[int, int]:
+    """For each offset of a row with a key: the first line that has the same one, if any from `start` on does before it.
+
+    `start`, where a record begins, lies on `first_line`. Keys are compared byte by byte, which finds them fast; the
+    server may take others for equal, too. Nothing is looked for if it lies too far apart (MOST_BYTES).
+    """
+    found: dict[int, int] = {}
+    end = max(keys, default=start)
+    if end - start > MOST_BYTES:
+        return found
+    try:
+        for block in blocks(fd, dialect, start, first_line, end):
+            for offset, key in keys.items():
+                if offset not in found and block.offset < offset and (line := _line_in(block, key, offset, dialect)):
+                    found[offset] = line
+    except SourceProblem:
+        pass  # The scan has said what is wrong with the file's beginning, or will.
+    return found
+
+
+def _line_in(block: Block, key: KeyOfRow, before: int, dialect: Dialect) -> int:
+    """The line of the block's first record that has the key and lies before that offset; 0 if there is none."""
+    # The rarest part of the key; a quote inside it is doubled in the file.
+    needle = max(key.values, key=len).split(dialect.quote.encode() or b"\0")[0]
+    at = block.data.find(needle, 0, block.size) if needle else -1
+    while at >= 0 and block.offset + at < before:
+        low, high = block.ends.last(0, at), block.ends.first(at)
+        if block.offset + low < before and key.is_in(block.data[low:high], dialect):
+            return block.first_line + block.data.count(b"\n", 0, low)
+        at = block.data.find(needle, high, block.size)
+    return 0

@@ -1,0 +1,76 @@
+"""What is said about the rows that do not go in: line, column, value and reason of each."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from importer.engine.chunk_rows import ChunkRows
+from importer.engine.dialect import Dialect
+from importer.engine.duplicates import KeyOfRow, first_lines
+from importer.engine.faults import Fault
+from importer.engine.parts import LeftOut
+from importer.engine.reasons import fault_of, key_of
+from importer.engine.records import LocatedRecord, fields
+from importer.engine.table import Table
+from importer.engine.warnings import ServerWarning
+
+# By row (from 0): what we found before it was sent, or what the server said about it.
+Wrong = Mapping[int, Fault | ServerWarning]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Explains rows of one chunk. `columns` are in the order of the file's fields, "" for one that is left out.
+
+    `about_keys` has, for some rows, more to say about the key that is there already.
+    """
+
+    fd: int
+    rows: ChunkRows
+    dialect: Dialect
+    columns: tuple[str, ...]
+    table: Table
+    about_keys: Mapping[int, str] = field(default_factory=dict)
+
+    def with_earlier_lines(self, start: int, first_line: int, duplicates: Mapping[int, ServerWarning]) -> "Explanation":
+        """One that also names the lines that had the keys of these rows first, from offset `start` of the file on."""
+        numbers = sorted(duplicates)
+        keys: dict[int, tuple[int, KeyOfRow]] = {}
+        for number, record in zip(numbers, self.rows.located(numbers), strict=True):
+            key = key_of(duplicates[number], self.table)
+            values = KeyOfRow.of(key.columns, self.columns, fields(record.raw, self.dialect)) if key else None
+            if values:
+                keys[record.offset] = number, values
+        lines = first_lines(
+            self.fd, self.dialect, start, first_line, {offset: key for offset, (_, key) in keys.items()}
+        )
+        said = {number: key.said(lines.get(offset)) for offset, (number, key) in keys.items()}
+        return replace(self, about_keys=said)
+
+    def left_out(self, refused: Wrong, skipped: Wrong) -> Iterator[LeftOut]:
+        """Every one of these rows, in the order of the file."""
+        numbers = sorted({*refused, *skipped})
+        for number, record in zip(numbers, self.rows.located(numbers), strict=True):
+            rejected = number in refused
+            fault, value = self._of(record, refused[number] if rejected else skipped[number])
+            more = self.about_keys.get(number, "")
+            yield LeftOut(record.line, record.offset, fault, value, more, record.raw, rejected)
+
+    def _of(self, record: LocatedRecord, wrong: Fault | ServerWarning) -> tuple[Fault, str]:
+        """What is wrong with the record, and with which value: the column's, or all of it where no column is named."""
+        values = fields(record.raw, self.dialect)
+        if isinstance(wrong, ServerWarning):
+            blank = not record.raw.strip(b"\r\n")
+            fault = fault_of(wrong, self.table, len(values), len(self.columns), blank=blank)
+        else:
+            fault = wrong
+        if not fault.column:
+            return fault, self._text(record.raw.rstrip(b"\r\n"))
+        return fault, fault.value or self._value(fault.column, values)
+
+    def _value(self, column: str, values: list[bytes]) -> str:
+        wanted = column.lower()
+        found = [number for number, name in enumerate(self.columns) if name.lower() == wanted]
+        return self._text(values[found[0]]) if found and found[0] < len(values) else ""
+
+    def _text(self, value: bytes) -> str:
+        return value.decode(self.dialect.encoding, "backslashreplace")

@@ -1,0 +1,190 @@
+"""Load what goes in of a chunk and find what does not, for a few loads whatever the number of bad rows.
+
+First the whole chunk. If the server names the rows that it would change, by number, they are left out and the rest is
+loaded again. If it does not name them all (a duplicate key, a foreign key, a CHECK, a list of warnings that is cut),
+the chunk goes on in pieces, each with the traced statement, whose warnings tell every row. A piece in which a row ends
+the statement with an error (a trigger's SIGNAL) is halved until that row is alone. What does not stand is rolled back
+to a savepoint; what stands stays, all in one transaction.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import MySQLdb
+
+from importer.engine.connection import execute, fetch_all
+from importer.engine.methods import load_data_local
+from importer.engine.sender import Sender
+from importer.engine.server_errors import about_rows
+from importer.engine.verdict import Tolerance, Verdict, judge
+from importer.engine.warnings import DUPLICATE, ServerWarning, Warnings, read_warnings
+
+# Loads of the whole chunk before it goes on in pieces: each may find rows that others had hidden.
+WHOLE_LOADS = 3
+# Each row of a piece puts at least one line into the list of warnings, which is read into memory.
+LARGEST_PIECE = 20_000
+
+UNEXPLAINED = ServerWarning(0, "The server reads other records here than the file has.")
+
+
+@dataclass
+class Findings:
+    """What the server said about the chunk's rows, by row (from 0): refused for good, or skipped as was asked.
+
+    `noted` counts values, by column, that lost digits or trailing spaces; None if the server has had too many for its
+    list, but as many as were expected. `deleted` rows made way for new ones.
+    """
+
+    refused: dict[int, ServerWarning] = field(default_factory=dict)
+    skipped: dict[int, ServerWarning] = field(default_factory=dict)
+    noted: Counter[str] | None = field(default_factory=Counter)
+    deleted: int = 0
+
+
+@dataclass(frozen=True)
+class Statements:
+    """The plan's statement for the chunk, with REPLACE if it is `replacing`, and the traced one."""
+
+    plain: str
+    traced: str
+    replacing: bool
+
+
+class Isolation:
+    """One chunk on its way into the table, in a transaction that is open.
+
+    `enough` is told of what has been found whenever rows are, and raises if there are too many. `expected_notes` is how
+    many Notes about values the server should have for the whole chunk, as far as is known.
+    """
+
+    def __init__(
+        self,
+        sender: Sender,
+        statements: Statements,
+        tolerance: Tolerance,
+        enough: Callable[[Findings], None],
+        expected_notes: int = 0,
+    ) -> None:
+        self.findings = Findings()
+        self._sender, self._statements, self._tolerance = sender, statements, tolerance
+        self._enough, self._expected_notes = enough, expected_notes
+        self._connection = sender.connection
+
+    def run(self) -> Findings:
+        """Load all rows that go in. Raises what `enough` raises, SourceChanged, or the server's own errors."""
+        # Whoever skips duplicates expects some, and wants to know which: the traced pieces tell at once.
+        if self._tolerance.skips or not self._whole():
+            self._pieces()
+            self._sender.check_source()
+        return self.findings
+
+    def _whole(self) -> bool:
+        """Load the chunk as a whole; False if it must go on in pieces, with nothing of it loaded."""
+        sender = self._sender
+        for _ in range(WHOLE_LOADS):
+            count = sender.row_count
+            execute(self._connection, "SAVEPOINT chunk")
+            verdict = self._verdict(self._statements.plain, 0, count, whole=True)
+            if verdict.stands:
+                self._keep(verdict, 0, count)
+                return True
+            execute(self._connection, "ROLLBACK TO SAVEPOINT chunk")
+            if self._statements.replacing:
+                verdict = self._without_replace(0, count, whole=True)
+            if not verdict.refused:
+                return False
+            self._refuse(verdict.refused, 0, count)
+            if verdict.cut:
+                return False
+        return False
+
+    def _pieces(self) -> None:
+        low, count = 0, self._sender.row_count
+        largest = size = max(1, min(LARGEST_PIECE, self._warnings_shown() // 2))
+        while low < count:
+            high = min(count, low + size)
+            if self._piece(low, high):
+                low, size = high, min(size + size // 4 + 1, largest)
+            else:
+                size = (high - low) // 2
+
+    def _piece(self, low: int, high: int) -> bool:
+        """Load the rows in [low, high), less those that do not go in; False if only a smaller piece can tell them."""
+        while count := self._sender.count(low, high):
+            execute(self._connection, "SAVEPOINT piece")
+            statement = self._statements.plain if self._statements.replacing else self._statements.traced
+            verdict = self._verdict(statement, low, high)
+            if verdict.stands:
+                self._keep(verdict, low, high)
+                return True
+            execute(self._connection, "ROLLBACK TO SAVEPOINT piece")
+            if count == 1:
+                self._refuse({0: verdict.first or UNEXPLAINED}, low, high)
+                return True
+            if self._statements.replacing:
+                verdict = self._without_replace(low, high)
+            if verdict.refused and not verdict.cut:
+                self._refuse(verdict.refused, low, high)
+            else:
+                return False
+        return True
+
+    def _verdict(self, statement: str, low: int, high: int, *, whole: bool = False) -> Verdict:
+        count = self._sender.count(low, high)
+        if statement == self._statements.traced:
+            execute(self._connection, load_data_local.RESET_TRACE)
+        try:
+            report = self._sender.send_all(statement) if whole else self._sender.send(statement, low, high)
+        except MySQLdb.Error as error:
+            if not about_rows(error):
+                raise
+            if count == 1:
+                self._require_row_at_fault(statement, error)
+            return Verdict(stands=False, first=ServerWarning.from_message(*error.args[:2]))
+        warnings = read_warnings(self._connection) if report.warnings else Warnings()
+        return judge(report, warnings, count, self._tolerance, self._expected_notes if whole else 0)
+
+    def _require_row_at_fault(self, statement: str, error: MySQLdb.Error) -> None:
+        """Raise the error that a single row got if no row at all gets one, too: then it is about something else."""
+        try:
+            self._sender.send(statement, 0, 0)
+        except MySQLdb.Error:
+            raise error from None
+
+    def _without_replace(self, low: int, high: int, *, whole: bool = False) -> Verdict:
+        """What REPLACE would refuse: it ends at the first bad row, without it all of them get their warnings.
+
+        Leaves nothing loaded. Duplicates are not refused: REPLACE is what they are for.
+        """
+        plain = load_data_local.without_replace(self._statements.plain)
+        execute(self._connection, "SAVEPOINT rehearsal")
+        verdict = self._verdict(plain if whole else self._statements.traced, low, high, whole=whole)
+        execute(self._connection, "ROLLBACK TO SAVEPOINT rehearsal")
+        refused = {row: warning for row, warning in verdict.refused.items() if warning.code != DUPLICATE}
+        return Verdict(stands=False, refused=refused, cut=verdict.cut, first=verdict.first)
+
+    def _keep(self, verdict: Verdict, low: int, high: int) -> None:
+        self.findings.skipped.update(self._by_row(verdict.skipped, low, high))
+        if verdict.cut:
+            self.findings.noted = None
+        elif self.findings.noted is not None:
+            self.findings.noted.update(verdict.noted)
+        self.findings.deleted += verdict.deleted
+        if verdict.refused:
+            self._refuse(verdict.refused, low, high)
+
+    def _refuse(self, refused: Mapping[int, ServerWarning], low: int, high: int) -> None:
+        by_row = self._by_row(refused, low, high)
+        self.findings.refused.update(by_row)
+        self._sender.leave_out(by_row)
+        self._enough(self.findings)
+
+    def _by_row(self, positions: Mapping[int, ServerWarning], low: int, high: int) -> dict[int, ServerWarning]:
+        if not positions:
+            return {}
+        numbers = self._sender.sent(low, high)
+        return {int(numbers[position]): warning for position, warning in positions.items()}
+
+    def _warnings_shown(self) -> int:
+        return int(fetch_all(self._connection, "SELECT @@SESSION.max_error_count")[0][0])

@@ -1,0 +1,43 @@
+"""Look at each record of a suspect chunk before any is sent: which would not go in as it is, and why."""
+
+import dataclasses
+from collections import Counter
+from dataclasses import dataclass, field
+
+from importer.engine.dialect import Dialect
+from importer.engine.exactness import Exactness
+from importer.engine.faults import Fault
+from importer.engine.scanner import Block, ChunkRange, blocks, read_exactly
+
+
+@dataclass
+class Review:
+    """What was found: the first fault of each record, by its number in the chunk (from 0), in order.
+
+    `notices` count values that lose something of which the server says nothing, `noted` those for which it says a
+    Note, each by Fault without a value.
+    """
+
+    faults: dict[int, Fault] = field(default_factory=dict)
+    notices: Counter[Fault] = field(default_factory=Counter)
+    noted: Counter[Fault] = field(default_factory=Counter)
+
+
+def review(fd: int, chunk: ChunkRange, dialect: Dialect, exactness: Exactness | None) -> Review:
+    """Everything that is wrong with the chunk's records, as far as it can be known without the server."""
+    found = Review()
+    number = 0
+    for block in blocks(fd, dialect, chunk.offset, chunk.first_line, chunk.offset + chunk.length):
+        if exactness and exactness.suspicious(block):
+            examination = exactness.examine(_with_data(fd, block))
+            for index, fault in examination.faults:
+                found.faults.setdefault(number + index, fault)
+            found.notices.update(examination.notices)
+            found.noted.update(examination.noted)
+        number += block.ends.count(0, block.size)
+    return found
+
+
+def _with_data(fd: int, block: Block) -> Block:
+    """The block with its bytes, which the scan does not keep for a record larger than a block."""
+    return block if block.data else dataclasses.replace(block, data=read_exactly(fd, block.size, block.offset))

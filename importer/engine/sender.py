@@ -1,0 +1,104 @@
+"""Sends a chunk's rows to the server: all of them or a run of them, less those that are left out."""
+
+import dataclasses
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from importer.engine.chunk_rows import ChunkRows
+from importer.engine.connection import LoaderConnection
+from importer.engine.dialect import Dialect
+from importer.engine.errors import SourceChanged
+from importer.engine.feed import SourceBytes, Step, leaving_out, open_feed
+from importer.engine.methods import Report, load_data_local
+from importer.engine.numbering import numbered
+from importer.engine.scanner import ChunkRange
+
+
+class Sender:
+    """One chunk of the file `path`, open as `fd`. Rows are known by their number in the chunk, from 0.
+
+    `numbers` are those that the feed puts before each record (ImportPlan.numbers).
+    """
+
+    def __init__(
+        self,
+        connection: LoaderConnection,
+        fd: int,
+        path: Path,
+        chunk: ChunkRange,
+        dialect: Dialect,
+        numbers: tuple[str, ...] = (),
+        on_sent: Callable[[int], None] | None = None,
+    ) -> None:
+        self.connection = connection
+        self._fd, self._path, self._chunk, self._dialect = fd, path, chunk, dialect
+        self._numbers, self._on_sent = numbers, on_sent
+        self._left_out = False
+
+    @cached_property
+    def rows(self) -> ChunkRows:
+        """Where the rows are; looked up only if it is needed."""
+        return ChunkRows(self._fd, self._chunk, self._dialect)
+
+    @property
+    def row_count(self) -> int:
+        return self._chunk.rows
+
+    def leave_out(self, rows: Collection[int]) -> None:
+        if rows:
+            self.rows.leave_out(rows)
+            self._left_out = True
+
+    def count(self, low: int, high: int) -> int:
+        """How many of the rows in [low, high) are sent."""
+        return self.rows.count(low, high) if self._left_out else high - low
+
+    def sent(self, low: int, high: int) -> Sequence[int]:
+        """The numbers of the rows in [low, high) that are sent, in order; or an array of them."""
+        return self.rows.sent(low, high) if self._left_out else range(low, high)
+
+    def send_all(self, statement: str) -> Report:
+        """Load the whole chunk. Raises SourceChanged if its bytes are not those that were scanned."""
+        chunk = self._chunk
+        steps = self._steps(chunk, 0, chunk.rows)
+        feed = open_feed(self._fd, chunk.offset, chunk.length, steps=steps, on_sent=self._on_sent)
+        report = load_data_local.load(self.connection, statement, feed)
+        self._require(feed.digest)
+        return report
+
+    def send(self, statement: str, low: int, high: int) -> Report:
+        """Load the rows in [low, high). Cheap only where `low` never goes back."""
+        piece = self._piece(low, high)
+        feed = open_feed(self._fd, piece.offset, piece.length, steps=self._steps(piece, low, high))
+        return load_data_local.load(self.connection, statement, feed)
+
+    def check_source(self) -> None:
+        """Raise SourceChanged if the chunk's bytes are not those that were scanned."""
+        source = SourceBytes(self._fd, self._chunk.offset, self._chunk.length)
+        for _ in source:
+            pass
+        self._require(source.digest)
+
+    def _piece(self, low: int, high: int) -> ChunkRange:
+        offset, length = self.rows.span(low, high)
+        line = self.rows.line(low) if self._numbers else 0
+        return dataclasses.replace(
+            self._chunk, offset=offset, length=length, first_row=self._chunk.first_row + low, first_line=line
+        )
+
+    def _steps(self, piece: ChunkRange, low: int, high: int) -> tuple[Step, ...]:
+        gaps = self.rows.gaps(low, high) if self._left_out else ()
+        if self._numbers:
+            return (numbered(piece, self._dialect, self._numbers, gaps),)
+        return (leaving_out(gaps, piece.offset),) if len(gaps) else ()
+
+    def _require(self, digest: str) -> None:
+        chunk = self._chunk
+        if digest != chunk.digest:
+            raise SourceChanged(
+                f"The file has changed: the bytes from {chunk.offset:,} to {chunk.offset + chunk.length:,} are not"
+                " those that were scanned.",
+                where=str(self._path),
+                advice="Leave the file alone while it loads; import it again as a new file.",
+            )

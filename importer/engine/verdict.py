@@ -1,0 +1,76 @@
+"""What the server's report about a load means: whether it stands, and which rows it names."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from importer.engine.methods import Report
+from importer.engine.warnings import DUPLICATE, TRUNCATED, ServerWarning, Warnings, by_number, by_trace
+
+Named = Mapping[int, ServerWarning]
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """What may happen to a row: `skips` it if its key is there already, `rounding` and cutting off trailing spaces."""
+
+    skips: bool = False
+    rounding: bool = False
+
+    def takes(self, warning: ServerWarning) -> bool:
+        return self.rounding and warning.note and warning.code == TRUNCATED
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """About the rows of one statement, each known by its number (from 0) among those that were sent.
+
+    `stands`: the table holds every row as it was sent, but for the `refused` ones and for the `skipped`, whose key was
+    there before, as was asked for. If it does not stand, `refused` are those that can be named for certain.
+    `noted` counts, by column, values that lost digits or trailing spaces, as asked. `cut`: the server has more to say
+    than it shows. `first` is the first thing it said.
+    """
+
+    stands: bool
+    refused: Named = field(default_factory=dict)
+    skipped: Named = field(default_factory=dict)
+    noted: Mapping[str, int] = field(default_factory=dict)
+    deleted: int = 0
+    cut: bool = False
+    first: ServerWarning | None = None
+
+
+def judge(report: Report, warnings: Warnings, sent: int, tolerance: Tolerance, expected_notes: int = 0) -> Verdict:
+    """The verdict about a LOAD DATA of `sent` rows that ended without an error.
+
+    Where the list of warnings is cut, it stands only if it shows nothing but Notes and their number is as expected.
+    """
+    said = warnings.less(tolerance.takes)
+    noted = Counter(warning.column for _, warning in warnings.all if tolerance.takes(warning))
+    cut = report.warnings > warnings.listed
+    kept_out = by_trace(said) if warnings.rows_traced == sent else {}
+    # On MySQL, Records leaves out what a foreign key or a CHECK refused, on MariaDB a CHECK only (facts.md).
+    whole = report.records - report.skipped == sent - len(kept_out)
+    nothing_changed = not by_number(said) and (bool(kept_out) or not said.all)
+    stands = whole and nothing_changed and (not cut or (not said.all and report.warnings == expected_notes))
+    skipped = {row: warning for row, warning in kept_out.items() if tolerance.skips and warning.code == DUPLICATE}
+    refused = {row: warning for row, warning in kept_out.items() if row not in skipped}
+    return Verdict(
+        stands=stands,
+        refused=refused if stands else _named(said, refused, counts_all=report.records == sent),
+        skipped=skipped if stands else {},
+        noted=noted,
+        deleted=report.deleted,
+        cut=cut,
+        first=said.all[0][1] if said.all else None,
+    )
+
+
+def _named(said: Warnings, kept_out: Named, *, counts_all: bool) -> Named:
+    """The rows to leave out, duplicates only if nothing else is wrong: they may be duplicates of such a row.
+
+    Rows that the server leaves out of Records are not counted in its row numbers either, which then mean other rows.
+    """
+    numbered = by_number(said) if counts_all else {}
+    others = {row: warning for row, warning in kept_out.items() if warning.code != DUPLICATE}
+    return {**others, **numbered} or kept_out
