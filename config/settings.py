@@ -17,6 +17,7 @@ env.read_env(BASE_DIR / ".env")
 VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var"))).resolve()
 VAR_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
 UPLOAD_DIR = Path(env.str("UPLOAD_DIR", default=str(VAR_DIR / "uploads")))
+PLAIN_DIR = Path(env.str("PLAIN_DIR", default=str(VAR_DIR / "plain")))
 REJECTS_DIR = Path(env.str("REJECTS_DIR", default=str(VAR_DIR / "rejects")))
 
 # --- Django ---
@@ -145,6 +146,9 @@ ENCRYPTION_KEYS = (secret("ENCRYPTION_KEYS") or kept_key(VAR_DIR / "keys" / "enc
 # What a scan puts into one chunk is a plan's decision; these bound what one machine and one person may take.
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=100 * 2**30)
 UPLOAD_PART_BYTES = env.int("UPLOAD_PART_BYTES", default=16 * 2**20)
+# What a packed file may unpack to: bytes, and times its own size (once that is over 64 MiB).
+UNPACKED_MAX_BYTES = env.int("UNPACKED_MAX_BYTES", default=200 * 2**30)
+UNPACKED_MAX_RATIO = env.int("UNPACKED_MAX_RATIO", default=200)
 # The form of a new import has three values for each field, and a table may have 4,096 columns (manual, 10.4.7).
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 3 * 4096 + 100
 # A claimed chunk belongs to its worker for this long after its last sign of life (seconds).

@@ -145,7 +145,7 @@ def chunk_map(job: ImportJob) -> ChunkMap:
 
 
 def _expected_chunks(job: ImportJob) -> int:
-    return _divide_up(job.source.size - job.data_offset, job.plan_json["chunk_bytes"])
+    return _divide_up(job.data_bytes, job.plan_json["chunk_bytes"])
 
 
 def _groups(job: ImportJob, per_cell: int) -> list[_Group]:

@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from dashboard.accounting import ACCOUNTING
+from importer.engine import encodings
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.mapping import ColumnMapping
@@ -24,7 +25,6 @@ LINE_ENDS = {"lf": "\n", "crlf": "\r\n"}  # An HTML form would not keep the char
 LINE_END_WORDS = {"lf": "LF (Unix)", "crlf": "CR LF (Windows)"}
 HEADERS = {"yes": True, "no": False}
 HEADER_WORDS = {"yes": "names", "no": "data"}
-ENCODINGS = {"utf-8": "UTF-8"}
 MOST_CHUNK_MIB = 1024
 MOST_REJECTS = 10**12
 
@@ -45,7 +45,7 @@ class Choices:
             quote=self.values.get("quote", ""),
             escape=self.values.get("escape", ""),
             line_end=LINE_ENDS.get(self.values.get("line_end", ""), "\n"),
-            encoding=self.values.get("encoding", "utf-8"),
+            encoding=self.values.get("encoding", encodings.UTF8),
             header=HEADERS.get(self.values.get("header", ""), True),
         )
 

@@ -66,6 +66,11 @@ class Preview:
     problem: Problem | None = None
 
     @property
+    def encoding(self) -> str:
+        """As it was written, though it may be the name of none; else what was found, which a mark may have decided."""
+        return self.dialect.encoding if self.profile else self.choices.values.get("encoding", self.dialect.encoding)
+
+    @property
     def target(self) -> Target | None:
         return self.choices.target
 

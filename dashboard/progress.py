@@ -91,6 +91,8 @@ class Progress:
 
     @property
     def phase(self) -> str:
+        if self.job.status == Status.LOADING and self.job.needs_copy and not self.job.plain_copy:
+            return "Unpacking" if self.job.packing else "Turning it into UTF-8"
         if self.job.status == Status.LOADING and not self.job.scan_finished:
             return "Scanning and loading"
         return _PHASES[self.job.status]
@@ -102,7 +104,7 @@ class Progress:
     @property
     def data_bytes(self) -> int:
         """The file without BOM and header."""
-        return max(0, self.job.source.size - self.job.data_offset)
+        return self.job.data_bytes
 
     @property
     def elapsed(self) -> float | None:
@@ -152,13 +154,14 @@ class Progress:
 
     @property
     def bars(self) -> tuple[Bar, ...]:
-        """Four ways to be underway; the time left counts the last one only."""
+        """Ways to be underway; the time left counts the last one only."""
         job, source = self.job, self.job.source
         received = source.size if source.status == SourceFile.Status.READY else source.received
         scanned = max(0, job.scanned_bytes - job.data_offset)
         sent = min(self.data_bytes, job.committed_bytes + self.sent_in_flight)
         return (
             Bar("Uploaded" if source.owned else "On disk", received, source.size),
+            *([Bar("Unpacked" if job.packing else "Decoded", job.copied_bytes, source.size)] if job.needs_copy else []),
             Bar("Scanned", scanned, self.data_bytes),
             Bar("Sent", sent, self.data_bytes, "sent"),
             Bar("Committed", job.committed_bytes, self.data_bytes, "committed"),

@@ -7,7 +7,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 import django
 from django.db import connections
 
-from importer import jobs
+from importer import copies, jobs
 from importer.models import ImportJob
 from importer.wake import Step
 
@@ -32,6 +32,7 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None]) -> Imp
         return job
     finally:
         pool.shutdown(cancel_futures=True)
+        copies.remove_unneeded()
 
 
 def _take(step: Step) -> None:

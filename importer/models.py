@@ -11,6 +11,7 @@ from importer import secrets
 from importer.engine.connection import Address
 from importer.engine.dialect import Dialect
 from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.plain import needs_copy
 from importer.engine.plan import ImportPlan, Options
 from importer.engine.scanner import ChunkRange
 
@@ -142,7 +143,15 @@ class ImportJob(models.Model):
     options_json = models.JSONField(default=dict)
     plan_json = models.JSONField()
     parallelism = models.PositiveSmallIntegerField(default=2)
-    # Where the data begins: byte offset and line, after BOM and header.
+    # How the file is packed (engine/packed.py), "" for not at all.
+    packing = models.CharField(max_length=8, blank=True)
+    # The plain copy that is read instead of the file: its name in PLAIN_DIR, "" while there is none, and how many bytes
+    # of the file have gone into it.
+    plain_copy = models.CharField(max_length=64, blank=True)
+    copied_bytes = models.BigIntegerField(default=0)
+    # Bytes of what is read, the file or its plain copy; an estimate until that is made. 0: as the file has.
+    plain_size = models.BigIntegerField(default=0)
+    # Where the data begins in what is read: byte offset and line, after BOM and header.
     data_offset = models.BigIntegerField(default=0)
     data_line = models.BigIntegerField(default=1)
 
@@ -191,8 +200,34 @@ class ImportJob(models.Model):
         return self.status in self.ENDED
 
     @property
-    def dialect(self) -> Dialect:
+    def file_dialect(self) -> Dialect:
+        """The format of the file as it came, with its own encoding."""
         return Dialect(**self.dialect_json)
+
+    @property
+    def dialect(self) -> Dialect:
+        """The format of what is read: the file, or its plain copy."""
+        return self.file_dialect.plain
+
+    @property
+    def needs_copy(self) -> bool:
+        """Whether a plain copy is read instead of the file."""
+        return needs_copy(self.packing, self.file_dialect.encoding)
+
+    @property
+    def plain_file(self) -> Path:
+        """What is read: the file, or its plain copy."""
+        return settings.PLAIN_DIR / self.plain_copy if self.needs_copy else self.source.file
+
+    @property
+    def read_size(self) -> int:
+        """Bytes of what is read; an estimate until the plain copy is there."""
+        return self.plain_size or self.source.size
+
+    @property
+    def data_bytes(self) -> int:
+        """The same without BOM and header."""
+        return max(0, self.read_size - self.data_offset)
 
     @property
     def mapping(self) -> tuple[ColumnMapping, ...]:

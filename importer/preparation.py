@@ -50,7 +50,7 @@ def prepare(
         server = read_server(connection, target.address)
     mapping = tuple(mapping) if mapping is not None else suggest_mapping(profile, table, null_markers)
     data_bytes = profile.size - profile.data_offset
-    plan = make_plan(data_bytes, profile.dialect, table, mapping, options, server, fillings)
+    plan = make_plan(data_bytes, profile.dialect, table, mapping, options, server, fillings, packing=profile.packing)
     return Prepared(source, target, profile, table, mapping, tuple(fillings), options, plan)
 
 
@@ -63,4 +63,6 @@ def replan(job: ImportJob) -> ImportPlan:
         table = read_table(connection, job.schema_name, job.table_name)
         server = read_server(connection, job.target.address)
     options = replace(job.options, chunk_bytes=job.plan.chunk_bytes, parallelism=job.parallelism)
-    return make_plan(job.source.size - job.data_offset, job.dialect, table, job.mapping, options, server, job.fillings)
+    return make_plan(
+        job.data_bytes, job.file_dialect, table, job.mapping, options, server, job.fillings, packing=job.packing
+    )

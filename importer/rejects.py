@@ -18,6 +18,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 
 from importer import sources
+from importer.engine import encodings
 from importer.engine.errors import SourceProblem
 from importer.models import Chunk, ImportJob, SourceFile
 
@@ -48,7 +49,7 @@ def make_folder(job: ImportJob) -> Path:
     head = path / HEAD
     if not head.exists():
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with job.source.file.open("rb") as source:
+        with job.plain_file.open("rb") as source:
             _replace(head, [source.read(job.data_offset)])
     return path
 
@@ -58,7 +59,8 @@ def reject_file(job: ImportJob) -> Iterator[bytes]:
 
     Raises SourceProblem, before the first piece, if the parts are not there any more.
     """
-    return _pieces([folder(job) / HEAD, *_parts(job, "rejects", Q(rejected_rows__gt=0))])
+    pieces = _pieces([folder(job) / HEAD, *_parts(job, "rejects", Q(rejected_rows__gt=0))])
+    return encodings.in_source(pieces, job.file_dialect.encoding)
 
 
 def reasons_file(job: ImportJob) -> Iterator[bytes]:

@@ -5,9 +5,8 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
-from importer import jobs, live, rejects, sources
+from importer import copies, jobs, live, rejects, sources
 from importer.engine import verify
 from importer.engine.connection import kill
 from importer.engine.errors import Problem, SourceChanged, TargetProblem
@@ -35,13 +34,15 @@ def scan_job(job_id: int, then: Then) -> None:
     if not job:
         return
     try:
-        with open_source(job.source.file) as fd:
+        if not copies.make(job):
+            return
+        with open_source(job.plain_file) as fd:
             for found in _together(_found(fd, job)):
                 if not jobs.add_chunks(job, found):
                     return
                 then(job_id, ())
             _check_size(fd, job)
-        jobs.finish_scan(job, job.source.size)
+        jobs.finish_scan(job, job.read_size)
     except Exception as error:
         jobs.fail(job_id, _problem(error, str(job), job))
     finally:
@@ -99,6 +100,7 @@ def sweep(then: Then) -> None:
         then(job_id, ())
     sources.remove_abandoned_uploads()
     rejects.remove_orphans()
+    copies.remove_unneeded()
 
 
 def _found(fd: int, job: ImportJob) -> Iterator[ChunkRange]:
@@ -110,7 +112,7 @@ def _found(fd: int, job: ImportJob) -> Iterator[ChunkRange]:
         job.dialect,
         start=last.offset + last.length if last else job.data_offset,
         first_line=last.first_line + _lines(fd, last) if last else job.data_line,
-        end=job.source.size,
+        end=job.read_size,
         chunk_bytes=job.plan.chunk_bytes,
         number=last.number + 1 if last else 0,
         first_row=last.first_row + last.rows if last else 1,
@@ -124,9 +126,9 @@ def _lines(fd: int, chunk: Chunk) -> int:
 
 def _check_size(fd: int, job: ImportJob) -> None:
     size = os.fstat(fd).st_size
-    if size != job.source.size:
+    if size != job.read_size:
         raise SourceChanged(
-            f"The file has {size:,} bytes, it had {job.source.size:,} when the import was planned.",
+            f"The file has {size:,} bytes, it had {job.read_size:,} when the import was planned.",
             where=job.source.name,
             advice="Wait until it is complete, then import it again.",
         )
@@ -151,7 +153,7 @@ def _work(chunk: Chunk) -> Work:
     return Work(
         job=str(job.key),
         attempt=chunk.attempt,
-        path=Path(job.source.path),
+        path=job.plain_file,
         address=job.target.address,
         dialect=job.dialect,
         plan=job.plan,

@@ -18,8 +18,10 @@ from dashboard.accounting import ACCOUNTING
 from dashboard.choices import Choices
 from dashboard.preview import Preview, look
 from importer import jobs, sources, workers
+from importer.engine import encodings
 from importer.engine.connection import connect
 from importer.engine.errors import Problem
+from importer.engine.packed import WORDS
 from importer.engine.plan import MOST_PARALLELISM, OFFERED
 from importer.engine.table import list_tables
 from importer.models import ImportJob, SourceFile, Target
@@ -143,6 +145,8 @@ def _show(request: HttpRequest, preview: Preview, status: int = 200) -> HttpResp
         **_seen_before(request, preview.source),
         "targets": Target.objects.order_by("name"),
         "dialect_selects": _dialect_selects(preview),
+        "encodings": encodings.COMMON,
+        "packed_as": WORDS.get(preview.profile.packing, "") if preview.profile else "",
         "accounting": _accounting(preview.choices),
         "formats": DATETIME_FORMATS,
         "most_parallelism": MOST_PARALLELISM,
@@ -178,7 +182,6 @@ def _dialect_selects(preview: Preview) -> list[Select]:
     return [
         Select(name, label, _select_options(words, values.get(name, sniffed)))
         for name, label, words, sniffed in (
-            ("encoding", "Encoding", form.ENCODINGS, dialect.encoding),
             ("delimiter", "Delimiter", form.DELIMITERS, dialect.delimiter),
             ("quote", "Quote", form.QUOTES, dialect.quote),
             ("escape", "Escape", form.ESCAPES, dialect.escape),

@@ -1,9 +1,10 @@
 """The format of a CSV file in LOAD DATA's own words, and the only place that renders them as SQL."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from importer.engine import encodings
 from importer.engine.errors import SourceProblem
 
 
@@ -27,7 +28,8 @@ class Dialect:
         _require(not self.quote or _is_mark(self.quote), "quote", self.quote, "one ASCII character, or none")
         _require(self.escape in ("", "\\"), "escape", self.escape, "a backslash, or none")
         _require(self.line_end in ("\n", "\r\n"), "line end", self.line_end, "LF or CR LF")
-        _require(self.encoding == "utf-8", "encoding", self.encoding, "utf-8")
+        # However it is spelled: two spellings of one encoding are the same dialect.
+        object.__setattr__(self, "encoding", encodings.named(self.encoding))
         marks = [mark for mark in (self.delimiter, self.quote, self.escape) if mark]
         if len(set(marks)) < len(marks):
             raise SourceProblem("Delimiter, quote and escape must differ.", advice="Choose another one of them.")
@@ -39,6 +41,12 @@ class Dialect:
             f"FIELDS TERMINATED BY {literal(self.delimiter)}{enclosed} ESCAPED BY {literal(self.escape)}"
             f" LINES TERMINATED BY {literal(self.line_end)}"
         )
+
+    @property
+    def plain(self) -> "Dialect":
+        """How the plain file is read: in UTF-8, where the encoding needs a copy."""
+        copied = encodings.kind(self.encoding) is encodings.Kind.OTHER
+        return replace(self, encoding=encodings.UTF8) if copied else self
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

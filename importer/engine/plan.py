@@ -4,13 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from importer.engine import modes
+from importer.engine import encodings, modes
 from importer.engine.dialect import Dialect
+from importer.engine.encodings import Kind
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.exactness import Exactness
 from importer.engine.mapping import ColumnMapping, Filling, check_mapping
 from importer.engine.methods import load_data_local
 from importer.engine.numbering import NUMBERS
+from importer.engine.packed import WORDS
 from importer.engine.server import Server
 from importer.engine.staging import NUMBERING, Staged, plan_staging, staging_name
 from importer.engine.surroundings import NOTHING_AROUND, Surroundings
@@ -166,6 +168,7 @@ def make_plan(
     server: Server,
     fillings: Sequence[Filling] = (),
     *,
+    packing: str = "",
     job: str = "",
     around: Surroundings = NOTHING_AROUND,
     create: str = "",
@@ -195,6 +198,7 @@ def make_plan(
         table_digest="" if staged else table.digest,
         fields=tuple(each.column for each in mapping),
         reasons=(
+            *_reading_reasons(dialect, packing),
             *_reasons(data_bytes, chunk_bytes, parallelism, table, around, options, server),
             *_numbering(fillings),
         ),
@@ -306,6 +310,21 @@ def _within(value: int, least: int, most: int) -> int:
     return max(least, min(most, value))
 
 
+def _reading_reasons(dialect: Dialect, packing: str) -> Iterator[Reason]:
+    """How the file's bytes get to the server."""
+    yield Reason("LOAD DATA LOCAL", "the server allows it, and nothing else is as fast")
+    kind = encodings.kind(dialect.encoding)
+    if packing or kind is Kind.OTHER:
+        unpacked = [f"it is packed ({WORDS[packing]})"] if packing else []
+        decoded = [f"{dialect.encoding} cannot be read in parallel"] if kind is Kind.OTHER else []
+        yield Reason("A plain copy is made first", f"{' and '.join(unpacked + decoded)}; it goes when the import ends")
+    if kind is Kind.SINGLE:
+        # Measured (facts.md, Encodings): the slowest and the fastest of these codecs.
+        yield Reason(f"Transcoded from {dialect.encoding}", "on the way to the server, at 300 to 1,000 MB/s")
+    else:
+        yield Reason("Bytes go as they are", "the server reads this dialect itself")
+
+
 def _reasons(
     data_bytes: int,
     chunk_bytes: int,
@@ -315,8 +334,6 @@ def _reasons(
     options: Options,
     server: Server,
 ) -> Iterator[Reason]:
-    yield Reason("LOAD DATA LOCAL", "the server allows it, and nothing else is as fast")
-    yield Reason("Bytes go as they are", "the server reads this dialect itself")
     yield _parallelism_reason(parallelism, options, server)
     count = max(1, _rounded_up(data_bytes, chunk_bytes))
     why = "as asked" if options.chunk_bytes else "small enough to share out and to repeat, large enough to be cheap"

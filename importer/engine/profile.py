@@ -9,29 +9,31 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from importer.engine import encodings
 from importer.engine.dates import DateReading, read_dates
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem, SourceProblem
-from importer.engine.file_kinds import refuse_other_kinds
 from importer.engine.mapping import ColumnMapping, map_by_name
-from importer.engine.records import fields
-from importer.engine.scanner import blocks, check_utf8, end_of_records, read_exactly
+from importer.engine.packed import WORDS
+from importer.engine.plain import Head, Sample, open_sample, read_head
+from importer.engine.sample import SAMPLE_BYTES, SampleRecord, Told, sample_records, tell_encoding
+from importer.engine.scanner import MAX_RECORD_BYTES, read_exactly
 from importer.engine.sniff import sniff
 from importer.engine.table import Column, Table
 from importer.engine.values import DATE_KINDS, NULL_WORDS, NUMBER_KINDS, TIME_KINDS
 
-SAMPLE_BYTES = 1024 * 1024
 SAMPLE_ROWS = 1000
 UTF8_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What a file of `size` bytes holds.
+    """What a file of `size` plain bytes holds; while it is packed, that is an estimate.
 
     `header` has a name for each field, column_1... when the file has none. `rows` are the values of the first data
     records (at most SAMPLE_ROWS) as text, `lines` the physical line of each. The first data record begins at byte
-    `data_offset`, on `data_line`. `notes` say in plain words what was found and how sure that is.
+    `data_offset`, on `data_line`; both count in the plain file. `notes` say in plain words what was found and how sure
+    that is. `packing` is how the file is packed, "" for not at all. `doubt` is set where the encoding is a guess.
     """
 
     size: int
@@ -42,24 +44,41 @@ class Profile:
     data_offset: int
     data_line: int
     notes: tuple[str, ...]
+    packing: str = ""
+    doubt: SourceProblem | None = None
 
 
 def profile_file(path: Path, dialect: Dialect | None = None, **known: Any) -> Profile:
-    """Look at a file's first part. Without a dialect, sniff delimiter, quote, line end and header.
+    """Look at a file's first part. Without a dialect, sniff encoding, delimiter, quote, line end and header.
 
-    `known` fields of the dialect, such as header=False, stand whatever the sample suggests.
-    Raises SourceProblem, with the file's name and the line where there is one, for what is not a file, is empty, has no
-    data below its header, is something else than CSV or not UTF-8, or cannot be read in the dialect.
+    `known` fields of the dialect, such as header=False, stand whatever the sample suggests; only a byte order mark is
+    stronger than an encoding that was asked for. Raises SourceProblem, with the file's name and the line where there is
+    one, for what is not a file, is empty, has no data below its header, is something else than CSV, or cannot be
+    unpacked or read in the dialect.
     """
+    asked = dialect.encoding if dialect else known.get("encoding", "")
     with _name_in_problems(path), _opened(path) as fd:
-        size = os.fstat(fd).st_size
-        sample = read_exactly(fd, min(size, SAMPLE_BYTES), 0)
-        if not sample.removeprefix(UTF8_BOM).strip():
-            what = "The file is empty: it has blank lines only." if b"\n" in sample else "The file is empty."
-            raise SourceProblem(what, advice="Check how it was written.")
-        refuse_other_kinds(sample)
-        _refuse_lone_cr(sample)
-        return _profile(fd, size, sample, dialect, known)
+        # A record may be larger than a sample; that is seldom worth the unpacking.
+        for wanted in (SAMPLE_BYTES, MAX_RECORD_BYTES):
+            head = read_head(fd, wanted)
+            _refuse_blank(head.data)
+            told = tell_encoding(head, asked)
+            with open_sample(fd, head, told.encoding) as sample:
+                profile = _profile(sample, told, dialect, known)
+            if profile:
+                if profile.doubt:
+                    profile.doubt.where = f"{path.name}, {profile.doubt.where}".removesuffix(", ")
+                return replace(profile, packing=head.packing, notes=(*_packing_notes(head), *profile.notes))
+        raise SourceProblem(
+            f"No record ends within {MAX_RECORD_BYTES:,} bytes.", advice="Check that this is a CSV file, and its quote."
+        )
+
+
+def _refuse_blank(sample: bytes) -> None:
+    _, mark = encodings.marked(sample)
+    if not sample[mark:].strip(b"\0 \t\r\n\v\f"):
+        what = "The file is empty: it has blank lines only." if b"\n" in sample else "The file is empty."
+        raise SourceProblem(what, advice="Check how it was written.")
 
 
 def _refuse_lone_cr(sample: bytes) -> None:
@@ -74,16 +93,20 @@ def _refuse_lone_cr(sample: bytes) -> None:
         )
 
 
-def _profile(fd: int, size: int, sample: bytes, dialect: Dialect | None, known: dict[str, Any]) -> Profile:
-    start = len(UTF8_BOM) if sample.startswith(UTF8_BOM) else 0
-    notes: tuple[str, ...] = ("The file begins with a UTF-8 byte order mark; it is left out.",) if start else ()
-    check_utf8(sample, _whole_lines(sample, size), 0, 1)
+def _profile(sample: Sample, told: Told, dialect: Dialect | None, known: dict[str, Any]) -> Profile | None:
+    """The profile of a plain file; None if no data record ends in the sample, but may do so in a larger one."""
+    begin = read_exactly(sample.fd, min(sample.readable, SAMPLE_BYTES), 0)
+    _refuse_lone_cr(begin)
+    start = len(UTF8_BOM) if begin.startswith(UTF8_BOM) else 0
+    notes = told.notes
     if dialect is None:
-        dialect, found = sniff(sample[start:], final=len(sample) == size)
+        dialect, found = sniff(begin[start:], final=sample.whole and len(begin) == sample.readable)
         notes += found
-        dialect = replace(dialect, **known)
-    records = list(islice(_records(fd, dialect, start, size), SAMPLE_ROWS + dialect.header))
+    dialect = replace(dialect, **{**known, "encoding": told.encoding})
+    records = list(islice(sample_records(sample, dialect.plain, start), SAMPLE_ROWS + dialect.header))
     first, data = (records[0], records[1:]) if dialect.header and records else (None, records)
+    if not data and not sample.whole:
+        return None
     if not data:
         raise SourceProblem(
             "The file has a header and no data.",
@@ -92,7 +115,7 @@ def _profile(fd: int, size: int, sample: bytes, dialect: Dialect | None, known: 
     rows = tuple(record.values for record in data)
     header = first.values if first else tuple(f"column_{number}" for number in range(1, len(rows[0]) + 1))
     return Profile(
-        size=size,
+        size=sample.size,
         dialect=dialect,
         header=header,
         rows=rows,
@@ -100,30 +123,12 @@ def _profile(fd: int, size: int, sample: bytes, dialect: Dialect | None, known: 
         data_offset=data[0].offset,
         data_line=data[0].line,
         notes=notes + _header_notes(header) + _width_notes(header, data),
+        doubt=told.doubt,
     )
 
 
-@dataclass(frozen=True)
-class _SampleRecord:
-    offset: int
-    line: int
-    values: tuple[str, ...]
-
-
-def _records(fd: int, dialect: Dialect, start: int, size: int) -> Iterator[_SampleRecord]:
-    """Records of the sample, read as the scan reads them; raises as scan() does."""
-    end = end_of_records(fd, dialect, start, size)
-    for block in blocks(fd, dialect, start, 1, end, block_bytes=SAMPLE_BYTES):
-        data = block.data or read_exactly(fd, block.size, block.offset)
-        low, line = 0, block.first_line
-        while low < block.size:
-            high = block.ends.first(low)
-            values = (value.decode(errors="backslashreplace") for value in fields(data[low:high], dialect))
-            yield _SampleRecord(block.offset + low, line, tuple(values))
-            line += data.count(b"\n", low, high)
-            low = high
-        if block.offset + block.size >= SAMPLE_BYTES:
-            return
+def _packing_notes(head: Head) -> tuple[str, ...]:
+    return (f"Packed with {WORDS[head.packing]}; it is unpacked before it is read.",) if head.packing else ()
 
 
 @contextmanager
@@ -157,11 +162,6 @@ def _name_in_problems(path: Path) -> Iterator[None]:
         raise
 
 
-def _whole_lines(sample: bytes, size: int) -> int:
-    """How much of the sample surely ends with a whole character."""
-    return len(sample) if len(sample) == size else sample.rfind(b"\n") + 1
-
-
 def _header_notes(header: Sequence[str]) -> tuple[str, ...]:
     notes = []
     if empty := [number for number, name in enumerate(header, start=1) if not name.strip()]:
@@ -172,7 +172,7 @@ def _header_notes(header: Sequence[str]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _width_notes(header: Sequence[str], data: Sequence[_SampleRecord]) -> tuple[str, ...]:
+def _width_notes(header: Sequence[str], data: Sequence[SampleRecord]) -> tuple[str, ...]:
     odd = [record for record in data if len(record.values) != len(header)]
     if not odd:
         return ()

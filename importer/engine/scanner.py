@@ -10,6 +10,7 @@ import xxhash
 
 from importer.engine.boundaries import Ends, ListedEnds, find_ends
 from importer.engine.dialect import Dialect
+from importer.engine.encodings import UTF8
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.walk import RecordWalk
 
@@ -85,7 +86,8 @@ def scan(
     A chunk in which `exactness` finds anything suspicious is marked so.
 
     Raises SourceProblem with the line for a quote that is never closed (or not within `max_record_bytes`), for bytes
-    that are not UTF-8, and for a line end that is not the dialect's; SourceChanged if the file ends before `end`.
+    that are not in the dialect's encoding, and for a line end that is not the dialect's; SourceChanged if the file
+    ends before `end`.
     """
     if drop_blank_end:
         end = end_of_records(fd, dialect, start, end)
@@ -123,7 +125,7 @@ def blocks(
         data = read_exactly(fd, min(block_bytes, end - offset), offset)
         ends = find_ends(data, dialect, final=offset + len(data) == end)
         if ends.size:
-            check_utf8(data, ends.size, offset, line)
+            check_encoding(data, ends.size, offset, line, dialect.encoding)
             block = Block(offset, line, ends.size, data.count(b"\n", 0, ends.size), ends, data)
         else:
             block = _large_record(fd, dialect, offset, line, end, block_bytes, max_record_bytes)
@@ -224,7 +226,7 @@ def _large_record(
 ) -> Block:
     """The record at `offset`, whatever its size: for one that a block cuts, or that find_ends() is not certain of."""
     walk = RecordWalk(dialect, line)
-    decode = codecs.getincrementaldecoder("utf-8")().decode
+    decode = codecs.getincrementaldecoder(dialect.encoding)().decode
     at, lines = offset, 0
     while at < end and at - offset < max_record_bytes:
         data = read_exactly(fd, min(block_bytes, end - at), at)
@@ -235,7 +237,7 @@ def _large_record(
         try:
             decode(data, final=bool(length))
         except UnicodeDecodeError as error:
-            raise _not_utf8(error, at, data, line + lines) from None
+            raise _not_encoded(error, at, data, line + lines, dialect.encoding) from None
         lines += data.count(b"\n")
         if length:
             return Block(offset, line, length, lines, ListedEnds((length,)), b"")
@@ -243,25 +245,26 @@ def _large_record(
     raise _endless(walk.open_line, line, at == end, max_record_bytes)
 
 
-def check_utf8(data: bytes, size: int, offset: int, line: int) -> None:
-    """Raise SourceProblem unless data[:size], which lies at `offset` in the file, on `line`, is UTF-8."""
+def check_encoding(data: bytes, size: int, offset: int, line: int, encoding: str) -> None:
+    """Raise SourceProblem unless data[:size], which lies at `offset` in the file, on `line`, is in the encoding."""
     if data.isascii():
         return
     try:
-        codecs.utf_8_decode(memoryview(data)[:size], "strict", True)
+        codecs.getdecoder(encoding)(memoryview(data)[:size], "strict")
     except UnicodeDecodeError as error:
-        raise _not_utf8(error, offset, data[:size], line) from None
+        raise _not_encoded(error, offset, data[:size], line, encoding) from None
 
 
-def _not_utf8(error: UnicodeDecodeError, offset: int, data: bytes, line: int) -> SourceProblem:
+def _not_encoded(error: UnicodeDecodeError, offset: int, data: bytes, line: int, encoding: str) -> SourceProblem:
     """For an error found in `data`, which lies at `offset` and begins on `line`."""
     # What a decoder kept from the piece before stands at the front; it holds no line end.
     kept = len(error.object) - len(data)
     line += error.object.count(b"\n", 0, error.start)
+    name = "UTF-8" if encoding == UTF8 else encoding
     return SourceProblem(
-        f"The byte 0x{error.object[error.start]:02X} at offset {offset - kept + error.start:,} is not UTF-8.",
+        f"The byte 0x{error.object[error.start]:02X} at offset {offset - kept + error.start:,} is not {name}.",
         where=f"line {line}",
-        advice="Save the file as UTF-8, then import it again.",
+        advice="Choose the file's encoding (--encoding cp1252 for western Windows), or save it as UTF-8.",
     )
 
 

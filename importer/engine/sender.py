@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from importer.engine import encodings
 from importer.engine.chunk_rows import ChunkRows
 from importer.engine.connection import LoaderConnection
 from importer.engine.dialect import Dialect
@@ -89,9 +90,11 @@ class Sender:
 
     def _steps(self, piece: ChunkRange, low: int, high: int) -> tuple[Step, ...]:
         gaps = self.rows.gaps(low, high) if self._left_out else ()
+        # Last, because the others know the records by their bytes in the file.
+        transcoding = encodings.steps(self._dialect.encoding)
         if self._numbers:
-            return (numbered(piece, self._dialect, self._numbers, gaps),)
-        return (leaving_out(gaps, piece.offset),) if len(gaps) else ()
+            return (numbered(piece, self._dialect, self._numbers, gaps), *transcoding)
+        return (*([leaving_out(gaps, piece.offset)] if len(gaps) else []), *transcoding)
 
     def _require(self, digest: str) -> None:
         chunk = self._chunk

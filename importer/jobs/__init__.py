@@ -18,7 +18,7 @@ from importer.jobs.loading import (
     wants,
 )
 from importer.jobs.report import equation, report
-from importer.jobs.scanning import add_chunks, claim_scan, finish_scan
+from importer.jobs.scanning import add_chunks, claim_scan, finish_scan, record_copy, renew_copy
 
 __all__ = [
     "add_chunks",
@@ -36,10 +36,12 @@ __all__ = [
     "pause",
     "planned_rows",
     "record_cancelled",
+    "record_copy",
     "record_failed",
     "record_loaded",
     "release_step",
     "renew_chunk",
+    "renew_copy",
     "reopen",
     "report",
     "resume",

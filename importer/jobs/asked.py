@@ -39,6 +39,8 @@ def create(prepared: Prepared, user: User | None = None, rejects_of: ImportJob |
         options_json=prepared.options.as_json(),
         plan_json=prepared.plan.as_json(),
         parallelism=prepared.plan.parallelism,
+        packing=prepared.profile.packing,
+        plain_size=prepared.profile.size,
         data_offset=prepared.profile.data_offset,
         data_line=prepared.profile.data_line,
         scanned_bytes=prepared.profile.data_offset,
@@ -100,10 +102,16 @@ def retry(job_id: int, *, leave_out: bool = False) -> None:
             options_json=options.as_json(),
             problem={},
             finished_at=None,
+            **_uncopied(job),
         )
         open_chunks = Chunk.objects.filter(job=job_id).exclude(status=Chunk.Status.LOADED)
         open_chunks.update(status=Chunk.Status.PENDING, attempt=0, deaths=0, lease=None, problem={})
     start(job_id)
+
+
+def _uncopied(job: ImportJob) -> dict[str, Any]:
+    """The plain copy went with the job's end: the scan begins with making it again."""
+    return {"plain_copy": "", "copied_bytes": 0, "scan_finished": False} if job.needs_copy else {}
 
 
 def _lifted(job: ImportJob) -> Options:

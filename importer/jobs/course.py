@@ -72,6 +72,8 @@ def _chunk_steps(job: ImportJob) -> list[Step]:
 
     Of an ordered job only the first chunk that is not in may go, so that no row overtakes an earlier one.
     """
+    if job.needs_copy and not job.plain_copy:
+        return []
     flying = Chunk.objects.filter(status__in=Chunk.IN_FLIGHT)
     room = min(
         job.parallelism - flying.filter(job=job).count(),

@@ -38,7 +38,7 @@ def exceeded(job: ImportJob) -> TooManyRejects | None:
 
 
 def _most_rows(job: ImportJob) -> int:
-    to_come = 0 if job.scan_finished else max(0, job.source.size - job.scanned_bytes)
+    to_come = 0 if job.scan_finished else max(0, job.read_size - job.scanned_bytes)
     return job.scanned_rows + to_come
 
 

@@ -1,7 +1,7 @@
 """The scan of a job's file: who may do it, and what it has found."""
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from importer.engine.scanner import ChunkRange
@@ -15,13 +15,25 @@ def claim_scan(job_id: int) -> ImportJob | None:
     return claim_step(job_id, JobStep.SCAN_QUEUED, JobStep.SCANNING)
 
 
+def renew_copy(job: ImportJob, copied_bytes: int) -> bool:
+    """Keep the scan's lease while the plain copy is made, so many bytes of the file being in it.
+
+    False: somebody else scans now, or the job is ending.
+    """
+    return bool(_mine(job).update(copied_bytes=copied_bytes, step_lease=lease_end(), version=F("version") + 1))
+
+
+def record_copy(job: ImportJob, name: str, size: int) -> bool:
+    """The plain copy is whole, `size` bytes. False as for renew_copy()."""
+    job.plain_copy, job.plain_size = name, size
+    return bool(_mine(job).update(plain_copy=name, plain_size=size, step_lease=lease_end(), version=F("version") + 1))
+
+
 def add_chunks(job: ImportJob, ranges: list[ChunkRange]) -> bool:
     """Record what the scan has found, and renew its lease. False: somebody else scans now, or the job is ending."""
     end = ranges[-1].offset + ranges[-1].length
     with transaction.atomic():
-        mine = ImportJob.objects.filter(
-            pk=job.pk, step=JobStep.SCANNING, step_attempt=job.step_attempt, status__in=[Status.LOADING, Status.PAUSED]
-        ).update(
+        mine = _mine(job).update(
             scanned_bytes=end,
             scanned_rows=F("scanned_rows") + sum(each.rows for each in ranges),
             step_lease=lease_end(),
@@ -44,6 +56,13 @@ def finish_scan(job: ImportJob, size: int) -> None:
             version=F("version") + 1,
         )
         enforce_limits(job.pk)
+
+
+def _mine(job: ImportJob) -> QuerySet[ImportJob]:
+    """The job, as long as this attempt is the one that scans it, and it is wanted."""
+    return ImportJob.objects.filter(
+        pk=job.pk, step=JobStep.SCANNING, step_attempt=job.step_attempt, status__in=[Status.LOADING, Status.PAUSED]
+    )
 
 
 def _chunk(job: ImportJob, found: ChunkRange) -> Chunk:

@@ -1,8 +1,10 @@
 """What the command line's options may be, and the words for what they may not."""
 
 import argparse
-import codecs
 import re
+
+from importer.engine import encodings
+from importer.engine.errors import SourceProblem
 
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 WRITTEN = {r"\t": "\t", r"\\": "\\"}
@@ -24,9 +26,9 @@ def character(text: str) -> str:
 def encoding(text: str) -> str:
     """The encoding's name as Dialect has it, however it is spelled: UTF8, utf-8..."""
     try:
-        return codecs.lookup(text).name.removesuffix("-sig")
-    except LookupError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not the name of an encoding") from error
+        return encodings.named(text)
+    except SourceProblem as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from problem
 
 
 def sessions(text: str) -> int:

@@ -26,7 +26,6 @@ class TestWhatIsAllowed:
             {"escape": "/"},
             {"line_end": ""},
             {"line_end": "\r"},
-            {"encoding": "latin1"},
         ],
     )
     def test_what_the_server_cannot_be_told_is_refused_by_name(self, values):

@@ -1,8 +1,10 @@
 """What a file is, and how it fits a table: told by its first part, never guessed silently."""
 
+import codecs
 import csv
 import gzip
 import os
+import time
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +20,7 @@ from importer.engine.methods.load_data_local import load, statement
 from importer.engine.profile import SAMPLE_BYTES, SAMPLE_ROWS, mapping_notes, profile_file, suggest_mapping
 from importer.engine.scanner import scan
 from importer.engine.table import Column, Table, read_table
+from tests.engine.packing import PACKED
 
 FILES = sorted(Path(__file__).with_name("csv").glob("*.csv"))
 CRLF = Dialect(line_end="\r\n")
@@ -131,7 +134,8 @@ class TestNotACsvFile:
             (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100), ".xls"),
             (b"PAR1\x15\x04\x15", "Parquet"),
             (b"SQLite format 3\0" + bytes(20), "SQLite"),
-            (gzip.compress(b"a,b\n1,2\n"), "gzip"),
+            (b"BZh91AY&SY" + bytes(20), "bzip2"),
+            (gzip.compress(b"PAR1\x15\x04\x15"), "Parquet"),
             (b"<!DOCTYPE html><html><body>404</body></html>", "HTML"),
             (b'<?xml version="1.0"?><rows/>', "XML"),
         ],
@@ -141,26 +145,15 @@ class TestNotACsvFile:
 
     @pytest.mark.parametrize(
         ("inside", "what"),
-        [("[Content_Types].xml", ".xlsx"), ("data.csv", "ZIP archive"), ("xl/workbook.xml", ".xlsx")],
+        [("[Content_Types].xml", ".xlsx"), ("data.gz", "packed twice"), ("xl/workbook.xml", ".xlsx")],
     )
     def test_a_zip_archive_and_what_is_in_it(self, tmp_path, inside, what):
         with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
-            archive.writestr(inside, "a,b\n1,2\n")
+            archive.writestr(inside, gzip.compress(b"a,b\n1,2\n"))
         assert what in refusal(tmp_path / "x.zip").what
 
     def test_words_that_only_look_like_another_format(self, source):
         assert profile_file(source("PAR1,ORC\n1,2\n")).header == ("PAR1", "ORC")
-
-    @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
-    def test_wide_encodings(self, source, encoding):
-        problem = refusal(source("id,name\n1,Anna\n2,Bob\n".encode(encoding)))
-        assert f"UTF-{encoding[4:6]}" in problem.what
-        assert "UTF-8" in problem.advice
-
-    def test_latin1_with_line_and_byte(self, source):
-        problem = refusal(source("id,name\n1,Anna\n2,Jürgen\n".encode("latin1")))
-        assert problem.where == "data.csv, line 3"
-        assert "0xFC" in problem.what
 
     def test_an_unclosed_quote_with_its_line(self, source):
         assert refusal(source('id,name\n1,a\n2,"b\n3,c\n')).where == "data.csv, line 3"
@@ -187,6 +180,91 @@ class TestSample:
     def test_a_record_larger_than_the_sample(self, source):
         profile = profile_file(source('id,text\n1,"' + "x\n" * SAMPLE_BYTES + '"\n2,y\n'))
         assert [(row[0], len(row[1])) for row in profile.rows] == [("1", 2 * SAMPLE_BYTES)]
+
+
+MARKS = {
+    "utf-8": codecs.BOM_UTF8,
+    "utf-16-le": codecs.BOM_UTF16_LE,
+    "utf-16-be": codecs.BOM_UTF16_BE,
+    "utf-32-le": codecs.BOM_UTF32_LE,
+    "utf-32-be": codecs.BOM_UTF32_BE,
+}
+TEXT = "id,name\n1,Zoë €\n2,Jürgen 🙂\n"
+ROWS = (("1", "Zoë €"), ("2", "Jürgen 🙂"))
+
+
+class TestEncoding:
+    @pytest.mark.parametrize("asked", [{}, {"encoding": "cp1252"}])
+    @pytest.mark.parametrize("encoding", MARKS)
+    def test_a_byte_order_mark_decides(self, source, encoding, asked):
+        profile = profile_file(source(MARKS[encoding] + TEXT.encode(encoding)), **asked)
+        assert profile.dialect.encoding == encoding
+        assert (profile.header, profile.rows) == (("id", "name"), ROWS)
+        assert f"byte order mark of {encoding}" in profile.notes[0]
+        assert ("not read as cp1252" in profile.notes[0]) == bool(asked)
+        assert profile.doubt is None
+
+    @pytest.mark.parametrize("encoding", [each for each in MARKS if each != "utf-8"])
+    def test_without_a_mark_it_is_a_guess_or_a_choice(self, source, encoding):
+        path = source(TEXT.encode(encoding))
+        guessed, chosen = profile_file(path), profile_file(path, encoding=encoding)
+        assert guessed.dialect == chosen.dialect
+        assert guessed.rows == chosen.rows == ROWS
+        assert f"{encoding} is a guess" in guessed.notes[0]
+        assert f"--encoding {encoding}" in guessed.doubt.advice
+        assert chosen.doubt is None
+
+    def test_western_windows_is_a_guess_that_names_line_and_byte(self, source):
+        profile = profile_file(source("id,name\n1,Anna\n2,Jürgen €\n".encode("cp1252")))
+        assert profile.rows[1] == ("2", "Jürgen €")
+        assert profile.notes[0] == "The byte 0xFC on line 3 is not UTF-8; cp1252 is a guess: check the words below."
+        assert profile.doubt.where == "data.csv, line 3"
+
+    def test_bytes_that_cp1252_does_not_have_make_another_guess(self, source):
+        assert profile_file(source(b"id,name\n1,\x81\xe9\n")).dialect.encoding == "iso8859-1"
+
+    def test_a_choice_that_looks_wrong_is_noted(self, source):
+        assert "would be valid UTF-8" in profile_file(source("a\né\n"), encoding="cp1252").notes[0]
+        assert "check the words below" in profile_file(source(b"a\n\xe9\n"), encoding="latin1").notes[0]
+
+    def test_a_header_in_the_chosen_encoding(self, source):
+        profile = profile_file(source("Größe,ソ表\n1,能\n".encode("gb18030")), encoding="gb18030")
+        assert (profile.header, profile.rows) == (("Größe", "ソ表"), (("1", "能"),))
+
+    def test_a_character_that_the_sample_cuts_is_no_doubt(self, source):
+        for before in range(2):
+            head = "a" * before + "é" * (SAMPLE_BYTES // 2)
+            assert profile_file(source(f"id\n1\n{head}\n")).dialect.encoding == "utf-8"
+
+
+class TestPacked:
+    @pytest.mark.parametrize("pack", PACKED.values(), ids=PACKED)
+    @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
+    def test_what_is_inside_is_read(self, source, pack, encoding):
+        text = "id,name\n1,Zoë €\n"
+        profile = profile_file(source(pack(text.encode(encoding))))
+        assert profile.rows == (("1", "Zoë €"),)
+        assert "unpacked before it is read" in profile.notes[0]
+        assert profile.size == len(text.encode("cp1252" if encoding == "cp1252" else "utf-8"))
+
+    def test_the_size_is_an_estimate_until_it_is_unpacked(self, source):
+        body = b"".join(b"%d,%d\n" % (n, n * 7919 % 100_003) for n in range(400_000))
+        profile = profile_file(source(gzip.compress(b"id,n\n" + body)))
+        assert 0.5 < profile.size / len(body) < 2
+        assert len(profile.rows) == SAMPLE_ROWS
+
+    def test_a_record_larger_than_the_sample(self, source):
+        profile = profile_file(source(gzip.compress(b'id,text\n1,"' + b"x\n" * SAMPLE_BYTES + b'"\n2,y\n')))
+        assert [(row[0], len(row[1])) for row in profile.rows] == [("1", 2 * SAMPLE_BYTES)]
+
+    def test_a_look_at_a_large_file_is_quick(self, tmp_path):
+        """A file that unpacks to 1 GB: what is looked at is a sample, not the file."""
+        member = gzip.compress(b"".join(b"%d,%d\n" % (n, n * 7919 % 100_003) for n in range(400_000)), 1)
+        (tmp_path / "large.gz").write_bytes(member * 200)
+        began = time.perf_counter()
+        profile = profile_file(tmp_path / "large.gz")
+        assert time.perf_counter() - began < 1
+        assert profile.size > 500_000_000
 
 
 class TestDialectAndHeader:

@@ -42,7 +42,7 @@ class Command(PreparedCommand):
         parser.add_argument("--delimiter", type=character)
         parser.add_argument("--quote", type=character, help="'' for none")
         parser.add_argument("--escape", type=character, help="'' (RFC 4180) or a backslash")
-        parser.add_argument("--encoding", type=encoding, help="utf-8")
+        parser.add_argument("--encoding", type=encoding, help="such as cp1252, utf-16-le, shift_jis")
         parser.add_argument("--no-header", action="store_true", help="the first record is data")
         parser.add_argument("--plan-only", action="store_true", help="show what would be done, and do nothing")
         parser.add_argument("--in-process", action="store_true", help="without Redis and workers")
@@ -181,14 +181,18 @@ def _prepare(options: dict[str, Any]) -> Prepared:
     )
 
 
-def _dialect(options: dict[str, Any]) -> Dialect | None:
-    """What was asked for, on top of what the file suggests; None if nothing was."""
+def _dialect(options: dict[str, Any]) -> Dialect:
+    """What was asked for, on top of what the file suggests.
+
+    Raises SourceProblem if its encoding can only be guessed.
+    """
     asked = {name: options[name] for name in ("delimiter", "quote", "escape", "encoding") if options[name] is not None}
     if options["no_header"]:
         asked["header"] = False
-    if not asked:
-        return None
-    return profile_file(options["file"], **asked).dialect
+    profile = profile_file(options["file"], **asked)
+    if profile.doubt:
+        raise profile.doubt
+    return profile.dialect
 
 
 def _follow(job: ImportJob, prepared: Prepared, options: dict[str, Any]) -> ImportJob:
@@ -197,6 +201,7 @@ def _follow(job: ImportJob, prepared: Prepared, options: dict[str, Any]) -> Impo
     with tqdm(total=prepared.source.size, unit="B", unit_scale=True, disable=quiet, desc=f"import {job.pk}") as bar:
 
         def look(now: ImportJob) -> None:
+            bar.total = now.read_size
             bar.set_postfix_str(f"{now.loaded_rows:,} rows, {now.status}")
             bar.update(now.data_offset + now.committed_bytes - bar.n)
 

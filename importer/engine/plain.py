@@ -1,0 +1,124 @@
+"""What a file holds once it is unpacked and, where its encoding needs that, turned into UTF-8."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from importer.engine import encodings
+from importer.engine.encodings import Kind
+from importer.engine.errors import SourceProblem
+from importer.engine.file_kinds import refuse_other_kinds
+from importer.engine.packed import PIECE_BYTES, WORDS, Limits, Piece, packing, unpacked
+
+
+def needs_copy(packing: str, encoding: str) -> bool:
+    """Whether a file is read from a plain copy; then its offsets and lines are those of the copy."""
+    return bool(packing) or encodings.kind(encoding) is Kind.OTHER
+
+
+def plain_pieces(fd: int, packing: str, encoding: str, limits: Limits) -> Iterator[Piece]:
+    """The plain bytes of an open file from its start, and how many of its own bytes each piece has come to.
+
+    Unpacked, and in UTF-8 where the encoding is one that ASCII bytes do not stand for themselves in. Raises
+    SourceProblem as unpacked() and encodings.copied() do.
+    """
+    used = 0
+
+    def counted(pieces: Iterator[Piece]) -> Iterator[bytes]:
+        nonlocal used
+        for piece in pieces:
+            used = piece.used
+            yield piece.data
+
+    packed = unpacked(fd, packing, limits) if packing else _as_it_is(fd)
+    plain = counted(packed)
+    if encodings.kind(encoding) is Kind.OTHER:
+        plain = encodings.copied(plain, encoding)
+    for data in plain:
+        yield Piece(data, used)
+
+
+def _as_it_is(fd: int) -> Iterator[Piece]:
+    at = 0
+    while data := os.pread(fd, PIECE_BYTES, at):
+        at += len(data)
+        yield Piece(data, at)
+
+
+@dataclass(frozen=True)
+class Head:
+    """The first bytes of what a file of `size` bytes holds, at most `wanted`, unpacked but not decoded.
+
+    `used` bytes of the file have come to them; `whole` if they are all there is.
+    """
+
+    packing: str
+    data: bytes
+    size: int
+    used: int
+    wanted: int
+
+    @property
+    def whole(self) -> bool:
+        return len(self.data) < self.wanted or (not self.packing and self.size == self.wanted)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A plain file that can be read through `fd` as far as `readable`; it has `size` bytes, or about so many.
+
+    `whole`: it can be read to its end.
+    """
+
+    fd: int
+    readable: int
+    size: int
+    whole: bool
+
+
+def read_head(fd: int, wanted: int) -> Head:
+    """Look into an open file, as far as `wanted` unpacked bytes.
+
+    Raises SourceProblem as unpacked() does, and for what is no text: a picture, a workbook, an archive in an archive.
+    """
+    size = os.fstat(fd).st_size
+    data = os.pread(fd, wanted, 0)
+    packed_as = packing(data)
+    refuse_other_kinds(data)
+    if not packed_as:
+        return Head("", data, size, len(data), wanted)
+    data, used = _first(unpacked(fd, packed_as, Limits()), wanted)
+    refuse_other_kinds(data)
+    if packing(data):
+        raise SourceProblem(
+            f"The file is packed twice: inside is another one ({WORDS[packing(data)]}).", advice="Unpack it once."
+        )
+    return Head(packed_as, data, size, used, wanted)
+
+
+def _first(pieces: Iterator[Piece], wanted: int) -> tuple[bytes, int]:
+    """The first bytes, `wanted` of them if there are so many, and about how much of the file they come from."""
+    data, used = bytearray(), 0
+    for piece in pieces:
+        data += piece.data
+        used = piece.used
+        if len(data) >= wanted:
+            return bytes(data[:wanted]), max(1, used * wanted // len(data))
+    return bytes(data), used
+
+
+@contextmanager
+def open_sample(fd: int, head: Head, encoding: str) -> Iterator[Sample]:
+    """The plain file, where that is the file itself; else as much of it as the head has, in a file of its own."""
+    if not needs_copy(head.packing, encoding):
+        yield Sample(fd, head.size, head.size, True)
+        return
+    data, used = _first(plain_pieces(fd, head.packing, encoding, Limits()), head.wanted)
+    whole = len(data) < head.wanted
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        size = len(data) if whole else max(len(data), len(data) * head.size // used)
+        yield Sample(file.fileno(), len(data), size, whole)

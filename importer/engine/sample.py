@@ -1,0 +1,103 @@
+"""The first part of a file, as far as a look at it needs: unpacked, its encoding told, its first records."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from importer.engine import encodings
+from importer.engine.dialect import Dialect
+from importer.engine.encodings import Kind
+from importer.engine.errors import SourceChanged, SourceProblem
+from importer.engine.plain import Head, Sample
+from importer.engine.records import fields
+from importer.engine.scanner import blocks, end_of_records, read_exactly
+
+SAMPLE_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Told:
+    """The encoding of a file, and why: `notes` for people. A `doubt` says what speaks for none: then it is a guess."""
+
+    encoding: str
+    notes: tuple[str, ...] = ()
+    doubt: SourceProblem | None = None
+
+
+def tell_encoding(head: Head, asked: str = "") -> Told:
+    """A byte order mark decides, then what was asked for, then whether the head is UTF-8; else it is a guess."""
+    marked, _ = encodings.marked(head.data)
+    if marked:
+        instead = f" So it is not read as {asked}." if asked not in ("", marked) else ""
+        return Told(marked, (f"The file begins with the byte order mark of {marked}; it is left out.{instead}",))
+    invalid = encodings.invalid_at(head.data, encodings.UTF8, final=head.whole)
+    odd = _odd_byte(head.data, invalid) if invalid >= 0 else ""
+    if asked:
+        return Told(asked, _notes_on_asked(head.data, asked, odd))
+    wide = encodings.unmarked_wide(head.data)
+    if not odd and not wide:
+        return Told(encodings.UTF8)
+    guess = wide or _fitting_guess(head.data)
+    odd = odd or "Every second byte is zero"
+    doubt = SourceProblem(
+        f"{odd}, so this is no UTF-8.",
+        where=f"line {_line(head.data, invalid)}" if invalid >= 0 else "",
+        advice=f"If it is {guess}: --encoding {guess}; else name its own.",
+    )
+    return Told(guess, (f"{odd}; {guess} is a guess: check the words below.",), doubt)
+
+
+def _fitting_guess(data: bytes) -> str:
+    return encodings.GUESS if encodings.invalid_at(data, encodings.GUESS) < 0 else encodings.LAST_GUESS
+
+
+def _odd_byte(data: bytes, at: int) -> str:
+    return f"The byte 0x{data[at]:02X} on line {_line(data, at)} is not UTF-8"
+
+
+def _line(data: bytes, at: int) -> int:
+    return data.count(b"\n", 0, at) + 1
+
+
+def _notes_on_asked(data: bytes, asked: str, odd: str) -> tuple[str, ...]:
+    if asked == encodings.UTF8:
+        return (f"{odd}: its row cannot be read.",) if odd else ()
+    if encodings.kind(asked) is not Kind.SINGLE:
+        return ()
+    if odd:
+        return (f"{odd}; it is read as {asked}: check the words below.",)
+    return () if data.isascii() else (f"The text would be valid UTF-8, too, but is read as {asked}: please check.",)
+
+
+@dataclass(frozen=True)
+class SampleRecord:
+    """A record's byte offset and line in the plain file, and its values as text."""
+
+    offset: int
+    line: int
+    values: tuple[str, ...]
+
+
+def sample_records(sample: Sample, dialect: Dialect, start: int) -> Iterator[SampleRecord]:
+    """Records from byte `start` on, read as the scan reads them; raises as scan() does.
+
+    A record that the end of a sample cuts is left out.
+    """
+    fd, end, block_bytes = sample.fd, sample.readable + 1, max(1, sample.readable - start)
+    if sample.whole:
+        # Else a byte more than there is, so that nobody takes the sample's end for the file's.
+        end, block_bytes = end_of_records(fd, dialect, start, sample.readable), SAMPLE_BYTES
+    try:
+        for block in blocks(fd, dialect, start, 1, end, block_bytes=block_bytes):
+            data = block.data or read_exactly(fd, block.size, block.offset)
+            low, line = 0, block.first_line
+            while low < block.size:
+                high = block.ends.first(low)
+                values = (encodings.text(value, dialect.encoding) for value in fields(data[low:high], dialect))
+                yield SampleRecord(block.offset + low, line, tuple(values))
+                line += data.count(b"\n", low, high)
+                low = high
+            if block.offset + block.size >= SAMPLE_BYTES:
+                return
+    except SourceChanged:
+        if sample.whole:
+            raise
