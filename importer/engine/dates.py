@@ -80,6 +80,17 @@ def pattern(datetime_format: str, digits: int = 6) -> str:
     return "".join(parts.get(part) or re.escape(part) for part in re.split("(%.)", datetime_format))
 
 
+def native(column: Column) -> str:
+    """A pattern for the texts that a column of dates or times takes by itself and keeps as they are."""
+    digits = fraction_digits(column)
+    fraction = rf"(?:\.[0-9]{{1,{digits}}}0*)?" if digits else r"(?:\.0*)?"
+    clock = f"[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}}{fraction})?"
+    day = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+    if column.kind == "time":
+        return f"-?[0-9]{{0,1}}{clock}"
+    return day if column.kind == "date" else f"{day}(?:[ T]{clock})?"
+
+
 def fraction_digits(column: Column) -> int:
     """How many digits of a second's fraction the column keeps: datetime(3) keeps 3."""
     found = re.search(r"\((\d)\)", column.type)

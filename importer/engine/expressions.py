@@ -11,21 +11,27 @@ from importer.engine import dates
 from importer.engine.mapping import ColumnMapping
 from importer.engine.sql import quote_text
 from importer.engine.table import Column
-from importer.engine.transforms import TRANSFORMS
+from importer.engine.transforms import INTEGERS, TRANSFORMS
+from importer.engine.values import DATE_KINDS, TIME_KINDS
 
 LISTS = ("enum", "set")
-# As information_schema writes them in a list; other characters stand for themselves.
-_ESCAPED = {r"\n": "\n", r"\r": "\r", r"\0": "\0"}
 # Bytes that fit into these, so that one more does not.
 BLOBS = {"tinyblob": 255, "blob": 65535, "mediumblob": 16777215}
+# What a column keeps as it is, of numbers that SQL would read with a point or an exponent.
+_NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+UNCHANGED = {
+    **dict.fromkeys(INTEGERS, r"[+-]?[0-9]+(?:\.0*)?"),
+    **dict.fromkeys(("float", "double"), rf"{_NUMBER}(?:[eE][+-]?[0-9]{{1,3}})?"),
+    "decimal": _NUMBER,
+    "year": "[0-9]{4}",
+}
 # Longer texts are no numbers, dates or lists, and make a server run out of stack on a pattern that repeats a group.
 LONGEST = 20_000
 
 
-def is_plain(mapping: ColumnMapping, column: Column) -> bool:
+def is_plain(mapping: ColumnMapping) -> bool:
     """Whether the field's text goes into the column as it is."""
-    asked = mapping.null_markers or mapping.datetime_format or mapping.transforms
-    return not (asked or column.kind in LISTS)
+    return not (mapping.null_markers or mapping.datetime_format or mapping.transforms)
 
 
 def expression(text: str, mapping: ColumnMapping, column: Column) -> str:
@@ -50,10 +56,10 @@ def _value(text: str, mapping: ColumnMapping, column: Column) -> str:
         return _date(text, mapping.datetime_format, column)
     reading = next((TRANSFORMS[name] for name in mapping.transforms if not TRANSFORMS[name].cleans), None)
     if reading is None:
-        return _listed(text, column) if column.kind in LISTS else text
+        return _checked(text, column) if mapping.transforms else text
     value = reading.expression(text, column)
     if reading.takes is None:
-        return value
+        return _checked(value, column)
     taken = _matches(text, reading.takes(column), any_length=reading.any_length)
     return _where(text, taken, value, reading.label.lower(), column)
 
@@ -64,24 +70,33 @@ def _date(text: str, datetime_format: str, column: Column) -> str:
     return _where(text, _matches(text, pattern), value, datetime_format, column)
 
 
+def _checked(text: str, column: Column) -> str:
+    """A text that was cleaned, where the column would change it silently; exactness.py looks at texts as they are."""
+    if column.kind in UNCHANGED:
+        return _where(text, _matches(text, UNCHANGED[column.kind]), text, f"a plain {column.kind}", column)
+    if column.kind in DATE_KINDS | TIME_KINDS:
+        return _where(text, _matches(text, dates.native(column)), text, f"a plain {column.kind}", column)
+    if column.kind == "bit":
+        number = TRANSFORMS["number"]
+        assert number.takes
+        return _where(text, _matches(text, number.takes(column)), number.expression(text, column), "a number", column)
+    if column.kind == "char":
+        return _where(text, f"{text} NOT LIKE '% '", text, "without spaces behind", column)
+    return _listed(text, column)
+
+
 def _listed(text: str, column: Column) -> str:
     """The text where it is in the column's list: the server would also take a number, as a place in the list.
 
     Letters may differ in case; the server itself refuses that where the column's collation does.
     """
-    if column.kind == "enum":
-        lowered = ", ".join(f"CAST(LOWER({quote_text(member)}) AS BINARY)" for member in members(column))
-        return _where(text, f"CAST(LOWER({text}) AS BINARY) IN ({lowered})", text, "in the list", column)
-    one = "|".join(re.escape(member) for member in members(column))
-    return _where(text, _matches(text, f"(?:(?:{one})(?:,(?:{one}))*)?"), text, "in the list", column)
-
-
-def members(column: Column) -> list[str]:
-    """What an ENUM or SET column can hold, in its order; nothing for other kinds."""
     if column.kind not in LISTS:
-        return []
-    written = re.findall(r"'((?:[^'\\]|''|\\.)*)'", column.type, re.DOTALL)
-    return [re.sub(r"'(')|\\(.)", lambda found: _ESCAPED.get(found[0], found[1] or found[2]), each) for each in written]
+        return text
+    if column.kind == "enum":
+        lowered = ", ".join(f"CAST(LOWER({quote_text(member)}) AS BINARY)" for member in column.members)
+        return _where(text, f"CAST(LOWER({text}) AS BINARY) IN ({lowered})", text, "in the list", column)
+    one = "|".join(re.escape(member) for member in column.members)
+    return _where(text, _matches(text, f"(?:(?:{one})(?:,(?:{one}))*)?"), text, "in the list", column)
 
 
 def _where(text: str, taken: str, value: str, wanted: str, column: Column) -> str:
@@ -105,8 +120,10 @@ def _refused(text: str, wanted: str, column: Column) -> str:
         return f"REPEAT('?', {_size(column) + 1})"
     if column.kind in BLOBS:
         return f"REPEAT('?', {BLOBS[column.kind] + 1})"
+    if column.kind == "char":
+        return f"CONCAT({text}, REPEAT('?', {_size(column) + 1}))"
     words = f"not {wanted}: "
-    while any(member.lower().startswith(words.lower()) for member in members(column)):
+    while any(member.lower().startswith(words.lower()) for member in column.members):
         words = f"({words}"
     return f"CONCAT({quote_text(words)}, {text})"
 

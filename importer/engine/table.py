@@ -1,6 +1,7 @@
 """A target table as the server describes it: columns, keys, engine, triggers."""
 
 import difflib
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,19 @@ import xxhash
 
 from importer.engine.connection import Connection, fetch_all
 from importer.engine.errors import TargetProblem
+
+# As information_schema writes them in a list; other characters stand for themselves.
+_ESCAPED = {r"\n": "\n", r"\r": "\r", r"\0": "\0"}
+
+
+def list_members(type_: str) -> tuple[str, ...]:
+    """The members of a full type such as `enum('a','it''s')`."""
+
+    def unescaped(found: re.Match[str]) -> str:
+        return _ESCAPED.get(found[0]) or found[1] or found[2]
+
+    written = re.findall(r"'((?:[^'\\]|''|\\.)*)'", type_, re.DOTALL)
+    return tuple(re.sub(r"'(')|\\(.)", unescaped, each) for each in written)
 
 
 @dataclass(frozen=True)
@@ -25,6 +39,11 @@ class Column:
     def kind(self) -> str:
         """The type's first word in lower case: int, varchar, datetime..."""
         return self.type.split("(")[0].split(" ")[0].lower()
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """What a column of ENUM or SET can hold, in its order; nothing for other kinds."""
+        return list_members(self.type) if self.kind in ("enum", "set") else ()
 
     @property
     def required(self) -> bool:

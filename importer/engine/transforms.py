@@ -42,6 +42,8 @@ class Transform:
     expression: Callable[[str, Column], str]
     cleans: bool = False
     any_length: bool = False
+    # The same in Python, where a value's digits are to be looked at.
+    twin: Callable[[str], str] | None = None
 
     def goes_with(self, column: Column) -> bool:
         return not self.kinds or column.kind in self.kinds
@@ -54,6 +56,17 @@ class Transform:
 def fitting(column: Column) -> list[Transform]:
     """The transforms that go with the column."""
     return [each for each in TRANSFORMS.values() if each.goes_with(column)]
+
+
+def plain_text(text: str, names: Sequence[str], column: Column) -> str | None:
+    """The number that the server makes of the text before it stores it; None if it takes it for none."""
+    for name, each in TRANSFORMS.items():
+        if name not in names:
+            continue
+        if each.twin is None or not each.fits(text, column):
+            return None
+        text = each.twin(text)
+    return text
 
 
 def check_transforms(names: Sequence[str], datetime_format: str, column: Column) -> None:
@@ -118,6 +131,10 @@ def _grouped(separators: str, mark: str) -> Callable[[Column], str]:
     return takes
 
 
+def _plainly(separators: str, mark: str) -> Callable[[str], str]:
+    return lambda text: text.translate(dict.fromkeys(map(ord, separators))).replace(mark, ".")
+
+
 def _plain_number(separators: str, mark: str) -> Callable[[str, Column], str]:
     """The same number as SQL writes it."""
 
@@ -161,13 +178,22 @@ def _bytes_of_hex(text: str, _column: Column) -> str:
 
 def _number(name: str, label: str, example: str, separators: str, mark: str) -> Transform:
     takes = _grouped(separators, mark) if separators else _decimal_comma
-    return Transform(name, label, example, NUMBERS, takes, _plain_number(separators, mark))
+    sql, twin = _plain_number(separators, mark), _plainly(separators, mark)
+    return Transform(name, label, example, NUMBERS, takes, sql, twin=twin)
+
+
+def _trim(name: str, label: str, example: str, twin: Callable[[str, str], str]) -> Transform:
+    at_start, at_end = twin(" a ", BLANKS)[0] == "a", twin(" a ", BLANKS)[-1] == "a"
+    cleaned = _trimmed(at_start, at_end)
+    return Transform(
+        name, label, example, frozenset(), None, cleaned, cleans=True, twin=lambda text: twin(text, BLANKS)
+    )
 
 
 _ALL = (
-    Transform("trim", "Trim both ends", "“ a ” → “a”", frozenset(), None, _trimmed(True, True), cleans=True),
-    Transform("trim-left", "Trim the start", "“ a ” → “a ”", frozenset(), None, _trimmed(True, False), cleans=True),
-    Transform("trim-right", "Trim the end", "“ a ” → “ a”", frozenset(), None, _trimmed(False, True), cleans=True),
+    _trim("trim", "Trim both ends", "“ a ” → “a”", str.strip),
+    _trim("trim-left", "Trim the start", "“ a ” → “a ”", str.lstrip),
+    _trim("trim-right", "Trim the end", "“ a ” → “ a”", str.rstrip),
     _number("decimal-comma", "Decimal comma", "1234,5 → 1234.5", "", ","),
     _number("thousands-comma", "Thousands comma", "1,234.5 → 1234.5", ",", "."),
     _number("thousands-dot", "Thousands dot, decimal comma", "1.234,5 → 1234.5", ".", ","),

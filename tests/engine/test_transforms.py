@@ -1,16 +1,20 @@
 """Every transform on real servers: the exact value arrives, or the row is bad and the server says which one it is."""
 
+import json
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
 
+from importer.engine.boundaries import LineEnds
 from importer.engine.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
+from importer.engine.exactness import Exactness
 from importer.engine.feed import PieceFeed, SourceBytes
 from importer.engine.mapping import ColumnMapping, check_mapping
 from importer.engine.methods import load_data_local
+from importer.engine.scanner import Block
 from importer.engine.table import read_table
 from importer.engine.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform
 from importer.engine.warnings import read_warnings
@@ -238,7 +242,7 @@ LISTS = [
         {"a": "a", "A": "a", "2": "2", "é": "é"},
         ["1", "3", "0", "", "a ", "e", "ab", "'a'", "\0"],
     ),
-    ("ENUM('','a')", {"": "", "a": "a"}, ["0", "1", "2", " "]),
+    ("ENUM('','a')", {"": "", "a": "a"}, ["0", "1", "2", "b"]),
     ("ENUM('it''s','\\\\','a,b','%s')", {"it's": "it's", "\\": "\\", "a,b": "a,b", "%s": "%s"}, ["its", "\\\\", "1"]),
     (r"ENUM('\n','\0')", {"\0": "\0"}, ["n", "0", "\r"]),
     ("ENUM('not in the list: x','x y')", {"x y": "x y", "not in the list: x": "not in the list: x"}, ["x", "y"]),
@@ -255,10 +259,30 @@ LISTS = [
 
 @pytest.mark.parametrize(("column", "values", "wrong"), LISTS)
 def test_lists_take_their_members_and_no_places(database: Address, column: str, values: dict, wrong: list[str]):
-    found = stored(database, column, ColumnMapping("v"), [*values, *wrong])
+    found = stored(database, column, read("trim-left"), [*values, *wrong])
     # mysqlclient gives a SET as a set.
     plain = {key: ",".join(sorted(value)) if isinstance(value, set) else value for key, value in found.items()}
     assert plain == values | dict.fromkeys(wrong, "bad")
+
+
+CLEANED = [
+    ("INT", {" 7": 7, "7.0": 7}, ["1.5", "1e3", "7 ", "0x1", "1,5"]),
+    ("DECIMAL(5,1)", {" 1.5": Decimal("1.5"), ".5": Decimal("0.5")}, ["1.25", "1e3", "1.5 ", "-"]),
+    ("DOUBLE", {" 1.5e3": 1500.0}, ["1.5.", "nan", "1.5x"]),
+    ("YEAR", {" 2024": 2024}, ["24", "4", "2024 "]),
+    ("DATE", {" 2024-2-1": date(2024, 2, 1)}, ["24-2-1", "2024-02-30", "2024-02-01 10:00", "20240201", "2024-02-01 "]),
+    ("DATETIME(1)", {" 2024-02-01T10:11:12.50": datetime(2024, 2, 1, 10, 11, 12, 500000)}, ["2024-02-01 10:11:12.55"]),
+    ("TIME", {" 10:11:12.0": timedelta(hours=10, minutes=11, seconds=12)}, ["10:11:12.5", "10:61", "1011"]),
+    ("BIT(8)", {" 5": b"\x05"}, ["256", "x", "5 "]),
+    ("CHAR(3)", {" ab": "ab", "": ""}, ["a ", "abcd"]),
+    ("VARCHAR(3)", {" ab": "ab", "a ": "a "}, ["abcd"]),
+]
+
+
+@pytest.mark.parametrize(("column", "values", "wrong"), CLEANED)
+def test_what_is_left_after_trimming_is_kept_or_bad(database: Address, column: str, values: dict, wrong: list[str]):
+    found = stored(database, column, read("trim-left"), [*values, *wrong])
+    assert found == values | dict.fromkeys(wrong, "bad")
 
 
 INJECTIONS = ["'", "\\", "\\'", "'); DROP TABLE t; -- ", "`", "%", "\0", "\x1a", "\r", '"', "@field1", "é😀"]
@@ -297,3 +321,28 @@ def test_what_does_not_go_together_is_refused(database: Address, column: str, ma
     with pytest.raises(Problem) as caught:
         Loaded(database, column, mapping, ["1"])
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "notices"),
+    [
+        ("FLOAT", "16.777.217,0", 1),
+        ("FLOAT", "1.234,5", 0),
+        ("FLOAT", "0,123456789", 1),
+        ("DOUBLE", "0,1234567", 0),
+        ("DOUBLE", "1.234.567.890.123.456.789", 1),
+        ("FLOAT", "not a number", 0),
+    ],
+)
+def test_digits_that_floating_point_loses_are_counted(database: Address, column: str, text: str, notices: int):
+    with connect(database) as connection:
+        execute(connection, f"CREATE TABLE f (v {column})")
+        table = read_table(connection, database.database, "f")
+    dialect = Dialect(delimiter=";", header=False)
+    exactness = Exactness.of(dialect, [read("thousands-dot")], table, mariadb=True, rounding="notice")
+    data = f"{text}\n1,5\n".encode()
+    block = Block(0, 1, len(data), 2, LineEnds(data, len(data)), data)
+    assert exactness.suspicious(block) is bool(notices)
+    found = exactness.examine(block)
+    assert (len(found.faults), sum(found.notices.values())) == (0, notices)
+    assert Exactness.from_json(json.loads(json.dumps(exactness.as_json()))) == exactness

@@ -142,7 +142,10 @@ class Exactness:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Exactness":
-        checks = tuple(FieldCheck(**{**each, "null_markers": tuple(each["null_markers"])}) for each in values["checks"])
+        lists = ("null_markers", "transforms")
+        checks = tuple(
+            FieldCheck(**{**each, **{name: tuple(each[name]) for name in lists}}) for each in values["checks"]
+        )
         return cls(**{**values, "dialect": Dialect(**values["dialect"]), "checks": checks})
 
 
@@ -151,6 +154,11 @@ def _check(mapping: ColumnMapping, table: Table) -> FieldCheck:
         return FieldCheck("")
     column = table.column(mapping.column)
     nullable = column.nullable or column.auto_increment
+    if mapping.transforms:
+        # Its expression refuses what the column would change, all but the digits of floating point.
+        floating = column.kind in ("float", "double")
+        names = mapping.transforms if floating else ()
+        return FieldCheck(column.name, column.type if floating else "", nullable, mapping.null_markers, "", names)
     return FieldCheck(column.name, column.type, nullable, mapping.null_markers, mapping.datetime_format)
 
 

@@ -9,6 +9,8 @@ import numpy as np
 from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.formatted import Formatted
 from importer.engine.exactness.kinds import Kind, kind_of
+from importer.engine.exactness.numbers import FloatingPoint
+from importer.engine.exactness.transformed import Transformed
 from importer.engine.exactness.verdict import NULL_REFUSED, Verdict, refused
 
 
@@ -16,7 +18,8 @@ from importer.engine.exactness.verdict import NULL_REFUSED, Verdict, refused
 class FieldCheck:
     """How one field is checked, for a column of this full type; "" leaves it to the server.
 
-    `null_markers` become NULL, which only a `nullable` column takes. `datetime_format` is the mapping's.
+    `null_markers` become NULL, which only a `nullable` column takes. `datetime_format` and `transforms` are the
+    mapping's.
     """
 
     column: str
@@ -24,6 +27,7 @@ class FieldCheck:
     nullable: bool = True
     null_markers: tuple[str, ...] = ()
     datetime_format: str = ""
+    transforms: tuple[str, ...] = ()
 
 
 NULL = refused(NULL_REFUSED, "The value is NULL, which the column does not take.")
@@ -41,10 +45,12 @@ class Judge:
 
     @classmethod
     def of(cls, check: FieldCheck, *, mariadb: bool, encoding: str) -> "Judge":
-        kind = kind_of(check.type, mariadb) if check.type else None
+        kind: Kind | None = kind_of(check.type, mariadb) if check.type else None
         if check.datetime_format:
             digits = getattr(kind, "digits", 0)
             kind = Formatted(check.type, check.datetime_format, digits, check.type.lower() == "date")
+        if isinstance(kind, FloatingPoint) and check.transforms:
+            kind = Transformed(kind, check.transforms)
         markers = frozenset(marker.encode(encoding, "replace") for marker in check.null_markers)
         return cls(check, kind, markers, lambda value: value.decode(encoding, "backslashreplace"))
 

@@ -9,6 +9,7 @@ from importer.engine.exactness.numbers import FixedPoint, FloatingPoint, WholeNu
 from importer.engine.exactness.texts import Bits, Bytes, Geometry, Json, Members, Text
 from importer.engine.exactness.times import Clock, Day, Moment, Year
 from importer.engine.exactness.verdict import Verdict
+from importer.engine.table import list_members
 
 
 class Kind(Protocol):
@@ -46,7 +47,7 @@ def kind_of(type_: str, mariadb: bool) -> Kind | None:
     return (
         _number(name, type_, sizes, unsigned=unsigned, mariadb=mariadb)
         or _time(name, type_, sizes, mariadb=mariadb)
-        or _text(name, type_, sizes, arguments)
+        or _text(name, type_, sizes)
     )
 
 
@@ -73,14 +74,13 @@ def _time(name: str, type_: str, sizes: list[int], *, mariadb: bool) -> Kind | N
     return Year(type_, mariadb) if name == "year" else None
 
 
-def _text(name: str, type_: str, sizes: list[int], arguments: str) -> Kind | None:
+def _text(name: str, type_: str, sizes: list[int]) -> Kind | None:
     if name in ("char", "varchar"):
         return Text(type_, sizes[0] if sizes else 1, name == "char")
     if name in ("binary", "varbinary"):
         return Bytes(type_, sizes[0] if sizes else 1, name == "binary")
     if name in ("enum", "set"):
-        members = tuple(each.replace("''", "'") for each in re.findall(r"'((?:[^']|'')*)'", arguments))
-        return Members(type_, members, name == "set")
+        return Members(type_, list_members(type_), name == "set")
     if name.endswith("text") and name[:-4] in TEXT_BYTES:
         return Text(type_, TEXT_BYTES[name[:-4]])
     if name.endswith("blob") and name[:-4] in TEXT_BYTES:

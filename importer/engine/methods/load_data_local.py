@@ -114,7 +114,7 @@ class _Reading:
         """Whether it passes through a variable and an expression."""
         if self.column is None:
             return False
-        return self.keep_null_word or self.traced or not is_plain(self.mapping, self.column)
+        return self.keep_null_word or self.traced or not is_plain(self.mapping)
 
     @property
     def target(self) -> str:

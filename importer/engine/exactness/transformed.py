@@ -1,0 +1,36 @@
+"""Numbers in a spelling of their own, for a column of floating point: do their digits survive?"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from importer.engine.exactness.cells import Cells
+from importer.engine.exactness.numbers import FloatingPoint
+from importer.engine.exactness.verdict import Verdict
+from importer.engine.table import Column
+from importer.engine.transforms import plain_text
+
+
+@dataclass(frozen=True)
+class Transformed:
+    """A number that `transforms` read, and how the column `keeps` it."""
+
+    keeps: FloatingPoint
+    transforms: tuple[str, ...]
+
+    @property
+    def type(self) -> str:
+        return self.keeps.type
+
+    def unusual(self, cells: Cells) -> Any:
+        """Cells with more bytes than digits that always survive; all of them where something else can go wrong."""
+        if self.keeps.scale >= 0 or self.keeps.unsigned:
+            return np.arange(len(cells))
+        return np.flatnonzero(cells.lengths > self.keeps.digits)
+
+    def judge(self, text: str) -> Verdict | None:
+        """None for a text that is no such number: the server says so itself."""
+        column = Column("", self.keeps.type, nullable=True, default=None, auto_increment=False, generated=False)
+        plain = plain_text(text, self.transforms, column)
+        return None if plain is None else self.keeps.judge(plain)
