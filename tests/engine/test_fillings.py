@@ -27,14 +27,15 @@ def loaded(
     fillings: tuple[Filling, ...],
     dialect: Dialect = DIALECT,
     chunk_bytes: int = 2**20,
+    options: Options = Options(),  # noqa: B008 - frozen
 ) -> None:
     with connect(address) as connection:
         table = read_table(connection, address.database, "t")
         server = read_server(connection, address)
-    plan = make_plan(path.stat().st_size, dialect, table, mapping, Options(), server, fillings)
+    plan = make_plan(path.stat().st_size, dialect, table, mapping, options, server, fillings)
     for chunk in ranges(path, dialect, chunk_bytes):
-        work = Work("job-1", 1, path, address, dialect, plan, chunk, file_name="it's \\ é.csv", began=BEGAN)
-        load_chunk(work, Watch())
+        work = Work("job-1", 1, path, address, dialect, plan, chunk, options=options, rejects=path.parent / "rejects")
+        load_chunk(replace(work, file_name="it's \\ é.csv", began=BEGAN), Watch())
 
 
 @pytest.fixture
@@ -56,6 +57,21 @@ def test_every_source_in_every_chunk(database: Address, texts: Path):
         execute(connection, "SET time_zone = '+00:00'")
         found = fetch_all(connection, "SELECT DISTINCT t, f, a, b FROM t")
     assert found == [("x", "it's \\ é.csv", began, began)]
+
+
+@pytest.mark.parametrize("chunk_bytes", [2**20, 2000])
+def test_rows_keep_their_numbers_when_others_are_left_out(database: Address, tmp_path: Path, chunk_bytes: int):
+    given_table(database, "n INT UNIQUE, t TEXT, r INT, l INT")
+    path = tmp_path / "bad.csv"
+    bad = {3: b"x", 4: b"1,2,3", 500: b"999999999999", 777: b"7,again"}  # the last one only the table knows
+    path.write_bytes(b"".join(bad.get(row, b'%d,"a\nb"' % row) + b"\n" for row in range(1, 1001)))
+    (tmp_path / "rejects").mkdir()
+    options = Options(on_error="reject")
+    fillings = (Filling("r", "row"), Filling("l", "line"))
+    loaded(database, path, columns("n", "t"), fillings, chunk_bytes=chunk_bytes, options=options)
+    found = rows_of(database, "n, r, l")
+    good = [row for row in range(1, 1001) if row not in bad]
+    assert sorted(found) == [(row, row, 2 * row - 1 - sum(each < row for each in bad)) for row in good]
 
 
 @pytest.mark.parametrize("source", ["row", "line"])
