@@ -39,7 +39,7 @@ class Choices:
     def dialect(self) -> Dialect | None:
         """None before anybody has seen what was sniffed. Raises SourceProblem if the characters do not go together."""
         if "delimiter" not in self.values:
-            return self.again.dialect if self.again else None
+            return None
         return Dialect(
             delimiter=self.values["delimiter"],
             quote=self.values.get("quote", ""),

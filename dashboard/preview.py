@@ -1,17 +1,20 @@
 """What is known of one uploaded file before its import: its first rows, where they would go, and the plan."""
 
+import codecs
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from dashboard.choices import Choices, show_markers
 from importer import sources
 from importer.engine.connection import Connection, connect
 from importer.engine.dialect import RFC4180, Dialect
+from importer.engine.encodings import UTF8
 from importer.engine.errors import Problem
 from importer.engine.mapping import ColumnMapping
 from importer.engine.plan import MIB
 from importer.engine.profile import Profile, mapping_notes, profile_file, suggest_mapping
+from importer.engine.sample import SAMPLE_BYTES
 from importer.engine.table import Column, Table, list_tables, read_table
 from importer.models import SourceFile, Target
 from importer.preparation import Prepared, prepare
@@ -132,8 +135,9 @@ def look(source: SourceFile, choices: Choices) -> Preview:
     """Sniff the file, read the table, map and plan; a Problem ends it there and is kept in the preview."""
     preview = Preview(source, choices)
     try:
-        preview.dialect = choices.dialect or RFC4180
-        preview.profile = profile_file(source.file, choices.dialect)
+        asked = choices.dialect or _dialect_before(source, choices)
+        preview.dialect = asked or RFC4180
+        preview.profile = profile_file(source.file, asked)
         preview.dialect = preview.profile.dialect
         _read_table(preview)
         if preview.table and preview.target:
@@ -141,6 +145,23 @@ def look(source: SourceFile, choices: Choices) -> Preview:
     except Problem as problem:
         preview.problem = sources.named(problem, source)
     return preview
+
+
+def _dialect_before(source: SourceFile, choices: Choices) -> Dialect | None:
+    """That of the import whose rejected rows these are.
+
+    But UTF-8 if the file is that beyond doubt: whoever mends a file often saves it so.
+    """
+    if not choices.again:
+        return None
+    dialect = choices.again.file_dialect
+    with source.file.open("rb") as file:
+        start = file.read(SAMPLE_BYTES)
+    try:
+        text = codecs.getincrementaldecoder(UTF8)().decode(start)
+    except UnicodeDecodeError:
+        return dialect
+    return dialect if text.isascii() else replace(dialect, encoding=UTF8)
 
 
 def _read_table(preview: Preview) -> None:

@@ -20,6 +20,8 @@ from django.db.models import Q
 from importer import sources
 from importer.engine import encodings
 from importer.engine.errors import SourceProblem
+from importer.engine.load import open_source
+from importer.engine.scanner import read_exactly
 from importer.models import Chunk, ImportJob, SourceFile
 
 HEADER = ("line", "byte_offset", "column", "value", "code", "reason")
@@ -44,13 +46,16 @@ def folder(job: ImportJob) -> Path:
 
 
 def make_folder(job: ImportJob) -> Path:
-    """The job's folder, with what stands before the data in the source: a reject file begins with it."""
+    """The job's folder, with what stands before the data in the source: a reject file begins with it.
+
+    Raises SourceProblem if the source is gone.
+    """
     path = folder(job)
     head = path / HEAD
     if not head.exists():
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with job.plain_file.open("rb") as source:
-            _replace(head, [source.read(job.data_offset)])
+        with open_source(job.plain_file) as fd:
+            _replace(head, [read_exactly(fd, job.data_offset, 0)])
     return path
 
 

@@ -4,14 +4,15 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from importer import copies, jobs, live, rejects, sources
 from importer.engine import verify
 from importer.engine.connection import kill
 from importer.engine.errors import Problem, SourceChanged, TargetProblem
-from importer.engine.load import Watch, Work, load_chunk, open_source
-from importer.engine.outcome import Outcome, Tally
+from importer.engine.load import Watch, Work, load_chunk, loaded_before, open_source
+from importer.engine.outcome import Outcome
 from importer.engine.scanner import ChunkRange, scan
 from importer.heart import Heart
 from importer.models import Chunk, ImportJob
@@ -63,8 +64,8 @@ def load(chunk_id: int, then: Then) -> None:
             outcome = load_chunk(_work(chunk), watch)
         jobs.record_loaded(chunk, outcome)
     except Exception as error:
-        if isinstance(error, TargetProblem) and _is_in(chunk):
-            jobs.record_loaded(chunk, Outcome(chunk.rows, True, {}, Tally(chunk.rows)))
+        if isinstance(error, TargetProblem) and (committed := _committed(chunk)):
+            jobs.record_loaded(chunk, committed)
         elif heart.ended_it:
             jobs.record_cancelled(chunk)
         else:
@@ -161,7 +162,8 @@ def _work(chunk: Chunk) -> Work:
         file_name=job.source.name,
         began=_utc(job.started_at),
         first=not job.chunks.filter(status=Chunk.Status.LOADED).exists(),
-        options=job.options,
+        # The engine ends a chunk that is above the limit of the whole job by itself.
+        options=replace(job.options, max_rejects=jobs.most_rejects(job)),
         rejects=rejects.make_folder(job) if job.options.leaves_out else None,
     )
 
@@ -171,12 +173,15 @@ def _utc(moment: datetime | None) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") if moment else ""
 
 
-def _is_in(chunk: Chunk) -> bool:
-    """Whether the chunk was committed after all, its answer lost. If the server is away, the next attempt finds out."""
+def _committed(chunk: Chunk) -> Outcome | None:
+    """What became of a chunk that was committed after all, its answer lost.
+
+    If the server is away, the next attempt finds out.
+    """
     try:
-        return verify.chunk_is_in(chunk.job.target.address, str(chunk.job.key), chunk.number)
+        return loaded_before(_work(chunk))
     except Problem:
-        return False
+        return None
 
 
 def _end_connection(chunk: Chunk) -> None:

@@ -24,7 +24,7 @@ from importer.models import ImportJob
 def reject_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """The rejected rows as they stand in the source."""
     job = _job(pk)
-    return _download(request, job, "rejects", job.dialect.encoding, rejects.reject_file)
+    return _download(request, job, "rejects", job.file_dialect.encoding, rejects.reject_file)
 
 
 @require_safe

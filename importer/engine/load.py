@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from importer.engine import ledger, staging
-from importer.engine.connection import Address, LoaderConnection, connect_loader, execute
+from importer.engine.connection import Address, Connection, LoaderConnection, connect, connect_loader, execute
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem, TargetProblem
 from importer.engine.isolate import Findings, Isolation, Statements
@@ -116,7 +116,18 @@ def load_chunk(work: Work, watch: Watch) -> Outcome:
     return outcome
 
 
-def _already(connection: LoaderConnection, work: Work, timings: dict[str, float]) -> Outcome:
+def loaded_before(work: Work) -> Outcome | None:
+    """The outcome of the attempt that committed the chunk, None if there is none.
+
+    What to ask when an attempt ended without an answer to its COMMIT.
+    """
+    with connect(work.address) as connection:
+        if not ledger.has_chunk(connection, work.job, work.chunk.number):
+            return None
+        return _already(connection, work, {})
+
+
+def _already(connection: Connection, work: Work, timings: dict[str, float]) -> Outcome:
     """The outcome of the attempt that committed the chunk."""
     tally = ledger.tally(connection, work.job, work.chunk.number)
     reasons, notices = read_counts(work.rejects, work.chunk.number, tally) if work.rejects else ((), ())

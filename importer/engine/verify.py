@@ -29,12 +29,6 @@ class Equation:
         return f"{numbers} (rows in the file = loaded + replaced + skipped + rejected)"
 
 
-def chunk_is_in(address: Address, job: str, chunk: int) -> bool:
-    """Whether the ledger holds the chunk: what to ask when an attempt ended without an answer to its COMMIT."""
-    with connect(address) as connection:
-        return ledger.has_chunk(connection, job, chunk)
-
-
 def missing_chunks(address: Address, job: str, expected: dict[int, int]) -> set[int]:
     """The numbers of the chunks in `expected` (rows by chunk) that the ledger on the target does not hold.
 

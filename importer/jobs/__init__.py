@@ -7,6 +7,7 @@ and record; report.py: what it amounts to; guarded.py: the updates that all of t
 from importer.jobs.asked import cancel, could_leave_out, create, pause, resume, retry, set_parallelism, start
 from importer.jobs.course import advance, claim_verify, fail, planned_rows, reopen, succeed, unended, verify_failed
 from importer.jobs.guarded import release_step
+from importer.jobs.limits import most_rejects
 from importer.jobs.loading import (
     claim_chunk,
     expired_chunks,
@@ -33,6 +34,7 @@ __all__ = [
     "expired_chunks",
     "fail",
     "finish_scan",
+    "most_rejects",
     "pause",
     "planned_rows",
     "record_cancelled",

@@ -11,7 +11,8 @@ from importer.engine.plan import Options
 from importer.models import ImportJob, SourceFile
 from tests.dashboard.job_data import REFUSED, ROWS, Status, make_job
 from tests.dashboard.left_out_data import HEAD, write_parts
-from tests.dashboard.test_job import page, poll, seen_in
+from tests.dashboard.test_job import HTMX, page, poll, seen_in
+from tests.dashboard.test_new import uploaded
 
 pytestmark = pytest.mark.django_db
 
@@ -175,6 +176,18 @@ class TestAgain:
         html = browser.get(reverse("new"), {"again": job.pk}).content.decode()
         assert f"?again={job.pk}" in re.search(r'data-preview="([^"]*)"', html)[1]
         assert f"import {job.pk}" in html
+
+    @pytest.mark.parametrize(
+        ("text", "encoding"), [("Zoe", "cp1252"), ("Zoë".encode("cp1252"), "cp1252"), ("Zoë", "utf-8")]
+    )
+    def test_a_mended_file_may_come_back_in_utf8(self, browser, user, text, encoding):
+        job = with_rejects()
+        job.dialect_json |= {"encoding": "cp1252"}
+        job.save()
+        data = b"id,lat,lon\n1," + (text if isinstance(text, bytes) else text.encode()) + b",2\n"
+        source = uploaded(user, data, "mended.csv")
+        html = browser.get(reverse("new_source", args=[source.key]), {"again": job.pk}, headers=HTMX).content.decode()
+        assert re.search(rf'name="encoding" list="[^"]*" value="{encoding}"', html)
 
     @pytest.mark.parametrize("asked", ["", "x", "999999", "-1", "1" * 30])
     def test_an_import_that_is_not_there_changes_nothing(self, browser, asked):

@@ -1,0 +1,209 @@
+"""Imports that go on without the rows that cannot go in, on real servers, each step taken in this process."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from importer import jobs, rejects, sources, work
+from importer.engine import ledger
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.load import Watch, load_chunk
+from importer.engine.plan import Options
+from importer.models import Chunk, ImportJob, Target
+from importer.preparation import prepare
+from tests.importer.steps import queued, run, take
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+ROWS = 3000
+Status = ImportJob.Status
+# What stands in the file instead of a good row, by n; the row of n is on line n + 2.
+BAD = {
+    150: "150,a word that is much too long for its column,2024-01-01",
+    151: "151,word 151,2024-02-31",
+    1500: "99999999999,word 1500,2024-01-01",
+    1501: "1501,word 1501",
+    2998: "x998,word 2998,2024-01-01",
+}
+
+
+@pytest.fixture(autouse=True)
+def rejects_dir(settings, tmp_path):
+    settings.REJECTS_DIR = tmp_path / "rejects"
+
+
+@pytest.fixture
+def target(database: Address, transactional_db) -> Target:
+    with connect(database) as connection:
+        ledger.create(connection)
+        execute(connection, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20), at DATE)")
+    return saved_target(database, "t")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return written(tmp_path / "words.csv", (BAD.get(n, good(n)) for n in range(ROWS)))
+
+
+def good(n: int, word: str = "word") -> str:
+    return f"{n},{word} {n},2024-01-{n % 28 + 1:02}"
+
+
+def written(path: Path, rows) -> Path:
+    path.write_text("n,word,at\n" + "".join(f"{row}\n" for row in rows))
+    return path
+
+
+def created(target: Target, file: Path, chunk_bytes: int = 8000, **options) -> ImportJob:
+    asked = Options(**{"on_error": "reject", "chunk_bytes": chunk_bytes, "parallelism": 2, **options})
+    return jobs.create(prepare(sources.register(file), target, "t", options=asked))
+
+
+def on(target: Target, sql: str) -> list:
+    with connect(target.address) as connection:
+        if sql.startswith("SELECT"):
+            return fetch_all(connection, sql)
+        execute(connection, sql)
+        return []
+
+
+def keys(target: Target) -> set[int]:
+    return {n for (n,) in on(target, "SELECT n FROM t")}
+
+
+def reject_file(job: ImportJob) -> str:
+    return b"".join(rejects.reject_file(job)).decode()
+
+
+def explained(job: ImportJob) -> list[dict[str, str]]:
+    return list(csv.DictReader(b"".join(rejects.reasons_file(job)).decode().splitlines()))
+
+
+def test_bad_rows_of_every_kind_are_left_out_and_all_others_are_in(target: Target, file: Path):
+    job = run(created(target, file))
+    assert (job.status, job.balanced, job.problem) == (Status.SUCCEEDED, True, {})
+    assert (job.loaded_rows, job.rejected_rows, job.scanned_rows) == (ROWS - len(BAD), len(BAD), ROWS)
+    assert keys(target) == set(range(ROWS)) - set(BAD)
+    assert reject_file(job) == "n,word,at\n" + "".join(f"{row}\n" for row in BAD.values())
+    assert [int(row["line"]) for row in explained(job)] == [n + 2 for n in BAD]
+    assert [row["column"] for row in explained(job)] == ["word", "at", "n", "", "n"]
+    assert sum(kind["rows"] for kind in job.reject_reasons) == len(BAD)
+    text = file.read_bytes()
+    for row, raw in zip(explained(job), BAD.values(), strict=True):
+        assert text[int(row["byte_offset"]) :].startswith(raw.encode())
+
+
+def test_the_reject_file_loads_as_it_is_once_the_table_takes_it(target: Target, file: Path, tmp_path: Path):
+    mendable = {n: row for n, row in BAD.items() if n == 150}
+    written(file, (mendable.get(n, good(n)) for n in range(ROWS)))
+    first = run(created(target, file))
+    on(target, "ALTER TABLE t MODIFY word VARCHAR(60)")
+    again = rejects.write_reject_file(first)
+    assert again
+    second = run(created(target, again))
+    assert (second.status, second.loaded_rows) == (Status.SUCCEEDED, 1)
+    assert keys(target) == set(range(ROWS))
+
+
+@pytest.mark.parametrize(("limits", "ends"), [
+    ({"max_rejects": 4}, Status.FAILED), ({"max_rejects": 5}, Status.SUCCEEDED),
+    ({"max_reject_percent": 0.16}, Status.FAILED), ({"max_reject_percent": 0.17}, Status.SUCCEEDED),
+])  # fmt: skip
+def test_a_limit_holds_and_going_on_lifts_it(target: Target, file: Path, limits, ends):
+    job = run(created(target, file, **limits))
+    assert job.status == ends
+    if ends == Status.FAILED:
+        assert job.problem["kind"] == "TooManyRejects"
+        assert len(keys(target)) == job.loaded_rows
+        jobs.retry(job.pk)
+        job = run(job)
+    assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, len(BAD))
+    assert keys(target) == set(range(ROWS)) - set(BAD)
+
+
+def test_a_chunk_with_more_than_the_limit_by_itself_is_not_kept(target: Target, file: Path):
+    job = run(created(target, file, chunk_bytes=2**20, max_rejects=4))
+    assert (job.status, job.problem["kind"]) == (Status.FAILED, "TooManyRejects")
+    assert (job.loaded_rows, job.rejected_rows) == (0, 0)
+    assert keys(target) == set()
+
+
+def test_an_import_that_rows_have_stopped_is_retried_without_them(target: Target, file: Path):
+    job = run(created(target, file, on_error="stop"))
+    assert (job.status, job.rejected_rows) == (Status.FAILED, 0)
+    jobs.retry(job.pk, leave_out=True)
+    job = run(job)
+    assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, len(BAD))
+    assert keys(target) == set(range(ROWS)) - set(BAD)
+    assert reject_file(job).count("\n") == 1 + len(BAD)
+
+
+def test_skipped_duplicates_are_counted_and_listed(target: Target, file: Path):
+    on(target, "INSERT INTO t VALUES (7, 'was here', NULL)")
+    written(file, [*(good(n) for n in range(ROWS)), good(2000, "late"), BAD[150]])
+    job = run(created(target, file, on_duplicate="skip"))
+    assert (job.status, job.skipped_rows, job.rejected_rows) == (Status.SUCCEEDED, 2, 1)
+    assert job.parallelism == 1
+    assert on(target, "SELECT word FROM t WHERE n IN (7, 2000) ORDER BY n") == [("was here",), ("word 2000",)]
+    assert [int(row["line"]) for row in explained(job)] == [9, ROWS + 2, ROWS + 3]
+    assert reject_file(job) == f"n,word,at\n{BAD[150]}\n"
+
+
+def test_the_last_row_in_the_file_replaces_the_others(target: Target, file: Path):
+    on(target, "INSERT INTO t VALUES (7, 'was here', NULL)")
+    written(file, [*(good(n) for n in range(ROWS)), good(10, "late"), good(2000, "late")])
+    job = run(created(target, file, on_duplicate="replace"))
+    assert (job.status, job.balanced) == (Status.SUCCEEDED, True)
+    assert job.loaded_rows + job.replaced_rows == ROWS + 2
+    assert on(target, "SELECT word FROM t WHERE n IN (7, 10, 2000) ORDER BY n") == [
+        ("word 7",),
+        ("late 10",),
+        ("late 2000",),
+    ]
+
+
+class TestKilled:
+    """What a worker leaves behind that dies at the worst moment; the stack's own kills are in tests/faults."""
+
+    def first_chunk(self, job: ImportJob) -> Chunk:
+        """Claimed, as by a worker."""
+        take(jobs.advance(job.pk)[0])
+        step = next(step for step in [*jobs.advance(job.pk), *queued(job)] if step.task == "load_chunk")
+        chunk = jobs.claim_chunk(step.id)
+        assert chunk
+        return chunk
+
+    def give_back(self, chunk: Chunk) -> None:
+        Chunk.objects.filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
+
+    def test_after_the_commit_and_before_it_is_recorded(self, target: Target, file: Path):
+        job = created(target, file, chunk_bytes=2**20)
+        chunk = self.first_chunk(job)
+        load_chunk(work._work(chunk), Watch())
+        assert len(keys(target)) == ROWS - len(BAD)
+        self.give_back(chunk)
+        job = run(job)
+        assert (job.status, job.rejected_rows, job.loaded_rows) == (Status.SUCCEEDED, len(BAD), ROWS - len(BAD))
+        assert sum(kind["rows"] for kind in job.reject_reasons) == len(BAD)
+        assert reject_file(job).count("\n") == 1 + len(BAD)
+
+    def test_between_the_parts_and_the_commit(self, target: Target, file: Path):
+        """The table was mended meanwhile, so that the next attempt leaves out less: the old parts must not stay."""
+        job = created(target, file, chunk_bytes=2**20)
+        chunk = self.first_chunk(job)
+        load_chunk(work._work(chunk), Watch())
+        # As if it had not been committed: the server has taken all back, only the parts are there.
+        on(target, "DELETE FROM t")
+        on(target, f"DELETE FROM {ledger.TABLE}")
+        self.give_back(chunk)
+        Chunk.objects.filter(pk=chunk.pk).update(attempt=0)
+        on(target, "ALTER TABLE t MODIFY word VARCHAR(60)")
+        jobs.cancel(job.pk)
+        jobs.advance(job.pk)
+        jobs.retry(job.pk)
+        job = run(job)
+        assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, len(BAD) - 1)
+        assert "much too long" not in reject_file(job)
+        assert reject_file(job).count("\n") == len(BAD)
