@@ -121,6 +121,7 @@ class PrivateDatabase(PrivateServer):
 
     def prepare(self) -> None:
         super().prepare()
+        (self.folder / "tmp").mkdir(exist_ok=True)
         if (self.data / "mysql").is_dir():
             return
         fresh = self.folder / "data.new"
@@ -141,6 +142,8 @@ class PrivateDatabase(PrivateServer):
             "--skip-name-resolve",
             f"--socket={_short_socket(self.folder, self.port)}",
             f"--pid-file={self.folder / 'server.pid'}",
+            # Its own: a MariaDB that starts removes the temporary tables of others that share one.
+            f"--tmpdir={self.folder / 'tmp'}",
             "--local-infile=1",
             *_as_root(),
             *self.options,

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 
 import MySQLdb
 
+from importer.engine.answer import Answer, Tolerance, understand
 from importer.engine.connection import execute, fetch_all
 from importer.engine.methods import load_data_local
 from importer.engine.sender import Sender
 from importer.engine.server_errors import about_rows
-from importer.engine.verdict import Tolerance, Verdict, judge
 from importer.engine.warnings import DUPLICATE, ServerWarning, Warnings, read_warnings
 
 # Loads of the whole chunk before it goes on in pieces: each may find rows that others had hidden.
@@ -85,17 +85,17 @@ class Isolation:
         for _ in range(WHOLE_LOADS):
             count = sender.row_count
             execute(self._connection, "SAVEPOINT chunk")
-            verdict = self._verdict(self._statements.plain, 0, count, whole=True)
-            if verdict.stands:
-                self._keep(verdict, 0, count)
+            answer = self._answer(self._statements.plain, 0, count, whole=True)
+            if answer.stands:
+                self._keep(answer, 0, count)
                 return True
             execute(self._connection, "ROLLBACK TO SAVEPOINT chunk")
             if self._statements.replacing:
-                verdict = self._without_replace(0, count, whole=True)
-            if not verdict.refused:
+                answer = self._without_replace(0, count, whole=True)
+            if not answer.refused:
                 return False
-            self._refuse(verdict.refused, 0, count)
-            if verdict.cut:
+            self._refuse(answer.refused, 0, count)
+            if answer.cut:
                 return False
         return False
 
@@ -114,23 +114,23 @@ class Isolation:
         while count := self._sender.count(low, high):
             execute(self._connection, "SAVEPOINT piece")
             statement = self._statements.plain if self._statements.replacing else self._statements.traced
-            verdict = self._verdict(statement, low, high)
-            if verdict.stands:
-                self._keep(verdict, low, high)
+            answer = self._answer(statement, low, high)
+            if answer.stands:
+                self._keep(answer, low, high)
                 return True
             execute(self._connection, "ROLLBACK TO SAVEPOINT piece")
             if count == 1:
-                self._refuse({0: verdict.first or UNEXPLAINED}, low, high)
+                self._refuse({0: answer.first or UNEXPLAINED}, low, high)
                 return True
             if self._statements.replacing:
-                verdict = self._without_replace(low, high)
-            if verdict.refused and not verdict.cut:
-                self._refuse(verdict.refused, low, high)
+                answer = self._without_replace(low, high)
+            if answer.refused and not answer.cut:
+                self._refuse(answer.refused, low, high)
             else:
                 return False
         return True
 
-    def _verdict(self, statement: str, low: int, high: int, *, whole: bool = False) -> Verdict:
+    def _answer(self, statement: str, low: int, high: int, *, whole: bool = False) -> Answer:
         count = self._sender.count(low, high)
         if statement == self._statements.traced:
             execute(self._connection, load_data_local.RESET_TRACE)
@@ -141,9 +141,9 @@ class Isolation:
                 raise
             if count == 1:
                 self._require_row_at_fault(statement, error)
-            return Verdict(stands=False, first=ServerWarning.from_message(*error.args[:2]))
+            return Answer(stands=False, first=ServerWarning.from_message(*error.args[:2]))
         warnings = read_warnings(self._connection) if report.warnings else Warnings()
-        return judge(report, warnings, count, self._tolerance, self._expected_notes if whole else 0)
+        return understand(report, warnings, count, self._tolerance, self._expected_notes if whole else 0)
 
     def _require_row_at_fault(self, statement: str, error: MySQLdb.Error) -> None:
         """Raise the error that a single row got if no row at all gets one, too: then it is about something else."""
@@ -152,27 +152,27 @@ class Isolation:
         except MySQLdb.Error:
             raise error from None
 
-    def _without_replace(self, low: int, high: int, *, whole: bool = False) -> Verdict:
+    def _without_replace(self, low: int, high: int, *, whole: bool = False) -> Answer:
         """What REPLACE would refuse: it ends at the first bad row, without it all of them get their warnings.
 
         Leaves nothing loaded. Duplicates are not refused: REPLACE is what they are for.
         """
         plain = load_data_local.without_replace(self._statements.plain)
         execute(self._connection, "SAVEPOINT rehearsal")
-        verdict = self._verdict(plain if whole else self._statements.traced, low, high, whole=whole)
+        answer = self._answer(plain if whole else self._statements.traced, low, high, whole=whole)
         execute(self._connection, "ROLLBACK TO SAVEPOINT rehearsal")
-        refused = {row: warning for row, warning in verdict.refused.items() if warning.code != DUPLICATE}
-        return Verdict(stands=False, refused=refused, cut=verdict.cut, first=verdict.first)
+        refused = {row: warning for row, warning in answer.refused.items() if warning.code != DUPLICATE}
+        return Answer(stands=False, refused=refused, cut=answer.cut, first=answer.first)
 
-    def _keep(self, verdict: Verdict, low: int, high: int) -> None:
-        self.findings.skipped.update(self._by_row(verdict.skipped, low, high))
-        if verdict.cut:
+    def _keep(self, answer: Answer, low: int, high: int) -> None:
+        self.findings.skipped.update(self._by_row(answer.skipped, low, high))
+        if answer.cut:
             self.findings.noted = None
         elif self.findings.noted is not None:
-            self.findings.noted.update(verdict.noted)
-        self.findings.deleted += verdict.deleted
-        if verdict.refused:
-            self._refuse(verdict.refused, low, high)
+            self.findings.noted.update(answer.noted)
+        self.findings.deleted += answer.deleted
+        if answer.refused:
+            self._refuse(answer.refused, low, high)
 
     def _refuse(self, refused: Mapping[int, ServerWarning], low: int, high: int) -> None:
         by_row = self._by_row(refused, low, high)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from importer.engine import ledger, staging
+from importer.engine.answer import Tolerance
 from importer.engine.connection import Address, Connection, LoaderConnection, connect, connect_loader, execute
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem, TargetProblem
@@ -25,7 +26,6 @@ from importer.engine.review import Review, review
 from importer.engine.scanner import ChunkRange
 from importer.engine.sender import Sender
 from importer.engine.table import read_digest, read_table
-from importer.engine.verdict import Tolerance
 
 
 @dataclass(frozen=True)

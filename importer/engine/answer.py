@@ -22,7 +22,7 @@ class Tolerance:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Answer:
     """About the rows of one statement, each known by its number (from 0) among those that were sent.
 
     `stands`: the table holds every row as it was sent, but for the `refused` ones and for the `skipped`, whose key was
@@ -40,8 +40,8 @@ class Verdict:
     first: ServerWarning | None = None
 
 
-def judge(report: Report, warnings: Warnings, sent: int, tolerance: Tolerance, expected_notes: int = 0) -> Verdict:
-    """The verdict about a LOAD DATA of `sent` rows that ended without an error.
+def understand(report: Report, warnings: Warnings, sent: int, tolerance: Tolerance, expected_notes: int = 0) -> Answer:
+    """The answer about a LOAD DATA of `sent` rows that ended without an error.
 
     Where the list of warnings is cut, it stands only if it shows nothing but Notes and their number is as expected.
     """
@@ -55,7 +55,7 @@ def judge(report: Report, warnings: Warnings, sent: int, tolerance: Tolerance, e
     stands = whole and nothing_changed and (not cut or (not said.all and report.warnings == expected_notes))
     skipped = {row: warning for row, warning in kept_out.items() if tolerance.skips and warning.code == DUPLICATE}
     refused = {row: warning for row, warning in kept_out.items() if row not in skipped}
-    return Verdict(
+    return Answer(
         stands=stands,
         refused=refused if stands else _named(said, refused, counts_all=report.records == sent),
         skipped=skipped if stands else {},

@@ -1,0 +1,132 @@
+"""Load a whole file into table t, chunk by chunk, and look at what came of it."""
+
+import csv
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.dialect import RFC4180, Dialect
+from importer.engine.load import Watch, Work, load_chunk, open_source
+from importer.engine.mapping import ColumnMapping
+from importer.engine.outcome import Outcome, Tally
+from importer.engine.plan import Options, make_plan
+from importer.engine.scanner import scan
+from importer.engine.server import read_server
+from importer.engine.table import read_table
+
+HEADERLESS = replace(RFC4180, header=False)
+REJECT = Options(on_error="reject", checks=False)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The outcomes of all chunks, and the folder of their parts."""
+
+    outcomes: list[Outcome]
+    folder: Path
+
+    @property
+    def tally(self) -> Tally:
+        return Tally(*(sum(getattr(each.tally, name) for each in self.outcomes) for name in Tally.__dataclass_fields__))
+
+    @property
+    def explained(self) -> list[list[str]]:
+        """The rows of the explaining CSV: line, byte offset, column, value, code, reason."""
+        parts = [path.read_text("utf-8") for path in sorted(self.folder.glob("*.csv"))]
+        return [row for part in parts for row in csv.reader(part.splitlines(keepends=True))]
+
+    @property
+    def lines(self) -> list[int]:
+        return [int(row[0]) for row in self.explained]
+
+    @property
+    def raw(self) -> bytes:
+        return b"".join(path.read_bytes() for path in sorted(self.folder.glob("*.rejects")))
+
+    @property
+    def reasons(self) -> Counter:
+        found: Counter = Counter()
+        for outcome in self.outcomes:
+            found.update({(each.code, each.column, each.reason): each.rows for each in outcome.reasons})
+        return found
+
+
+def run_sql(address: Address, *statements: str) -> None:
+    with connect(address) as connection:
+        for statement in statements:
+            execute(connection, statement)
+
+
+def rows_of(address: Address, sql: str = "SELECT * FROM t") -> list[tuple]:
+    with connect(address) as connection:
+        return fetch_all(connection, sql)
+
+
+def works(
+    address: Address,
+    path: Path,
+    mapping: Sequence[ColumnMapping | str],
+    options: Options = REJECT,
+    *,
+    dialect: Dialect = HEADERLESS,
+    chunk_bytes: int = 2**20,
+) -> list[Work]:
+    """The work of every chunk; rejects go into a folder beside the file."""
+    fields = [ColumnMapping(each) if isinstance(each, str) else each for each in mapping]
+    with connect(address) as connection:
+        table = read_table(connection, address.database, "t")
+        plan = make_plan(path.stat().st_size, dialect, table, fields, options, read_server(connection, address))
+    folder = path.parent / "rejects"
+    folder.mkdir(exist_ok=True)
+    with open_source(path) as fd:
+        chunks = list(
+            scan(
+                fd,
+                dialect,
+                start=0,
+                first_line=1,
+                end=path.stat().st_size,
+                chunk_bytes=chunk_bytes,
+                exactness=plan.exactness,
+            )
+        )
+    return [
+        Work("job-1", 1, path, address, dialect, plan, chunk, options=options, rejects=folder, first=chunk.number == 0)
+        for chunk in chunks
+    ]
+
+
+def load_file(address: Address, path: Path, mapping: Sequence[ColumnMapping | str], *args, **kwargs) -> Loaded:
+    """Load every chunk of the file, in order; arguments as those of works()."""
+    outcomes = [load_chunk(work, Watch()) for work in works(address, path, mapping, *args, **kwargs)]
+    return Loaded(outcomes, path.parent / "rejects")
+
+
+def load_bytes(address: Address, tmp_path: Path, data: bytes, mapping: Sequence[ColumnMapping | str], *args, **kwargs):
+    path = tmp_path / "data.csv"
+    path.write_bytes(data)
+    return load_file(address, path, mapping, *args, **kwargs)
+
+
+@contextmanager
+def account_with(address: Address, *rights: str) -> Iterator[Address]:
+    """The same database for an account that has only these rights on it."""
+    account = "'only_few'@'127.0.0.1'"
+    grants = [f"GRANT {right} ON `{address.database}`.* TO {account}" for right in rights]
+    run_sql(address, f"CREATE USER {account} IDENTIFIED BY 'secret'", *grants)
+    try:
+        yield replace(address, user="only_few", password="secret")
+    finally:
+        run_sql(address, f"DROP USER {account}")
+
+
+@contextmanager
+def counting_loads(address: Address) -> Iterator[list[int]]:
+    """How many LOAD DATA statements the server has run meanwhile: the list's only item, at the end."""
+    sql = "SHOW GLOBAL STATUS LIKE 'Com_load'"
+    before, counted = int(rows_of(address, sql)[0][1]), [0]
+    yield counted
+    counted[0] = int(rows_of(address, sql)[0][1]) - before
