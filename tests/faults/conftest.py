@@ -44,6 +44,9 @@ class Disturbed:
     def loaded(self) -> int:
         return Chunk.objects.filter(job=self.job, status=Chunk.Status.LOADED).count()
 
+    def over(self) -> bool:
+        return ImportJob.objects.get(pk=self.job.pk).ended
+
     def in_the_middle(self) -> None:
         """Return when some chunks are loaded, one is loading, and some are still to come."""
         wait_until(lambda: self.loaded() >= 3 and self._status(Chunk.Status.LOADING), what="a job in its middle")

@@ -1,6 +1,7 @@
 """The command line, as people script against it."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,43 @@ def test_a_bad_row_fails_with_status_1_and_names_it(target: Target, people: Path
     report = json.loads(done.stdout)
     assert (report["status"], report["balanced"]) == ("failed", False)
     assert report["problem"]["rows"][0]["line"] == 79
+
+
+def test_bad_rows_left_out_come_back_as_a_file_that_loads(target: Target, people: Path, stack_env: Stack):
+    long = f'4000,"{"long " * 9}",NA'
+    bad = ['x77,"Zoë",NA', long, '4001,"Zoë"']
+    text = people.read_text().replace('\n77,"Zoë ""77""",NA', f"\n{bad[0]}")
+    for n, row in zip((4000, 4001), bad[1:], strict=True):
+        text = re.sub(rf"\n{n},.*", f"\n{row}", text)
+    people.write_text(text)
+    args = ["import_csv", "--target", "t", "--table", "people", "--in-process", "--null", "NA", "--on-error", "reject"]
+    done = stack_env.manage(*args, str(people), "--json")
+    report = json.loads(done.stdout)
+    assert report["rows"] == {"source": ROWS, "loaded": ROWS - 3, "replaced": 0, "skipped": 0, "rejected": 3}
+    assert report["balanced"] is True
+    assert sum(kind["rows"] for kind in report["reject_reasons"]) == 3
+    rejected = Path(report["rejects_file"])
+    assert rejected.read_text() == "id,name,born\n" + "".join(f"{row}\n" for row in bad)
+    assert Path(report["reasons_file"]).read_text().splitlines()[1].startswith("79,")
+    mended = rejected.with_name("mended.csv")
+    mended.write_text(rejected.read_text().replace("x77", "77").replace(bad[2], f"{bad[2]},NA"))
+    execute_on(target, "ALTER TABLE people MODIFY name VARCHAR(60)")
+    assert "3 + 0 + 0 + 0" in stack_env.manage(*args, str(mended)).stdout
+    assert loaded(target)[0] == ROWS
+
+
+def test_counts_by_reason_and_where_the_files_are_are_printed(target: Target, people: Path, stack_env: Stack):
+    people.write_text(people.read_text().replace("\n77,", "\nseventy-seven,").replace("\n78,", "\nseventy-eight,"))
+    args = ["import_csv", str(people), "--target", "t", "--table", "people", "--in-process", "--on-error", "reject"]
+    done = stack_env.manage(*args)
+    assert "2 rows: column id: " in done.stdout
+    found = re.search(r"Rejected rows, to mend and import again: (.*people\.rejects\.csv)\n", done.stdout)
+    assert found
+    assert Path(found[1]).read_text().count("seventy-") == 2
+    execute_on(target, "TRUNCATE people")
+    done = stack_env.manage(*args, "--max-rejects", "1", check=False)
+    assert done.returncode == 1
+    assert "2 rows cannot go in" in done.stderr
 
 
 def test_plan_only_shows_reasons_and_sql_and_does_nothing(target: Target, people: Path, capsys):

@@ -1,0 +1,91 @@
+"""Kill whoever loads while rows are being left out: each bad row is rejected once, every other one is in once."""
+
+import csv
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.db import connections
+
+from importer import jobs, rejects, sources
+from importer.engine import ledger
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.plan import Options
+from importer.models import ImportJob
+from importer.preparation import prepare
+from tests.faults.conftest import CHUNK_BYTES, ROWS, TABLES, Disturbed
+from tests.stack import Stack, wait_until
+from tests.targets import TestServer, saved_target
+
+# Found before they are sent, or only by the server.
+BAD = {n: f"x{n},bad,1,2024-01-01" for n in range(50, ROWS, 997)}
+TWICE = {n: f"{n - 1},twice,1,2024-01-01" for n in range(500, ROWS, 20_011)}
+
+
+class LeavingOut(Disturbed):
+    """An import of many rows, some of which cannot go in."""
+
+    def ends_well(self) -> None:
+        wait_until(lambda: ImportJob.objects.get(pk=self.job.pk).ended, seconds=120, what="the job's end")
+        job = ImportJob.objects.get(pk=self.job.pk)
+        bad = {**BAD, **TWICE}
+        assert (job.status, job.problem, job.balanced) == (ImportJob.Status.SUCCEEDED, {}, True)
+        assert (job.loaded_rows, job.rejected_rows) == (ROWS - len(bad), len(bad))
+        assert sum(kind["rows"] for kind in job.reject_reasons) == len(bad)
+        with connect(self.address) as connection:
+            found = fetch_all(connection, f"SELECT COUNT(*), SUM(n) FROM {job.table_name}")[0]
+            assert (found[0], int(found[1])) == (ROWS - len(bad), sum(set(range(ROWS)) - bad.keys()))
+            assert ledger.rows_by_chunk(connection, str(job.key)) == jobs.planned_rows(job)
+        records = b"".join(rejects.reject_file(job)).decode().splitlines()
+        assert records == ["n,word,amount,at", *(bad[n] for n in sorted(bad))]
+        explained = csv.DictReader(b"".join(rejects.reasons_file(job)).decode().splitlines())
+        assert [int(row["line"]) for row in explained] == [n + 2 for n in sorted(bad)]
+        self.no_connection_is_left()
+
+
+@pytest.fixture(scope="session")
+def rows_with_bad_ones(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("source") / "bad rows.csv"
+    bad = {**BAD, **TWICE}
+    with path.open("w") as out:
+        out.write("n,word,amount,at\n")
+        for n in range(ROWS):
+            out.write(f"{bad.get(n) or f'{n},word {n % 977},{n % 5000}.25,2024-{n % 12 + 1:02}-{n % 28 + 1:02}'}\n")
+    return path
+
+
+@pytest.fixture
+def leaving_out(stack: Stack, database: Address, rows_with_bad_ones: Path, transactional_db) -> Iterator[LeavingOut]:
+    with connect(database) as connection:
+        ledger.create(connection)
+        execute(connection, f"CREATE TABLE keyed ({TABLES['keyed']})")
+    target = saved_target(database, database.database)
+    options = Options(chunk_bytes=CHUNK_BYTES, parallelism=2, on_error="reject")
+    job = jobs.create(prepare(sources.register(rows_with_bad_ones), target, "keyed", options=options))
+    jobs.start(job.pk)
+    yield LeavingOut(job, database)
+    wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the job's end before the next test")
+    connections.close_all()
+
+
+def test_undisturbed(leaving_out: LeavingOut):
+    leaving_out.ends_well()
+
+
+def test_workers_are_killed_again_and_again(leaving_out: LeavingOut, stack: Stack):
+    leaving_out.in_the_middle()
+    for _ in range(4):
+        loaded = leaving_out.loaded()
+        for child in stack.load_worker.children():
+            os.kill(child, signal.SIGKILL)
+        wait_until(lambda before=loaded: leaving_out.loaded() > before or leaving_out.over(), what="another chunk")
+    leaving_out.ends_well()
+
+
+def test_the_server_is_killed(leaving_out: LeavingOut, server: TestServer):
+    leaving_out.in_the_middle()
+    server.kill()
+    server.start()
+    leaving_out.ends_well()
