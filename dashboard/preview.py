@@ -13,8 +13,9 @@ from importer.engine.encodings import UTF8
 from importer.engine.errors import Problem
 from importer.engine.mapping import ColumnMapping
 from importer.engine.plan import MIB
-from importer.engine.profile import Profile, mapping_notes, profile_file, suggest_mapping
+from importer.engine.profile import Profile, profile_file
 from importer.engine.sample import SAMPLE_BYTES
+from importer.engine.suggestions import mapping_notes, suggest_mapping
 from importer.engine.table import Column, Table, list_tables, read_table
 from importer.models import SourceFile, Target
 from importer.preparation import Prepared, prepare

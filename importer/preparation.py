@@ -7,8 +7,9 @@ from importer.engine.connection import connect
 from importer.engine.dialect import Dialect
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.plan import ImportPlan, Options, make_plan
-from importer.engine.profile import Profile, profile_file, suggest_mapping
+from importer.engine.profile import Profile, profile_file
 from importer.engine.server import read_server
+from importer.engine.suggestions import suggest_mapping
 from importer.engine.table import Table, read_table
 from importer.models import ImportJob, SourceFile, Target
 

@@ -54,6 +54,39 @@ class Filling:
 SOURCES = ("text", "file", "row", "line", "time")
 
 
+@dataclass(frozen=True)
+class AskedField:
+    """What somebody asked for one field, by its name in the header or as `#3`; None leaves it to the suggestion.
+
+    `column` "" leaves the field out.
+    """
+
+    field: str
+    column: str
+    transforms: tuple[str, ...] | None = None
+    null_markers: tuple[str, ...] | None = None
+    datetime_format: str | None = None
+
+
+def asked_by_position(asked: Sequence[AskedField], header: Sequence[str]) -> dict[int, AskedField]:
+    """Each by the position of its field, from 0. Raises Problem for a field that is not there, or asked about twice."""
+    names = [name.strip().lower() for name in header]
+    found: dict[int, AskedField] = {}
+    for each in asked:
+        number = each.field.removeprefix("#")
+        wanted = each.field.strip().lower()
+        if wanted in names:
+            position = names.index(wanted)
+        elif number != each.field and number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= len(names):
+            position = int(number) - 1
+        else:
+            raise Problem(f"The file has no field {each.field}.", advice=f"It has {', '.join(header)}.")
+        if position in found:
+            raise Problem(f"The field {each.field} is mapped twice.", advice="Map it once.")
+        found[position] = each
+    return found
+
+
 def map_by_name(header: Sequence[str], table: Table) -> tuple[ColumnMapping, ...]:
     """A mapping for each field of the header to the column of the same name, ignoring case and outer spaces."""
     columns = {column.name.lower(): column.name for column in table.columns if not column.generated}

@@ -10,17 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from importer.engine import encodings
-from importer.engine.dates import DateReading, read_dates
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem, SourceProblem
-from importer.engine.mapping import ColumnMapping, map_by_name
 from importer.engine.packed import WORDS
 from importer.engine.plain import Head, Sample, open_sample, read_head
 from importer.engine.sample import SAMPLE_BYTES, SampleRecord, Told, sample_records, tell_encoding
 from importer.engine.scanner import MAX_RECORD_BYTES, read_exactly
 from importer.engine.sniff import sniff
-from importer.engine.table import Column, Table
-from importer.engine.values import DATE_KINDS, NULL_WORDS, NUMBER_KINDS, TIME_KINDS
 
 SAMPLE_ROWS = 1000
 UTF8_BOM = b"\xef\xbb\xbf"
@@ -178,77 +174,3 @@ def _width_notes(header: Sequence[str], data: Sequence[SampleRecord]) -> tuple[s
         return ()
     found = f"the one on line {odd[0].line} has {len(odd[0].values)}"
     return (f"{len(odd)} records of the sample do not have {len(header)} fields: {found}.",)
-
-
-def suggest_mapping(
-    profile: Profile, table: Table, null_markers: Sequence[str] | None = None
-) -> tuple[ColumnMapping, ...]:
-    """For each field the column, the texts that mean NULL, and the format of dates.
-
-    Columns go by name, or by position where the file has no header and as many fields as the table takes values.
-    `null_markers` are used as they are for every nullable column. Without them, an empty text or a word such as NA that
-    stands in the sample of a number or date column means NULL in all of those. In a text column NA may well be a
-    value: there it stays one until somebody says otherwise, and mapping_notes() asks.
-    """
-    mapping = _columns(profile, table)
-    text: tuple[str, ...] = ()
-    if null_markers is None:
-        typed = _null_words_seen(profile, mapping, table)
-    else:
-        typed = text = tuple(dict.fromkeys(null_markers))
-    suggested = []
-    for number, field in enumerate(mapping):
-        column = table.column(field.column) if field.column else None
-        markers = (typed if _typed(column) else text) if column and column.nullable else ()
-        marked = replace(field, null_markers=markers)
-        dates = _read_dates(profile, number, marked) if column and column.kind in DATE_KINDS else DateReading()
-        suggested.append(replace(marked, datetime_format=dates.format))
-    return tuple(suggested)
-
-
-def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]) -> tuple[str, ...]:
-    """What a person should look at before this mapping is used: doubtful dates, words that may mean NULL."""
-    notes = []
-    if not any(each.column for each in mapping):
-        notes.append("No field has the name of a column: choose the columns by hand.")
-    for number, each in enumerate(mapping):
-        if each.column and not each.datetime_format and table.column(each.column).kind in DATE_KINDS:
-            doubt = _read_dates(profile, number, each).doubt
-            notes += [f"{each.column}: {doubt}"] if doubt else []
-    words = {word for each in mapping for word in each.null_markers if word}
-    for number, each in enumerate(mapping):
-        kept = words & set(_values(profile, number)) - set(each.null_markers) if each.column else set()
-        notes += [f"{each.column}: {word} stays text here; elsewhere it means NULL." for word in sorted(kept)]
-    return tuple(notes)
-
-
-def _columns(profile: Profile, table: Table) -> tuple[ColumnMapping, ...]:
-    if profile.dialect.header:
-        return map_by_name(profile.header, table)
-    taken = [column for column in table.columns if not column.generated]
-    given = [column for column in taken if not column.auto_increment]
-    for columns in (taken, given):
-        if len(columns) == len(profile.header):
-            return tuple(ColumnMapping(column.name) for column in columns)
-    return tuple(ColumnMapping("") for _ in profile.header)
-
-
-def _null_words_seen(profile: Profile, mapping: Sequence[ColumnMapping], table: Table) -> tuple[str, ...]:
-    """The words for NULL among the sample's values for number, date and time columns; none of them reads as one."""
-    seen: set[str] = set()
-    for number, each in enumerate(mapping):
-        if each.column and _typed(table.column(each.column)):
-            seen.update(_values(profile, number))
-    return tuple(word for word in NULL_WORDS if word in seen)
-
-
-def _typed(column: Column) -> bool:
-    return column.kind in NUMBER_KINDS | DATE_KINDS | TIME_KINDS
-
-
-def _read_dates(profile: Profile, number: int, mapping: ColumnMapping) -> DateReading:
-    return read_dates(value for value in _values(profile, number) if value not in mapping.null_markers)
-
-
-def _values(profile: Profile, number: int) -> Iterator[str]:
-    return (row[number] for row in profile.rows if number < len(row))

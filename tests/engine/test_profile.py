@@ -17,8 +17,9 @@ from importer.engine.errors import SourceProblem
 from importer.engine.feed import ByteRange
 from importer.engine.mapping import ColumnMapping
 from importer.engine.methods.load_data_local import load, statement
-from importer.engine.profile import SAMPLE_BYTES, SAMPLE_ROWS, mapping_notes, profile_file, suggest_mapping
+from importer.engine.profile import SAMPLE_BYTES, SAMPLE_ROWS, profile_file
 from importer.engine.scanner import scan
+from importer.engine.suggestions import mapping_notes, suggest_mapping
 from importer.engine.table import Column, Table, read_table
 from tests.engine.packing import PACKED
 

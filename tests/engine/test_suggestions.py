@@ -1,0 +1,126 @@
+"""How the values of a file read, as suggested from its sample."""
+
+import pytest
+
+from importer.engine.errors import Problem
+from importer.engine.mapping import AskedField, ColumnMapping
+from importer.engine.profile import profile_file
+from importer.engine.suggestions import mapping_notes, suggest_mapping
+from tests.engine.test_profile import source, table
+
+__all__ = ["source"]
+
+
+@pytest.mark.parametrize(
+    ("type_", "values", "transforms"),
+    [
+        ("decimal(9,2)", ["1,5", "12", "-0,25"], ("decimal-comma",)),
+        ("decimal(9,2)", ["1.234,5", "12"], ("thousands-dot",)),
+        ("decimal(9,2)", ["1,234.5", "12"], ("thousands-comma",)),
+        ("decimal(9,2)", ["1 234,5"], ("thousands-space",)),
+        ("decimal(9,2)", ["1\u00a0234,5 "], ("trim", "thousands-space")),
+        ("double", ["1'234.5"], ("thousands-apostrophe",)),
+        ("int", ["1.234", "12"], ("thousands-dot",)),
+        ("int", ["1,234", "12"], ("thousands-comma",)),
+        ("int", ["12", "-3", ""], ()),
+        ("int", [" 12", "3"], ("trim",)),
+        ("int", ["1.5"], ()),
+        ("int", ["1,2,3"], ()),
+        ("double", ["1.5", "1e3"], ()),
+        ("tinyint", ["yes", "No"], ("yes-no",)),
+        ("tinyint", ["ja", "nein", "NA"], ("yes-no",)),
+        ("tinyint", ["yes", "maybe"], ()),
+        ("bit(1)", ["1", "0"], ("number",)),
+        ("bit(1)", ["true", "false"], ("yes-no",)),
+        ("bit(1)", ["\x01"], ()),
+        ("enum('a','b')", ["a ", "b"], ("trim",)),
+        ("varchar(9)", [" a ", "1,5"], ()),
+        ("varbinary(9)", ["0xFF", "0x00"], ("hex",)),
+        ("varbinary(9)", ["abcd"], ()),
+    ],
+)
+def test_transforms(source, type_: str, values: list[str], transforms: tuple[str, ...]):
+    path = source("id;v\n" + "".join(f"1;{value}\n" for value in values))
+    mapping = suggest_mapping(profile_file(path), table(id="int", v=type_))
+    assert mapping[1].transforms == transforms
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "value", "transform", "note"),
+    [
+        (";", "1,234", "decimal-comma", "'1,234' is read as 1.234; it could also be 1234 (thousands comma)"),
+        (",", '"1,234"', "thousands-comma", "'1,234' is read as 1234; it could also be 1.234 (decimal comma)"),
+    ],
+)
+def test_numbers_that_could_be_others_are_asked_about(source, delimiter, value, transform, note):
+    profile = profile_file(source(f"id{delimiter}v\n1{delimiter}{value}\n1{delimiter}{value}\n"))
+    target = table(id="int", v="decimal(9,3)")
+    mapping = suggest_mapping(profile, target)
+    assert mapping[1].transforms == (transform,)
+    assert note in mapping_notes(profile, target, mapping)[0]
+
+
+def test_numbers_that_are_clear_are_not_asked_about(source):
+    profile, target = profile_file(source("id;v\n1;1,25\n")), table(id="int", v="decimal(9,2)")
+    assert mapping_notes(profile, target, suggest_mapping(profile, target)) == ()
+
+
+def test_dates_with_blanks_around_them(source):
+    profile = profile_file(source("id,d\n1, 31.12.2024\n2,NA \n"))
+    mapping = suggest_mapping(profile, table(id="int", d="date"), ["NA"])
+    assert mapping[1] == ColumnMapping("d", ("NA",), "%d.%m.%Y", ("trim",))
+
+
+class TestMatch:
+    def columns(self, path, match: str, **types: str) -> list[str]:
+        return [each.column for each in suggest_mapping(profile_file(path), table(**types), match=match)]
+
+    def test_by_position_in_spite_of_names(self, source):
+        path = source("b,a\n1,2\n")
+        assert self.columns(path, "position", a="int", b="int") == ["a", "b"]
+        assert self.columns(path, "name", a="int", b="int") == ["b", "a"]
+
+    def test_by_position_as_far_as_there_are_columns_and_fields(self, source):
+        path = source("x,y,z\n1,2,3\n")
+        assert self.columns(path, "position", id="int#", a="int") == ["id", "a", ""]
+        assert self.columns(path, "position", a="int", b="int", g="int=", c="int", d="int") == ["a", "b", "c"]
+
+
+class TestAsked:
+    def suggested(self, path, *asked: AskedField, **types: str):
+        return suggest_mapping(profile_file(path), table(**types), asked=asked)
+
+    def test_a_column_for_a_field_is_taken_from_the_field_that_had_it(self, source):
+        path = source("a,b,c\n1,2,3\n")
+        mapping = self.suggested(path, AskedField("B", "a"), AskedField("#3", ""), a="int", b="int", c="int")
+        assert [each.column for each in mapping] == ["", "a", ""]
+
+    def test_the_rest_is_suggested_for_the_column_that_was_asked_for(self, source):
+        path = source("x;y\n1,5;31.12.2024\nNA;NA\n")
+        mapping = self.suggested(path, AskedField("x", "n"), AskedField("y", "d"), n="decimal(5,2)", d="date")
+        assert mapping[0] == ColumnMapping("n", ("NA",), "", ("decimal-comma",))
+        assert mapping[1] == ColumnMapping("d", ("NA",), "%d.%m.%Y")
+
+    def test_what_was_asked_stands(self, source):
+        path = source("x;y\n1,5;31.12.2024\nNA;NA\n")
+        asked = (
+            AskedField("x", "n", transforms=(), null_markers=()),
+            AskedField("y", "d", transforms=("trim",), datetime_format="%m"),
+        )
+        mapping = self.suggested(path, *asked, n="decimal(5,2)", d="date")
+        assert mapping[0] == ColumnMapping("n")
+        assert mapping[1] == ColumnMapping("d", ("NA",), "%m", ("trim",))
+
+    @pytest.mark.parametrize(
+        ("asked", "said"),
+        [
+            ([AskedField("z", "n")], "has no field z"),
+            ([AskedField("#3", "n")], "has no field #3"),
+            ([AskedField("#0", "n")], "has no field #0"),
+            ([AskedField("x", "q")], "no column q"),
+            ([AskedField("x", "n"), AskedField("#1", "n")], "mapped twice"),
+        ],
+    )
+    def test_what_is_not_there_is_named(self, source, asked, said):
+        with pytest.raises(Problem, match=said):
+            self.suggested(source("x,y\n1,2\n"), *asked, n="int")
