@@ -21,6 +21,7 @@ from importer.engine.methods import load_data_local
 from importer.engine.outcome import Outcome
 from importer.engine.parts import read_counts
 from importer.engine.plan import ImportPlan, Options
+from importer.engine.readback import read_back
 from importer.engine.rejects import Account
 from importer.engine.review import Review, review
 from importer.engine.scanner import ChunkRange
@@ -160,6 +161,9 @@ def _load_rows(connection: LoaderConnection, fd: int, work: Work, watch: Watch, 
             advice="Check the target: such a server cannot load exactly once.",
         )
     stopwatch.lap("load")
+    if plan.readback:
+        read_back(connection, plan.readback, work.dialect, sender.rows.located(sender.sent(0, chunk.rows)))
+        stopwatch.lap("verify")
     outcome = account.close(findings, work.rejects, stopwatch.timings)
     ledger.record_tally(connection, _entry(work), outcome.tally)
     return outcome

@@ -13,6 +13,7 @@ from importer.engine.mapping import ColumnMapping, Filling, check_mapping
 from importer.engine.methods import load_data_local
 from importer.engine.numbering import NUMBERS
 from importer.engine.packed import WORDS
+from importer.engine.readback import Readback
 from importer.engine.server import Server
 from importer.engine.staging import NUMBERING, Staged, plan_staging, staging_name
 from importer.engine.surroundings import NOTHING_AROUND, Surroundings
@@ -30,6 +31,7 @@ REMOTE_PARALLELISM = 4
 MOST_PARALLELISM = 64
 # Below this the redo log fills within seconds of a load, which then waits for the server to flush pages.
 ROOMY_REDO = 1024 * MIB
+READ_BACK_COST = "and compared with the file before its chunk is committed; that takes several times as long"
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ OFFERED: dict[str, tuple[str, ...]] = {
     "on_error": ("stop", "reject"),
     "on_duplicate": ("fail", "skip", "replace"),
     "rounding": ("notice", "reject"),
-    "verify": ("counts",),
+    "verify": ("counts", "full"),
 }
 
 
@@ -136,6 +138,8 @@ class ImportPlan:
     sources: tuple[str, ...] = ()
     # Where the mode stages: how the rows come from `table` into their own.
     staged: Staged | None = None
+    # What is read back of each chunk, if all of it is to be compared with the file (Options.verify).
+    readback: Readback | None = None
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -156,7 +160,9 @@ class ImportPlan:
         exactness = Exactness.from_json(values["exactness"]) if values["exactness"] else None
         staged = Staged.from_json(values["staged"]) if values["staged"] else None
         lists = {name: tuple(values[name]) for name in ("fields", "sources")}
-        return cls(**{**values, **lists, "reasons": reasons, "exactness": exactness, "staged": staged})
+        readback = Readback.from_json(values["readback"]) if values["readback"] else None
+        objects = {"reasons": reasons, "exactness": exactness, "staged": staged, "readback": readback}
+        return cls(**{**values, **lists, **objects})
 
 
 def make_plan(
@@ -203,6 +209,7 @@ def make_plan(
             *_numbering(fillings),
         ),
         exactness=_exactness(dialect, table, mapping, options, server),
+        readback=_readback(_loaded_into(table, options, job), mapping, options),
         ordered=ordered,
         staged=staged,
         sources=tuple(sorted({each.source for each in fillings} - {"text"})),
@@ -225,6 +232,21 @@ def _exactness(
     return Exactness.of(dialect, mapping, table, mariadb=server.mariadb, rounding=options.rounding)
 
 
+def _loaded_into(table: Table, options: Options, job: str) -> Table:
+    return replace(table, name=staging_name(job)) if modes.stages(options.mode) else table
+
+
+def _readback(table: Table, mapping: Sequence[ColumnMapping], options: Options) -> Readback | None:
+    if options.verify != "full":
+        return None
+    if options.on_duplicate != "fail" or modes.numbers_rows(options.mode, options.on_duplicate):
+        raise Problem(
+            "Rows that skip, replace or change one another cannot be compared with the file one by one.",
+            advice="Verify by counts, or let duplicates fail in mode append, atomic or replace.",
+        )
+    return Readback.of(table, mapping, options.rounding)
+
+
 def _statements(
     dialect: Dialect,
     table: Table,
@@ -233,7 +255,7 @@ def _statements(
     options: Options,
     job: str,
 ) -> dict[str, str]:
-    into = replace(table, name=staging_name(job)) if modes.stages(options.mode) else table
+    into = _loaded_into(table, options, job)
     also = NUMBERING if modes.numbers_rows(options.mode, options.on_duplicate) else ()
 
     def statement(**how: bool) -> str:
@@ -341,6 +363,8 @@ def _reasons(
     yield Reason(f"{chunks} of at most {chunk_bytes / 1e6:.1f} MB", f"{why}; each is one transaction")
     for told in modes.explained(options.mode, table, around):
         yield Reason(*told)
+    if options.verify == "full":
+        yield Reason("Every value is read back", READ_BACK_COST, holds_back=True)
     if table.triggers and not modes.stages(options.mode):
         yield Reason(f"Triggers fire: {', '.join(table.triggers)}", "once for each row", holds_back=True)
     yield from _what_holds_back(data_bytes, table, server)

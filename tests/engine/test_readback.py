@@ -1,11 +1,20 @@
 """Reading values back: nothing is found where nothing differs, and every kind of difference is."""
 
+import json
+from pathlib import Path
+
 import pytest
 
-from importer.engine.connection import Address, connect, execute
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, Problem, RowsRefused
-from importer.engine.readback import Readback, compare, key_for, refuse_differences
+from importer.engine.load import Watch, Work, load_chunk, open_source
+from importer.engine.mapping import ColumnMapping
+from importer.engine.plan import ImportPlan, Options, make_plan
+from importer.engine.readback import Readback, differences, key_for
 from importer.engine.same_value import Sameness, same_value
+from importer.engine.scanner import scan
+from importer.engine.server import read_server
 from importer.engine.table import Column, read_table
 
 # Column type, what a file says, and whether the server's own answer for it is the same value.
@@ -57,16 +66,21 @@ def column(type_: str) -> Column:
     return Column("v", type_.lower(), nullable=True, default=None, auto_increment=False, generated=False)
 
 
+def given(connection, database: Address, rounding: str = "reject") -> Readback:
+    table = read_table(connection, database.database, "t")
+    return Readback.of(table, [ColumnMapping(name) for name in table.column_names], rounding)
+
+
 @pytest.mark.parametrize(("type_", "said", "sameness"), CASES)
 def test_servers_answer_is_recognised(database: Address, type_: str, said: str, sameness: Sameness):
     with connect(database) as connection:
         execute(connection, f"CREATE TABLE t (id INT PRIMARY KEY, v {type_}) CHARACTER SET utf8mb4")
         execute(connection, "SET sql_mode = ''")
         execute(connection, "INSERT INTO t VALUES (1, %s)", (said,))
-        readback = given(connection, database)
-        strict = list(compare(connection, readback, [(7, (b"1", said.encode()))], rounding_allowed=False))
-        assert bool(strict) == (sameness is not Sameness.SAME)
-        assert not list(compare(connection, readback, [(7, (b"1", said.encode()))], rounding_allowed=True))
+        row = (b"1", said.encode())
+        found = list(differences(connection, given(connection, database), [7], [row]))
+        assert bool(found) == (sameness is not Sameness.SAME)
+        assert not list(differences(connection, given(connection, database, "notice"), [7], [row]))
 
 
 @pytest.mark.parametrize(("type_", "said", "found"), OTHER)
@@ -74,46 +88,37 @@ def test_another_value_is_told(type_: str, said: str, found: str):
     assert same_value(column(type_), said.encode(), found.encode()) is Sameness.OTHER
 
 
-def given(connection, database: Address) -> Readback:
-    table = read_table(connection, database.database, "t")
-    key = key_for(table, table.column_names)
-    return Readback(database.database, "t", table.columns, key.columns)
+class TestDifferences:
+    @pytest.fixture
+    def connection(self, database: Address):
+        with connect(database) as connection:
+            columns = "a INT, b VARCHAR(20), v TEXT, PRIMARY KEY (b, a)"
+            execute(connection, f"CREATE TABLE t ({columns}) CHARACTER SET utf8mb4")
+            yield connection
 
+    LINES = range(1, 901)
+    ROWS = tuple((b"%d" % n, b"k'\\%d" % (n % 7), None if n % 5 else b"x") for n in LINES)
 
-@pytest.fixture
-def connection(database: Address):
-    with connect(database) as connection:
-        execute(connection, "CREATE TABLE t (a INT, b VARCHAR(20), v TEXT, PRIMARY KEY (b, a)) CHARACTER SET utf8mb4")
-        yield connection
+    def test_rows_are_found_by_a_key_of_two_columns(self, connection, database: Address):
+        with connection.cursor() as cursor:
+            cursor.executemany("INSERT INTO t VALUES (%s, %s, %s)", self.ROWS)
+        readback = given(connection, database)
+        assert readback.key == ("b", "a")
+        assert not list(differences(connection, readback, self.LINES, self.ROWS))
+        execute(connection, "UPDATE t SET v = NULL WHERE a = 500")
+        execute(connection, "UPDATE t SET v = 'y' WHERE a = 501")
+        execute(connection, "DELETE FROM t WHERE a = 2")
+        assert list(differences(connection, readback, self.LINES, self.ROWS)) == [
+            BadRow(2, "b, a", "k'\\2, 2", "there is no row with this key."),
+            BadRow(500, "v", "x", "the table has NULL."),
+            BadRow(501, "v", "NULL", "the table has y."),
+        ]
 
-
-ROWS = [(line, (str(line).encode(), f"k'\\{line % 7}".encode(), None if line % 5 else b"x")) for line in range(1, 2501)]
-
-
-def test_rows_are_found_by_a_key_of_two_columns(connection, database: Address):
-    with connection.cursor() as cursor:
-        cursor.executemany("INSERT INTO t VALUES (%s, %s, %s)", [values for _, values in ROWS])
-    readback = given(connection, database)
-    assert readback.key == ("b", "a")
-    assert not list(compare(connection, readback, ROWS, rounding_allowed=False))
-    execute(connection, "UPDATE t SET v = NULL WHERE a = 1500")
-    execute(connection, "UPDATE t SET v = 'y' WHERE a = 1501")
-    execute(connection, "DELETE FROM t WHERE a = 2")
-    differences = list(compare(connection, readback, ROWS, rounding_allowed=False))
-    assert differences == [
-        BadRow(2, "b, a", "k'\\2, 2", "no row with this key is in the table."),
-        BadRow(1500, "v", "x", "the table has NULL."),
-        BadRow(1501, "v", "NULL", "the table has y."),
-    ]
-    with pytest.raises(RowsRefused, match=r"line 2: Read back from the table.*no row with this key"):
-        refuse_differences(differences, "the 2,500 rows from line 1 on")
-
-
-def test_queries_after_it_convert_values_again(connection, database: Address):
-    list(compare(connection, given(connection, database), ROWS[:3], rounding_allowed=False))
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
-        assert cursor.fetchall() == ((1,),)
+    def test_queries_after_it_convert_values_again(self, connection, database: Address):
+        list(differences(connection, given(connection, database), self.LINES[:3], self.ROWS[:3]))
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+            assert cursor.fetchall() == ((1,),)
 
 
 @pytest.mark.parametrize(
@@ -130,3 +135,54 @@ def test_table_whose_rows_cannot_be_found_again_is_refused(database: Address, co
         execute(connection, f"CREATE TABLE t ({columns})")
         with pytest.raises(Problem, match=r"cannot be found again.*Verify by counts"):
             key_for(read_table(connection, database.database, "t"), as_they_are)
+
+
+class TestInALoad:
+    COLUMNS = "id INT PRIMARY KEY, d DATETIME, price DECIMAL(8,2), colour ENUM('red','blue'), t VARCHAR(20)"
+    MAPPING = (
+        ColumnMapping("id"),
+        ColumnMapping("d", ("NA",), "%d.%m.%Y %H:%i"),
+        ColumnMapping("price", ("",), transforms=("decimal-comma",)),
+        ColumnMapping("colour"),
+        ColumnMapping("t", transforms=("trim",)),
+    )
+    DIALECT = Dialect(delimiter=";", header=False)
+
+    @pytest.fixture
+    def work(self, database: Address, tmp_path: Path) -> Work:
+        path = tmp_path / "prices.csv"
+        lines = [f'{n};{n % 28 + 1}.2.2024 7:{n % 60:02};{n},{n % 100:02};Red;" é""{n};\n"' for n in range(2500)]
+        lines += ["2500;NA;;blue; x "]
+        path.write_text("\n".join(lines))
+        with connect(database) as connection:
+            execute(connection, f"CREATE TABLE t ({self.COLUMNS}) CHARACTER SET utf8mb4")
+        return self.planned(database, path)
+
+    def planned(self, database: Address, path: Path) -> Work:
+        options = Options(verify="full")
+        with connect(database) as connection:
+            table, server = read_table(connection, database.database, "t"), read_server(connection, database)
+        plan = make_plan(path.stat().st_size, self.DIALECT, table, self.MAPPING, options, server)
+        assert ImportPlan.from_json(json.loads(json.dumps(plan.as_json()))) == plan
+        with open_source(path) as fd:
+            end = path.stat().st_size
+            [chunk] = scan(fd, self.DIALECT, start=0, first_line=1, end=end, chunk_bytes=end)
+        return Work("job", 1, path, database, self.DIALECT, plan, chunk, options=options)
+
+    def test_every_value_is_compared_and_is_right(self, work: Work):
+        outcome = load_chunk(work, Watch())
+        assert outcome.tally.loaded == 2501
+        assert outcome.timings["verify"] > 0
+
+    def test_a_trigger_that_changes_a_value_is_found_out(self, work: Work, database: Address):
+        with connect(database) as connection:
+            execute(
+                connection,
+                "CREATE TRIGGER change_it BEFORE INSERT ON t FOR EACH ROW"
+                " SET NEW.price = IF(NEW.id = 2017, 1, NEW.price)",
+            )
+        with pytest.raises(RowsRefused, match=r"'2017\.17' is another one: the table has 1\.00") as caught:
+            load_chunk(self.planned(database, work.path), Watch())
+        assert caught.value.where == f"line {2 * 2017 + 1:,}, column price"
+        with connect(database) as connection:
+            assert fetch_all(connection, "SELECT COUNT(*) FROM t") == [(0,)]
