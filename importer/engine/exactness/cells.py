@@ -1,33 +1,70 @@
-"""Many cells of a file at once: where they lie, and their bytes eight at a time."""
+"""Many cells of a file at once: where they lie, which of their bytes are no digits, and their bytes eight at a time."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
-# Longer cells match no pattern.
-LONGEST_MATCH = 40
-# Bytes before and after a block's own, so that eight bytes can be read anywhere.
-PADDING = LONGEST_MATCH + 8
+# Longer cells look like nothing that is checked here. A window holds the bits of this many bytes at least.
+LONGEST = 32
+# Zero bytes before and after a block's own, so that a few more can be read on both sides of any cell.
+PADDING = LONGEST + 8
 
-_ONES = 0x0101010101010101
-_ALL = np.uint64(2**64 - 1)
 # The bytes of a word that belong to a cell of so many bytes: the last ones, which are the high ones.
 _KEPT = np.array([0] + [(2**64 - 1) << 8 * (8 - kept) & (2**64 - 1) for kept in range(1, 9)], np.uint64)
-_DIGITS, _POINTS = np.uint64(_ONES * ord("0")), np.uint64(_ONES * (ord("0") ^ ord(".")))
-# A byte that is 10 or more carries into its highest bit when this is added.
-_TO_HIGH_BIT, _HIGH_BITS = np.uint64(_ONES * 0x76), np.uint64(_ONES * 0x80)
+_ZEROS = np.uint64(int.from_bytes(b"0" * 8))
+
+
+@dataclass(frozen=True)
+class Page:
+    """The bytes of a block, with PADDING zero bytes before and after them."""
+
+    data: bytes
+
+    @classmethod
+    def of(cls, block: bytes) -> "Page":
+        return cls(b"\0" * PADDING + block + b"\0" * PADDING)
+
+    @cached_property
+    def view(self) -> Any:
+        return np.frombuffer(self.data, np.uint8)
+
+    @cached_property
+    def words(self) -> Any:
+        """The eight bytes from each byte on; no numbers, as those would have to lie at multiples of eight."""
+        return np.ndarray((len(self.data) - 7,), "V8", self.data, 0, (1,))
+
+    @cached_property
+    def no_digits(self) -> Any:
+        """Windows() of the bytes that are no digits."""
+        return _windows((self.view - np.uint8(ord("0"))) > np.uint8(9))
+
+    @cached_property
+    def points(self) -> Any:
+        """Windows() of the decimal points."""
+        return _windows(self.view == ord("."))
+
+    @cached_property
+    def continued(self) -> Any:
+        """How many bytes before each byte go on with a character of UTF-8."""
+        counts = np.zeros(len(self.view) + 1, np.int32)
+        np.cumsum((self.view & 0xC0) == 0x80, dtype=np.int32, out=counts[1:])
+        return counts
+
+
+def _windows(mask: Any) -> Any:
+    """A bit for each byte, 64 of them from every 32nd byte on, as numbers: the first byte is the lowest bit."""
+    bits = np.packbits(mask, bitorder="little")
+    halves = np.frombuffer(bits.tobytes() + b"\0" * (8 - len(bits) % 4), "<u4").astype(np.uint64)
+    return halves[:-1] | halves[1:] << np.uint64(32)
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of a block: data[starts[i]:ends[i]], without their quotes. All arrays have one dimension.
+    """Cells of a block, without their quotes: page.data[starts[i]:ends[i]]. All arrays have one dimension."""
 
-    `data` has PADDING bytes before and after the block's own.
-    """
-
-    data: bytes
+    page: Page
     starts: Any
     ends: Any
 
@@ -35,101 +72,115 @@ class Cells:
     def lengths(self) -> Any:
         return self.ends - self.starts
 
-    @cached_property
-    def view(self) -> Any:
-        return np.frombuffer(self.data, np.uint8)
-
-    @cached_property
-    def _words(self) -> Any:
-        """The eight bytes that end at each byte of the data, from the eighth on."""
-        return np.ndarray((len(self.data) - 7,), "V8", self.data, 0, (1,))
-
     def __len__(self) -> int:
         return len(self.starts)
 
     def some(self, which: Any) -> "Cells":
         """The cells with these numbers, or where this mask is true."""
-        return Cells(self.data, self.starts[which], self.ends[which])
+        return Cells(self.page, self.starts[which], self.ends[which])
 
     def without_sign(self) -> "Cells":
         """The same cells, each without the minus at its front, if it has one."""
-        return Cells(self.data, self.starts + (self.first == ord("-")), self.ends)
+        return Cells(self.page, self.starts + (self.first == ord("-")), self.ends)
 
     @property
     def first(self) -> Any:
         """The first byte of each; of an empty cell, the one that follows it."""
-        return self.view[self.starts]
+        return self.page.view[self.starts]
 
     @property
     def last(self) -> Any:
         """The last byte of each; of an empty cell, the one before it."""
-        return self.view[self.ends - 1]
+        return self.before_end(1)
 
-    def byte_before_end(self, count: int) -> Any:
+    def before_end(self, count: int) -> Any:
         """The byte that stands so many bytes before each cell's end, from 1 on; of a shorter cell, some other byte."""
-        return self.view[self.ends - count]
+        return self.page.view[self.ends - count]
+
+    def digit_before_end(self, count: int) -> Any:
+        """Its value if it is a digit."""
+        return self.before_end(count) & 15
+
+    @cached_property
+    def no_digits(self) -> Any:
+        """A number for each cell with a bit for each byte that is no digit: the highest for the last byte, and so on.
+
+        Of a cell that is longer than LONGEST it has any value.
+        """
+        return self._bits(self.page.no_digits)
+
+    @cached_property
+    def points(self) -> Any:
+        """The same for decimal points."""
+        return self._bits(self.page.points)
+
+    def _bits(self, windows: Any) -> Any:
+        found = windows[self.starts >> 5]
+        found >>= (self.starts & 31).view(np.uint64)
+        found <<= (64 - self.lengths).view(np.uint64)  # all of them are gone where the length is 0
+        return found
 
     def word(self, before_end: int = 0) -> Any:
-        """The eight bytes that end so many bytes before each cell's end, as little-endian numbers: the last is high.
+        """The eight bytes that end so many bytes before each cell's end, as numbers: the last byte is the highest."""
+        return self.page.words[self.ends - (8 + before_end)].view("<u8")
 
-        Those that do not belong to the cell are zero.
-        """
-        return self._whole_word(before_end) & self._kept(before_end)
-
-    def _whole_word(self, before_end: int) -> Any:
-        return self._words[self.ends - (8 + before_end)].view("<u8")
-
-    def _kept(self, before_end: int) -> Any:
-        return _KEPT[np.clip(self.lengths - before_end, 0, 8)]
-
-    def match(self, pattern: bytes, *, longer: bool = False) -> Any:
-        """A mask of the cells that look like the pattern, in which 0 stands for any digit and all else for itself.
-
-        With `longer`, cells of any length, compared from their ends, with digits in front of the pattern; without, only
-        those of the pattern's length.
-        """
-        longest = min(int(self.lengths.max(initial=0)), LONGEST_MATCH) if longer else len(pattern)
-        padded = pattern.rjust(-(-max(longest, 1) // 8) * 8, b"0")
-        wrong: Any = np.uint64(0)
-        for before_end in range(0, len(padded), 8):
-            wanted = np.frombuffer(padded[len(padded) - 8 - before_end : len(padded) - before_end], "<u8")
-            found = (self._whole_word(before_end) ^ wanted) & self._kept(before_end)
-            literal = _literal_bytes(wanted)
-            wrong |= ((found + _TO_HIGH_BIT) | found) & _HIGH_BITS | (found & literal)
-        right = wrong == 0
-        if not longer:
-            return right & (self.lengths == len(pattern))
-        return right & (self.lengths >= len(pattern)) & (self.lengths <= LONGEST_MATCH)
-
-    def digits_and_points(self) -> tuple[Any, Any]:
-        """A mask of the cells with nothing but digits and points, and how many points each has."""
-        wrong: Any = np.zeros(len(self), np.uint64)
-        points: Any = np.zeros(len(self), np.uint64)
-        for before_end in range(0, min(int(self.lengths.max(initial=0)), LONGEST_MATCH), 8):
-            found = (self._whole_word(before_end) ^ _DIGITS) & self._kept(before_end)
-            other = found ^ _POINTS
-            # The highest bit of each byte that is a point, and nothing else.
-            point = ~(((other & ~_HIGH_BITS) + ~_HIGH_BITS) | other | ~_HIGH_BITS)
-            points += (point >> np.uint64(7)) * np.uint64(_ONES) >> np.uint64(56)
-            found &= ~((point >> np.uint64(7)) * np.uint64(255))
-            wrong |= ((found + _TO_HIGH_BIT) | found) & _HIGH_BITS
-        return (wrong == 0) & (self.lengths <= LONGEST_MATCH), points.astype(np.int64)
+    def match(self, pattern: bytes) -> Any:
+        """A mask of the cells that look like the pattern, in which 0 stands for any digit and all else for itself."""
+        right = self.lengths == len(pattern)
+        right &= self.no_digits == _literal_bits(pattern)
+        for before_end in range(0, len(pattern), 8):
+            wanted, literals = _literal_bytes(_word_of(pattern, before_end))
+            if literals:
+                right &= self.word(before_end) & literals == wanted
+        return right
 
     def equal(self, value: bytes) -> Any:
-        """A mask of the cells that are exactly these bytes."""
+        """A mask of the cells that are exactly these bytes; of more than LONGEST, those that end like them."""
         same = self.lengths == len(value)
-        for before_end in range(0, len(value), 8):
-            wanted = value[max(0, len(value) - before_end - 8) : len(value) - before_end].rjust(8, b"\0")
-            same &= self.word(before_end) == np.frombuffer(wanted, "<u8")
+        for before_end in range(0, min(len(value), LONGEST), 8):
+            wanted = _word_of(value, before_end)
+            number = np.uint64(int.from_bytes(wanted.rjust(8, b"\0"), "little"))
+            same &= self.word(before_end) & _KEPT[len(wanted)] == number
         return same
+
+    def below(self, digits: bytes) -> Any:
+        """A mask of the cells of that many digits whose first eight are less than the first eight of these."""
+        front = self.page.words[self.starts].view(">u8").astype(np.uint64)
+        compared = digits[:8]
+        front >>= np.uint64(64 - 8 * len(compared))
+        return (self.lengths == len(digits)) & (front < np.uint64(int.from_bytes(compared)))
+
+    def zeros_at_end(self, counts: Any) -> Any:
+        """Which end in so many zeros, an array of 0 to 8."""
+        return (self.word() ^ _ZEROS) & _KEPT[counts] == 0
+
+    def after_point(self) -> Any:
+        """How many bytes stand after the point of each cell, which has one; 0 where it has none."""
+        return np.where(self.points == 0, 0, 64 - np.frexp(self.points.astype(np.float64))[1])
+
+    def characters(self) -> Any:
+        """The length of each in characters of UTF-8."""
+        return self.lengths - (self.page.continued[self.ends] - self.page.continued[self.starts])
 
     def texts(self, which: Any) -> list[bytes]:
         """The bytes of the cells with these numbers."""
         starts, ends = self.starts[which].tolist(), self.ends[which].tolist()
-        return [self.data[start:end] for start, end in zip(starts, ends, strict=True)]
+        return [self.page.data[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
-def _literal_bytes(wanted: Any) -> Any:
-    """All bits of each byte that is not the digit 0."""
-    raw = wanted.view(np.uint8)
-    return np.where(raw == ord("0"), 0, 255).astype(np.uint8).view("<u8")
+def _word_of(value: bytes, before_end: int) -> bytes:
+    return value[max(0, len(value) - before_end - 8) : len(value) - before_end]
+
+
+@lru_cache
+def _literal_bits(pattern: bytes) -> Any:
+    """As Cells.no_digits."""
+    return np.uint64(sum(1 << (63 - at) for at, byte in enumerate(reversed(pattern)) if byte != ord("0")))
+
+
+@lru_cache
+def _literal_bytes(pattern: bytes) -> tuple[Any, Any]:
+    """The last eight bytes of a pattern as a number, without its digits, and all bits of those that are left."""
+    literals = bytes(0 if byte == ord("0") else 255 for byte in pattern).rjust(8, b"\0")
+    wanted = pattern.replace(b"0", b"\0").rjust(8, b"\0")
+    return np.uint64(int.from_bytes(wanted, "little")), np.uint64(int.from_bytes(literals, "little"))

@@ -9,7 +9,7 @@ import numpy as np
 from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.formatted import Formatted
 from importer.engine.exactness.kinds import Kind, kind_of
-from importer.engine.exactness.numbers import FloatingPoint
+from importer.engine.exactness.numbers import FixedPoint, FloatingPoint
 from importer.engine.exactness.transformed import Transformed
 from importer.engine.exactness.verdict import NULL_REFUSED, Verdict, refused
 
@@ -47,8 +47,7 @@ class Judge:
     def of(cls, check: FieldCheck, *, mariadb: bool, encoding: str) -> "Judge":
         kind: Kind | None = kind_of(check.type, mariadb) if check.type else None
         if check.datetime_format:
-            digits = getattr(kind, "digits", 0)
-            kind = Formatted(check.type, check.datetime_format, digits, check.type.lower() == "date")
+            kind = Formatted(check.type, check.datetime_format) if check.type.lower() == "date" else None
         if isinstance(kind, FloatingPoint) and check.transforms:
             kind = Transformed(kind, check.transforms)
         markers = frozenset(marker.encode(encoding, "replace") for marker in check.null_markers)
@@ -57,17 +56,27 @@ class Judge:
     @property
     def group(self) -> Any:
         """Fields with the same group can be narrowed down together."""
-        return self.kind, () if self.check.nullable else self.markers
+        return self.kind, self.markers, self.check.nullable
 
     def unusual(self, cells: Cells) -> Any:
         """The numbers of the cells that need to be judged."""
         unusual = self.kind.unusual(cells) if self.kind else np.arange(0)
-        if self.check.nullable or not self.markers:
-            return unusual
-        null = np.zeros(len(cells), bool)
+        if self.check.nullable:
+            return unusual[~self._marked(cells.some(unusual))] if self.markers and len(unusual) else unusual
+        return np.union1d(unusual, np.flatnonzero(self._marked(cells))) if self.markers else unusual
+
+    def losing(self, cells: Cells, numbers: Any) -> tuple[Any, Verdict | None]:
+        """Of these cells, those with a loss that can be told without reading them one by one; and that loss."""
+        if not len(numbers) or not isinstance(self.kind, FixedPoint | FloatingPoint):
+            return numbers[:0], None
+        return numbers[self.kind.loses(cells.some(numbers))], self.kind.loss
+
+    def _marked(self, cells: Cells) -> Any:
+        """A mask of the cells that are marks of NULL."""
+        marked = np.zeros(len(cells), bool)
         for marker in self.markers:
-            null |= cells.equal(marker)
-        return np.union1d(unusual, np.flatnonzero(null))
+            marked |= cells.equal(marker)
+        return marked
 
     def verdict(self, value: bytes | None) -> Verdict | None:
         """What becomes of one value."""

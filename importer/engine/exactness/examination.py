@@ -1,9 +1,8 @@
 """What an examination of some records has found."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,7 @@ class Findings:
 
     reject_rounding: bool
     faults: dict[int, tuple[int, Fault]] = field(default_factory=dict)
-    less: dict[tuple[Fault, bool], list[Any]] = field(default_factory=dict)
+    less: dict[tuple[str, Verdict], list[int]] = field(default_factory=dict)
 
     def add(self, record: int, position: int, column: str, value: str, verdict: Verdict) -> None:
         """One value of one record; `position` is its field's number."""
@@ -40,10 +39,13 @@ class Findings:
         elif record not in self.faults or self.faults[record][0] > position:
             self.faults[record] = position, Fault(verdict.code, verdict.reason, column, value)
 
-    def add_less(self, column: str, verdict: Verdict, records: Sequence[int]) -> None:
+    def refuse(self, record: int, fault: Fault) -> None:
+        """A record at fault as a whole."""
+        self.faults[record] = -1, fault
+
+    def add_less(self, column: str, verdict: Verdict, records: Iterable[int]) -> None:
         """Values that go in with something lost, or at least noted by the server, one for each of these records."""
-        said = Fault(verdict.code, verdict.reason, column, notice=True)
-        self.less.setdefault((said, verdict.noted), []).extend(records)
+        self.less.setdefault((column, verdict), []).extend(records)
 
     def refuses(self, verdict: Verdict) -> bool:
         return verdict.level is Level.REFUSED or (self.reject_rounding and verdict.level is Level.ROUNDED)
@@ -51,8 +53,9 @@ class Findings:
     def examination(self) -> Examination:
         found = Examination([(record, fault) for record, (_, fault) in sorted(self.faults.items())])
         left_out = np.fromiter(self.faults, np.int64, len(self.faults))
-        for (said, noted), records in self.less.items():
+        for (column, verdict), records in self.less.items():
             count = int(np.count_nonzero(~np.isin(records, left_out)))
             if count:
-                (found.noted if noted else found.notices)[said] += count
+                counted = found.noted if verdict.noted else found.notices
+                counted[Fault(verdict.code, verdict.reason, column, notice=True)] += count
         return found

@@ -1,4 +1,4 @@
-"""Dates that STR_TO_DATE reads in a format of the mapping: what of them the column does not keep."""
+"""Times of day that a format of the mapping reads for a column of dates, which would drop them with a mere Note."""
 
 import re
 from dataclasses import dataclass
@@ -6,46 +6,31 @@ from typing import Any
 
 import numpy as np
 
+from importer.engine.dates import PARTS
 from importer.engine.exactness.cells import Cells
-from importer.engine.exactness.times import LOST_PART, TIME_OF_DAY
-from importer.engine.exactness.verdict import Verdict, refused, rounded
+from importer.engine.exactness.times import TIME_OF_DAY
+from importer.engine.exactness.verdict import Verdict, refused
 
-_CLOCK = {"%H": "clock", "%k": "clock", "%i": "clock", "%s": "clock", "%S": "clock", "%f": "part"}
+_CLOCK = ("%H", "%k", "%h", "%l", "%i", "%s", "%f")
 
 
 @dataclass(frozen=True)
 class Formatted:
-    """A column of dates or times read in `format`; `digits` is what it keeps of a fraction, `day` says: no time."""
+    """A column of dates that are read in `format`; what the format does not fit is refused by the expression."""
 
     type: str
     format: str
-    digits: int
-    day: bool
 
     def unusual(self, cells: Cells) -> Any:
-        """All cells where the format can say more than the column keeps, else none."""
-        more = self.day and any(part in self.format for part in _CLOCK)
-        return np.arange(len(cells) if more or ("%f" in self.format and self.digits < 6) else 0)
+        """All cells where the format has more than a day, else none."""
+        return np.arange(len(cells) if any(part in self.format for part in _CLOCK) else 0)
 
     def judge(self, text: str) -> Verdict | None:
-        found = re.match(_pattern(self.format), text)
+        pieces = re.split(r"(%\w)", self.format)
+        found = re.fullmatch("".join(f"({PARTS[each]})" if each in PARTS else re.escape(each) for each in pieces), text)
         if not found:
-            return None  # the server says what is wrong
-        said = {name: value or "" for name, value in found.groupdict().items()}
-        if self.day and any(value.strip("0") for value in said.values()):
-            return refused("time", TIME_OF_DAY)
-        part = next((value for name, value in said.items() if name.startswith("part")), "")
-        return (
-            rounded("fraction of a second", LOST_PART.format(type=self.type))
-            if part[self.digits :].strip("0")
-            else None
-        )
-
-
-def _pattern(datetime_format: str) -> str:
-    pieces = re.split(r"(%\w)", datetime_format)
-    return "".join(
-        rf"(?P<{_CLOCK[piece]}{number}>\d+)" if piece in _CLOCK
-        else r"\w+?" if number % 2 else re.escape(piece)
-        for number, piece in enumerate(pieces)
-    )  # fmt: skip
+            return None
+        said = dict(zip(pieces[1::2], found.groups(), strict=True))
+        midnight = said.get("%p", "").upper() == "AM"
+        clock = [value for part, value in said.items() if part in _CLOCK and not (midnight and value == "12")]
+        return refused("time", TIME_OF_DAY) if any(value.strip("0") for value in clock) else None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from importer.engine.dialect import Dialect
-from importer.engine.exactness.cells import PADDING, Cells
+from importer.engine.exactness.cells import PADDING, Cells, Page
 from importer.engine.scanner import Block
 
 
@@ -18,26 +18,25 @@ from importer.engine.scanner import Block
 class Layout:
     """The fields of all records that have as many as there should be.
 
-    `starts` and `ends` are arrays of records x fields, positions in `data`, quotes taken off. `rows` are those
+    `starts` and `ends` are arrays of fields x records, positions in the page, quotes taken off. `rows` are those
     records' numbers in the block, None for all of them; `counts` gives the other records' number of fields by theirs.
     """
 
-    data: bytes
+    page: Page
     starts: Any
     ends: Any
     rows: Any
     counts: dict[int, int]
     quoted: bool
 
-    def cells(self, columns: list[int]) -> Cells:
-        """The cells of these fields, record by record."""
-        if len(columns) == 1:
-            return Cells(self.data, self.starts[:, columns[0]].copy(), self.ends[:, columns[0]].copy())
-        return Cells(self.data, self.starts[:, columns].ravel(), self.ends[:, columns].ravel())
+    def cells(self, fields: list[int]) -> Cells:
+        """The cells of these fields, one field after the other."""
+        return Cells(self.page, self.starts[fields].ravel(), self.ends[fields].ravel())
 
-    def record(self, position: Any) -> Any:
-        """The number in the block of the record at this position of the arrays; of many, if it is an array."""
-        return position if self.rows is None else self.rows[position]
+    def places(self, numbers: Any) -> tuple[list[int], list[int]]:
+        """For numbers of such cells: the records' numbers in the block, and which of the fields each lies in."""
+        within, position = np.divmod(numbers, self.starts.shape[1])
+        return (position if self.rows is None else self.rows[position]).tolist(), within.tolist()
 
 
 def lay_out(block: Block, dialect: Dialect, fields: int) -> Layout | None:
@@ -49,74 +48,60 @@ def lay_out(block: Block, dialect: Dialect, fields: int) -> Layout | None:
         return None
     if not data.endswith(b"\n"):
         data += dialect.line_end.encode()
-    padded = b"\0" * PADDING + data + b"\0" * PADDING
-    view = np.frombuffer(padded, np.uint8)
-    newlines = view == ord("\n")
-    marks = view == ord(dialect.delimiter)
+    page = Page.of(data)
+    newlines = page.view == ord("\n")
+    marks = page.view == ord(dialect.delimiter)
     marks |= newlines
     quoted = bool(dialect.quote) and dialect.quote.encode() in data
     if quoted:
-        quotes = view == ord(dialect.quote)
-        if not _all_at_field_borders(view, np.flatnonzero(quotes), dialect):
+        quotes = page.view == ord(dialect.quote)
+        if not _all_at_field_borders(page.view, np.flatnonzero(quotes), dialect):
             return None
         marks &= ~_inside(quotes)
+        newlines &= marks
+        if np.count_nonzero(newlines) != block.ends.count(0, block.size):
+            return None
     ends = np.flatnonzero(marks)
-    found = _rows(view, ends, fields)
-    if found is None or _records(found, fields) != block.ends.count(0, block.size):
-        return None
-    return _layout(padded, view, ends, found, fields, dialect, quoted=quoted)
+    last = np.count_nonzero(newlines)
+    if len(ends) == last * fields and (page.view[ends[fields - 1 :: fields]] == ord("\n")).all():
+        return _layout(page, ends.reshape(-1, fields), None, {}, dialect, quoted=quoted)
+    return _ragged(page, ends, fields, dialect, quoted=quoted)
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """`index` picks the ends of the records with the right number of fields, None for all; see Layout for the rest."""
-
-    index: Any
-    rows: Any
-    counts: dict[int, int]
-    right: int
-
-
-def _records(found: _Rows, _fields: int) -> int:
-    return found.right + len(found.counts)
-
-
-def _rows(view: Any, ends: Any, fields: int) -> _Rows | None:
-    if len(ends) % fields == 0:
-        lasts = view[ends[fields - 1 :: fields]]
-        if (lasts == ord("\n")).all() and (fields == 1 or _none_else(view, ends, fields)):
-            return _Rows(None, None, {}, len(lasts))
-    last = np.flatnonzero(view[ends] == ord("\n"))
+def _ragged(page: Page, ends: Any, fields: int, dialect: Dialect, *, quoted: bool) -> Layout | None:
+    """The layout where some records have another number of fields."""
+    last = np.flatnonzero(page.view[ends] == ord("\n"))
     counts = np.diff(last, prepend=-1)
-    right = np.flatnonzero(counts == fields)
-    wrong = np.flatnonzero(counts != fields)
-    index = last[right][:, None] + np.arange(1 - fields, 1)
-    return _Rows(index, right, dict(zip(wrong.tolist(), counts[wrong].tolist(), strict=True)), len(right))
-
-
-def _none_else(view: Any, ends: Any, fields: int) -> bool:
-    """Whether no record ends before its last field."""
-    return int(np.count_nonzero(view[ends] == ord("\n"))) == len(ends) // fields
+    right, wrong = np.flatnonzero(counts == fields), np.flatnonzero(counts != fields)
+    others = dict(zip(wrong.tolist(), counts[wrong].tolist(), strict=True))
+    # With the end of the record before as one more field, where the first one starts.
+    before = np.concatenate(([PADDING - 1], ends))
+    index = last[right][:, None] + 1 + np.arange(-fields, 1)
+    return _layout(page, before[index], right, others, dialect, quoted=quoted)
 
 
 def _layout(
-    padded: bytes, view: Any, ends: Any, found: _Rows, fields: int, dialect: Dialect, *, quoted: bool
+    page: Page, ends: Any, rows: Any, counts: dict[int, int], dialect: Dialect, *, quoted: bool
 ) -> Layout | None:
-    starts = np.empty_like(ends)
-    starts[:1] = PADDING
-    starts[1:] = ends[:-1] + 1
-    if found.index is None:
-        starts, ends = starts.reshape(-1, fields), ends.reshape(-1, fields)
+    """From the ends of records x fields; with `rows`, each has the end of the record before as its first."""
+    if rows is None:
+        ends = np.ascontiguousarray(ends.T)
+        starts = np.empty_like(ends)
+        starts[1:] = ends[:-1]
+        starts[0, 1:] = ends[-1, :-1]
+        starts[0, :1] = PADDING - 1
+        starts += 1
     else:
-        starts, ends = starts[found.index], ends[found.index]
+        both = np.ascontiguousarray(ends.T)
+        starts, ends = both[:-1] + 1, both[1:].copy()
     if dialect.line_end == "\r\n":
-        ends[:, -1] -= 1
-        if not (view[ends[:, -1]] == ord("\r")).all():
+        ends[-1] -= 1
+        if not (page.view[ends[-1]] == ord("\r")).all():
             return None
     if quoted:
-        enclosed = (view[starts] == ord(dialect.quote)) & (ends > starts)
+        enclosed = (page.view[starts] == ord(dialect.quote)) & (ends > starts)
         starts, ends = starts + enclosed, ends - enclosed
-    return Layout(padded, starts, ends, found.rows, found.counts, quoted)
+    return Layout(page, starts, ends, rows, counts, quoted)
 
 
 def _inside(quotes: Any) -> Any:

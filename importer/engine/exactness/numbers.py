@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine.exactness.cells import Cells
+from importer.engine.exactness.cells import LONGEST, Cells
 from importer.engine.exactness.verdict import (
     NOT_A_VALUE,
     TRUNCATED,
@@ -29,12 +29,17 @@ _NUMBER = re.compile(
 )
 _STARTS_WITH_NUMBER = re.compile(r"[ \t\n\v\f\r]*[+-]?(?:\d|\.\d)", re.ASCII)
 
+# The highest bit, the one below it, and so on.
+_BITS = np.array([1 << (63 - at) for at in range(LONGEST + 1)], np.uint64)
+
 LOST_DIGITS = "The value has more digits than {type} keeps; it is stored rounded."
 # Beyond this, a power of ten is zero or out of range everywhere.
 MOST_EXPONENT = 5000
 # DECIMAL's; both servers cut what is much longer before they look at it.
 MOST_DIGITS = 65
 LARGEST_FLOAT = 3.4028234663852886e38
+# Up to here a double tells decimal numbers of that length apart.
+SURE_DIGITS = 15
 # Smaller ones keep fewer digits.
 SMALLEST_FLOAT, SMALLEST_DOUBLE = 1.1754943508222875e-38, 2.2250738585072014e-308
 
@@ -82,15 +87,17 @@ class WholeNumber:
 
     def unusual(self, cells: Cells) -> Any:
         """The numbers of the cells that need to be judged: all but plain digits that are surely in range."""
-        # Any number of so many digits is in range.
-        safe = len(str(self.high)) - 1
-        plain = cells.match(b"0", longer=True) & (cells.lengths <= safe)
-        left = np.flatnonzero(~plain)
+        left = np.flatnonzero(~self._plain(cells))
         if self.low < 0 and len(left):
-            signed = cells.some(left)
-            signed = signed.without_sign()
-            left = left[~(signed.match(b"0", longer=True) & (signed.lengths <= safe))]
+            left = left[~self._plain(cells.some(left).without_sign())]
         return left
+
+    def _plain(self, cells: Cells) -> Any:
+        # Any number with fewer digits than the largest is in range; so are most with as many.
+        most = str(self.high).encode()
+        plain = (cells.no_digits == 0) & (cells.lengths > 0)
+        small = cells.lengths < len(most)
+        return plain & (small if small.all() else small | cells.below(most))
 
     def judge(self, text: str) -> Verdict | None:
         number = parse(text)
@@ -121,20 +128,47 @@ class FixedPoint:
 
     def unusual(self, cells: Cells) -> Any:
         """As WholeNumber.unusual."""
-        left = np.arange(len(cells))
-        for after_point in (self.scale, *range(self.scale), None):
-            left = left[~self._fits(cells.some(left), after_point)]
-            if not len(left):
-                break
-        return left
-
-    def _fits(self, cells: Cells, after_point: int | None) -> Any:
-        """Which are digits with so many of them after the point (None: and no point), and not too many before it."""
-        pattern = b"0" if after_point is None else b"." + b"0" * after_point
         if not self.unsigned:
             cells = cells.without_sign()
-        most = self.precision - self.scale + (0 if after_point is None else len(pattern))
-        return cells.match(pattern, longer=True) & (cells.lengths <= most) & (cells.lengths > (after_point == 0))
+        left = np.flatnonzero(~self._usual(cells))
+        return left[~self._plain(cells.some(left))] if len(left) else left
+
+    def _usual(self, cells: Cells) -> Any:
+        """Which have exactly `scale` digits after the point, as most files write all of them; quicker than _plain()."""
+        if not self.scale:
+            return (cells.no_digits == 0) & (cells.lengths > 0) & (cells.lengths <= min(self.precision, LONGEST))
+        usual = cells.no_digits == np.uint64(1 << (63 - self.scale))
+        usual &= cells.before_end(self.scale + 1) == ord(".")
+        usual &= (cells.lengths > self.scale) & (cells.lengths <= min(self.precision + 1, LONGEST))
+        return usual
+
+    def _plain(self, cells: Cells) -> Any:
+        """Which are digits with a point or without, and not too many before and after it."""
+        point = cells.points
+        before = self.precision - self.scale
+        # The point's bit is the higher the fewer digits come after it.
+        most_after = np.uint64(1 << (63 - self.scale))
+        most_before = _BITS[np.minimum(np.maximum(cells.lengths - 1 - before, 0), LONGEST)]
+        plain = cells.no_digits == point
+        plain &= (point & (point - np.uint64(1)) == 0) & (point >= most_after) & (point <= most_before)
+        plain &= (cells.lengths > 1) & (cells.lengths <= LONGEST)
+        return plain | ((cells.no_digits == 0) & (cells.lengths > 0) & (cells.lengths <= min(before, LONGEST)))
+
+    @property
+    def loss(self) -> Verdict:
+        return rounded(TRUNCATED, LOST_DIGITS.format(type=self.type), noted=True)
+
+    def loses(self, cells: Cells) -> Any:
+        """Which surely lose digits and are in range all the same; quicker than judging each."""
+        if not self.unsigned:
+            cells = cells.without_sign()
+        cut = cells.after_point() - self.scale
+        return (
+            _decimals(cells)
+            & (cut > 0)
+            & (cells.lengths - cut < self.precision)
+            & ~cells.zeros_at_end(np.clip(cut, 0, 8))
+        )
 
     def judge(self, text: str) -> Verdict | None:
         number = parse(text)
@@ -148,8 +182,15 @@ class FixedPoint:
         if value >= 10**self.precision:
             return out_of_range(self.type)
         if lost:
-            return rounded(TRUNCATED, LOST_DIGITS.format(type=self.type), noted=True)
+            return self.loss
         return spaces_after(mariadb=self.mariadb) if number.spaces else None
+
+
+def _decimals(cells: Cells) -> Any:
+    """Which are digits with one point."""
+    point = cells.points
+    single = (point != 0) & (point & (point - np.uint64(1)) == 0)
+    return single & (cells.no_digits == point) & (cells.lengths <= LONGEST)
 
 
 def _scaled(number: Number, scale: int) -> tuple[int, bool]:
@@ -190,11 +231,46 @@ class FloatingPoint:
             return np.arange(len(cells))
         if not self.unsigned:
             cells = cells.without_sign()
-        plain, points = cells.digits_and_points()
+        point = cells.points
+        pointed = point != 0
         # A point, and a zero before it, are no significant digits.
-        significant = cells.lengths - points - ((points > 0) & (cells.first == ord("0")))
-        plain &= (points < 2) & (cells.lengths > points) & (significant <= self.digits)
-        return np.flatnonzero(~plain)
+        significant = cells.lengths - pointed - (pointed & (cells.first == ord("0")))
+        plain = (cells.no_digits == point) & (point & (point - np.uint64(1)) == 0)
+        plain &= (cells.lengths > pointed) & (cells.lengths <= LONGEST)
+        left = np.flatnonzero(~(plain & (significant <= self.digits)))
+        if not len(left):
+            return left
+        long = left[plain[left]]
+        keeps = self._keep_single if self.single else self._keep_double
+        return np.setdiff1d(left, long[keeps(cells.some(long))], assume_unique=True)
+
+    def _keep_single(self, cells: Cells) -> Any:
+        """Which of these, digits with at most one point, FLOAT surely gives back as they are written."""
+        values = np.array(cells.texts(slice(None)), "S").astype(np.float64)
+        stored = values.astype(np.float32).astype(np.float64)
+        # Less than half of the last digit; how doubles are rounded does not matter where there are so few digits.
+        return (np.abs(stored - values) < 0.49 * 10.0 ** -cells.after_point()) & (cells.lengths <= SURE_DIGITS)
+
+    def _keep_double(self, cells: Cells) -> Any:
+        """The same for DOUBLE: which are written as short as can be."""
+        texts = cells.texts(slice(None))
+        return np.array([repr(float(text)) == str(text, "ascii") for text in texts], bool)
+
+    @property
+    def loss(self) -> Verdict:
+        return rounded("digits", LOST_DIGITS.format(type=self.type))
+
+    def loses(self, cells: Cells) -> Any:
+        """Which surely lose digits and are in range all the same; quicker than judging each."""
+        if not self.unsigned:
+            cells = cells.without_sign()
+        some = _decimals(cells) & (cells.lengths <= SURE_DIGITS)
+        if not self.single or self.scale >= 0 or not some.any():
+            return np.zeros(len(cells), bool)
+        values = np.array(cells.some(some).texts(slice(None)), "S").astype(np.float64)
+        stored = values.astype(np.float32).astype(np.float64)
+        some[some] = np.abs(stored - values) > 0.51 * 10.0 ** -cells.some(some).after_point()
+        return some
 
     def judge(self, text: str) -> Verdict | None:
         number = parse(text)
@@ -207,7 +283,7 @@ class FloatingPoint:
         if self.scale >= 0 and abs(round(value, self.scale)) >= 10 ** (self.precision - self.scale):
             return out_of_range(self.type)
         if not self._survives(number, stored):
-            return rounded("digits", LOST_DIGITS.format(type=self.type))
+            return self.loss
         return spaces_after(mariadb=self.mariadb) if number.spaces else None
 
     def _survives(self, number: Number, stored: float) -> bool:

@@ -44,6 +44,8 @@ class Text:
     def unusual(self, cells: Cells) -> Any:
         """The numbers of the cells that need to be judged: all that may be too long, or end in spaces that get lost."""
         unusual = cells.lengths > self.most
+        if unusual.any():
+            unusual &= cells.characters() > self.most
         if self.fixed:
             unusual |= (cells.last == ord(" ")) & (cells.lengths > 0)
         return np.flatnonzero(unusual)

@@ -50,22 +50,44 @@ _FIRST_TIMESTAMP = (1970, 1, 1, 0, 0, 1)
 # MariaDB's since 11.5; in between the server decides.
 _LAST_TIMESTAMP = (2106, 2, 7, 6, 28, 15)
 
-# By month * 32 + day: days that each month has every year.
-_ALWAYS = np.array([1 <= month <= 12 and 1 <= day <= (28 if month == 2 else 30 if month in (4, 6, 9, 11) else 31)
-                    for month in range(16) for day in range(32)])  # fmt: skip
+
+def _days_of_every_year() -> Any:
+    """By the four digits of month and day, four bits each, the first one lowest: whether each year has that day."""
+    table = np.zeros(2**16, bool)
+    for month in range(1, 13):
+        for day in range(1, 29 if month == 2 else 31 if month in (4, 6, 9, 11) else 32):
+            table[month // 10 | month % 10 << 4 | day // 10 << 8 | day % 10 << 12] = True
+    return table
+
+
+def _hours() -> Any:
+    """By the two bytes of an hour, the first one lower: whether it exists."""
+    table = np.zeros(2**16, bool)
+    table[[int.from_bytes(b"%02d" % hour, "little") for hour in range(24)]] = True
+    return table
+
+
+_DAYS, _HOURS = _days_of_every_year(), _hours()
+_DIGITS_OF_DAY = np.uint64(0x0F0F_000F_0F)
+# In the word `hh:mm:ss`: what makes 6 in place of the first digit of minute or second carry, and where to.
+_SIX, _CARRY = np.uint64(0x0A << 24 | 0x0A << 48), np.uint64(0x40 << 24 | 0x40 << 48)
 
 
 def _surely_days(cells: Cells, before_end: int) -> Any:
     """Which of the cells with `-mm-dd` so many bytes before their ends name a day that exists in every year."""
-    digits = [cells.byte_before_end(before_end + at) & 15 for at in (5, 4, 2, 1)]
-    month, day = digits[0] * 10 + digits[1], digits[2] * 10 + digits[3]
-    return _ALWAYS[np.minimum(month, 15).astype(np.int64) * 32 + np.minimum(day, 31)] & (day <= 31)
+    digits = cells.word(before_end) >> np.uint64(24) & _DIGITS_OF_DAY
+    digits |= digits >> np.uint64(4)
+    return _DAYS[(digits & np.uint64(0xFF) | digits >> np.uint64(16) & np.uint64(0xFF00)).view(np.int64)]
 
 
 def _surely_clock(cells: Cells) -> Any:
     """Which of the cells that end in `hh:mm:ss` name an existing hour, minute and second."""
-    hour = (cells.byte_before_end(8) & 15) * 10 + (cells.byte_before_end(7) & 15)
-    return (hour <= 23) & (cells.byte_before_end(5) < ord("6")) & (cells.byte_before_end(2) < ord("6"))
+    word = cells.word()
+    return _HOURS[(word & np.uint64(0xFFFF)).view(np.int64)] & _below_sixty(word)
+
+
+def _below_sixty(word: Any) -> Any:
+    return (word + _SIX) & _CARRY == 0
 
 
 @dataclass(frozen=True)
@@ -107,7 +129,7 @@ class Moment:
         usual &= _surely_days(cells, 9) & _surely_clock(cells)
         left = np.flatnonzero(~usual)
         if self.timestamp:
-            usual &= cells.byte_before_end(19) == ord("2")
+            usual &= cells.before_end(19) == ord("2")
             return np.flatnonzero(~usual)
         for pattern in (b"0000-00-00T00:00:00", b"0000-00-00"):
             if len(left):
@@ -145,7 +167,7 @@ class Clock:
     def unusual(self, cells: Cells) -> Any:
         """As Day.unusual, for `hh:mm:ss`."""
         usual = cells.match(b"00:00:00")
-        usual &= (cells.byte_before_end(5) < ord("6")) & (cells.byte_before_end(2) < ord("6"))
+        usual &= _below_sixty(cells.word())
         return np.flatnonzero(~usual)
 
     def judge(self, text: str) -> Verdict | None:
@@ -182,7 +204,7 @@ class Year:
 
     def unusual(self, cells: Cells) -> Any:
         """As Day.unusual, for years that begin with 19 or 20."""
-        tens = cells.byte_before_end(4) * np.uint16(256) + cells.byte_before_end(3)
+        tens = cells.before_end(4) * np.uint16(256) + cells.before_end(3)
         usual = cells.match(b"0000")
         usual &= (tens == ord("1") * 256 + ord("9")) | (tens == ord("2") * 256 + ord("0"))
         return np.flatnonzero(~usual)

@@ -1,0 +1,180 @@
+"""Goes through a block's values: many at once where its records can be laid out, one by one where they cannot."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from importer.engine.boundaries import LineEnds
+from importer.engine.dialect import Dialect
+from importer.engine.exactness.cells import Cells
+from importer.engine.exactness.checks import NULL_WORD, Judge
+from importer.engine.exactness.examination import Examination, Findings
+from importer.engine.exactness.layout import Layout, lay_out
+from importer.engine.exactness.verdict import TOO_FEW, TOO_MANY, Verdict
+from importer.engine.faults import Fault
+from importer.engine.records import fields
+from importer.engine.scanner import Block
+
+# A block with no more unusual cells than this has them judged during the scan; one with more is suspicious unjudged.
+FEW = 1000
+
+
+class Judged(NamedTuple):
+    """What becomes of one value, None for NULL: the numbers of its record in the block and of its field."""
+
+    record: int
+    field: int
+    value: bytes | None
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True)
+class Inspector:
+    """The judges of a file's fields, in their order. `reject_rounding`: what loses something is at fault."""
+
+    dialect: Dialect
+    judges: tuple[Judge, ...]
+    reject_rounding: bool
+
+    def suspicious(self, block: Block) -> bool:
+        """Whether examine() may find anything: as Exactness.suspicious."""
+        layout = lay_out(block, self.dialect, len(self.judges)) if block.data else None
+        if layout is None or layout.counts:
+            return True
+        judged = islice(self._judged(layout, Findings(True)), FEW + 1)
+        return any(each.verdict or number == FEW for number, each in enumerate(judged))
+
+    def examine(self, block: Block) -> Examination:
+        """Every fault and notice of the block: as Exactness.examine."""
+        findings = Findings(self.reject_rounding)
+        layout = lay_out(block, self.dialect, len(self.judges))
+        if layout:
+            self._examine_layout(layout, findings)
+        else:
+            self._examine_apart(block, findings)
+        return findings.examination()
+
+    def examine_one_by_one(self, block: Block) -> Examination:
+        """The same as examine(), slowly: what it is tested against."""
+        findings = Findings(self.reject_rounding)
+        for record, (low, high) in enumerate(_bounds(block)):
+            self._examine_record(block.data[low:high], record, findings)
+        return findings.examination()
+
+    def _examine_layout(self, layout: Layout, findings: Findings, numbers: list[int] | None = None) -> None:
+        """`numbers` are the records' own, where the layout's are others."""
+        for record, count in layout.counts.items():
+            findings.refuse(numbers[record] if numbers else record, _wrong_count(count, len(self.judges)))
+        for record, field, value, verdict in self._judged(layout, findings, numbers):
+            if verdict:
+                self._add(findings, numbers[record] if numbers else record, field, value, verdict)
+
+    def _examine_apart(self, block: Block, findings: Findings) -> None:
+        """Records with a quote or an escape one by one, the others together."""
+        bounds = _bounds(block)
+        marks = [mark.encode() for mark in (self.dialect.quote, self.dialect.escape) if mark]
+        plain: list[int] = []
+        for record, (low, high) in enumerate(bounds):
+            if any(block.data.find(mark, low, high) >= 0 for mark in marks) or len(self.dialect.delimiter) > 1:
+                self._examine_record(block.data[low:high], record, findings)
+            else:
+                plain.append(record)
+        data = b"".join([block.data[slice(*bounds[record])] for record in plain])
+        together = Block(block.offset, block.first_line, len(data), len(plain), LineEnds(data, len(data)), data)
+        layout = lay_out(together, self.dialect, len(self.judges)) if data else None
+        if layout:
+            self._examine_layout(layout, findings, plain)
+        else:
+            for record in plain:
+                self._examine_record(block.data[slice(*bounds[record])], record, findings)
+
+    def _examine_record(self, raw: bytes, record: int, findings: Findings) -> None:
+        values = fields(raw, self.dialect)
+        if len(values) != len(self.judges):
+            findings.refuse(record, _wrong_count(len(values), len(self.judges)))
+            return
+        for field, (value, judge) in enumerate(zip(values, self.judges, strict=True)):
+            said = None if self.dialect.escape and value == rb"\N" else value
+            verdict = judge.verdict(said)
+            if verdict:
+                self._add(findings, record, field, said, verdict)
+
+    def _add(self, findings: Findings, record: int, field: int, value: bytes | None, verdict: Verdict) -> None:
+        judge = self.judges[field]
+        text = "NULL" if value is None else judge.decode(value)
+        findings.add(record, field, judge.check.column, text, verdict)
+
+    def _judged(self, layout: Layout, findings: Findings, numbers: list[int] | None = None) -> Iterator[Judged]:
+        """Each unusual cell; those with a loss that can be told at once go straight into the findings."""
+        for group in self._groups:
+            cells = layout.cells(group)
+            unusual = self.judges[group[0]].unusual(cells)
+            if not findings.reject_rounding:
+                unusual = self._without_losing(layout, group, cells, unusual, findings, numbers)
+            if len(unusual):
+                yield from self._judged_cells(layout, group, cells, unusual)
+        if self.dialect.escape and self.dialect.quote:
+            yield from self._null_words(layout)
+
+    def _without_losing(
+        self, layout: Layout, group: list[int], cells: Cells, unusual: Any, findings: Findings, numbers: Any
+    ) -> Any:
+        losing, verdict = self.judges[group[0]].losing(cells, unusual)
+        if verdict is None or not len(losing):
+            return unusual
+        places, within = layout.places(losing)
+        records = np.asarray(numbers)[places] if numbers else np.asarray(places)
+        for number, field in enumerate(group):
+            findings.add_less(self.judges[field].check.column, verdict, records[np.asarray(within) == number])
+        return np.setdiff1d(unusual, losing, assume_unique=True)
+
+    def _judged_cells(self, layout: Layout, group: list[int], cells: Cells, unusual: Any) -> Iterator[Judged]:
+        known: list[dict[bytes, tuple[bytes | None, Verdict | None]]] = [{} for _ in group]
+        for record, within, raw in zip(*layout.places(unusual), cells.texts(unusual), strict=True):
+            found = known[within].get(raw)
+            if found is None:
+                value = self._value(raw, quoted=layout.quoted)
+                found = known[within][raw] = value, self.judges[group[within]].verdict(value)
+            yield Judged(record, group[within], *found)
+
+    def _value(self, raw: bytes, *, quoted: bool) -> bytes | None:
+        """The value of a cell whose quotes are off."""
+        dialect = self.dialect
+        if dialect.escape and dialect.escape.encode() in raw:
+            return None if raw == rb"\N" else fields(raw, dialect)[0]
+        quote = dialect.quote.encode()
+        return raw.replace(quote * 2, quote) if quoted and quote in raw else raw
+
+    def _null_words(self, layout: Layout) -> Iterator[Judged]:
+        """Cells with the unquoted word NULL, which the server takes for NULL: beside an escape we cannot tell it."""
+        if b"NULL" not in layout.page.data:
+            return
+        fields_ = [n for n, each in enumerate(self.judges) if each.check.column and b"NULL" not in each.markers]
+        for field in fields_:
+            cells = layout.cells([field])
+            bare = cells.equal(b"NULL") & (layout.page.view[cells.starts - 1] != ord(self.dialect.quote))
+            for record in layout.places(bare.nonzero()[0])[0]:
+                yield Judged(record, field, b"NULL", NULL_WORD)
+
+    @cached_property
+    def _groups(self) -> list[list[int]]:
+        """The numbers of the fields that are checked, those together that are checked in the same way."""
+        groups: dict[Any, list[int]] = {}
+        for field, judge in enumerate(self.judges):
+            if judge.kind or (judge.markers and not judge.check.nullable):
+                groups.setdefault(judge.group, []).append(field)
+        return list(groups.values())
+
+
+def _bounds(block: Block) -> list[tuple[int, int]]:
+    ends = block.ends.listed().tolist()
+    return list(zip([0, *ends], ends, strict=False))
+
+
+def _wrong_count(count: int, wanted: int) -> Fault:
+    plural = "" if count == 1 else "s"
+    return Fault(TOO_FEW if count < wanted else TOO_MANY, f"The row has {count} field{plural} instead of {wanted}.")
