@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from importer.engine.connection import connect
 from importer.engine.dialect import Dialect
-from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.mapping import AskedField, ColumnMapping, Filling
 from importer.engine.plan import ImportPlan, Options, make_plan
 from importer.engine.profile import Profile, profile_file
 from importer.engine.server import read_server
@@ -37,11 +37,13 @@ def prepare(
     mapping: Sequence[ColumnMapping] | None = None,
     fillings: Sequence[Filling] = (),
     null_markers: Sequence[str] | None = None,
+    asked: Sequence[AskedField] = (),
     options: Options | None = None,
 ) -> Prepared:
     """Profile the file, look at the table and plan. None leaves dialect, mapping or options to what the file suggests.
 
-    `table_name` may be `table` or `schema.table`. Raises Problem with the first thing that stands in the way.
+    `table_name` may be `table` or `schema.table`. `asked` counts where no whole mapping is given. Raises Problem with
+    the first thing that stands in the way.
     """
     options = options or Options()
     profile = profile_file(source.file, dialect)
@@ -49,7 +51,7 @@ def prepare(
     with connect(target.address) as connection:
         table = read_table(connection, schema or target.database, name)
         server = read_server(connection, target.address)
-    mapping = tuple(mapping) if mapping is not None else suggest_mapping(profile, table, null_markers)
+    mapping = tuple(mapping) if mapping is not None else suggest_mapping(profile, table, null_markers, asked=asked)
     data_bytes = profile.size - profile.data_offset
     plan = make_plan(data_bytes, profile.dialect, table, mapping, options, server, fillings, packing=profile.packing)
     return Prepared(source, target, profile, table, mapping, tuple(fillings), options, plan)

@@ -5,6 +5,8 @@ import re
 
 from importer.engine import encodings
 from importer.engine.errors import SourceProblem
+from importer.engine.mapping import SOURCES, AskedField, Filling
+from importer.engine.transforms import TRANSFORMS
 
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 WRITTEN = {r"\t": "\t", r"\\": "\\"}
@@ -51,3 +53,40 @@ def percent(text: str) -> float:
     if not found or float(found[1]) > 100:
         raise argparse.ArgumentTypeError(f"{text!r} is not a percentage from 0 to 100")
     return float(found[1])
+
+
+def asked_field(text: str) -> AskedField:
+    """`FIELD=COLUMN[:TRANSFORM,...]`: what goes into which column, and how its values read.
+
+    FIELD is a name in the header, or #3. An empty COLUMN leaves it out. A TRANSFORM is one of transforms.TRANSFORMS,
+    `null=MARKER`, or at the end `date=FORMAT`.
+    """
+    field, equals, rest = text.partition("=")
+    if not equals or not field:
+        raise argparse.ArgumentTypeError(f"{text!r} is not written as FIELD=COLUMN or FIELD=COLUMN:TRANSFORM,...")
+    column, colon, listed = rest.partition(":")
+    if not colon:
+        return AskedField(field, column)
+    before, date, datetime_format = f",{listed}".partition(",date=")
+    words = [word for word in before.split(",") if word]
+    markers = tuple(word.removeprefix("null=") for word in words if word.startswith("null="))
+    names = tuple(word for word in words if not word.startswith("null="))
+    if unknown := [name for name in names if name not in TRANSFORMS]:
+        known = ", ".join(TRANSFORMS)
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not one of {known}, null=MARKER, date=FORMAT")
+    return AskedField(field, column, names or None, markers or None, datetime_format if date else None)
+
+
+def filling(text: str) -> Filling:
+    """`COLUMN=VALUE`: a column that no field goes into gets the text, or @file, @row, @line or @time; @@ is an @."""
+    column, equals, value = text.partition("=")
+    if not equals or not column:
+        raise argparse.ArgumentTypeError(f"{text!r} is not written as COLUMN=VALUE")
+    if not value.startswith("@"):
+        return Filling(column, "text", value)
+    source = value.removeprefix("@")
+    if source.startswith("@"):
+        return Filling(column, "text", source)
+    if source == "text" or source not in SOURCES:
+        raise argparse.ArgumentTypeError(f"{value!r} is not @file, @row, @line or @time; a text with @ begins with @@")
+    return Filling(column, source)

@@ -4,7 +4,8 @@ import argparse
 
 import pytest
 
-from importer.management.arguments import percent, rows, sessions, size
+from importer.engine.mapping import AskedField, Filling
+from importer.management.arguments import asked_field, filling, percent, rows, sessions, size
 
 
 def test_what_is_meant():
@@ -14,12 +15,31 @@ def test_what_is_meant():
     assert (sessions("1"), sessions("64")) == (1, 64)
 
 
+def test_fields_and_columns():
+    assert asked_field("a=b") == AskedField("a", "b")
+    assert asked_field("#3=") == AskedField("#3", "")
+    assert asked_field("a=b:trim,decimal-comma,null=,null=NA") == AskedField(
+        "a", "b", ("trim", "decimal-comma"), ("", "NA")
+    )
+    assert asked_field("a=b:trim,date=%d.%m.%Y, %H:%i") == AskedField("a", "b", ("trim",), None, "%d.%m.%Y, %H:%i")
+    assert asked_field("a=b:date=%Y") == AskedField("a", "b", None, None, "%Y")
+
+
+def test_columns_and_values():
+    assert filling("a=b=c") == Filling("a", "text", "b=c")
+    assert filling("a=") == Filling("a", "text", "")
+    assert filling("a=@row") == Filling("a", "row")
+    assert filling("a=@@row") == Filling("a", "text", "@row")
+
+
 @pytest.mark.parametrize(
     ("read", "text"),
     [
         *((size, text) for text in ("", "0", "-1", "1.5M", "M")),
         *((rows, text) for text in ("", "-1", "1.5", "1e3", "²", "9" * 19)),
         *((percent, text) for text in ("", "-1", "101", "100.1", "nan", "1e1", "½", "%")),
+        *((asked_field, text) for text in ("a", "=b", "a=b:sleep(1)", "a=b:trim decimal-comma", "a=b:@x")),
+        *((filling, text) for text in ("a", "=1", "a=@now", "a=@", "a=@text")),
         *((sessions, text) for text in ("", "0", "65", "two")),
     ],
 )

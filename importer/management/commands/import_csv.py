@@ -1,5 +1,6 @@
 """`manage.py import_csv`: an import from a shell. Its options and its report are a contract (see README)."""
 
+import dataclasses
 import json
 import sys
 import time
@@ -10,12 +11,13 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
-from importer import in_process, jobs, rejects, sources, workers
+from importer import in_process, jobs, presets, rejects, sources, workers
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.plan import OFFERED, Options
 from importer.engine.profile import profile_file
-from importer.management.arguments import character, encoding, percent, rows, sessions, size
+from importer.engine.transforms import TRANSFORMS
+from importer.management.arguments import asked_field, character, encoding, filling, percent, rows, sessions, size
 from importer.management.prepared import PreparedCommand
 from importer.models import ImportJob, Target
 from importer.preparation import Prepared, prepare
@@ -30,15 +32,17 @@ class Command(PreparedCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
-        parser.add_argument("--target", required=True, help="name of a target (see `manage.py target list`)")
-        parser.add_argument("--table", required=True, help="TABLE or SCHEMA.TABLE")
-        parser.add_argument("--mode", choices=["append"], default="append")
+        parser.add_argument("--target", help="name of a target (see `manage.py target list`)")
+        parser.add_argument("--table", help="TABLE or SCHEMA.TABLE")
+        parser.add_argument("--preset", metavar="NAME", help="target, table, format, columns and options as saved")
+        parser.add_argument("--mode", choices=["append"])
         _add_accounting(parser)
-        parser.add_argument("--method", choices=["load_data_local"], default="load_data_local")
-        parser.add_argument("--indexes", choices=["keep"], default="keep")
+        parser.add_argument("--method", choices=["load_data_local"])
+        parser.add_argument("--indexes", choices=["keep"])
         parser.add_argument("--chunk-size", type=size, help="bytes, such as 32M; default: the plan decides")
         parser.add_argument("--parallel", type=sessions, help="chunks at once; default: the plan decides")
         parser.add_argument("--null", action="append", metavar="MARKER", help="text that means NULL; may be repeated")
+        _add_mapping(parser)
         parser.add_argument("--delimiter", type=character)
         parser.add_argument("--quote", type=character, help="'' for none")
         parser.add_argument("--escape", type=character, help="'' (RFC 4180) or a backslash")
@@ -126,7 +130,6 @@ def _add_accounting(parser: CommandParser) -> None:
     parser.add_argument(
         "--on-error",
         choices=OFFERED["on_error"],
-        default="stop",
         help="a row that cannot go in stops the import, or is left out and kept in a reject file (default: stop)",
     )
     parser.add_argument("--max-rejects", type=rows, metavar="N", help="with --on-error reject: most rows left out")
@@ -139,46 +142,98 @@ def _add_accounting(parser: CommandParser) -> None:
     parser.add_argument(
         "--on-duplicate",
         choices=OFFERED["on_duplicate"],
-        default="fail",
         help="a row whose key is there already cannot go in (fail), is skipped, or replaces the row that is there;"
         " the last two keep the file's order, one chunk after another (default: fail)",
     )
     parser.add_argument(
         "--rounding",
         choices=OFFERED["rounding"],
-        default="notice",
         help="a value that would lose digits goes in and is counted, or cannot go in (default: notice)",
     )
+    parser.add_argument("--verify", choices=OFFERED["verify"], help="what is compared afterwards (default: counts)")
+
+
+def _add_mapping(parser: CommandParser) -> None:
+    """Which field goes where, and how it reads; the rest is as suggested."""
     parser.add_argument(
-        "--verify", choices=OFFERED["verify"], default="counts", help="what is compared afterwards (default: counts)"
+        "--map",
+        type=asked_field,
+        action="append",
+        default=[],
+        metavar="FIELD=COLUMN[:TRANSFORM,...]",
+        help="a field (its name, or #3) and its column, or nothing to leave it out; may be repeated. TRANSFORM is"
+        f" {', '.join(TRANSFORMS)}, null=MARKER, or at the end date=FORMAT",
+    )
+    parser.add_argument(
+        "--set",
+        type=filling,
+        action="append",
+        default=[],
+        metavar="COLUMN=VALUE",
+        help="for a column without a field: a text, or @file, @row, @line, @time; may be repeated",
     )
 
 
 def _prepare(options: dict[str, Any]) -> Prepared:
-    target = Target.objects.filter(name=options["target"]).first()
-    if not target:
-        known = ", ".join(Target.objects.values_list("name", flat=True)) or "none yet; see `manage.py target add`"
-        raise Problem(f"There is no target named {options['target']}.", advice=f"Known: {known}.")
+    if options["preset"]:
+        return _prepare_as_saved(options)
     return prepare(
         sources.register(options["file"]),
-        target,
-        options["table"],
+        _target(options["target"]),
+        _required(options, "table"),
         dialect=_dialect(options),
         null_markers=options["null"],
-        options=Options(
-            mode=options["mode"],
-            on_error=options["on_error"],
-            max_rejects=options["max_rejects"],
-            max_reject_percent=options["max_reject_percent"],
-            on_duplicate=options["on_duplicate"],
-            rounding=options["rounding"],
-            verify=options["verify"],
-            method=options["method"],
-            indexes=options["indexes"],
-            chunk_bytes=options["chunk_size"],
-            parallelism=options["parallel"],
-        ),
+        asked=options["map"],
+        fillings=options["set"],
+        options=_options(options, Options()),
     )
+
+
+def _prepare_as_saved(options: dict[str, Any]) -> Prepared:
+    """As a preset says; another target or table may be named, and other options."""
+    for name in ("map", "set", "null", "delimiter", "quote", "escape", "encoding", "no_header"):
+        if options[name]:
+            raise Problem(
+                f"--{name.replace('_', '-')} says what the preset says already.",
+                advice="Leave it out, or import without the preset.",
+            )
+    preset = presets.named(options["preset"])
+    presets.check_header(preset, profile_file(options["file"], preset.dialect).header)
+    prepared = prepare(
+        sources.register(options["file"]),
+        _target(options["target"]) if options["target"] else preset.target,
+        options["table"] or preset.table,
+        dialect=preset.dialect,
+        mapping=preset.mapping,
+        fillings=preset.fillings,
+        options=_options(options, preset.options),
+    )
+    if changed := presets.differences(preset, prepared.table):
+        sys.stderr.write(f"The table has changed since the preset was saved: {'; '.join(changed)}.\n")
+    presets.mark_used(preset)
+    return prepared
+
+
+def _target(name: str | None) -> Target:
+    target = Target.objects.filter(name=name).first()
+    if target:
+        return target
+    known = ", ".join(Target.objects.values_list("name", flat=True)) or "none yet; see `manage.py target add`"
+    what = f"There is no target named {name}." if name else "--target is missing."
+    raise Problem(what, advice=f"Known: {known}.")
+
+
+def _required(options: dict[str, Any], name: str) -> Any:
+    if not options[name]:
+        raise Problem(f"--{name} is missing.", advice="Name it, or a preset that knows it.")
+    return options[name]
+
+
+def _options(options: dict[str, Any], otherwise: Options) -> Options:
+    """What was asked for, and `otherwise` for what was not."""
+    asked = {each.name: options.get(each.name) for each in dataclasses.fields(Options)}
+    asked |= {"chunk_bytes": options["chunk_size"], "parallelism": options["parallel"]}
+    return dataclasses.replace(otherwise, **{name: value for name, value in asked.items() if value is not None})
 
 
 def _dialect(options: dict[str, Any]) -> Dialect:

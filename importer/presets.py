@@ -1,0 +1,119 @@
+"""Mappings that people save and use again, for files with the same header."""
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from importer.engine.connection import connect
+from importer.engine.errors import Problem
+from importer.engine.profile import profile_file
+from importer.engine.table import Table, read_table
+from importer.models import ImportJob, MappingPreset
+from importer.preparation import Prepared
+
+
+def save(name: str, prepared: Prepared, user: User | None = None) -> MappingPreset:
+    """Keep how a file is about to be imported. Raises Problem if the name is taken or is none."""
+    preset = MappingPreset(
+        target=prepared.target,
+        schema_name=prepared.table.schema,
+        table_name=prepared.table.name,
+        header=list(prepared.profile.header),
+        dialect_json=prepared.profile.dialect.as_json(),
+        mapping_json=[each.as_json() for each in prepared.mapping],
+        fillings_json=[each.as_json() for each in prepared.fillings],
+        options_json=prepared.options.as_json(),
+        columns_json=_described(prepared.table),
+        created_by=user,
+        used_at=timezone.now(),
+    )
+    _name(preset, name)
+    return preset
+
+
+def save_from_job(name: str, job: ImportJob, user: User | None = None) -> MappingPreset:
+    """Keep how a file was imported. Raises Problem as save() does, and if file or table are no longer there."""
+    with connect(job.target.address) as connection:
+        table = read_table(connection, job.schema_name, job.table_name)
+    preset = MappingPreset(
+        target=job.target,
+        schema_name=job.schema_name,
+        table_name=job.table_name,
+        header=list(profile_file(job.source.file, job.file_dialect).header),
+        dialect_json=job.file_dialect.as_json(),
+        mapping_json=job.mapping_json,
+        fillings_json=job.fillings_json,
+        options_json=job.options_json,
+        columns_json=_described(table),
+        created_by=user,
+        used_at=timezone.now(),
+    )
+    _name(preset, name)
+    return preset
+
+
+def rename(preset: MappingPreset, name: str) -> None:
+    """Raises Problem if the name is taken or is none."""
+    _name(preset, name)
+
+
+def named(name: str) -> MappingPreset:
+    """Raises Problem, with the names there are, if there is none of that name."""
+    preset = MappingPreset.objects.select_related("target").filter(name=name).first()
+    if preset:
+        return preset
+    known = ", ".join(MappingPreset.objects.values_list("name", flat=True)[:20]) or "none yet"
+    raise Problem(f"There is no preset named {name}.", advice=f"Known: {known}.")
+
+
+def for_header(header: Sequence[str]) -> list[MappingPreset]:
+    """Those that were saved for a file with this header, ignoring case and outer spaces; the last used first."""
+    wanted = _plain(header)
+    found = MappingPreset.objects.select_related("target").order_by("-used_at", "name")
+    return [preset for preset in found if _plain(preset.header) == wanted]
+
+
+def check_header(preset: MappingPreset, header: Sequence[str]) -> None:
+    """Raise Problem if the preset was saved for files with another header."""
+    if _plain(preset.header) == _plain(header):
+        return
+    gone = [name for name in preset.header if name.strip().lower() not in _plain(header)]
+    new = [name for name in header if name.strip().lower() not in _plain(preset.header)]
+    words = [f"{', '.join(names)} {verb}" for names, verb in ((gone, "missing"), (new, "new")) if names]
+    raise Problem(
+        f"The preset {preset.name} is for files with another header: {'; '.join(words) or 'the order differs'}.",
+        advice="Import without it, and save the result as a new preset.",
+    )
+
+
+def differences(preset: MappingPreset, table: Table) -> list[str]:
+    """What has changed in the table since the preset was saved, in words; nothing if its columns are the same."""
+    then, now = dict(preset.columns_json), dict(_described(table))
+    gone = [f"{name} is gone" for name in then if name not in now]
+    new = [f"{name} is new" for name in now if name not in then]
+    changed = [f"{name} was {then[name]}, is {now[name]}" for name in then if now.get(name, then[name]) != then[name]]
+    return gone + new + changed
+
+
+def mark_used(preset: MappingPreset) -> None:
+    MappingPreset.objects.filter(pk=preset.pk).update(used_at=timezone.now())
+
+
+def _name(preset: MappingPreset, name: str) -> None:
+    preset.name = name.strip()
+    try:
+        preset.full_clean()
+    except ValidationError as error:
+        said = " ".join(message for messages in error.message_dict.values() for message in messages)
+        raise Problem(f"{preset.name!r} cannot be the preset's name. {said}", advice="Choose another name.") from error
+    preset.save()
+
+
+def _described(table: Table) -> list[list[str]]:
+    return [[column.name, column.type] for column in table.columns]
+
+
+def _plain(header: Sequence[str]) -> list[str]:
+    return [name.strip().lower() for name in header]

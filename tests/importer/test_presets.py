@@ -1,0 +1,152 @@
+"""Saved mappings, from the command line's side and on a real server."""
+
+import json
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from importer import presets, sources
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.errors import Problem
+from importer.engine.mapping import AskedField, Filling
+from importer.engine.plan import Options
+from importer.engine.profile import profile_file
+from importer.engine.table import read_table
+from importer.models import MappingPreset, Target
+from importer.preparation import Prepared, prepare
+from tests.stack import Stack
+from tests.targets import saved_target
+
+
+@pytest.fixture
+def target(database: Address, transactional_db) -> Target:
+    with connect(database) as connection:
+        execute(
+            connection,
+            "CREATE TABLE prices (id INT, price DECIMAL(9,2), sold BIT(1), origin VARCHAR(40), line INT, at DATETIME)",
+        )
+    return saved_target(database, "t")
+
+
+@pytest.fixture
+def prices(tmp_path: Path) -> Path:
+    path = tmp_path / "prices.csv"
+    path.write_text("nr;Preis;sold\n1;1.234,50;ja\n2;0,25;nein\n3;;ja\n")
+    return path
+
+
+def prepared(target: Target, path: Path) -> Prepared:
+    return prepare(
+        sources.register(path),
+        target,
+        "prices",
+        asked=[AskedField("nr", "id"), AskedField("preis", "price")],
+        fillings=[Filling("line", "line"), Filling("origin", "text", "it's")],
+        options=Options(on_error="reject", max_rejects=3),
+    )
+
+
+def run(stack_env: Stack, *args: str):
+    return stack_env.manage("import_csv", *args, "--in-process", "--json", check=False)
+
+
+WANTED = [(1, Decimal("1234.50"), b"\x01"), (2, Decimal("0.25"), b"\0"), (3, None, b"\x01")]
+
+
+def test_map_and_set(target: Target, prices: Path, stack_env: Stack):
+    done = run(
+        stack_env,
+        *(str(prices), "--target", "t", "--table", "prices"),
+        *("--map", "nr=id", "--map", "#2=price:trim,thousands-dot,null="),
+        *("--set", "origin=@file", "--set", "line=@line", "--set", "at=@time"),
+    )
+    assert json.loads(done.stdout)["balanced"] is True, done.stdout + done.stderr
+    with connect(target.address) as connection:
+        found = fetch_all(connection, "SELECT id, price, sold, origin, line, at FROM prices ORDER BY id")
+    assert [row[:3] for row in found] == WANTED
+    assert [row[3:5] for row in found] == [("prices.csv", 2), ("prices.csv", 3), ("prices.csv", 4)]
+    assert len({row[5] for row in found}) == 1
+    assert isinstance(found[0][5], datetime)
+
+
+def test_a_preset_is_an_import_by_name(target: Target, prices: Path, stack_env: Stack):
+    presets.save("Monthly prices", prepared(target, prices))
+    done = run(stack_env, str(prices), "--preset", "Monthly prices")
+    assert json.loads(done.stdout)["balanced"] is True, done.stdout + done.stderr
+    with connect(target.address) as connection:
+        found = fetch_all(connection, "SELECT id, price, sold, origin, line FROM prices ORDER BY id")
+    assert found == [(*row, "it's", line) for line, row in enumerate(WANTED, start=2)]
+
+
+def test_what_is_kept_comes_back(target: Target, prices: Path):
+    before = prepared(target, prices)
+    kept = MappingPreset.objects.get(pk=presets.save(" Monthly ", before).pk)
+    assert (kept.name, kept.table, kept.target) == ("Monthly", f"{target.database}.prices", target)
+    assert (kept.mapping, kept.fillings, kept.options) == (before.mapping, before.fillings, before.options)
+    assert kept.dialect == before.profile.dialect
+    assert presets.for_header([" NR ", "preis", "Sold"]) == [kept]
+    assert presets.for_header(["preis", "nr", "sold"]) == []
+    assert presets.differences(kept, before.table) == []
+
+
+def test_what_has_changed_in_the_table_is_said(target: Target, prices: Path, stack_env: Stack):
+    preset = presets.save("p", prepared(target, prices))
+    with connect(target.address) as connection:
+        execute(connection, "ALTER TABLE prices MODIFY price DECIMAL(12,2), DROP COLUMN at, ADD COLUMN note TEXT")
+        table = read_table(connection, target.database, "prices")
+    said = ["at is gone", "note is new", "price was decimal(9,2), is decimal(12,2)"]
+    assert presets.differences(preset, table) == said
+    done = run(stack_env, str(prices), "--preset", "p")
+    assert f"has changed since the preset was saved: {'; '.join(said)}" in done.stderr
+    assert json.loads(done.stdout)["balanced"] is True
+
+
+def test_a_column_that_is_gone_ends_it(target: Target, prices: Path, stack_env: Stack):
+    presets.save("p", prepared(target, prices))
+    with connect(target.address) as connection:
+        execute(connection, "ALTER TABLE prices DROP COLUMN price")
+    assert "has no column price" in run(stack_env, str(prices), "--preset", "p").stderr
+
+
+def test_another_header_is_refused(target: Target, prices: Path, tmp_path: Path):
+    preset = presets.save("p", prepared(target, prices))
+    other = tmp_path / "other.csv"
+    other.write_text("nr;Preis;verkauft\n1;1;ja\n")
+    with pytest.raises(Problem, match="sold missing; verkauft new"):
+        presets.check_header(preset, profile_file(other).header)
+    with pytest.raises(Problem, match="the order differs"):
+        presets.check_header(preset, ["Preis", "nr", "sold"])
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 65, "taken"])
+def test_a_name_that_cannot_be(target: Target, prices: Path, name: str):
+    taken = presets.save("taken", prepared(target, prices))
+    with pytest.raises(Problem, match="cannot be the preset's name"):
+        presets.save(name, prepared(target, prices))
+    other = presets.save("other", prepared(target, prices))
+    with pytest.raises(Problem):
+        presets.rename(other, taken.name)
+    assert sorted(MappingPreset.objects.values_list("name", flat=True)) == ["other", "taken"]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--preset", "nope"], "no preset named nope"),
+        (["--preset", "p", "--null", "NA"], "--null says what the preset says already"),
+        (["--preset", "p", "--no-header"], "--no-header says what"),
+        (["--target", "t"], "--table is missing"),
+        (["--table", "prices"], "--target is missing"),
+        (["--target", "t", "--table", "prices", "--map", "x=id"], "has no field x"),
+        (["--target", "t", "--table", "prices", "--map", "nr=q"], "has no column q"),
+        (["--target", "t", "--table", "prices", "--map", "nr=id:hex"], "hex does not go with id"),
+        (["--target", "t", "--table", "prices", "--map", "nr=id", "--set", "id=1"], "id is given twice"),
+    ],
+)
+def test_what_cannot_be_asked_for(target: Target, prices: Path, args: list[str], said: str):
+    presets.save("p", prepared(target, prices))
+    with pytest.raises(CommandError, match=said):
+        call_command("import_csv", str(prices), *args, "--plan-only")
