@@ -1,0 +1,201 @@
+"""Packed files: what comes out is what went in, in constant memory, and nothing that is not whole gets through."""
+
+import gzip
+import itertools
+import os
+import random
+import time
+import tracemalloc
+import zipfile
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from backports import zstd
+
+from importer.engine.errors import SourceProblem
+from importer.engine.packed import PIECE_BYTES, Limits, Piece, packing, unpacked
+from tests.engine.packing import PACKED, zipped
+
+MIB = 2**20
+# Packs to about half its size.
+TEXT = b"".join(b"%d,%x\n" % (n, random.Random(n).getrandbits(64)) for n in range(40_000))
+
+
+@pytest.fixture
+def opened(tmp_path) -> Iterator[Callable[[bytes], int]]:
+    """A function that writes a file and gives its descriptor."""
+    descriptors = []
+
+    def write(content: bytes) -> int:
+        path = tmp_path / str(len(descriptors))
+        path.write_bytes(content)
+        descriptors.append(os.open(path, os.O_RDONLY))
+        return descriptors[-1]
+
+    yield write
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+def pieces(fd: int, limits: Limits | None = None) -> Iterator[Piece]:
+    return unpacked(fd, packing(os.pread(fd, 4, 0)), limits or Limits())
+
+
+def whole(fd: int, limits: Limits | None = None) -> bytes:
+    return b"".join(piece.data for piece in pieces(fd, limits))
+
+
+def refusal(fd: int, limits: Limits | None = None) -> SourceProblem:
+    with pytest.raises(SourceProblem) as caught:
+        deque(pieces(fd, limits), maxlen=0)
+    assert caught.value.advice
+    return caught.value
+
+
+class TestWhatComesOut:
+    @pytest.mark.parametrize("name", PACKED)
+    def test_is_what_went_in(self, opened, name):
+        packed = PACKED[name](TEXT)
+        assert packing(packed) == name
+        found = list(pieces(opened(packed)))
+        assert b"".join(piece.data for piece in found) == TEXT
+        assert max(len(piece.data) for piece in found) <= PIECE_BYTES
+        used = [piece.used for piece in found]
+        assert used == sorted(used)
+        assert used[0] < len(packed)
+        assert used[-1] <= len(packed)
+
+    @pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
+    def test_members_on_end_are_one_file(self, opened, pack):
+        parts = [TEXT, b"", b"a,b\n", TEXT[:100_000]]
+        assert whole(opened(b"".join(map(pack, parts)))) == b"".join(parts)
+
+    def test_members_that_meet_anywhere_in_a_block(self, opened):
+        for size in range(65_536 - 60, 65_536 + 4):
+            stored = gzip.compress(random.Random(1).randbytes(size), 0)
+            assert len(whole(opened(stored + gzip.compress(b"x")))) == size + 1
+
+    def test_a_frame_to_be_skipped(self, opened):
+        assert whole(opened(b"\x50\x2a\x4d\x18\x04\0\0\0abcd" + zstd.compress(b"x"))) == b"x"
+
+    def test_zeros_after_the_last_member_are_padding(self, opened):
+        assert whole(opened(gzip.compress(TEXT) + bytes(100_000))) == TEXT
+
+    def test_a_stored_file_folders_and_what_macos_adds(self, opened):
+        archive = zipped(("f/", b""), ("f/a.csv", TEXT), ("__MACOSX/f/._a.csv", b"x"), method=zipfile.ZIP_STORED)
+        assert whole(opened(archive)) == TEXT
+
+    def test_other_files_are_not_packed(self):
+        assert packing(b"a,b\n") == packing(b"") == packing(b"PK") == packing(b"\x1f\x8b") == ""
+
+
+class TestBroken:
+    @pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
+    @pytest.mark.parametrize("cut", [1, 5, 1000])
+    def test_a_cut_file_names_the_byte(self, opened, pack, cut):
+        packed = pack(TEXT)[:-cut]
+        assert f"ends at byte {len(packed):,}, in the middle" in refusal(opened(packed)).what
+
+    def test_a_cut_in_the_second_member(self, opened):
+        packed = gzip.compress(TEXT) + gzip.compress(b"x")[:5]
+        assert f"ends at byte {len(packed):,}" in refusal(opened(packed)).what
+
+    def test_a_cut_archive(self, opened):
+        assert "is cut" in refusal(opened(zipped(("a.csv", TEXT))[:-30])).what
+
+    @pytest.mark.parametrize("name", PACKED)
+    def test_a_damaged_byte_is_never_read_over(self, opened, name):
+        packed = bytearray(PACKED[name](TEXT))
+        packed[len(packed) // 2] ^= 0x55
+        problem = refusal(opened(bytes(packed)))
+        assert "damaged at about byte" in problem.what
+
+    def test_a_wrong_checksum(self, opened):
+        packed = bytearray(gzip.compress(TEXT))
+        packed[-8] ^= 1
+        assert "damaged" in refusal(opened(bytes(packed))).what
+
+    @pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
+    @pytest.mark.parametrize("garbage", [b"x", b"a,b\n1,2\n"])
+    def test_something_else_after_it(self, opened, pack, garbage):
+        packed = pack(TEXT)
+        assert f"from byte {len(packed):,} on" in refusal(opened(packed + garbage)).what
+
+
+class TestArchives:
+    def test_two_files(self, opened):
+        assert "holds 2 files: a.csv, b.csv" in refusal(opened(zipped(("a.csv", b"x"), ("b.csv", b"y")))).what
+
+    def test_no_file(self, opened):
+        assert "holds no file" in refusal(opened(zipped())).what
+        assert "holds no file" in refusal(opened(zipped(("folder/", b"")))).what
+
+    def test_an_encrypted_file(self, opened):
+        archive = bytearray(zipped(("a.csv", b"x,y\n")))
+        for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+            archive[archive.index(header) + flags] |= 1
+        assert "a.csv in the ZIP archive is encrypted" in refusal(opened(bytes(archive))).what
+
+    def test_a_rare_method(self, opened):
+        archive = zipped(("a.csv", TEXT), method=zipfile.ZIP_LZMA)
+        assert "rare method, number 14" in refusal(opened(archive)).what
+
+    def test_a_name_that_is_a_path_is_only_a_name(self, opened, tmp_path):
+        assert whole(opened(zipped(("../../evil.csv", TEXT)))) == TEXT
+        assert not list(tmp_path.parent.rglob("evil.csv"))
+
+    @pytest.mark.parametrize("count", [1001, 70_000])  # the second needs ZIP64
+    def test_many_entries_are_not_even_listed(self, opened, count):
+        fd = opened(zipped(*((f"{n}", b"") for n in range(count))))
+        tracemalloc.start()
+        assert f"holds {count:,} files" in refusal(fd).what
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert most < MIB
+
+
+class TestLimits:
+    @pytest.mark.parametrize("name", PACKED)
+    def test_a_bomb_is_refused_at_once_in_little_memory(self, tmp_path, name):
+        """10 MB (Zstandard: less) that would unpack to 10 GB of zeros."""
+        path = tmp_path / "bomb"
+        write_bomb(path, name)
+        fd = os.open(path, os.O_RDONLY)
+        tracemalloc.start()
+        began = time.perf_counter()
+        problem = refusal(fd)
+        seconds = time.perf_counter() - began
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        os.close(fd)
+        assert "more than 200 times its size" in problem.what
+        assert "UNPACKED_MAX_RATIO" in problem.advice
+        assert most < 16 * MIB
+        assert seconds < 2
+
+    def test_small_files_may_pack_well(self, opened):
+        content = b"0,0\n" * (10 * MIB)
+        assert len(content) > 200 * len(gzip.compress(content))
+        assert whole(opened(gzip.compress(content))) == content
+
+    def test_the_largest_size(self, opened):
+        problem = refusal(opened(gzip.compress(TEXT)), Limits(largest=len(TEXT) - 1))
+        assert "UNPACKED_MAX_BYTES" in problem.advice
+        assert whole(opened(gzip.compress(TEXT)), Limits(largest=len(TEXT))) == TEXT
+
+
+def write_bomb(path: Path, name: str) -> None:
+    if name == "zip":
+        with (
+            zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+            archive.open("a", "w", force_zip64=True) as file,
+        ):
+            for _ in range(200):
+                file.write(bytes(MIB))
+        return
+    member = PACKED[name](bytes(100 * MIB))
+    with path.open("wb") as file:
+        for part in itertools.repeat(member, 100):
+            file.write(part)

@@ -1,0 +1,301 @@
+"""Files in any encoding and packed ones, from the file to the table; the plain copies that some of them need."""
+
+import gzip
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.db.models import F
+from django.utils import timezone
+
+from importer import copies, jobs, rejects, sources
+from importer.engine import encodings, ledger
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.plan import Options
+from importer.engine.profile import profile_file
+from importer.models import ImportJob, Target
+from importer.preparation import prepare
+from tests.engine.packing import PACKED
+from tests.importer.steps import run, take
+from tests.stack import ROOT, wait_until
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+Status = ImportJob.Status
+TEXT = "n,word\n1,café\n2,Zoë €\n3,plain\n"
+ROWS = ((1, "café"), (2, "Zoë €"), (3, "plain"))
+JAPANESE = "n,word\n1,ソ表能\n2,\\\n3,あ\n"
+JAPANESE_ROWS = ((1, "ソ表能"), (2, "\\"), (3, "あ"))
+
+
+@pytest.fixture(autouse=True)
+def plain_dir(settings, tmp_path: Path) -> Path:
+    settings.PLAIN_DIR, settings.REJECTS_DIR = tmp_path / "plain", tmp_path / "rejects"
+    return settings.PLAIN_DIR
+
+
+@pytest.fixture
+def target(database: Address, transactional_db) -> Target:
+    with connect(database) as connection:
+        ledger.create(connection)
+        execute(connection, "CREATE TABLE t (n INT, word VARCHAR(20)) CHARSET utf8mb4")
+    return saved_target(database)
+
+
+def created(target: Target, file: Path, encoding: str = "", **options) -> ImportJob:
+    """A job as the page would make it: with the encoding that was chosen, or the one that was found or guessed."""
+    dialect = profile_file(file, **({"encoding": encoding} if encoding else {})).dialect
+    options = Options(**{"chunk_bytes": 40, "parallelism": 2, **options})
+    return jobs.create(prepare(sources.register(file), target, "t", dialect=dialect, options=options))
+
+
+def written(folder: Path, content: bytes) -> Path:
+    path = folder / "file"
+    path.write_bytes(content)
+    return path
+
+
+def in_table(target: Target) -> tuple:
+    with connect(target.address) as connection:
+        return tuple(fetch_all(connection, "SELECT n, word FROM t ORDER BY n"))
+
+
+class TestEncodings:
+    @pytest.mark.parametrize(
+        ("content", "encoding"),
+        [
+            (b"\xef\xbb\xbf" + TEXT.encode(), ""),
+            (TEXT.encode("utf-16"), ""),
+            (encodings.mark("utf-16-be") + TEXT.encode("utf-16-be"), ""),
+            (encodings.mark("utf-32-le") + TEXT.encode("utf-32-le"), ""),
+            (TEXT.encode("utf-16-le"), "utf-16-le"),
+            (TEXT.encode("utf-16-be"), "utf-16-be"),
+            (TEXT.encode("cp1252"), ""),
+            (TEXT.encode("cp1252"), "windows-1252"),
+            (TEXT.encode("iso8859-15"), "latin9"),
+            (TEXT.encode("utf-7"), "utf-7"),
+            (TEXT.replace("\n", "\r\n").encode("utf-16"), ""),
+        ],
+    )
+    def test_every_value_arrives(self, target, tmp_path, content, encoding):
+        job = run(created(target, written(tmp_path, content), encoding))
+        assert (job.status, job.balanced, job.problem) == (Status.SUCCEEDED, True, {})
+        assert in_table(target) == ROWS
+
+    @pytest.mark.parametrize("encoding", ["shift_jis", "euc_jp", "gb18030", "iso2022_jp"])
+    def test_a_character_whose_last_byte_looks_like_another(self, target, tmp_path, encoding):
+        job = run(created(target, written(tmp_path, JAPANESE.encode(encoding)), encoding))
+        assert (job.status, job.problem) == (Status.SUCCEEDED, {})
+        assert in_table(target) == JAPANESE_ROWS
+
+    def test_latin1_before_a_line_end_does_not_swallow_it(self, target, tmp_path):
+        """Read as UTF-8, E9 would begin a character of three bytes."""
+        job = run(created(target, written(tmp_path, b"n,word\n1,caf\xe9\n2,\xe9\n"), "latin1"))
+        assert job.status == Status.SUCCEEDED
+        assert in_table(target) == ((1, "café"), (2, "é"))
+
+    def test_chunks_of_a_single_byte_encoding_keep_the_files_offsets(self, target, tmp_path):
+        file = written(tmp_path, b"n,word\n" + b"".join(b"%d,\xe9\xe8\x80\n" % n for n in range(500)))
+        job = run(created(target, file, "cp1252", chunk_bytes=100))
+        chunks = list(job.chunks.order_by("number"))
+        assert chunks[-1].offset + chunks[-1].length == file.stat().st_size == job.data_offset + job.committed_bytes
+        assert in_table(target) == tuple((n, "éè€") for n in range(500))
+
+    def test_an_emoji_into_utf8mb3_is_refused_by_line_and_column(self, target, tmp_path):
+        with connect(target.address) as connection:
+            execute(connection, "ALTER TABLE t MODIFY word VARCHAR(20) CHARACTER SET utf8mb3")
+        job = run(created(target, written(tmp_path, "n,word\n1,a\n2,🙂\n".encode())))
+        assert job.status == Status.FAILED
+        assert job.problem["where"] == "line 3, column word"
+        assert in_table(target) == ()
+
+
+class TestPlainCopies:
+    @pytest.mark.parametrize("name", PACKED)
+    @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
+    def test_a_packed_file_arrives(self, target, tmp_path, name, encoding, plain_dir):
+        file = written(tmp_path, PACKED[name](TEXT.encode(encoding)))
+        job = run(created(target, file))
+        assert (job.status, job.balanced, job.problem) == (Status.SUCCEEDED, True, {})
+        assert in_table(target) == ROWS
+        assert job.copied_bytes == file.stat().st_size
+        assert job.data_offset + job.committed_bytes == job.plain_size
+        assert copies.remove_unneeded() == 1
+        assert list(plain_dir.iterdir()) == []
+
+    def test_several_members_and_chunks(self, target, tmp_path):
+        parts = [f"{n},word {n}\n" for n in range(3000)]
+        packed = b"".join(gzip.compress(part.encode()) for part in ["n,word\n", "".join(parts[:9]), "".join(parts[9:])])
+        job = run(created(target, written(tmp_path, packed), chunk_bytes=4000))
+        assert (job.status, job.loaded_rows) == (Status.SUCCEEDED, 3000)
+        assert job.chunks.count() > 5
+
+    def test_a_retry_makes_the_copy_again_before_any_chunk_starts(self, target, tmp_path, plain_dir):
+        job = created(target, written(tmp_path, gzip.compress(TEXT.encode())), chunk_bytes=10)
+        [scan] = jobs.advance(job.pk)
+        take(scan)
+        job.refresh_from_db()
+        first = job.plain_file
+        assert first.read_bytes() == TEXT.encode()
+        assert copies.remove_unneeded() == 0, "it is being read"
+        jobs.cancel(job.pk)
+        jobs.advance(job.pk)
+        assert copies.remove_unneeded() == 1
+        assert not first.exists()
+        jobs.retry(job.pk)
+        job.refresh_from_db()
+        assert (job.status, job.step, job.plain_copy) == (Status.LOADING, "scan queued", "")
+        assert not job.chunks.filter(status="queued").exists()
+        assert run(job).status == Status.SUCCEEDED
+        assert in_table(target) == ROWS
+
+    def test_a_copy_that_somebody_removed_is_made_again_by_a_retry(self, target, tmp_path):
+        job = created(target, written(tmp_path, gzip.compress(TEXT.encode())))
+        [scan] = jobs.advance(job.pk)
+        take(scan)
+        job.refresh_from_db()
+        job.plain_file.unlink()
+        assert run(job).status == Status.FAILED
+        jobs.retry(job.pk)
+        assert run(job).status == Status.SUCCEEDED
+        assert in_table(target) == ROWS
+
+    def test_who_has_lost_the_job_leaves_nothing(self, target, tmp_path, plain_dir):
+        job = created(target, written(tmp_path, gzip.compress(TEXT.encode())))
+        jobs.advance(job.pk)
+        mine = jobs.claim_scan(job.pk)
+        ImportJob.objects.update(step_attempt=F("step_attempt") + 1)
+        assert copies.make(mine) is False
+        assert list(plain_dir.iterdir()) == []
+        assert ImportJob.objects.get(pk=job.pk).plain_copy == ""
+
+    def test_a_worker_killed_while_it_unpacks_is_followed_by_another(self, target, tmp_path, settings, stack_env):
+        settings.PLAIN_DIR = settings.VAR_DIR / "plain"
+        row = gzip.compress(b"7,word," + random.Random(1).randbytes(500_000).hex().encode() + b"\n", 1)
+        file = written(tmp_path, gzip.compress(b"n,word,left_out\n") + row * 120)
+        command = [sys.executable, "manage.py", "import_csv", str(file), "--target", target.name, "--table", "t"]
+        worker = subprocess.Popen([*command, "--in-process"], cwd=ROOT, env=stack_env.env, start_new_session=True)
+        wait_until(lambda: any(part.stat().st_size for part in settings.PLAIN_DIR.glob("*.part")))
+        os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait()
+        job = ImportJob.objects.get()
+        [part] = settings.PLAIN_DIR.glob("*.part")
+        assert 0 < part.stat().st_size < 120 * 1_000_000
+        assert jobs.advance(job.pk) == [], "its lease still runs"
+        ImportJob.objects.update(step_lease=timezone.now())
+        job = run(job)
+        assert (job.status, job.loaded_rows, job.step_attempt) == (Status.SUCCEEDED, 120, 3)
+        assert in_table(target) == ((7, "word"),) * 120
+        copies.remove_unneeded()
+        assert not part.exists()
+        assert not job.plain_file.exists()
+
+
+class TestRefusals:
+    """Whatever is wrong with a file, the job says it, and nothing stays behind."""
+
+    def failed(self, target: Target, file: Path, plain_dir: Path, encoding: str = "") -> dict:
+        job = run(created(target, file, encoding))
+        assert job.status == Status.FAILED
+        assert in_table(target) == ()
+        assert list(plain_dir.iterdir()) == []
+        return job.problem
+
+    def test_a_cut_file(self, target, tmp_path, plain_dir):
+        body = b"".join(b"%d,%x\n" % (n, random.Random(n).getrandbits(64)) for n in range(200_000))
+        packed = gzip.compress(b"n,word\n" + body)[:-1000]
+        problem = self.failed(target, written(tmp_path, packed), plain_dir)
+        assert f"ends at byte {len(packed):,}" in problem["what"]
+        assert problem["where"] == "file"
+
+    def test_too_much(self, target, tmp_path, plain_dir, settings):
+        settings.UNPACKED_MAX_BYTES = 20
+        problem = self.failed(target, written(tmp_path, gzip.compress(TEXT.encode())), plain_dir)
+        assert "more than 20 bytes" in problem["what"]
+
+    def test_too_well_packed(self, target, tmp_path, plain_dir):
+        packed = gzip.compress(TEXT.encode()) + gzip.compress(b"4,plain\n" * 20_000_000)
+        problem = self.failed(target, written(tmp_path, packed), plain_dir)
+        assert "more than 200 times its size" in problem["what"]
+
+    def test_no_room(self, target, tmp_path, plain_dir):
+        job = created(target, written(tmp_path, gzip.compress(TEXT.encode())))
+        plain_dir.mkdir()
+        (plain_dir / f"{job.key}.1.part").symlink_to("/dev/full")  # The kernel answers ENOSPC to every write.
+        job = run(job)
+        assert "The disk is full: the file cannot be unpacked" in job.problem["what"]
+        assert "PLAIN_DIR" in job.problem["advice"]
+        assert list(plain_dir.iterdir()) == []
+        jobs.retry(job.pk)
+        assert run(job).status == Status.SUCCEEDED
+
+    def test_a_file_that_grew_since_the_plan(self, target, tmp_path, plain_dir):
+        file = written(tmp_path, gzip.compress(TEXT.encode()))
+        job = created(target, file)
+        with file.open("ab") as end:
+            end.write(gzip.compress(b"4,x\n"))
+        assert "when the import was planned" in run(job).problem["what"]
+        assert list(plain_dir.iterdir()) == []
+
+    @pytest.mark.parametrize(("encoding", "bad"), [("", 0xE9), ("cp1252", 0x81)])
+    def test_bytes_that_are_not_in_the_encoding(self, target, tmp_path, encoding, bad):
+        """The preview cannot see them so far down: the scan does, and names line and byte."""
+        content = b"n,word\n" + b"1,a\n" * 300_000 + b"2,%c\n" % bad
+        job = run(created(target, written(tmp_path, content), encoding, chunk_bytes=2**20))
+        assert job.status == Status.FAILED
+        assert f"The byte 0x{bad:02X} at offset 1,200,009" in job.problem["what"]
+        assert job.problem["where"] == "line 300002"
+        assert "--encoding cp1252" in job.problem["advice"]
+
+
+class TestRejects:
+    @pytest.mark.parametrize(
+        ("encoding", "pack"),
+        [("utf-16-le", bytes), ("utf-16-be", gzip.compress), ("shift_jis", bytes), ("cp1252", bytes)],
+    )
+    def test_they_load_as_they_are_once_the_table_takes_them(self, target, tmp_path, encoding, pack):
+        words = {"shift_jis": "ソ表能"}.get(encoding, "Zoë")
+        content = f"n,word\n1,{words}\nx,{words}2\n3,{words}\ny,{words}4\n".encode(encoding)
+        job = run(created(target, written(tmp_path, pack(content)), encoding, on_error="reject"))
+        assert (job.status, job.loaded_rows, job.rejected_rows, job.problem) == (Status.SUCCEEDED, 2, 2, {})
+        rejected = b"".join(rejects.reject_file(job))
+        assert rejected == encodings.mark(encoding) + f"n,word\nx,{words}2\ny,{words}4\n".encode(encoding)
+        with connect(target.address) as connection:
+            execute(connection, "DELETE FROM t")
+            execute(connection, "ALTER TABLE t MODIFY n TEXT")
+        chosen = "" if encodings.mark(encoding) else encoding
+        again = run(created(target, written(tmp_path, rejected), chosen))
+        assert (again.status, again.problem) == (Status.SUCCEEDED, {})
+        assert in_table(target) == (("x", f"{words}2"), ("y", f"{words}4"))
+
+
+class TestCommandLine:
+    ARGS = ("--target", "warehouse", "--table", "t", "--in-process", "--json")
+
+    def test_a_packed_file(self, target, tmp_path, stack_env, settings):
+        file = tmp_path / "words.csv.gz"
+        file.write_bytes(gzip.compress(TEXT.encode()))
+        report = json.loads(stack_env.manage("import_csv", str(file), *self.ARGS).stdout)
+        assert (report["status"], report["rows"]["loaded"]) == ("succeeded", 3)
+        assert in_table(target) == ROWS
+        assert list((settings.VAR_DIR / "plain").iterdir()) == []
+
+    def test_a_guess_is_refused_and_a_choice_taken(self, target, tmp_path, stack_env):
+        file = written(tmp_path, TEXT.encode("cp1252"))
+        done = stack_env.manage("import_csv", str(file), *self.ARGS, check=False)
+        assert done.returncode == 1
+        assert "file, line 2: The byte 0xE9 on line 2 is not UTF-8" in done.stderr
+        assert "--encoding cp1252" in done.stderr
+        assert not ImportJob.objects.exists()
+        stack_env.manage("import_csv", str(file), *self.ARGS, "--encoding", "cp1252")
+        assert in_table(target) == ROWS
+
+    def test_what_is_no_encoding(self, target, tmp_path, stack_env):
+        done = stack_env.manage("import_csv", "x", *self.ARGS, "--encoding", "nonsense", check=False)
+        assert "'nonsense' is not the name of a text encoding" in done.stderr
