@@ -1,0 +1,97 @@
+"""A file with bad rows in a real browser: left out, read, taken away, mended, and brought in again."""
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.models import ImportJob
+from tests.browser.test_import import add_target, page, upload, web  # noqa: F401
+from tests.stack import wait_until
+
+ROWS = 5_000
+COLUMNS = "id INT PRIMARY KEY, name VARCHAR(20) NOT NULL, seen DATE NULL, score DECIMAL(8,2) NULL"
+EVIL = "<script>alert(1)</script>"
+# By id; the row of an id is on line id + 2.
+BAD = {
+    150: "15O,name 150,2024-01-01,1.25",
+    1200: f"1200,{EVIL},2024-01-01,1.25",
+    2400: "2400,name 2400,2024-02-31,1.25",
+    3600: "3600,name 3600",
+    4800: "4799,name twice,2024-01-01,1.25",
+}
+MENDED = {
+    150: "150,name 150,2024-01-01,1.25",
+    1200: "1200,name 1200,2024-01-01,1.25",
+    2400: "2400,name 2400,2024-02-29,1.25",
+    3600: "3600,name 3600,2024-01-01,1.25",
+    4800: "4800,name 4800,2024-01-01,1.25",
+}
+
+
+def written(path: Path) -> Path:
+    rows = (BAD.get(n) or f"{n},name {n},2024-01-{n % 28 + 1:02},1.25" for n in range(ROWS))
+    path.write_text("id,name,seen,score\n" + "".join(f"{row}\n" for row in rows))
+    return path
+
+
+def count(database: Address) -> tuple:
+    with connect(database) as connection:
+        return fetch_all(connection, "SELECT COUNT(*), SUM(id) FROM people")[0]
+
+
+def test_bad_rows_are_left_out_mended_and_loaded_again(page: Page, database: Address, tmp_path: Path):  # noqa: F811
+    with connect(database) as connection:
+        execute(connection, f"CREATE TABLE people ({COLUMNS})")
+    add_target(page, database)
+    upload(page, written(tmp_path / "people.csv"), "people")
+    page.get_by_label("When a row cannot go in").select_option("leave it out")
+    expect(page.get_by_label("% of the rows")).to_be_visible()
+    page.get_by_role("button", name=".people").click()
+
+    expect(page.get_by_text("Balanced, and verified")).to_be_visible(timeout=60_000)
+    equation = page.locator("#job-equation")
+    expect(equation).to_contain_text(f"{ROWS - len(BAD):,}loaded")
+    expect(equation.get_by_role("link", name=str(len(BAD)))).to_have_attribute("href", "#job-left-out")
+    left_out = page.get_by_role("region", name="Rows that did not go in")
+    expect(left_out.locator("#job-rows-box tbody tr")).to_have_count(len(BAD))
+    for line in (n + 2 for n in BAD):
+        expect(left_out.get_by_role("cell", name=f"{line:,}", exact=True)).to_be_visible()
+    expect(left_out.get_by_text(EVIL)).to_be_visible()
+    with page.expect_download() as taken:
+        left_out.get_by_role("link", name="Reject file").click()
+    assert taken.value.suggested_filename == "people.rejects.csv"
+    reject_file = tmp_path / "people.rejects.csv"
+    taken.value.save_as(reject_file)
+    assert reject_file.read_text() == "id,name,seen,score\n" + "".join(f"{row}\n" for row in BAD.values())
+    first = ImportJob.objects.get()
+
+    reject_file.write_text("id,name,seen,score\n" + "".join(f"{row}\n" for row in MENDED.values()))
+    left_out.get_by_role("link", name="drop it on the new import page").click()
+    page.locator("#file-choice").set_input_files(reject_file)
+    expect(page.get_by_label("When a row cannot go in")).to_have_value("reject")
+    page.get_by_role("button", name=f"into {database.database}.people").click()
+    expect(page.get_by_text("Balanced, and verified")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("link", name=f"import {first.pk}")).to_be_visible()
+    assert count(database) == (ROWS, sum(range(ROWS)))
+
+
+def test_they_load_as_they_are_once_the_table_takes_them(page: Page, database: Address, tmp_path: Path):  # noqa: F811
+    with connect(database) as connection:
+        execute(connection, f"CREATE TABLE people ({COLUMNS})")
+    path = tmp_path / "people.csv"
+    path.write_text("id,name,seen,score\n" + "".join(f"{n},{'long ' * (n % 9)},,\n" for n in range(900)))
+    add_target(page, database)
+    upload(page, path, "people")
+    page.get_by_label("When a row cannot go in").select_option("leave it out")
+    page.get_by_role("button", name=".people").click()
+    expect(page.get_by_text("The first 50 of 400")).to_be_visible(timeout=60_000)
+    wait_until(lambda: ImportJob.objects.get().ended)
+    with connect(database) as connection:
+        execute(connection, "ALTER TABLE people MODIFY name VARCHAR(60) NOT NULL")
+    page.get_by_role("button", name="Load these again").click()
+    page.wait_for_url(re.compile(r"/new/.*again="))
+    page.get_by_role("button", name=f"into {database.database}.people").click()
+    expect(page.get_by_text("Balanced, and verified")).to_be_visible(timeout=60_000)
+    assert count(database) == (900, sum(range(900)))
