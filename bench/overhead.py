@@ -74,7 +74,7 @@ def compare(workload: Workload, path: Path, address: Address, runs: int, session
 
 def _import(workload: Workload, path: Path, target, parallel: int | None) -> float:
     from importer import jobs, sources
-    from importer.engine.plan import Options
+    from importer.engine.options import Options
     from importer.models import ImportJob
     from importer.preparation import prepare
 

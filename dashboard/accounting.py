@@ -35,7 +35,7 @@ ACCOUNTING: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
         "Check afterwards",
         {
             "counts": ("rows of every chunk", "Against the ledger on the server: no row lost, none twice."),
-            "full": ("every value", "Reads the table back and compares it with the file. Takes about as long again."),
+            "full": ("every value", "Read back and compared before a chunk is committed. Takes several times as long."),
         },
     ),
 }

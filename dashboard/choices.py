@@ -14,7 +14,8 @@ from importer.engine import encodings
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.mapping import ColumnMapping
-from importer.engine.plan import MIB, MOST_PARALLELISM, Options
+from importer.engine.options import Options
+from importer.engine.plan import MIB, MOST_PARALLELISM
 from importer.engine.table import Table
 from importer.models import ImportJob, Target
 

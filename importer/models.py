@@ -11,8 +11,9 @@ from importer import secrets
 from importer.engine.connection import Address
 from importer.engine.dialect import Dialect
 from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.options import Options
 from importer.engine.plain import needs_copy
-from importer.engine.plan import ImportPlan, Options
+from importer.engine.plan import ImportPlan
 from importer.engine.scanner import ChunkRange
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from importer.engine.connection import connect
 from importer.engine.dialect import Dialect
 from importer.engine.mapping import AskedField, ColumnMapping, Filling
-from importer.engine.plan import ImportPlan, Options, make_plan
+from importer.engine.options import Options
+from importer.engine.plan import ImportPlan, make_plan
 from importer.engine.profile import Profile, profile_file
 from importer.engine.server import read_server
 from importer.engine.suggestions import suggest_mapping

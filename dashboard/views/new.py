@@ -21,8 +21,9 @@ from importer import jobs, sources, workers
 from importer.engine import encodings
 from importer.engine.connection import connect
 from importer.engine.errors import Problem
+from importer.engine.options import OFFERED
 from importer.engine.packed import WORDS
-from importer.engine.plan import MOST_PARALLELISM, OFFERED
+from importer.engine.plan import MOST_PARALLELISM
 from importer.engine.table import list_tables
 from importer.models import ImportJob, SourceFile, Target
 from importer.preparation import Prepared

@@ -18,9 +18,10 @@ from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem, TargetProblem
 from importer.engine.isolate import Findings, Isolation, Statements
 from importer.engine.methods import load_data_local
+from importer.engine.options import Options
 from importer.engine.outcome import Outcome
 from importer.engine.parts import read_counts
-from importer.engine.plan import ImportPlan, Options
+from importer.engine.plan import ImportPlan
 from importer.engine.readback import read_back
 from importer.engine.rejects import Account
 from importer.engine.review import Review, review

@@ -12,6 +12,7 @@ from importer.engine.exactness import Exactness
 from importer.engine.mapping import ColumnMapping, Filling, check_mapping
 from importer.engine.methods import load_data_local
 from importer.engine.numbering import NUMBERS
+from importer.engine.options import Options, check_options
 from importer.engine.packed import WORDS
 from importer.engine.readback import Readback
 from importer.engine.server import Server
@@ -32,71 +33,6 @@ MOST_PARALLELISM = 64
 # Below this the redo log fills within seconds of a load, which then waits for the server to flush pages.
 ROOMY_REDO = 1024 * MIB
 READ_BACK_COST = "and compared with the file before its chunk is committed; that takes several times as long"
-
-
-@dataclass(frozen=True)
-class Options:
-    """What somebody asked for; None leaves the choice to the planner, or sets no limit. Sizes are bytes.
-
-    `on_error` "reject" goes on without the rows that the table would not take, up to `max_rejects` of them and
-    `max_reject_percent` of the file's rows. `rounding` says what becomes of a row with a number, a time or a text that
-    would lose digits or trailing spaces: "notice" loads and counts it, "reject" treats it as a bad one. `verify` "full"
-    reads every value back and compares it with the file. Without `checks` nobody looks for values that
-    the server would change without a word.
-    """
-
-    mode: str = "append"
-    on_error: str = "stop"
-    max_rejects: int | None = None
-    max_reject_percent: float | None = None
-    on_duplicate: str = "fail"
-    rounding: str = "notice"
-    verify: str = "counts"
-    method: str = "load_data_local"
-    indexes: str = "keep"
-    chunk_bytes: int | None = None
-    parallelism: int | None = None
-    checks: bool = True
-
-    @property
-    def ordered(self) -> bool:
-        """Whether it depends on the order of the chunks which of two rows with one key stays."""
-        return modes.loads_in_order(self.mode, self.on_duplicate)
-
-    @property
-    def leaves_out(self) -> bool:
-        """Whether rows may be left out, which are then kept beside the import."""
-        return self.on_error == "reject" or self.on_duplicate == "skip"
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-# What each option may be; the command line and the pages offer these.
-OFFERED: dict[str, tuple[str, ...]] = {
-    "on_error": ("stop", "reject"),
-    "on_duplicate": ("fail", "skip", "replace"),
-    "rounding": ("notice", "reject"),
-    "verify": ("counts", "full"),
-}
-
-
-def check_options(options: Options) -> None:
-    """Raise Problem for what cannot be asked for, or not together."""
-    for name, offered in OFFERED.items():
-        asked = getattr(options, name)
-        if asked not in offered:
-            raise Problem(f"{name} is {asked!r}.", advice=f"Choose one of {', '.join(offered)}.")
-    limited = options.max_rejects is not None or options.max_reject_percent is not None
-    if limited and options.on_error != "reject":
-        raise Problem(
-            "A limit for rejected rows is given, but the import is to stop at the first one.",
-            advice="Ask for on_error reject, or give no limit.",
-        )
-    if options.max_rejects is not None and options.max_rejects < 0:
-        raise Problem(f"max_rejects is {options.max_rejects}.", advice="Give a number of rows from 0 on.")
-    if options.max_reject_percent is not None and not 0 <= options.max_reject_percent <= 100:
-        raise Problem(f"max_reject_percent is {options.max_reject_percent}.", advice="Give a percentage from 0 to 100.")
 
 
 @dataclass(frozen=True)
@@ -365,9 +301,20 @@ def _reasons(
         yield Reason(*told)
     if options.verify == "full":
         yield Reason("Every value is read back", READ_BACK_COST, holds_back=True)
+    if options.on_error == "reject":
+        yield Reason("Rows that cannot go in are left out", f"{_reject_limit(options)}, and kept with their reasons")
     if table.triggers and not modes.stages(options.mode):
         yield Reason(f"Triggers fire: {', '.join(table.triggers)}", "once for each row", holds_back=True)
     yield from _what_holds_back(data_bytes, table, server)
+
+
+def _reject_limit(options: Options) -> str:
+    limits = []
+    if options.max_rejects is not None:
+        limits.append(f"{options.max_rejects:,}")
+    if options.max_reject_percent is not None:
+        limits.append(f"{options.max_reject_percent:g} % of the rows")
+    return f"at most {' or '.join(limits)}" if limits else "however many"
 
 
 def _parallelism_reason(parallelism: int, options: Options, server: Server) -> Reason:

@@ -11,9 +11,10 @@ from importer.engine.errors import BadRow, RowsRefused, TooManyRejects
 from importer.engine.explain import Explanation, Wrong
 from importer.engine.faults import Fault
 from importer.engine.isolate import Findings
+from importer.engine.options import Options
 from importer.engine.outcome import NoticeCount, Outcome, ReasonCount, Tally
 from importer.engine.parts import LeftOut, remove_parts, write_parts
-from importer.engine.plan import ImportPlan, Options
+from importer.engine.plan import ImportPlan
 from importer.engine.review import Review
 from importer.engine.scanner import ChunkRange
 from importer.engine.sender import Sender

@@ -9,7 +9,8 @@ from django.db.models import F
 
 from importer import wake
 from importer.engine.errors import Problem, RowsRefused, TooManyRejects
-from importer.engine.plan import MOST_PARALLELISM, Options
+from importer.engine.options import Options
+from importer.engine.plan import MOST_PARALLELISM
 from importer.jobs.course import advance
 from importer.jobs.guarded import Status, change, unqueue
 from importer.models import Chunk, ImportJob

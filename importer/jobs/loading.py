@@ -71,7 +71,8 @@ def record_loaded(chunk: Chunk, outcome: Outcome) -> None:
         )
         if reasons or notices:
             _add_kinds(chunk.job_id, reasons, notices)
-        enforce_limits(chunk.job_id)
+        if outcome.tally.rejected:
+            enforce_limits(chunk.job_id)
 
 
 def _add_kinds(job_id: int, reasons: list[Kind], notices: list[Kind]) -> None:

@@ -11,8 +11,9 @@ from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.load import Watch, Work, load_chunk, open_source
 from importer.engine.mapping import ColumnMapping
+from importer.engine.options import Options
 from importer.engine.outcome import Outcome, Tally
-from importer.engine.plan import Options, make_plan
+from importer.engine.plan import make_plan
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
 from importer.engine.table import read_table

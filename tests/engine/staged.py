@@ -11,8 +11,9 @@ from importer.engine.dialect import RFC4180
 from importer.engine.finish import Finish, finish
 from importer.engine.load import Watch, Work, load_chunk, open_source
 from importer.engine.mapping import ColumnMapping
+from importer.engine.options import Options
 from importer.engine.outcome import Tally
-from importer.engine.plan import ImportPlan, Options, make_plan
+from importer.engine.plan import ImportPlan, make_plan
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
 from importer.engine.surroundings import read_surroundings

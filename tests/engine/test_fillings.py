@@ -11,7 +11,8 @@ from importer.engine.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.errors import Problem
 from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.mapping import ColumnMapping, Filling
-from importer.engine.plan import Options, make_plan
+from importer.engine.options import Options
+from importer.engine.plan import make_plan
 from importer.engine.server import read_server
 from importer.engine.table import read_table
 from tests.engine.test_load import columns, given_table, ranges, rows_of

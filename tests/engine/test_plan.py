@@ -5,7 +5,8 @@ import pytest
 from importer.engine.dialect import RFC4180
 from importer.engine.errors import Problem
 from importer.engine.mapping import ColumnMapping
-from importer.engine.plan import MIB, Options, make_plan
+from importer.engine.options import Options
+from importer.engine.plan import MIB, make_plan
 from importer.engine.server import Server
 from importer.engine.table import Column, Key, Table
 
@@ -130,3 +131,16 @@ class TestReasons:
     def test_a_backtick_in_a_name_cannot_end_it(self):
         made = plan(of=table(column("a`; DROP TABLE x; --")), names=("a`; DROP TABLE x; --",))
         assert "(`a``; DROP TABLE x; --`)" in made.statement
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "however many"),
+        ({"max_rejects": 1000}, "at most 1,000,"),
+        ({"max_rejects": 5, "max_reject_percent": 0.5}, "at most 5 or 0.5 % of the rows,"),
+    ],
+)
+def test_leaving_rows_out_is_told_with_its_limits(options: dict, said: str):
+    made = plan(10**6, options=Options(on_error="reject", **options))
+    assert said in why(made, "Rows that cannot go in are left out")

@@ -11,8 +11,8 @@ from importer.engine.connection import Address, connect
 from importer.engine.errors import Problem, RowsRefused, TargetProblem, TooManyRejects
 from importer.engine.load import Watch, load_chunk
 from importer.engine.mapping import ColumnMapping
+from importer.engine.options import Options
 from importer.engine.outcome import Tally
-from importer.engine.plan import Options
 from importer.engine.verify import missing_chunks
 from tests.engine.loads import (
     REJECT,

@@ -9,7 +9,7 @@ from django.db import connections
 from importer import jobs, sources
 from importer.engine import ledger
 from importer.engine.connection import Address, connect, execute, fetch_all
-from importer.engine.plan import Options
+from importer.engine.options import Options
 from importer.models import Chunk, ImportJob
 from importer.preparation import prepare
 from tests.stack import Stack, wait_until

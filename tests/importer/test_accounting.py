@@ -4,8 +4,8 @@ import pytest
 
 from importer import jobs
 from importer.engine.errors import Problem, TooManyRejects
+from importer.engine.options import Options
 from importer.engine.outcome import NoticeCount, Outcome, ReasonCount, Tally
-from importer.engine.plan import Options
 from importer.jobs.counted import MOST_KINDS, OTHERS, merged
 from importer.jobs.limits import exceeded, most_rejects
 from importer.models import Chunk, ImportJob

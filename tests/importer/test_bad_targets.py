@@ -10,7 +10,7 @@ from importer import jobs, sources
 from importer.engine import ledger
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.errors import Problem
-from importer.engine.plan import Options
+from importer.engine.options import Options
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.preparation import prepare
 from tests.importer.steps import queued, run, take

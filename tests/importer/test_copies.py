@@ -16,7 +16,7 @@ from django.utils import timezone
 from importer import copies, jobs, rejects, sources
 from importer.engine import encodings, ledger
 from importer.engine.connection import Address, connect, execute, fetch_all
-from importer.engine.plan import Options
+from importer.engine.options import Options
 from importer.engine.profile import profile_file
 from importer.models import ImportJob, Target
 from importer.preparation import prepare

@@ -9,7 +9,7 @@ from importer import jobs, rejects, sources, work
 from importer.engine import ledger
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.load import Watch, load_chunk
-from importer.engine.plan import Options
+from importer.engine.options import Options
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation import prepare
 from tests.importer.steps import queued, run, take

@@ -14,7 +14,7 @@ from tqdm import tqdm
 from importer import in_process, jobs, presets, rejects, sources, workers
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
-from importer.engine.plan import OFFERED, Options
+from importer.engine.options import OFFERED, Options
 from importer.engine.profile import profile_file
 from importer.engine.transforms import TRANSFORMS
 from importer.management.arguments import asked_field, character, encoding, filling, percent, rows, sessions, size
