@@ -1,10 +1,15 @@
-"""A real browser, one for each file of tests."""
+"""A real browser, one for each file of tests, and somebody signed in to the real web server."""
 
 import shutil
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import sync_playwright
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, sync_playwright
 
+from tests.stack import Stack, wait_until
+
+PASSWORD = "a long enough password"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -18,3 +23,24 @@ def chromium():
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def web(stack: Stack) -> Stack:
+    stack.manage("collectstatic", "--no-input")
+    stack.web.start()
+    wait_until(stack.answers, what="the web server")
+    return stack
+
+
+@pytest.fixture
+def page(chromium, web: Stack, transactional_db) -> Iterator[Page]:
+    User.objects.create_superuser("admin", password=PASSWORD)
+    context = chromium.new_context(base_url=web.url, viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_label("User name").fill("admin")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    yield page
+    context.close()

@@ -1,40 +1,16 @@
 """From an upload in a real browser to the balanced equation, through real workers into real servers."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob
-from tests.stack import Stack, wait_until
+from tests.stack import wait_until
 
 ROWS = 20_000
-PASSWORD = "a long enough password"
 COLUMNS = "id INT PRIMARY KEY, name VARCHAR(60) NOT NULL, seen DATETIME NULL, score DECIMAL(8,2) NULL"
-
-
-@pytest.fixture(scope="session")
-def web(stack: Stack) -> Stack:
-    stack.manage("collectstatic", "--no-input")
-    stack.web.start()
-    wait_until(stack.answers, what="the web server")
-    return stack
-
-
-@pytest.fixture
-def page(chromium, web: Stack, transactional_db) -> Iterator[Page]:
-    User.objects.create_superuser("admin", password=PASSWORD)
-    context = chromium.new_context(base_url=web.url, viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    page.goto("/")
-    page.get_by_label("User name").fill("admin")
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    yield page
-    context.close()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob
-from tests.browser.test_import import add_target, page, upload, web  # noqa: F401
+from tests.browser.test_import import add_target, upload
 from tests.stack import wait_until
 
 ROWS = 5_000
@@ -41,7 +41,7 @@ def count(database: Address) -> tuple:
         return fetch_all(connection, "SELECT COUNT(*), SUM(id) FROM people")[0]
 
 
-def test_bad_rows_are_left_out_mended_and_loaded_again(page: Page, database: Address, tmp_path: Path):  # noqa: F811
+def test_bad_rows_are_left_out_mended_and_loaded_again(page: Page, database: Address, tmp_path: Path):
     with connect(database) as connection:
         execute(connection, f"CREATE TABLE people ({COLUMNS})")
     add_target(page, database)
@@ -77,7 +77,7 @@ def test_bad_rows_are_left_out_mended_and_loaded_again(page: Page, database: Add
     assert count(database) == (ROWS, sum(range(ROWS)))
 
 
-def test_they_load_as_they_are_once_the_table_takes_them(page: Page, database: Address, tmp_path: Path):  # noqa: F811
+def test_they_load_as_they_are_once_the_table_takes_them(page: Page, database: Address, tmp_path: Path):
     with connect(database) as connection:
         execute(connection, f"CREATE TABLE people ({COLUMNS})")
     path = tmp_path / "people.csv"

@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 
 from importer import rejects
+from importer.engine.connection import connect, execute
 from importer.engine.errors import RowsRefused, TargetProblem, TooManyRejects
 from importer.engine.options import Options
 from importer.models import ImportJob, SourceFile
@@ -13,6 +14,7 @@ from tests.dashboard.job_data import REFUSED, ROWS, Status, make_job
 from tests.dashboard.left_out_data import HEAD, write_parts
 from tests.dashboard.test_job import HTMX, page, poll, seen_in
 from tests.dashboard.test_new import uploaded
+from tests.targets import saved_target
 
 pytestmark = pytest.mark.django_db
 
@@ -230,3 +232,31 @@ class TestCure:
 
     def test_a_limit_is_lifted_by_going_on(self, browser):
         assert "Go on without the limit" in page(browser, self.failed(TooManyRejects, on_error="reject", max_rejects=1))
+
+    def test_the_button_retries_what_is_missing_without_them(self, browser, database):
+        """On a real target, since a retry looks at the table again."""
+        target = saved_target(database, "real")
+        with connect(database) as connection:
+            execute(connection, "CREATE TABLE nodes (id INT, lat DOUBLE, lon DOUBLE) ENGINE=InnoDB")
+        job = self.failed(RowsRefused)
+        ImportJob.objects.filter(pk=job.pk).update(target=target, schema_name=target.database)
+        browser.post(reverse("job_retry", args=[job.pk]), {"leave_out": "yes"}, headers=HTMX)
+        now = ImportJob.objects.get(pk=job.pk)
+        assert (now.options.on_error, now.problem) == ("reject", {})
+        assert now.status in (Status.WAITING, Status.LOADING)
+
+
+class TestOrdered:
+    def test_there_is_nothing_to_turn_and_the_page_says_why(self, browser):
+        job = make_job(Status.LOADING, chunks=4, parallelism=1)
+        ImportJob.objects.filter(pk=job.pk).update(plan_json=job.plan_json | {"ordered": True})
+        html = page(browser, job)
+        assert "One chunk after another" in html
+        assert 'id="job-more"' not in html
+
+    def test_asked_all_the_same_it_is_refused_with_the_reason(self, browser):
+        job = make_job(Status.LOADING, chunks=4, parallelism=1)
+        ImportJob.objects.filter(pk=job.pk).update(plan_json=job.plan_json | {"ordered": True})
+        answer = browser.post(reverse("job_parallelism", args=[job.pk]), {"parallelism": "2"}, headers=HTMX)
+        assert "file&#x27;s order decides" in answer.content.decode()
+        assert ImportJob.objects.get(pk=job.pk).parallelism == 1

@@ -65,6 +65,7 @@ def test_a_bad_row_fails_with_status_1_and_names_it(target: Target, people: Path
     assert done.returncode == 1
     assert "line 79, column id" in done.stderr
     assert "seventy-seven" in done.stderr
+    assert "--on-error reject" in done.stderr
     assert loaded(target)[0] == 0
     done = stack_env.manage(*args, "--json", check=False)
     report = json.loads(done.stdout)

@@ -88,6 +88,11 @@ class Command(PreparedCommand):
             self.stdout.write(f"Line, column, value and reason of each: {files['reasons_file']}")
         if job.problem:
             self._show_problem(job.problem)
+        if jobs.could_leave_out(job):
+            self.stderr.write(
+                "Such rows can be left out and kept with their reasons: with --on-error reject, or by a retry on the"
+                " job's page, which loads what is not in yet."
+            )
         if job.loaded_rows and not job.balanced:
             self.stderr.write(
                 f"{job.loaded_rows:,} rows of other chunks are in the table and stay there. Retry on the job's page"
