@@ -179,8 +179,17 @@ def _read_table(preview: Preview) -> None:
 
 def _named_alike(connection: Connection, schema: str, file_name: str) -> str:
     """The table that is called like the file, or ""."""
-    stem = PurePath(file_name).stem
+    stem = _stem(file_name)
     return next((name for name in list_tables(connection, schema, stem) if name.lower() == stem.lower()), "")
+
+
+def _stem(file_name: str) -> str:
+    """`orders` of orders.csv and of orders.csv.gz."""
+    path = PurePath(file_name)
+    if path.suffix.lower() not in (".gz", ".zst", ".zip"):
+        return path.stem
+    inside = PurePath(path.stem)
+    return inside.stem if inside.suffix.lower() in (".csv", ".tsv", ".txt") else inside.name
 
 
 def _as_before(preview: Preview, table: Table) -> tuple[ColumnMapping, ...] | None:

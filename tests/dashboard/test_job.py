@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from dashboard.progress import progress
 from importer import live, workers
 from importer.engine.connection import connect, execute
 from importer.engine.errors import BadRow, Problem
@@ -337,3 +338,28 @@ class TestSafety:
             assert not re.search(r"<[^>]*\sstyle\s*=", html)
             assert not re.search(r"<style|<[^>]*\son\w+\s*=|javascript:", html)
             assert all("src=" in tag for tag in re.findall(r"<script[^>]*>", html))
+
+
+class TestPlainCopy:
+    def test_while_it_is_made(self, browser):
+        job = make_job(
+            Status.LOADING, chunks=0, packing="gzip", copied_bytes=60, scanned_rows=0, scanned_bytes=0,
+            scan_finished=False, loaded=0,
+        )  # fmt: skip
+        html = browser.get(reverse("job", args=[job.pk])).content.decode()
+        assert "Unpacking" in html
+        assert "Unpacked" in html
+
+    def test_the_bars_count_what_is_read(self, browser):
+        plain = HEADER + 10 * LENGTH
+        job = make_job(
+            Status.LOADING, chunks=10, loaded=10, packing="gzip", plain_copy="x.1", plain_size=plain,
+            scanned_bytes=plain, copied_bytes=5, dialect_json={"encoding": "utf-8"},
+        )  # fmt: skip
+        SourceFile.objects.update(size=5)
+        bars = {bar.label: bar for bar in progress(ImportJob.objects.get(pk=job.pk), timezone.now()).bars}
+        assert all(bar.full for bar in bars.values())
+        assert (bars["Unpacked"].whole, bars["Scanned"].whole) == (5, 10 * LENGTH)
+
+    def test_others_have_none(self, browser):
+        assert "Unpacked" not in [bar.label for bar in progress(make_job(), timezone.now()).bars]
