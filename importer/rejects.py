@@ -26,6 +26,9 @@ from importer.models import Chunk, ImportJob, SourceFile
 
 HEADER = ("line", "byte_offset", "column", "value", "code", "reason")
 PIECE_BYTES = 2**20
+PACKED = (".gz", ".zst", ".zip")
+TEXT = (".csv", ".tsv", ".txt")
+LONGEST_NAME = 50  # characters, before what is added; a file's name has 255 bytes at most
 HEAD = "head"
 
 
@@ -127,10 +130,13 @@ def first_rows(job: ImportJob, most: int) -> list[Explained]:
 
 
 def file_name(job: ImportJob, kind: str) -> str:
-    """`orders.csv` -> `orders.rejects.csv` or `orders.reasons.csv`."""
+    """`orders.csv.gz` -> `orders.rejects.csv` or `orders.reasons.csv`."""
     name = PurePath(job.source.name)
-    suffix = name.suffix if kind == "rejects" and name.suffix.lower() in (".csv", ".tsv", ".txt") else ".csv"
-    return f"{name.name.split('.')[0] or 'import'}.{kind}{suffix}"
+    while name.suffix.lower() in PACKED:
+        name = name.with_suffix("")
+    text = name.suffix.lower() in TEXT
+    suffix = name.suffix if text and kind == "rejects" else ".csv"
+    return f"{(name.stem if text else name.name)[:LONGEST_NAME]}.{kind}{suffix}"
 
 
 def remove_orphans() -> int:

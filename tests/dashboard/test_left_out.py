@@ -126,6 +126,21 @@ class TestFiles:
         assert answer["Content-Type"] == "text/csv; charset=utf-8"
         assert answer["X-Content-Type-Options"] == "nosniff"
 
+    @pytest.mark.parametrize(
+        ("name", "named"),
+        [
+            ("orders.csv", "orders.rejects.csv"),
+            ("orders.2024.TSV", "orders.2024.rejects.TSV"),
+            ("orders.csv.gz", "orders.rejects.csv"),
+            ("orders", "orders.rejects.csv"),
+            ("orders.data", "orders.data.rejects.csv"),
+            (".csv", ".csv.rejects.csv"),
+            ("é" * 255, "é" * 50 + ".rejects.csv"),
+        ],
+    )
+    def test_it_is_named_after_its_source(self, name, named):
+        assert rejects.file_name(make_job(file_name=name, chunks=1), "rejects") == named
+
     def test_the_reasons_have_a_header_line(self, browser):
         _, content = taken(browser, with_rejects(), "reasons")
         lines = content.decode().splitlines()

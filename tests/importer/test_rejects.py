@@ -1,6 +1,7 @@
 """Imports that go on without the rows that cannot go in, on real servers, each step taken in this process."""
 
 import csv
+import gzip
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from importer.engine import ledger
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.load import Watch, load_chunk
 from importer.engine.options import Options
+from importer.engine.profile import profile_file
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation import prepare
 from tests.importer.steps import queued, run, take
@@ -207,3 +209,52 @@ class TestKilled:
         assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, len(BAD) - 1)
         assert "much too long" not in reject_file(job)
         assert reject_file(job).count("\n") == len(BAD)
+
+
+SHAPES = {
+    "plain": "n,word,at\n{}\n",
+    "BOM and CR LF": "\ufeffn,word,at\r\n{}\r\n",
+    "quoted line breaks": 'n,word,at\n1,"a word\nfar too long for\nits ""column""",2024-01-01\n{}\n',
+    "the last line without an end": "n,word,at\n5,fine,2024-01-01\n{}",
+}
+
+
+# cp1252 has no byte order mark.
+SHAPED = [
+    (shape, name) for shape in SHAPES for name in ("utf-8", "cp1252", "utf-16-le") if (shape[0], name[0]) != ("B", "c")
+]
+
+
+@pytest.mark.parametrize(("shape", "encoding"), SHAPED)
+def test_the_reject_file_of_any_file_loads_as_it_is(target: Target, tmp_path: Path, shape: str, encoding: str):
+    text = SHAPES[shape].format("2,wörd much too long für it,2024-01-01")
+    mark = "\ufeff" if encoding.startswith("utf-16") and "BOM" not in shape else ""
+    path = tmp_path / "shaped.csv"
+    path.write_bytes((mark + text).encode(encoding))
+    asked = Options(on_error="reject")
+    dialect = profile_file(path, encoding=encoding).dialect
+    job = run(jobs.create(prepare(sources.register(path), target, "t", dialect=dialect, options=asked)))
+    bad = 2 if "quoted" in shape else 1
+    assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, bad), job.problem
+    again = rejects.write_reject_file(job)
+    assert again
+    assert "wörd much too long für it" in again.read_bytes().decode(encoding)
+    assert again.read_bytes()[:4] == path.read_bytes()[:4]
+
+    on(target, "ALTER TABLE t MODIFY word VARCHAR(60)")
+    second = jobs.create(prepare(sources.register(again), target, "t", dialect=job.file_dialect, options=asked))
+    second = run(second)
+    assert (second.status, second.loaded_rows, second.rejected_rows) == (Status.SUCCEEDED, bad, 0), second.problem
+    assert on(target, "SELECT word FROM t WHERE n = 2") == [("wörd much too long für it",)]
+
+
+def test_of_a_packed_file_without_header_too(target: Target, tmp_path: Path):
+    path = tmp_path / "words.2024.csv.gz"
+    path.write_bytes(gzip.compress("".join(f"{BAD.get(n, good(n))}\n" for n in range(ROWS)).encode()))
+    dialect = profile_file(path, header=False).dialect
+    prepared = prepare(sources.register(path), target, "t", dialect=dialect, options=Options(on_error="reject"))
+    job = run(jobs.create(prepared))
+    assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, len(BAD)), job.problem
+    again = rejects.write_reject_file(job)
+    assert again
+    assert (again.name, again.read_text()) == ("words.2024.rejects.csv", "".join(f"{row}\n" for row in BAD.values()))
