@@ -130,6 +130,11 @@ def _members(fd: int, begin: Callable[[], _Decoder], magic: tuple[bytes, ...]) -
         try:
             piece = decoder.decompress(data, PIECE_BYTES)
         except (igzip_lib.IsalError, zstd.ZstdError) as error:  # type: ignore[misc]  # isal's stubs: an instance
+            if "memory" in str(error):  # of Zstandard alone
+                raise SourceProblem(
+                    f"Unpacking the file needs more than {2**ZSTD_WINDOW_LOG // MIB} MiB of memory.",
+                    advice="Pack it again without --long, or unpack it.",
+                ) from error
             raise _damaged(f"at about byte {at:,}", error) from error
         if piece:
             yield Piece(piece, at)

@@ -12,6 +12,9 @@ from importer.engine.errors import SourceProblem
 from importer.engine.file_kinds import refuse_other_kinds
 from importer.engine.packed import PIECE_BYTES, WORDS, Limits, Piece, packing, unpacked
 
+# For a look, which takes no more than it wants.
+BOUNDLESS = Limits(largest=2**63, ratio=2**63)
+
 
 def needs_copy(packing: str, encoding: str) -> bool:
     """Whether a file is read from a plain copy; then its offsets and lines are those of the copy."""
@@ -89,7 +92,7 @@ def read_head(fd: int, wanted: int) -> Head:
     refuse_other_kinds(data)
     if not packed_as:
         return Head("", data, size, len(data), wanted)
-    data, used = _first(unpacked(fd, packed_as, Limits()), wanted)
+    data, used = _first(unpacked(fd, packed_as, BOUNDLESS), wanted)
     refuse_other_kinds(data)
     if packing(data):
         raise SourceProblem(
@@ -115,7 +118,7 @@ def open_sample(fd: int, head: Head, encoding: str) -> Iterator[Sample]:
     if not needs_copy(head.packing, encoding):
         yield Sample(fd, head.size, head.size, True)
         return
-    data, used = _first(plain_pieces(fd, head.packing, encoding, Limits()), head.wanted)
+    data, used = _first(plain_pieces(fd, head.packing, encoding, BOUNDLESS), head.wanted)
     whole = len(data) < head.wanted
     with tempfile.TemporaryFile() as file:
         file.write(data)

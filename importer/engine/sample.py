@@ -37,7 +37,7 @@ def tell_encoding(head: Head, asked: str = "") -> Told:
     if not odd and not wide:
         return Told(encodings.UTF8)
     guess = wide or _fitting_guess(head.data)
-    odd = odd or "Every second byte is zero"
+    odd = odd or "It is full of zero bytes"
     doubt = SourceProblem(
         f"{odd}, so this is no UTF-8.",
         where=f"line {_line(head.data, invalid)}" if invalid >= 0 else "",

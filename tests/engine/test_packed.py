@@ -185,6 +185,12 @@ class TestLimits:
         assert "UNPACKED_MAX_BYTES" in problem.advice
         assert whole(opened(gzip.compress(TEXT)), Limits(largest=len(TEXT))) == TEXT
 
+    def test_a_frame_that_wants_much_memory(self, opened):
+        window = (28 - 10) << 3  # 256 MiB: RFC 8878, 3.1.1.1.2
+        frame = b"\x28\xb5\x2f\xfd\x00%c\x09\x00\x00x" % window
+        assert "more than 128 MiB of memory" in refusal(opened(frame)).what
+        assert whole(opened(frame.replace(b"%c" % window, b"%c" % (window - 8)))) == b"x"
+
 
 def write_bomb(path: Path, name: str) -> None:
     if name == "zip":

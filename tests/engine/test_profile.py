@@ -258,6 +258,12 @@ class TestPacked:
         profile = profile_file(source(gzip.compress(b'id,text\n1,"' + b"x\n" * SAMPLE_BYTES + b'"\n2,y\n')))
         assert [(row[0], len(row[1])) for row in profile.rows] == [("1", 2 * SAMPLE_BYTES)]
 
+    def test_a_look_is_bounded_by_itself(self, source):
+        """So well packed that a copy would be refused: for that the job's limits are."""
+        row = b'1,"' + b"x" * 80 * 2**20 + b'"\n'
+        with pytest.raises(SourceProblem, match="No record ends within 67,108,864 bytes"):
+            profile_file(source(gzip.compress(b"id,text\n" + row)))
+
     def test_a_look_at_a_large_file_is_quick(self, tmp_path):
         """A file that unpacks to 1 GB: what is looked at is a sample, not the file."""
         member = gzip.compress(b"".join(b"%d,%d\n" % (n, n * 7919 % 100_003) for n in range(400_000)), 1)
