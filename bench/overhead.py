@@ -30,7 +30,7 @@ LOOK_EVERY = 0.1  # seconds
 def main() -> None:
     arguments = _arguments()
     workload = flights(arguments.flights) if arguments.workload == "flights" else NODES
-    address = _address(arguments.server)
+    address = address_of(arguments.server)
     with tempfile.TemporaryDirectory(prefix="millrace-bench-") as folder:
         path = Path(folder) / f"{workload.name}.csv"
         workload.write(path, arguments.rows)
@@ -130,7 +130,7 @@ def _version(address: Address) -> str:
         return str(fetch_all(connection, "SELECT VERSION()")[0][0])
 
 
-def _address(url: str) -> Address:
+def address_of(url: str) -> Address:
     parts = urlsplit(url)
     assert parts.hostname
     return Address(parts.hostname, parts.port or 3306, parts.username or "root", parts.password or "", DATABASE)

@@ -57,15 +57,15 @@ class Explanation:
 
     def _of(self, record: LocatedRecord, wrong: Fault | ServerWarning) -> tuple[Fault, str]:
         """What is wrong with the record, and with which value: the column's, or all of it where no column is named."""
-        values = fields(record.raw, self.dialect)
-        if isinstance(wrong, ServerWarning):
+        if isinstance(wrong, Fault):
+            fault, values = wrong, None
+        else:
+            values = fields(record.raw, self.dialect)
             blank = not record.raw.strip(b"\r\n")
             fault = fault_of(wrong, self.table, len(values), len(self.columns), blank=blank)
-        else:
-            fault = wrong
         if not fault.column:
             return fault, self._text(record.raw.rstrip(b"\r\n"))
-        return fault, fault.value or self._value(fault.column, values)
+        return fault, fault.value or self._value(fault.column, values or fields(record.raw, self.dialect))
 
     def _value(self, column: str, values: list[bytes]) -> str:
         wanted = column.lower()

@@ -1,10 +1,11 @@
 """Load what goes in of a chunk and find what does not, for a few loads whatever the number of bad rows.
 
-First the whole chunk. If the server names the rows that it would change, by number, they are left out and the rest is
-loaded again. If it does not name them all (a duplicate key, a foreign key, a CHECK, a list of warnings that is cut),
-the chunk goes on in pieces, each with the traced statement, whose warnings tell every row. A piece in which a row ends
-the statement with an error (a trigger's SIGNAL) is halved until that row is alone. What does not stand is rolled back
-to a savepoint; what stands stays, all in one transaction.
+Where no bad rows are expected, the chunk is loaded as a whole, else in pieces. If the server names the rows of a piece
+that it would change, by number, they are left out and the piece is loaded again. If it does not name them all (a
+duplicate key, a foreign key, a CHECK, a list of warnings that is cut), this and the following pieces are loaded with
+the traced statement, whose warnings tell every row. A piece in which a row ends the statement with an error (a
+trigger's SIGNAL) is halved until that row is alone. What does not stand is rolled back to a savepoint; what stands
+stays, all in one transaction.
 """
 
 from collections import Counter
@@ -20,9 +21,8 @@ from importer.engine.sender import Sender
 from importer.engine.server_errors import about_rows
 from importer.engine.warnings import DUPLICATE, ServerWarning, Warnings, read_warnings
 
-# Loads of the whole chunk before it goes on in pieces: each may find rows that others had hidden.
-WHOLE_LOADS = 3
-# Each row of a piece puts at least one line into the list of warnings, which is read into memory.
+# Rows. What a bad one costs is the loading of its piece, so these are small; each row of a traced piece puts at least
+# one line into the list of warnings, which is read into memory.
 LARGEST_PIECE = 20_000
 
 UNEXPLAINED = ServerWarning(0, "The server reads other records here than the file has.")
@@ -54,8 +54,9 @@ class Statements:
 class Isolation:
     """One chunk on its way into the table, in a transaction that is open.
 
-    `enough` is told of what has been found whenever rows are, and raises if there are too many. `expected_notes` is how
-    many Notes about values the server should have for the whole chunk, as far as is known.
+    `enough` is told of what has been found whenever rows are, and raises if there are too many. `expects_faults`: it
+    does not raise at the first. `expected_notes` is how many Notes about values the server should have for the whole
+    chunk, as far as is known.
     """
 
     def __init__(
@@ -64,57 +65,54 @@ class Isolation:
         statements: Statements,
         tolerance: Tolerance,
         enough: Callable[[Findings], None],
+        *,
+        expects_faults: bool = False,
         expected_notes: int = 0,
     ) -> None:
         self.findings = Findings()
         self._sender, self._statements, self._tolerance = sender, statements, tolerance
-        self._enough, self._expected_notes = enough, expected_notes
+        self._enough, self._expects_faults, self._expected_notes = enough, expects_faults, expected_notes
         self._connection = sender.connection
+        # Whoever skips duplicates expects some, and wants to know which.
+        self._traced = tolerance.skips
 
     def run(self) -> Findings:
         """Load all rows that go in. Raises what `enough` raises, SourceChanged, or the server's own errors."""
-        # Whoever skips duplicates expects some, and wants to know which: the traced pieces tell at once.
-        if self._tolerance.skips or not self._whole():
+        if self._expects_faults or self._traced or not self._whole():
             self._pieces()
             self._sender.check_source()
         return self.findings
 
     def _whole(self) -> bool:
-        """Load the chunk as a whole; False if it must go on in pieces, with nothing of it loaded."""
-        sender = self._sender
-        for _ in range(WHOLE_LOADS):
-            count = sender.row_count
-            execute(self._connection, "SAVEPOINT chunk")
-            answer = self._answer(self._statements.plain, 0, count, whole=True)
-            if answer.stands:
-                self._keep(answer, 0, count)
-                return True
-            execute(self._connection, "ROLLBACK TO SAVEPOINT chunk")
-            if self._statements.replacing:
-                answer = self._without_replace(0, count, whole=True)
-            if not answer.refused:
-                return False
-            self._refuse(answer.refused, 0, count)
-            if answer.cut:
-                return False
+        """Load the chunk as a whole; False if that does not stand, with nothing of it loaded."""
+        execute(self._connection, "SAVEPOINT chunk")
+        count = self._sender.row_count
+        answer = self._answer(self._statements.plain, 0, count, whole=True)
+        if answer.stands:
+            self._keep(answer, 0, count)
+            return True
+        execute(self._connection, "ROLLBACK TO SAVEPOINT chunk")
+        self._refuse(answer.refused, 0, count)
         return False
 
     def _pieces(self) -> None:
-        low, count = 0, self._sender.row_count
-        largest = size = max(1, min(LARGEST_PIECE, self._warnings_shown() // 2))
+        low, count, size = 0, self._sender.row_count, LARGEST_PIECE
+        largest_traced = max(1, min(LARGEST_PIECE, self._warnings_shown() // 2))
         while low < count:
-            high = min(count, low + size)
+            high = min(count, low + min(size, largest_traced if self._traced else LARGEST_PIECE))
             if self._piece(low, high):
-                low, size = high, min(size + size // 4 + 1, largest)
-            else:
+                low, size = high, min(size + size // 4 + 1, LARGEST_PIECE)
+            elif self._traced or self._statements.replacing:
                 size = (high - low) // 2
+            else:
+                self._traced = True
 
     def _piece(self, low: int, high: int) -> bool:
-        """Load the rows in [low, high), less those that do not go in; False if only a smaller piece can tell them."""
+        """Load the rows in [low, high), less those that do not go in; False if they cannot be told like this."""
+        traced = self._traced and not self._statements.replacing
         while count := self._sender.count(low, high):
             execute(self._connection, "SAVEPOINT piece")
-            statement = self._statements.plain if self._statements.replacing else self._statements.traced
-            answer = self._answer(statement, low, high)
+            answer = self._answer(self._statements.traced if traced else self._statements.plain, low, high)
             if answer.stands:
                 self._keep(answer, low, high)
                 return True
@@ -124,10 +122,9 @@ class Isolation:
                 return True
             if self._statements.replacing:
                 answer = self._without_replace(low, high)
-            if answer.refused and not answer.cut:
-                self._refuse(answer.refused, low, high)
-            else:
+            if not answer.refused or answer.cut:
                 return False
+            self._refuse(answer.refused, low, high)
         return True
 
     def _answer(self, statement: str, low: int, high: int, *, whole: bool = False) -> Answer:
@@ -152,29 +149,31 @@ class Isolation:
         except MySQLdb.Error:
             raise error from None
 
-    def _without_replace(self, low: int, high: int, *, whole: bool = False) -> Answer:
-        """What REPLACE would refuse: it ends at the first bad row, without it all of them get their warnings.
+    def _without_replace(self, low: int, high: int) -> Answer:
+        """What REPLACE would refuse: it ends at the first bad row, the traced statement warns of all of them.
 
         Leaves nothing loaded. Duplicates are not refused: REPLACE is what they are for.
         """
-        plain = load_data_local.without_replace(self._statements.plain)
         execute(self._connection, "SAVEPOINT rehearsal")
-        answer = self._answer(plain if whole else self._statements.traced, low, high, whole=whole)
+        answer = self._answer(self._statements.traced, low, high)
         execute(self._connection, "ROLLBACK TO SAVEPOINT rehearsal")
         refused = {row: warning for row, warning in answer.refused.items() if warning.code != DUPLICATE}
         return Answer(stands=False, refused=refused, cut=answer.cut, first=answer.first)
 
     def _keep(self, answer: Answer, low: int, high: int) -> None:
-        self.findings.skipped.update(self._by_row(answer.skipped, low, high))
+        skipped = self._by_row(answer.skipped, low, high)
         if answer.cut:
             self.findings.noted = None
         elif self.findings.noted is not None:
             self.findings.noted.update(answer.noted)
         self.findings.deleted += answer.deleted
-        if answer.refused:
-            self._refuse(answer.refused, low, high)
+        self._refuse(answer.refused, low, high)
+        self.findings.skipped.update(skipped)
+        self._sender.leave_out(skipped)
 
     def _refuse(self, refused: Mapping[int, ServerWarning], low: int, high: int) -> None:
+        if not refused:
+            return
         by_row = self._by_row(refused, low, high)
         self.findings.refused.update(by_row)
         self._sender.leave_out(by_row)

@@ -10,6 +10,7 @@ import MySQLdb
 from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
 from importer.engine.outcome import Tally
+from importer.engine.sql import quote_name, quote_text
 
 TABLE = "millrace_ledger"
 
@@ -31,6 +32,8 @@ CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
 FINISH = 2**32 - 1
 
 DUPLICATE_ENTRY = 1062
+# ER_TABLEACCESS_DENIED_ERROR, ER_COLUMNACCESS_DENIED_ERROR
+DENIED = (1142, 1143)
 
 
 @dataclass(frozen=True)
@@ -95,15 +98,27 @@ def holds(connection: Connection, entry: Entry) -> bool:
 def record_tally(connection: Connection, entry: Entry, tally: Tally) -> None:
     """Keep what became of the entry's rows, in the transaction that entered it.
 
-    Needs the right to UPDATE, but only where not all of them were loaded.
+    Needs the right to UPDATE, but only where not all of them were loaded: raises TargetProblem with the GRANT.
     """
     if tally.loaded == entry.rows:
         return
-    execute(
-        connection,
-        f"UPDATE {TABLE} SET replaced = %s, skipped = %s, rejected = %s WHERE job = %s AND chunk = %s",
-        (tally.replaced, tally.skipped, tally.rejected, entry.job, entry.chunk),
-    )
+    try:
+        execute(
+            connection,
+            f"UPDATE {TABLE} SET replaced = %s, skipped = %s, rejected = %s WHERE job = %s AND chunk = %s",
+            (tally.replaced, tally.skipped, tally.rejected, entry.job, entry.chunk),
+        )
+    except MySQLdb.OperationalError as error:
+        if error.args[0] not in DENIED:
+            raise
+        account, database = fetch_all(connection, "SELECT CURRENT_USER(), DATABASE()")[0]
+        user, _, host = str(account).rpartition("@")
+        raise TargetProblem(
+            f"The account may not write into {TABLE} how many rows were replaced, skipped or rejected.",
+            where=f"{database}.{TABLE}",
+            advice=f"GRANT UPDATE (replaced, skipped, rejected) ON {quote_name(database)}.{TABLE}"
+            f" TO {quote_text(user)}@{quote_text(host)}; and retry. Nothing of this chunk was kept.",
+        ) from error
 
 
 def tally(connection: Connection, job: str, chunk: int) -> Tally:

@@ -152,7 +152,8 @@ def _load_rows(connection: LoaderConnection, fd: int, work: Work, watch: Watch, 
         work.statements,
         Tolerance(skips=work.skips, rounding=work.options.rounding == "notice"),
         account.require_few,
-        sum(reviewed.noted.values()),
+        expects_faults=work.options.on_error == "reject",
+        expected_notes=sum(reviewed.noted.values()),
     )
     findings = isolation.run()
     if not ledger.holds(connection, _entry(work)):

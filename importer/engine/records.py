@@ -55,6 +55,8 @@ def fields(record: bytes, dialect: Dialect) -> list[bytes]:
     Quotes are taken off, doubled ones and escapes undone. `\N`, which is NULL where the dialect escapes, stays `\N`.
     A quote that is never closed stays in the value.
     """
+    if not any(mark and mark.encode() in record for mark in (dialect.quote, dialect.escape)):
+        return record.removesuffix(dialect.line_end.encode()).split(dialect.delimiter.encode())
     patterns = _field_patterns(dialect)
     values, position = [], 0
     while True:

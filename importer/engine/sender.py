@@ -30,7 +30,7 @@ class Sender:
         chunk: ChunkRange,
         dialect: Dialect,
         numbers: tuple[str, ...] = (),
-        on_sent: Callable[[int], None] | None = None,
+        on_sent: Callable[[int], None] = lambda _: None,
     ) -> None:
         self.connection = connection
         self._fd, self._path, self._chunk, self._dialect = fd, path, chunk, dialect
@@ -71,7 +71,11 @@ class Sender:
     def send(self, statement: str, low: int, high: int) -> Report:
         """Load the rows in [low, high). Cheap only where `low` never goes back."""
         piece = self._piece(low, high)
-        feed = open_feed(self._fd, piece.offset, piece.length, steps=self._steps(piece, low, high))
+        steps = self._steps(piece, low, high)
+        before = piece.offset - self._chunk.offset
+        feed = open_feed(
+            self._fd, piece.offset, piece.length, steps=steps, on_sent=lambda sent: self._on_sent(before + sent)
+        )
         return load_data_local.load(self.connection, statement, feed)
 
     def check_source(self) -> None:

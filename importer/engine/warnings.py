@@ -39,8 +39,9 @@ class ServerWarning:
 
     @classmethod
     def from_message(cls, code: int, message: str, *, note: bool = False) -> "ServerWarning":
-        row = _ROW.search(message)
-        column = _COLUMN.search(message)
+        # Looked for letter by letter first: there may be as many messages as rows.
+        row = _ROW.search(message) if "row " in message[-20:] or message.startswith("Row ") else None
+        column = _COLUMN.search(message) if "olumn" in message else None
         return cls(
             code=code,
             reason=_ROW.sub(lambda found: "The row " if found[2] else "", message).strip() if row else message,

@@ -245,6 +245,17 @@ class TestParts:
         assert rows_of(database, f"SELECT COUNT(*) FROM {ledger.TABLE}") == [(0,)]
 
 
+class TestRightToCount:
+    def test_is_asked_for_by_its_grant(self, database: Address, tmp_path: Path):
+        run_sql(database, "CREATE TABLE t (n INT)")
+        with account_with(database, "SELECT, INSERT, CREATE") as account:
+            with pytest.raises(TargetProblem, match="may not write into millrace_ledger") as caught:
+                load_bytes(account, tmp_path, b"1\nx\n", ("n",))
+            assert rows_of(database) == []
+            run_sql(database, caught.value.advice.split(";")[0])
+            assert load_file(account, tmp_path / "data.csv", ("n",)).tally == Tally(1, rejected=1)
+
+
 class TestStop:
     def test_names_the_first_rows_and_keeps_nothing(self, database: Address, tmp_path: Path):
         run_sql(database, "CREATE TABLE t (n INT, k INT, CHECK (k < 5))")

@@ -82,11 +82,6 @@ def _filled(filling: Filling) -> str:
     return f"CAST({variable} AS UNSIGNED)" if filling.source in NUMBERS else variable
 
 
-def without_replace(statement: str) -> str:
-    """What `replacing` was given."""
-    return _LEADING + statement.removeprefix(f"{_LEADING}REPLACE ").removeprefix(_LEADING)
-
-
 def load(connection: LoaderConnection, statement: str, feed: Feed) -> Report:
     """Run the statement on the bytes of `feed`. Raises what the feed raised, or the server's own error."""
     connection.feed, connection.feed_error = feed, None

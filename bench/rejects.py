@@ -1,0 +1,165 @@
+"""What bad rows cost: the same file without any, with a few at random lines, with a bad one in every second row.
+
+    python -m bench.rejects --server mysql://root@127.0.0.1:3306/ --rows 2000000 --runs 3
+
+The files take turns on the same server and table: scan, load with rejects, ledger, checks, in two processes of the
+engine's own, without Celery. `kind` says what is wrong: `values` are found by the checks, `unnumbered` ones break a
+CHECK of the table, which the server reports without a row. `rate` is that of the clean file, 1.0. Every run must
+balance. Prints one JSON document; figures as they come go to stderr.
+"""
+
+import argparse
+import json
+import multiprocessing
+import random
+import resource
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from bench.overhead import DATABASE, address_of
+from bench.workloads import NODES, SEED
+from importer.engine.connection import Address, connect, execute
+from importer.engine.load import Watch, Work, load_chunk, open_source
+from importer.engine.outcome import Tally
+from importer.engine.plan import ImportPlan, Options, make_plan
+from importer.engine.profile import profile_file
+from importer.engine.scanner import scan
+from importer.engine.server import read_server
+from importer.engine.table import read_table
+
+# One field of a row of nodes (by its number), and what it becomes: each is refused by every server.
+BAD_VALUES = ((3, "three"), (4, "2013-02-30 10:00:00"), (7, "x" * 300), (6, "99999999999999999999"))
+BAD_VERSION = (3, "-1")
+OPTIONS = Options(on_error="reject", parallelism=2)
+
+
+def main() -> None:
+    arguments = _arguments()
+    address = replace(address_of(arguments.server), database=DATABASE)
+    with connect(replace(address, database="")) as connection:
+        execute(connection, f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
+    with tempfile.TemporaryDirectory(prefix="millrace-bench-") as name:
+        folder = Path(name)
+        NODES.write(folder / "clean.csv", arguments.rows)
+        files = {"clean": (folder / "clean.csv", 0)}
+        for count in (1000, arguments.rows // 2):
+            for kind in ("values", "unnumbered"):
+                path = folder / f"{kind} {count}.csv"
+                _spoil(files["clean"][0], path, arguments.rows, count, kind)
+                files[f"{count:,} {kind}"] = path, count
+        print(json.dumps(_compare(address, files, arguments.rows, arguments.runs), indent=2))
+
+
+def _compare(address: Address, files: dict[str, tuple[Path, int]], rows: int, runs: int) -> dict:
+    seconds: dict[str, list[float]] = {name: [] for name in files}
+    memory = dict.fromkeys(files, 0)
+    for number in range(runs + 1):  # the first round warms up and is not counted
+        for name, (path, bad) in files.items():
+            took, peak = _import(address, path, rows, bad)
+            memory[name] = max(memory[name], peak)
+            print(f"run {number}: {name}: {took:.2f} s, {rows / took:,.0f} rows/s, {peak} MB", file=sys.stderr)
+            if number:
+                seconds[name].append(took)
+    clean = statistics.median(seconds["clean"])
+    return {
+        name: {
+            "seconds": [round(each, 2) for each in took],
+            "rate": round(clean / statistics.median(took), 2),
+            "peak_mb": memory[name],
+        }
+        for name, took in seconds.items()
+    }
+
+
+def _import(address: Address, path: Path, rows: int, bad: int) -> tuple[float, int]:
+    """Seconds, and the most memory (MB) that a process took."""
+    _make_table(address)
+    folder = path.with_suffix(".rejects")
+    folder.mkdir()
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        list(pool.map(_warm_up, range(2)))
+        begun = time.perf_counter()
+        loads = [pool.submit(_load, work) for work in _works(address, path, folder)]
+        done = [load.result() for load in loads]
+        took = time.perf_counter() - begun
+    tallies, peak = [tally for tally, _ in done], max(_peak(), *(peak for _, peak in done))
+    rejected, loaded = (sum(getattr(each, name) for each in tallies) for name in ("rejected", "loaded"))
+    assert (rejected, loaded) == (bad, rows - bad), (rejected, loaded)
+    shutil.rmtree(folder)
+    return took, peak
+
+
+def _make_table(address: Address) -> None:
+    with connect(address) as connection:
+        execute(connection, f"DROP TABLE IF EXISTS {NODES.name}, millrace_ledger")
+        execute(connection, NODES.create_sql)
+        execute(connection, f"ALTER TABLE {NODES.name} ADD CHECK (version >= 0)")
+
+
+def _works(address: Address, path: Path, folder: Path):
+    """Each chunk's work, as soon as it has been found."""
+    profile = profile_file(path)
+    with connect(address) as connection:
+        table = read_table(connection, DATABASE, NODES.name)
+        server = read_server(connection, address)
+    data_bytes = profile.size - profile.data_offset
+    plan = make_plan(data_bytes, profile.dialect, table, NODES.mapping, OPTIONS, server)
+    sent = ImportPlan.from_json(plan.as_json())  # as it was before the scan put what it needs into it
+    with open_source(path) as fd:
+        for chunk in scan(
+            fd,
+            profile.dialect,
+            start=profile.data_offset,
+            first_line=2,
+            end=profile.size,
+            chunk_bytes=plan.chunk_bytes,
+            exactness=plan.exactness,
+        ):
+            yield Work("bench", 1, path, address, profile.dialect, sent, chunk, options=OPTIONS, rejects=folder)
+
+
+def _load(work: Work) -> tuple[Tally, int]:
+    return load_chunk(work, Watch()).tally, _peak()
+
+
+def _warm_up(_: int) -> None:
+    """Keep a process of the pool until the other is there, too."""
+    time.sleep(0.5)
+
+
+def _peak() -> int:
+    """The most memory that this process has taken, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+def _spoil(clean: Path, path: Path, rows: int, count: int, kind: str) -> None:
+    chance = random.Random(SEED)
+    bad = set(chance.sample(range(rows), count))
+    with clean.open() as source, path.open("w") as out:
+        out.write(source.readline())
+        for number, line in enumerate(source):
+            if number in bad:
+                fields = line.rstrip("\n").split(",")
+                position, value = chance.choice(BAD_VALUES) if kind == "values" else BAD_VERSION
+                fields[position] = value
+                out.write(",".join(fields) + "\n")
+            else:
+                out.write(line)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--server", required=True, help="mysql://USER:PASSWORD@HOST:PORT/")
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--runs", type=int, default=3)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
