@@ -1,0 +1,75 @@
+"""A worker that unpacks is killed, or its job cancelled: real processes, and nothing is lost or left behind."""
+
+import gzip
+import random
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from importer import jobs, sources
+from importer.engine import ledger
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.models import ImportJob
+from importer.preparation import prepare
+from tests.stack import Stack, wait_until
+from tests.targets import saved_target
+
+ROWS = 200
+ROW_BYTES = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Few rows, and a field in each that no column takes: long to unpack, quick to load."""
+    path = tmp_path_factory.mktemp("source") / "t.csv.gz"
+    rest = random.Random(1).randbytes(ROW_BYTES // 2).hex().encode()
+    with path.open("wb") as out:
+        out.write(gzip.compress(b"n,left_out\n"))
+        member = gzip.compress(b"7," + rest + b"\n", 1)
+        for _ in range(ROWS):
+            out.write(member)
+    return path
+
+
+@pytest.fixture
+def unpacking(database: Address, packed: Path, stack: Stack, transactional_db) -> ImportJob:
+    """A job whose file is being unpacked."""
+    with connect(database) as connection:
+        ledger.create(connection)
+        execute(connection, "CREATE TABLE t (n INT)")
+    job = jobs.create(prepare(sources.register(packed), saved_target(database), "t"))
+    jobs.start(job.pk)
+    wait_until(lambda: any(part.stat().st_size for part in parts()), what="a copy that is begun")
+    return job
+
+
+def parts() -> list[Path]:
+    return list(settings.PLAIN_DIR.glob("*.part"))
+
+
+def ended(job: ImportJob) -> ImportJob:
+    wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the job's end")
+    return ImportJob.objects.get(pk=job.pk)
+
+
+def nothing_is_left() -> bool:
+    return not list(settings.PLAIN_DIR.iterdir())
+
+
+def test_the_worker_that_unpacks_is_killed(unpacking: ImportJob, database: Address, stack: Stack):
+    stack.control_worker.kill()
+    assert parts(), "the kill came too late"
+    stack.control_worker.start()
+    job = ended(unpacking)
+    assert (job.status, job.loaded_rows, job.problem) == (ImportJob.Status.SUCCEEDED, ROWS, {})
+    with connect(database) as connection:
+        assert fetch_all(connection, "SELECT COUNT(*), SUM(n) FROM t")[0] == (ROWS, 7 * ROWS)
+    wait_until(nothing_is_left, what="the copy and the part to go")
+
+
+def test_a_cancelled_job_stops_unpacking(unpacking: ImportJob):
+    jobs.cancel(unpacking.pk)
+    job = ended(unpacking)
+    assert (job.status, job.plain_copy, job.loaded_rows) == (ImportJob.Status.CANCELLED, "", 0)
+    wait_until(nothing_is_left, what="the part to go")
