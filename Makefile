@@ -40,6 +40,6 @@ format: ## put the code into its standard form
 lock: ## compile requirements*.in into requirements*.txt, with hashes
 	@scripts/setup.sh app
 	for name in requirements requirements-dev; do \
-	  $(PY) -m uv pip compile --quiet --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
+	  $(PY) -m uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
 	    $$name.in --output-file $$name.txt || exit 1; \
 	done

@@ -2,16 +2,21 @@
 
 import os
 import struct
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from backports import zstd
 from isal import igzip_lib
 
 from importer.engine.errors import SourceProblem
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 READ_BYTES = 64 * 1024
 PIECE_BYTES = 256 * 1024

@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from backports import zstd
 
 from importer.engine.errors import SourceProblem
-from importer.engine.packed import PIECE_BYTES, Limits, Piece, packing, unpacked
+from importer.engine.packed import PIECE_BYTES, Limits, Piece, packing, unpacked, zstd
 from tests.engine.packing import PACKED, zipped
 
 MIB = 2**20
