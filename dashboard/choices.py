@@ -13,11 +13,12 @@ from dashboard.accounting import ACCOUNTING
 from importer.engine import encodings
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.options import Options
 from importer.engine.plan import MIB, MOST_PARALLELISM
+from importer.engine.suggestions import MATCHES
 from importer.engine.table import Table
-from importer.models import ImportJob, Target
+from importer.models import ImportJob, MappingPreset, Target
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar"}
 QUOTES = {'"': 'double "', "'": "single '", "": "none"}
@@ -56,14 +57,14 @@ class Choices:
         chosen = self.values.get("target", "")
         if "target" in self.values:
             return Target.objects.filter(pk=int(chosen)).first() if chosen.isdecimal() else None
-        if self.again:
-            return self.again.target
+        if self.before:
+            return self.before.target
         return Target.objects.order_by("-jobs__pk", "-pk").first()
 
     @property
     def table(self) -> str:
-        if "table" not in self.values and self.again:
-            return self.again.table
+        if "table" not in self.values and self.before:
+            return self.before.table
         return self.values.get("table", "").strip()
 
     @cached_property
@@ -80,9 +81,46 @@ class Choices:
         return ImportJob.objects.select_related("target", "source").filter(pk=int(asked)).first()
 
     @cached_property
+    def preset(self) -> MappingPreset | None:
+        """The saved mapping to begin with."""
+        asked = self.values.get("preset", "")
+        if not (asked.isascii() and asked.isdigit() and len(asked) < 19):
+            return None
+        return MappingPreset.objects.select_related("target").filter(pk=int(asked)).first()
+
+    @property
+    def before(self) -> ImportJob | MappingPreset | None:
+        """What the first choice is taken from: an earlier import, or a preset."""
+        return self.again or self.preset
+
+    def settled(self) -> "Choices":
+        """The same choices; all anew where another preset was chosen than the page was shown with."""
+        chosen = self.values.get("preset", "")
+        if chosen == self.values.get("preset_shown", chosen):
+            return self
+        anew = Choices({"preset": chosen})
+        if anew.preset:
+            return anew.with_preset(anew.preset)
+        return Choices(
+            {"preset": "", **{name: self.values[name] for name in ("target", "table") if name in self.values}}
+        )
+
+    def with_preset(self, preset: MappingPreset) -> "Choices":
+        """Begin with the preset; its numbers go into the form, where they can be seen and changed."""
+        options = preset.options
+        numbers = {
+            "max_rejects": options.max_rejects,
+            "max_reject_percent": options.max_reject_percent,
+            "chunk_mib": options.chunk_bytes and max(1, options.chunk_bytes // MIB),
+            "parallelism": options.parallelism,
+        }
+        shown = {name: str(number) for name, number in numbers.items() if number is not None}
+        return Choices({**self.values, **shown, "preset": str(preset.pk)})
+
+    @cached_property
     def accounting(self) -> dict[str, str]:
         """What becomes of rows that do not go in as they are: an answer for each question of ACCOUNTING."""
-        default = self.again.options if self.again else Options()
+        default = self.before.options if self.before else Options()
         return {name: self.values.get(name) or getattr(default, name) for name in ACCOUNTING}
 
     @cached_property
@@ -125,16 +163,56 @@ class Choices:
         return tuple(self._column(number) for number in range(fields))
 
     def _column(self, number: int) -> ColumnMapping:
+        chosen = (self.values.get(f"{name}_{number}", "") for name in ("trim", "read"))
         return ColumnMapping(
             column=self.values.get(f"column_{number}", ""),
             null_markers=parse_markers(self.values.get(f"null_{number}", "")),
             datetime_format=self.values.get(f"format_{number}", "").strip(),
+            transforms=tuple(name for name in chosen if name),
         )
+
+    @property
+    def moved(self) -> dict[int, str]:
+        """Fields that were given another column than the page was shown with: the number of each, and the column."""
+        moved = {}
+        for name, column in self.values.items():
+            number = name.removeprefix("column_")
+            if number != name and number.isdecimal() and column != self.values.get(f"was_{number}", column):
+                moved[int(number)] = column
+        return moved
+
+    def fillings(self, table: Table, basis: str) -> tuple[Filling, ...] | None:
+        """What was chosen for columns without a field; None unless it was chosen for this very `basis`."""
+        if self.values.get("basis") != basis:
+            return None
+        taken = {value.lower() for name, value in self.values.items() if name.startswith("column_")}
+        found = []
+        for number, column in enumerate(table.columns):
+            source = self.values.get(f"fill_{number}", "")
+            text = self.values.get(f"filltext_{number}", "") if source == "text" else ""
+            if source and column.name.lower() not in taken:
+                found.append(Filling(column.name, source, text))
+        return tuple(found)
+
+    @property
+    def match(self) -> str:
+        """How fields and columns are matched: one of suggestions.MATCHES, or "" for what fits the file."""
+        chosen = self.values.get("match", "")
+        return chosen if chosen in MATCHES else ""
 
     def basis(self, dialect: Dialect, header: tuple[str, ...], table: Table) -> str:
         """A short name for what a mapping is chosen for: another file format or table makes it meaningless."""
         target = self.target.pk if self.target else None
-        told = (asdict(dialect), header, target, table.schema, table.name, table.column_names, self.null_markers)
+        told = (
+            asdict(dialect),
+            header,
+            target,
+            table.schema,
+            table.name,
+            table.column_names,
+            self.null_markers,
+            self.match,
+        )
         return sha256(repr(told).encode()).hexdigest()[:16]
 
 

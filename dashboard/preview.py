@@ -5,53 +5,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
-from dashboard.choices import Choices, show_markers
-from importer import sources
+from dashboard.choices import Choices
+from dashboard.columns import Cell, Field, Unfilled
+from importer import presets, sources
+from importer.engine.arriving import Arrival, arrivals
 from importer.engine.connection import Connection, connect
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.encodings import UTF8
 from importer.engine.errors import Problem
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping import AskedField, ColumnMapping, Filling
 from importer.engine.plan import MIB
 from importer.engine.profile import Profile, profile_file
 from importer.engine.sample import SAMPLE_BYTES
 from importer.engine.suggestions import mapping_notes, suggest_mapping
-from importer.engine.table import Column, Table, list_tables, read_table
-from importer.models import SourceFile, Target
+from importer.engine.table import Table, list_tables, read_table
+from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import Prepared, prepare
 
 ROWS_SHOWN = 20
 SAMPLES_SHOWN = 3
 MOST_COLUMNS_IN_SELECTS = 100
-TEMPORAL = ("date", "datetime", "timestamp", "time")
-
-
-@dataclass(frozen=True)
-class Field:
-    """One field of the file as the form shows it: its name, some of its values, and what becomes of it."""
-
-    number: int
-    name: str
-    samples: tuple[str, ...]
-    mapping: ColumnMapping
-    column: Column | None
-
-    @property
-    def markers(self) -> str:
-        return show_markers(self.mapping.null_markers)
-
-    @property
-    def temporal(self) -> bool:
-        return bool(self.mapping.datetime_format) or (self.column is not None and self.column.kind in TEMPORAL)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A value of the preview; `null` if it is one of its column's NULL markers, `left_out` if it goes nowhere."""
-
-    text: str
-    null: bool
-    left_out: bool
 
 
 @dataclass
@@ -65,9 +38,18 @@ class Preview:
     tables: list[str] = field(default_factory=list)
     table: Table | None = None
     mapping: tuple[ColumnMapping, ...] = ()
+    fillings: tuple[Filling, ...] = ()
+    # How the first rows' values arrive where they are not as in the file, by the number of their field.
+    arrivals: list[dict[int, Arrival]] = field(default_factory=list)
+    presets: list[MappingPreset] = field(default_factory=list)
     basis: str = ""
     prepared: Prepared | None = None
     problem: Problem | None = None
+
+    def use(self, preset: MappingPreset) -> None:
+        """Show the page as chosen by this preset, which has just been saved from it."""
+        self.presets = [preset, *self.presets]
+        self.choices = Choices({**self.choices.values, "preset": str(preset.pk)})
 
     @property
     def encoding(self) -> str:
@@ -98,10 +80,16 @@ class Preview:
         ]
 
     @property
-    def without_field(self) -> list[Column]:
+    def without_field(self) -> list[Unfilled]:
         """Columns of the table that no field goes into."""
-        taken = {each.column for each in self.mapping}
-        return [column for column in self.table.columns if column.name not in taken] if self.table else []
+        taken = {each.column.lower() for each in self.mapping}
+        chosen = {each.column.lower(): each for each in self.fillings}
+        columns = enumerate(self.table.columns if self.table else ())
+        return [
+            Unfilled(number, column, chosen.get(column.name.lower()))
+            for number, column in columns
+            if column.name.lower() not in taken
+        ]
 
     @property
     def wide(self) -> bool:
@@ -111,20 +99,30 @@ class Preview:
     @property
     def doubts(self) -> tuple[str, ...]:
         """What to look at in the mapping before it is used."""
-        return mapping_notes(self.profile, self.table, self.mapping) if self.profile and self.table else ()
+        if not (self.profile and self.table):
+            return ()
+        preset = self.choices.preset
+        changed = presets.differences(preset, self.table) if preset else []
+        since = f"The table has changed since the preset {preset} was saved: {'; '.join(changed)}."
+        return (*([since] if changed else []), *mapping_notes(self.profile, self.table, self.mapping))
 
     @property
     def rows(self) -> Iterator[tuple[int, list[Cell]]]:
         """The first rows, each with its line in the file."""
         assert self.profile
-        for line, row in zip(self.profile.lines, self.profile.rows[:ROWS_SHOWN], strict=False):
-            yield line, [self._cell(number, text) for number, text in enumerate(row)]
+        for place, (line, row) in enumerate(zip(self.profile.lines, self.profile.rows[:ROWS_SHOWN], strict=False)):
+            arriving = self.arrivals[place] if place < len(self.arrivals) else {}
+            yield line, [self._cell(number, text, arriving.get(number)) for number, text in enumerate(row)]
 
-    def _cell(self, number: int, text: str) -> Cell:
-        if number >= len(self.mapping):
-            return Cell(text, null=False, left_out=bool(self.mapping))
-        mapping = self.mapping[number]
-        return Cell(text, null=text in mapping.null_markers, left_out=not mapping.column)
+    def _cell(self, number: int, text: str, arrival: Arrival | None) -> Cell:
+        left_out = bool(self.mapping) and (number >= len(self.mapping) or not self.mapping[number].column)
+        if arrival is None:
+            return Cell(text, left_out=left_out)
+        if arrival.bad:
+            return Cell(text, bad=True)
+        if arrival.text is None:
+            return Cell(text, null=True)
+        return Cell(arrival.text, was="" if arrival.text == text else text)
 
 
 def _samples(profile: Profile, number: int) -> tuple[str, ...]:
@@ -134,12 +132,16 @@ def _samples(profile: Profile, number: int) -> tuple[str, ...]:
 
 def look(source: SourceFile, choices: Choices) -> Preview:
     """Sniff the file, read the table, map and plan; a Problem ends it there and is kept in the preview."""
+    choices = choices.settled()
     preview = Preview(source, choices)
     try:
         asked = choices.dialect or _dialect_before(source, choices)
         preview.dialect = asked or RFC4180
         preview.profile = profile_file(source.file, asked)
         preview.dialect = preview.profile.dialect
+        preview.presets = presets.for_header(preview.profile.header)
+        if not choices.values and len(preview.presets) == 1:
+            return look(source, choices.with_preset(preview.presets[0]))
         _read_table(preview)
         if preview.table and preview.target:
             _map_and_plan(preview, preview.table, preview.target)
@@ -149,12 +151,12 @@ def look(source: SourceFile, choices: Choices) -> Preview:
 
 
 def _dialect_before(source: SourceFile, choices: Choices) -> Dialect | None:
-    """That of the import whose rejected rows these are.
+    """That of the preset, or of the import whose rejected rows these are.
 
-    But UTF-8 if the file is that beyond doubt: whoever mends a file often saves it so.
+    The latter's, but UTF-8 if the file is that beyond doubt: whoever mends a file often saves it so.
     """
     if not choices.again:
-        return None
+        return choices.preset.file_dialect if choices.preset else None
     dialect = choices.again.file_dialect
     with source.file.open("rb") as file:
         start = file.read(SAMPLE_BYTES)
@@ -193,27 +195,52 @@ def _stem(file_name: str) -> str:
 
 
 def _as_before(preview: Preview, table: Table) -> tuple[ColumnMapping, ...] | None:
-    """The mapping of the import whose rejected rows these are, if file and table still fit it."""
-    again = preview.choices.again
-    if not again or not preview.profile or preview.choices.null_markers is not None:
+    """The mapping of the earlier import or the preset, if it is for this file and table; less columns that are gone."""
+    before = preview.choices.before
+    if not before or not preview.profile or preview.choices.null_markers is not None or preview.choices.match:
         return None
-    mapping = again.mapping
-    known = {*table.column_names, ""}
-    fits = len(mapping) == len(preview.profile.header) and all(each.column in known for each in mapping)
-    return mapping if fits and again.table == f"{table.schema}.{table.name}" else None
+    if len(before.mapping) != len(preview.profile.header) or before.table != f"{table.schema}.{table.name}":
+        return None
+    known = {name.lower() for name in (*table.column_names, "")}
+    return tuple(each if each.column.lower() in known else ColumnMapping("") for each in before.mapping)
+
+
+def _with_moved(preview: Preview, table: Table) -> tuple[ColumnMapping, ...]:
+    """The mapping where a field that has just got another column is read as that column suggests."""
+    assert preview.profile
+    moved = {number: column for number, column in preview.choices.moved.items() if number < len(preview.mapping)}
+    if not moved:
+        return preview.mapping
+    asked = [AskedField(f"#{number + 1}", column) for number, column in moved.items()]
+    suggested = suggest_mapping(preview.profile, table, preview.choices.null_markers, asked=asked)
+    return tuple(suggested[number] if number in moved else each for number, each in enumerate(preview.mapping))
+
+
+def _fillings_before(preview: Preview, table: Table) -> tuple[Filling, ...]:
+    before = preview.choices.before
+    if not before or before.table != f"{table.schema}.{table.name}":
+        return ()
+    known = {name.lower() for name in table.column_names} - {each.column.lower() for each in preview.mapping}
+    return tuple(each for each in before.fillings if each.column.lower() in known)
 
 
 def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
     profile, choices = preview.profile, preview.choices
     assert profile
     preview.basis = choices.basis(profile.dialect, profile.header, table)
-    first = _as_before(preview, table) or suggest_mapping(profile, table, choices.null_markers)
+    first = _as_before(preview, table) or suggest_mapping(profile, table, choices.null_markers, choices.match)
     preview.mapping = choices.mapping(len(profile.header), preview.basis) or first
+    preview.mapping = _with_moved(preview, table)
+    chosen = choices.fillings(table, preview.basis)
+    preview.fillings = _fillings_before(preview, table) if chosen is None else chosen
+    with connect(target.address) as connection:
+        preview.arrivals = arrivals(connection, table, preview.mapping, profile.rows[:ROWS_SHOWN])
     preview.prepared = prepare(
         preview.source,
         target,
         f"{table.schema}.{table.name}",
         dialect=profile.dialect,
         mapping=preview.mapping,
+        fillings=preview.fillings,
         options=choices.options,
     )

@@ -4,7 +4,7 @@ from django.contrib.auth import views as auth
 from django.urls import path
 
 from dashboard.forms import SignInForm
-from dashboard.views import health, job, jobs, new, rejects, targets, uploads
+from dashboard.views import health, job, jobs, new, presets, rejects, targets, uploads
 
 sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
 
@@ -33,8 +33,14 @@ urlpatterns = [
     path("new/<uuid:key>/", new.new_source, name="new_source"),
     path("new/<uuid:key>/start/", new.start, name="start_import"),
     path("new/<uuid:key>/remove/", new.remove, name="remove_source"),
+    path("new/<uuid:key>/preset/", new.save_preset, name="save_preset"),
     path("uploads/", uploads.uploads, name="uploads"),
     path("uploads/<uuid:key>/", uploads.upload, name="upload"),
+    # the presets
+    path("presets/", presets.presets, name="presets"),
+    path("presets/<int:pk>/rename/", presets.rename, name="preset_rename"),
+    path("presets/<int:pk>/delete/", presets.delete, name="preset_delete"),
+    path("jobs/<int:pk>/preset/", presets.save_job, name="job_preset"),
     # the targets
     path("targets/", targets.targets, name="targets"),
     path("targets/new/", targets.target_new, name="target_new"),

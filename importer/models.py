@@ -355,7 +355,7 @@ class MappingPreset(models.Model):
         return f"{self.schema_name}.{self.table_name}"
 
     @property
-    def dialect(self) -> Dialect:
+    def file_dialect(self) -> Dialect:
         return Dialect(**self.dialect_json)
 
     @property

@@ -16,16 +16,18 @@ from django_htmx.http import HttpResponseClientRedirect
 from dashboard import choices as form
 from dashboard.accounting import ACCOUNTING
 from dashboard.choices import Choices
+from dashboard.columns import FILLINGS, TRIMS
 from dashboard.preview import Preview, look
-from importer import jobs, sources, workers
+from importer import jobs, presets, sources, workers
 from importer.engine import encodings
 from importer.engine.connection import connect
 from importer.engine.errors import Problem
 from importer.engine.options import OFFERED
 from importer.engine.packed import WORDS
 from importer.engine.plan import MOST_PARALLELISM
+from importer.engine.suggestions import BY_NAME, BY_POSITION
 from importer.engine.table import list_tables
-from importer.models import ImportJob, SourceFile, Target
+from importer.models import ImportJob, MappingPreset, SourceFile, Target
 from importer.preparation import Prepared
 
 JOBS_SHOWN = 5
@@ -33,6 +35,8 @@ WAITING_SHOWN = 100
 # Stands in an address for the key that the page's script puts there.
 ANY_KEY = UUID(int=0)
 DATETIME_FORMATS = ("%Y-%m-%dT%H:%i:%sZ", "%d.%m.%Y %H:%i", "%d/%m/%Y", "%m/%d/%Y %H:%i", "%Y%m%d")
+
+MATCH_WORDS = (("", "name, or as fits"), (BY_NAME, "name"), (BY_POSITION, "position"))
 
 
 @require_safe
@@ -74,11 +78,28 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
     try:
         _check_shown(preview)
         job = _create_once(preview.prepared, cast(User, request.user), preview.choices.again)
+        if preview.choices.preset:
+            presets.mark_used(preview.choices.preset)
     except Problem as problem:
         preview.problem = problem
         return _show(request, preview)
     jobs.start(job.pk)
     return _go_to(request, job)
+
+
+@require_POST
+def save_preset(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Keep what was chosen for a file under a name, to be offered for the next one with this header."""
+    ready = sources.uploads_of(request.user).filter(status=SourceFile.Status.READY)
+    preview = look(get_object_or_404(ready, key=key), Choices(request.POST.dict()))
+    saved = None
+    if preview.prepared:
+        try:
+            saved = presets.save(request.POST.get("preset_name", ""), preview.prepared, cast(User, request.user))
+            preview.use(saved)
+        except Problem as problem:
+            preview.problem = problem
+    return _show(request, preview, saved=saved)
 
 
 def _check_shown(preview: Preview) -> None:
@@ -138,7 +159,9 @@ def tables(request: HttpRequest) -> HttpResponse:
     return render(request, "dashboard/_new_tables.html", {"tables": found})
 
 
-def _show(request: HttpRequest, preview: Preview, status: int = 200) -> HttpResponse:
+def _show(
+    request: HttpRequest, preview: Preview, status: int = 200, saved: MappingPreset | None = None
+) -> HttpResponse:
     context = {
         "preview": preview,
         "source": preview.source,
@@ -149,7 +172,11 @@ def _show(request: HttpRequest, preview: Preview, status: int = 200) -> HttpResp
         "encodings": encodings.COMMON,
         "packed_as": WORDS.get(preview.profile.packing, "") if preview.profile else "",
         "accounting": _accounting(preview.choices),
+        "saved": saved,
         "formats": DATETIME_FORMATS,
+        "trims": TRIMS,
+        "fillings": FILLINGS,
+        "matches": MATCH_WORDS,
         "most_parallelism": MOST_PARALLELISM,
         "loads_at_once": workers.loads_at_once,
         "most_chunk_mib": form.MOST_CHUNK_MIB,

@@ -6,6 +6,7 @@ what follows the date, its own warnings have no row number (facts.md), and UNHEX
 """
 
 import re
+from dataclasses import dataclass, replace
 
 from importer.engine import dates
 from importer.engine.mapping import ColumnMapping
@@ -34,15 +35,16 @@ def is_plain(mapping: ColumnMapping) -> bool:
     return not (mapping.null_markers or mapping.datetime_format or mapping.transforms)
 
 
-def expression(text: str, mapping: ColumnMapping, column: Column) -> str:
+def expression(text: str, mapping: ColumnMapping, column: Column, refused: str = "") -> str:
     """SQL for the value, `text` being SQL for the field's text. NULL stays NULL.
 
-    A text equal to a NULL marker, byte for byte and after cleaning, becomes NULL.
+    A text equal to a NULL marker, byte for byte and after cleaning, becomes NULL. `refused` is SQL for what a text
+    becomes that cannot be a value, instead of what makes the column warn.
     """
     for name, each in TRANSFORMS.items():
         if each.cleans and name in mapping.transforms:
             text = each.expression(text, column)
-    value = _value(text, mapping, column)
+    value = _Value(text, column, refused).of(mapping)
     if not mapping.null_markers:
         return value
     # Compared as bytes: as text, "na" and "NA " would equal "NA" in most collations, on MariaDB even beside a _binary
@@ -51,65 +53,65 @@ def expression(text: str, mapping: ColumnMapping, column: Column) -> str:
     return f"IF(CAST({text} AS BINARY) IN ({markers}), NULL, {value})"
 
 
-def _value(text: str, mapping: ColumnMapping, column: Column) -> str:
-    if mapping.datetime_format:
-        return _date(text, mapping.datetime_format, column)
-    reading = next((TRANSFORMS[name] for name in mapping.transforms if not TRANSFORMS[name].cleans), None)
-    if reading is None:
-        return _checked(text, column) if mapping.transforms else text
-    value = reading.expression(text, column)
-    if reading.takes is None:
-        return _checked(value, column)
-    taken = _matches(text, reading.takes(column), any_length=reading.any_length)
-    return _where(text, taken, value, reading.label.lower(), column)
+@dataclass(frozen=True)
+class _Value:
+    """What becomes of a cleaned text in a column."""
 
+    text: str
+    column: Column
+    refused: str
 
-def _date(text: str, datetime_format: str, column: Column) -> str:
-    pattern = dates.pattern(datetime_format, dates.fraction_digits(column))
-    value = f"STR_TO_DATE({text}, {quote_text(datetime_format)})"
-    return _where(text, _matches(text, pattern), value, datetime_format, column)
+    def of(self, mapping: ColumnMapping) -> str:
+        if mapping.datetime_format:
+            return self._date(mapping.datetime_format)
+        reading = next((TRANSFORMS[name] for name in mapping.transforms if not TRANSFORMS[name].cleans), None)
+        if reading is None:
+            return self._checked() if mapping.transforms else self.text
+        value = reading.expression(self.text, self.column)
+        if reading.takes is None:
+            return replace(self, text=value)._checked()
+        taken = self._matches(reading.takes(self.column), any_length=reading.any_length)
+        return self._where(taken, value, reading.label.lower())
 
+    def _date(self, datetime_format: str) -> str:
+        pattern = dates.pattern(datetime_format, dates.fraction_digits(self.column))
+        value = f"STR_TO_DATE({self.text}, {quote_text(datetime_format)})"
+        return self._where(self._matches(pattern), value, datetime_format)
 
-def _checked(text: str, column: Column) -> str:
-    """A text that was cleaned, where the column would change it silently; exactness.py looks at texts as they are."""
-    if column.kind in UNCHANGED:
-        return _where(text, _matches(text, UNCHANGED[column.kind]), text, f"a plain {column.kind}", column)
-    if column.kind in DATE_KINDS | TIME_KINDS:
-        return _where(text, _matches(text, dates.native(column)), text, f"a plain {column.kind}", column)
-    if column.kind == "bit":
-        number = TRANSFORMS["number"]
-        assert number.takes
-        return _where(text, _matches(text, number.takes(column)), number.expression(text, column), "a number", column)
-    if column.kind == "char":
-        return _where(text, f"{text} NOT LIKE '% '", text, "without spaces behind", column)
-    return _listed(text, column)
+    def _checked(self) -> str:
+        """A text that was cleaned, where the column would change it silently; exactness looks at texts as they are."""
+        kind = self.column.kind
+        if kind in DATE_KINDS | TIME_KINDS:
+            return self._where(self._matches(dates.native(self.column)), self.text, f"a plain {kind}")
+        if kind in UNCHANGED:
+            return self._where(self._matches(UNCHANGED[kind]), self.text, f"a plain {kind}")
+        if kind == "bit":
+            return self.of(ColumnMapping("", transforms=("number",)))
+        if kind == "char":
+            return self._where(f"{self.text} NOT LIKE '% '", self.text, "without spaces behind")
+        return self._listed() if kind in LISTS else self.text
 
+    def _listed(self) -> str:
+        """The text where it is in the column's list: the server would also take a number, as a place in the list.
 
-def _listed(text: str, column: Column) -> str:
-    """The text where it is in the column's list: the server would also take a number, as a place in the list.
+        Letters may differ in case; the server itself refuses that where the column's collation does.
+        """
+        if self.column.kind == "enum":
+            lowered = ", ".join(f"CAST(LOWER({quote_text(member)}) AS BINARY)" for member in self.column.members)
+            return self._where(f"CAST(LOWER({self.text}) AS BINARY) IN ({lowered})", self.text, "in the list")
+        one = "|".join(re.escape(member) for member in self.column.members)
+        return self._where(self._matches(f"(?:(?:{one})(?:,(?:{one}))*)?"), self.text, "in the list")
 
-    Letters may differ in case; the server itself refuses that where the column's collation does.
-    """
-    if column.kind not in LISTS:
-        return text
-    if column.kind == "enum":
-        lowered = ", ".join(f"CAST(LOWER({quote_text(member)}) AS BINARY)" for member in column.members)
-        return _where(text, f"CAST(LOWER({text}) AS BINARY) IN ({lowered})", text, "in the list", column)
-    one = "|".join(re.escape(member) for member in column.members)
-    return _where(text, _matches(text, f"(?:(?:{one})(?:,(?:{one}))*)?"), text, "in the list", column)
+    def _where(self, taken: str, value: str, wanted: str) -> str:
+        """`value` where the text is `taken` and a value comes of it, else a text that the column refuses."""
+        refused = self.refused or _refused(self.text, wanted, self.column)
+        return f"CASE WHEN {taken} THEN COALESCE({value}, {refused}) WHEN {self.text} IS NOT NULL THEN {refused} END"
 
-
-def _where(text: str, taken: str, value: str, wanted: str, column: Column) -> str:
-    """`value` where the text is `taken` and a value comes of it, else a text that the column refuses."""
-    refused = _refused(text, wanted, column)
-    return f"CASE WHEN {taken} THEN COALESCE({value}, {refused}) WHEN {text} IS NOT NULL THEN {refused} END"
-
-
-def _matches(text: str, pattern: str, *, any_length: bool = False) -> str:
-    r"""Whether the whole text does; `\z`, as `$` would also match before a line end at the end."""
-    regexp = quote_text(rf"^(?:{pattern})\z")
-    length = "" if any_length else f"LENGTH({text}) <= {LONGEST} AND "
-    return f"({length}{text} REGEXP {regexp})"
+    def _matches(self, pattern: str, *, any_length: bool = False) -> str:
+        r"""Whether the whole text does; `\z`, as `$` would also match before a line end at the end."""
+        regexp = quote_text(rf"^(?:{pattern})\z")
+        length = "" if any_length else f"LENGTH({self.text}) <= {LONGEST} AND "
+        return f"({length}{self.text} REGEXP {regexp})"
 
 
 def _refused(text: str, wanted: str, column: Column) -> str:

@@ -86,7 +86,7 @@ def test_what_is_kept_comes_back(target: Target, prices: Path):
     kept = MappingPreset.objects.get(pk=presets.save(" Monthly ", before).pk)
     assert (kept.name, kept.table, kept.target) == ("Monthly", f"{target.database}.prices", target)
     assert (kept.mapping, kept.fillings, kept.options) == (before.mapping, before.fillings, before.options)
-    assert kept.dialect == before.profile.dialect
+    assert kept.file_dialect == before.profile.dialect
     assert presets.for_header([" NR ", "preis", "Sold"]) == [kept]
     assert presets.for_header(["preis", "nr", "sold"]) == []
     assert presets.differences(kept, before.table) == []

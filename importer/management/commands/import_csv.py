@@ -203,12 +203,12 @@ def _prepare_as_saved(options: dict[str, Any]) -> Prepared:
                 advice="Leave it out, or import without the preset.",
             )
     preset = presets.named(options["preset"])
-    presets.check_header(preset, profile_file(options["file"], preset.dialect).header)
+    presets.check_header(preset, profile_file(options["file"], preset.file_dialect).header)
     prepared = prepare(
         sources.register(options["file"]),
         _target(options["target"]) if options["target"] else preset.target,
         options["table"] or preset.table,
-        dialect=preset.dialect,
+        dialect=preset.file_dialect,
         mapping=preset.mapping,
         fillings=preset.fillings,
         options=_options(options, preset.options),

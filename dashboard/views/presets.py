@@ -1,0 +1,50 @@
+"""Saved mappings: their page, and saving a finished import as one. A new import is saved on its own page (new.py)."""
+
+from typing import cast
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from importer import presets as saved
+from importer.engine.errors import Problem
+from importer.models import ImportJob, MappingPreset
+
+
+@require_safe
+def presets(request: HttpRequest) -> HttpResponse:
+    """All of them, by name."""
+    return _page(request)
+
+
+@require_POST
+def rename(request: HttpRequest, pk: int) -> HttpResponse:
+    preset = get_object_or_404(MappingPreset, pk=pk)
+    try:
+        saved.rename(preset, request.POST.get("name", ""))
+    except Problem as problem:
+        return _page(request, problem)
+    return redirect("presets")
+
+
+@require_POST
+def delete(_request: HttpRequest, pk: int) -> HttpResponse:
+    get_object_or_404(MappingPreset, pk=pk).delete()
+    return redirect("presets")
+
+
+@require_POST
+def save_job(request: HttpRequest, pk: int) -> HttpResponse:
+    """Keep how an import was done under a name."""
+    job = get_object_or_404(ImportJob.objects.select_related("target", "source"), pk=pk)
+    try:
+        saved.save_from_job(request.POST.get("name", ""), job, cast(User, request.user))
+    except Problem as problem:
+        return _page(request, problem)
+    return redirect("presets")
+
+
+def _page(request: HttpRequest, problem: Problem | None = None) -> HttpResponse:
+    context = {"presets": MappingPreset.objects.select_related("target"), "problem": problem}
+    return render(request, "dashboard/presets.html", context, status=422 if problem else 200)

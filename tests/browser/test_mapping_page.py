@@ -1,0 +1,115 @@
+"""Choosing how fields are read, in a real browser: what is shown is what would arrive; presets come back."""
+
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from importer import sources
+from importer.engine.connection import Address, connect, execute
+from importer.models import MappingPreset, SourceFile
+from tests.browser.test_pages import opened
+from tests.targets import saved_target
+
+__all__ = ["opened"]
+pytestmark = pytest.mark.django_db(transaction=True)
+
+COLUMNS = (
+    "id INT, price DECIMAL(9,2), sold TINYINT, day DATE, kind ENUM('a','b'), name VARCHAR(20), flags BIT(4),"
+    " source VARCHAR(80), line INT, loaded DATETIME, twice INT AS (id * 2)"
+)
+ROWS = "id;price;sold;day;kind;name;flags;extra\n1;1.234,50;ja;31.12.2024;a; Zoë;5;x\n2;NA;nein;01.01.2025;b;Bo;1;y\n"
+
+
+@pytest.fixture
+def upload(database: Address, tmp_path: Path, opened) -> SourceFile:
+    with connect(database) as connection:
+        execute(connection, f"CREATE TABLE prices ({COLUMNS}) CHARSET utf8mb4")
+    saved_target(database)
+    return uploaded(tmp_path)
+
+
+def uploaded(folder: Path) -> SourceFile:
+    path = folder / "prices.csv"
+    path.write_text(ROWS)
+    source = sources.register(path)
+    source.owned, source.uploaded_by = True, User.objects.get()
+    source.save()
+    return source
+
+
+def cell(page: Page, text: str):
+    return page.locator(".rows-table td").filter(has_text=text).first
+
+
+def test_what_is_shown_is_what_arrives_and_comes_back_as_a_preset(opened, upload: SourceFile, tmp_path: Path):
+    page = opened(reverse("new_source", args=[upload.key]), viewport={"width": 1280, "height": 900})
+    expect(page.get_by_label("price is read as")).to_have_value("thousands-dot")
+    expect(page.get_by_label("sold is read as")).to_have_value("yes-no")
+    expect(page.get_by_label("Date and time format of day")).to_have_value("%d.%m.%Y")
+    expect(cell(page, "1234.50")).to_have_class("transformed")
+    expect(cell(page, "2024-12-31")).to_be_visible()
+    expect(cell(page, "NA")).to_have_class("null")
+    page.get_by_label("Blanks around name").select_option("trim")
+    expect(cell(page, "Zoë")).to_have_text("Zoë")
+    page.get_by_label("Date and time format of day").fill("%m.%d.%Y")
+    page.get_by_label("Date and time format of day").blur()
+    expect(cell(page, "31.12.2024")).to_have_class("bad")
+    page.get_by_label("Date and time format of day").fill("%d.%m.%Y")
+    page.get_by_label("Date and time format of day").blur()
+    expect(cell(page, "2024-12-31")).to_be_visible()
+
+    page.get_by_label("source gets").select_option("text")
+    page.get_by_label("Text for source").fill("it's")
+    page.get_by_label("Text for source").blur()
+    page.get_by_label("line gets", exact=True).select_option("line")
+    expect(page.get_by_text("The line number is put before each record")).to_be_visible()
+
+    page.get_by_label("Save as preset").fill("monthly")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Saved as preset monthly")).to_be_visible()
+    preset = MappingPreset.objects.get()
+    assert preset.mapping[5].transforms == ("trim",)
+    assert {each.column: each.source for each in preset.fillings} == {"source": "text", "line": "line"}
+
+    page = opened(reverse("new_source", args=[uploaded(tmp_path).key]))
+    expect(page.get_by_label("Preset", exact=True)).to_have_value(str(preset.pk))
+    expect(page.get_by_label("Blanks around name")).to_have_value("trim")
+    expect(page.get_by_label("Text for source")).to_have_value("it's")
+    expect(page.get_by_role("button", name="Import ")).to_be_enabled()
+    page.get_by_label("Preset", exact=True).select_option("")
+    expect(page.get_by_label("Blanks around name")).to_have_value("")
+    expect(page.get_by_label("source gets")).to_have_value("")
+
+
+def test_another_column_is_read_as_that_column_suggests(opened, upload: SourceFile):
+    page = opened(reverse("new_source", args=[upload.key]))
+    page.get_by_label("extra goes into").select_option("source")
+    page.get_by_label("price goes into").select_option("")
+    expect(page.get_by_label("price is read as")).to_have_count(0)
+    page.get_by_label("price goes into").select_option("price")
+    expect(page.get_by_label("price is read as")).to_have_value("thousands-dot")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_is_wider_than_a_phone(opened, upload: SourceFile, scheme: str):
+    size = {"width": 390, "height": 844}
+    page = opened(reverse("new_source", args=[upload.key]), viewport=size, color_scheme=scheme)
+    expect(page.get_by_label("source gets")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_presets_are_renamed_and_deleted(opened, upload: SourceFile):
+    page = opened(reverse("new_source", args=[upload.key]))
+    page.get_by_label("source gets").select_option("file")
+    page.get_by_label("Save as preset").fill("one")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("link", name="All presets").first.click()
+    page.get_by_label("Name of the preset one").fill("two")
+    page.get_by_role("button", name="Rename one").click()
+    expect(page.get_by_label("Name of the preset two")).to_have_value("two")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Delete two").click()
+    expect(page.get_by_text("None yet")).to_be_visible()
