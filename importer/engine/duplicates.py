@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from importer.engine import encodings
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem
 from importer.engine.records import fields
@@ -29,10 +30,10 @@ class KeyOfRow:
             return None
         return cls(tuple(columns), positions, tuple(values[position] for position in positions))
 
-    def said(self, line: int | None) -> str:
+    def said(self, line: int | None, encoding: str) -> str:
         """What there is to say about the key, given the first line that has it, if one was found."""
         pairs = ", ".join(
-            f"{name} = {value.decode(errors='backslashreplace')!r}"
+            f"{name} = {encodings.text(value, encoding)!r}"
             for name, value in zip(self.columns, self.values, strict=True)
         )
         if line:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from importer.engine import encodings
 from importer.engine.chunk_rows import ChunkRows
 from importer.engine.dialect import Dialect
 from importer.engine.duplicates import KeyOfRow, first_lines
@@ -43,7 +44,7 @@ class Explanation:
         lines = first_lines(
             self.fd, self.dialect, start, first_line, {offset: key for offset, (_, key) in keys.items()}
         )
-        said = {number: key.said(lines.get(offset)) for offset, (number, key) in keys.items()}
+        said = {number: key.said(lines.get(offset), self.dialect.encoding) for offset, (number, key) in keys.items()}
         return replace(self, about_keys=said)
 
     def left_out(self, refused: Wrong, skipped: Wrong) -> Iterator[LeftOut]:
@@ -73,4 +74,4 @@ class Explanation:
         return self._text(values[found[0]]) if found and found[0] < len(values) else ""
 
     def _text(self, value: bytes) -> str:
-        return value.decode(self.dialect.encoding, "backslashreplace")
+        return encodings.text(value, self.dialect.encoding)

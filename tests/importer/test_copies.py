@@ -274,6 +274,14 @@ class TestRejects:
         assert (again.status, again.problem) == (Status.SUCCEEDED, {})
         assert in_table(target) == (("x", f"{words}2"), ("y", f"{words}4"))
 
+    def test_a_key_that_is_there_already_is_named_as_it_reads(self, target, tmp_path):
+        with connect(target.address) as connection:
+            execute(connection, "ALTER TABLE t ADD UNIQUE (word)")
+        content = "n,word\n1,Zoë €\n2,b\n3,Zoë €\n".encode("cp1252")
+        job = run(created(target, written(tmp_path, content), on_error="reject", chunk_bytes=2**20))
+        said = b"".join(rejects.reasons_file(job)).decode()
+        assert "Line 2 has the same key: word = 'Zoë €'." in said
+
 
 class TestCommandLine:
     ARGS = ("--target", "warehouse", "--table", "t", "--in-process", "--json")
