@@ -11,6 +11,7 @@ from importer import copies, jobs, live, rejects, sources
 from importer.engine import verify
 from importer.engine.connection import kill
 from importer.engine.errors import Problem, SourceChanged, TargetProblem
+from importer.engine.lines import line_ends
 from importer.engine.load import Watch, Work, load_chunk, loaded_before, open_source
 from importer.engine.outcome import Outcome
 from importer.engine.scanner import ChunkRange, scan
@@ -112,17 +113,18 @@ def _found(fd: int, job: ImportJob) -> Iterator[ChunkRange]:
         fd,
         job.dialect,
         start=last.offset + last.length if last else job.data_offset,
-        first_line=last.first_line + _lines(fd, last) if last else job.data_line,
+        first_line=last.first_line + _lines(fd, last, job.dialect.line_end) if last else job.data_line,
         end=job.read_size,
         chunk_bytes=job.plan.chunk_bytes,
         number=last.number + 1 if last else 0,
         first_row=last.first_row + last.rows if last else 1,
+        tolerate=job.options.on_error == "reject",
         exactness=job.plan.exactness,
     )
 
 
-def _lines(fd: int, chunk: Chunk) -> int:
-    return os.pread(fd, chunk.length, chunk.offset).count(b"\n")
+def _lines(fd: int, chunk: Chunk, line_end: str) -> int:
+    return line_ends(os.pread(fd, chunk.length, chunk.offset), line_end)
 
 
 def _check_size(fd: int, job: ImportJob) -> None:

@@ -2,54 +2,65 @@
 
 Three readings, the quickest that is certain for the block at hand: line ends alone where no quote occurs, the parity of
 quotes where every quote stands where RFC 4180 puts it, a pattern for whole records otherwise. Each claims only what
-LOAD DATA would read the same way (walk.py says how that is), and stops before the first record of which it is not
-certain: a line end of the other kind, a record that the block cuts. The walk then decides about that one.
+LOAD DATA would read the same way (walk.py says how that is, and what of a stray quote), and stops before the first
+record of which it is not certain: a line end of another kind, a record that the block cuts. The walk then decides about
+that one.
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from importer.engine.dialect import Dialect
-from importer.engine.walk import Marks, none_of
+from importer.engine.dialect import ANY_LINE_END, Dialect
+from importer.engine.lines import line_ends
+from importer.engine.stray import Flaw, judged, look_into, never_closed
+from importer.engine.walk import NOTHING, RECORD_ENDS, Marks, RecordWalk, none_of
+
+LF, CR = ord("\n"), ord("\r")
 
 
 @dataclass(frozen=True)
 class LineEnds:
-    """Record ends of a block where every LF of data[:size] is one, and so is `size` itself."""
+    """Record ends of a block where every `mark` of data[:size] is one, and so is `size` itself."""
 
     data: bytes
     size: int
+    mark: bytes = b"\n"
+    flaws: tuple[Flaw, ...] = ()
 
     def last(self, low: int, high: int) -> int:
         """The last end in low < end <= high, 0 if there is none."""
-        return self.size if high >= self.size else self.data.rfind(b"\n", low, max(low, high)) + 1
+        return self.size if high >= self.size else self.data.rfind(self.mark, low, max(low, high)) + 1
 
     def first(self, low: int) -> int:
         """The first end after `low`, which must lie before `size`."""
-        return self.data.find(b"\n", low, self.size) + 1 or self.size
+        return self.data.find(self.mark, low, self.size) + 1 or self.size
 
     def count(self, low: int, high: int) -> int:
         """How many records there are between two ends."""
-        return self.data.count(b"\n", low, high) + (low < high and self.data[high - 1] != ord("\n"))
+        return self.data.count(self.mark, low, high) + (low < high and not self.data.endswith(self.mark, low, high))
 
     def listed(self) -> Any:
         """All ends as a one-dimensional array, ascending."""
         import numpy as np
 
-        found = np.flatnonzero(np.frombuffer(self.data, np.uint8, self.size) == ord("\n")) + 1
-        complete = not self.size or self.data[self.size - 1] == ord("\n")
+        found = np.flatnonzero(np.frombuffer(self.data, np.uint8, self.size) == ord(self.mark)) + 1
+        complete = not self.size or self.data.endswith(self.mark, 0, self.size)
         return found if complete else np.append(found, self.size)
 
 
 @dataclass(frozen=True)
 class ListedEnds:
-    """Record ends of a block one by one, ascending; what is asked of them means the same as in LineEnds."""
+    """Record ends of a block one by one, ascending; what is asked of them means the same as in LineEnds.
+
+    `flaws` are the records with quotes that cannot be read safely, in order; their lines count from the block's first.
+    """
 
     ends: Sequence[int]  # or a one-dimensional array
+    flaws: tuple[Flaw, ...] = ()
 
     @property
     def size(self) -> int:
@@ -81,8 +92,47 @@ def find_ends(data: bytes, dialect: Dialect, *, final: bool) -> Ends:
         return _ends_by_pattern(data, dialect, final)
     if not dialect.quote or dialect.quote.encode() not in data:
         return _line_ends(data, dialect, final)
-    ends = None if dialect.escape else _ends_by_parity(data, dialect, final)
+    regular = not dialect.escape and len(dialect.delimiter_bytes) == 1 and dialect.line_end != "\r"
+    ends = _ends_by_parity(data, dialect, final) if regular else None
     return _ends_by_pattern(data, dialect, final) if ends is None else ends
+
+
+def first_record(data: bytes, dialect: Dialect, start: int = 0, *, final: bool) -> tuple[Flaw | None, int]:
+    """The record that data[start:] begins with, byte by byte: its flaw if it has one, and its length, 0 if it is cut.
+
+    `final`: nothing comes after `data`. A quote that is never closed there, and nothing to tell which lines belong to
+    it, makes a record of no length, too.
+    """
+    walk = RecordWalk(dialect)
+    length = walk.feed(data, start, final=final)
+    if length:
+        return judged(walk, look_into(data, start), length, dialect)
+    if final and walk.opened and walk.is_open:
+        return never_closed(walk.opened, look_into(data, start), len(data) - start, dialect)
+    return None, 0
+
+
+def blank_records(data: bytes, ends: Ends, dialect: Dialect) -> Sequence[int]:
+    """Where each record of data[:ends.size] begins that is a line end and nothing else, ascending."""
+    import numpy as np
+
+    if isinstance(ends, ListedEnds):
+        lasts = np.asarray(ends.ends, dtype=np.int64)
+        starts = np.concatenate(([0], lasts[:-1])).astype(np.int64)
+        short = np.flatnonzero(lasts - starts <= 2)
+        line_end = re.compile(RECORD_ENDS[dialect.line_end])
+        pairs = zip(starts[short].tolist(), lasts[short].tolist(), strict=True)
+        return [low for low, high in pairs if line_end.fullmatch(data, low, high)]
+    width = 2 if dialect.line_end == "\r\n" else 1
+    marks = np.frombuffer(data, np.uint8, ends.size) == ends.mark[0]
+    found = [0] if marks[width - 1 : width].any() and data[0] in b"\r\n" else []
+    doubled = marks[width:] & marks[:-width]
+    return found + (np.flatnonzero(doubled) + 1).tolist() if doubled.any() else found
+
+
+def count_between(positions: Sequence[int], low: int, high: int) -> int:
+    """How many of the ascending `positions` lie in low <= position < high."""
+    return bisect_left(positions, high) - bisect_left(positions, low) if positions else 0
 
 
 def _escapes_a_line_end(data: bytes, dialect: Dialect) -> bool:
@@ -90,23 +140,52 @@ def _escapes_a_line_end(data: bytes, dialect: Dialect) -> bool:
     return escape + b"\n" in data or (b"\r" in data and escape + b"\r" in data)
 
 
-def _line_ends(data: bytes, dialect: Dialect, final: bool) -> LineEnds:
+def _line_ends(data: bytes, dialect: Dialect, final: bool) -> Ends:
+    if dialect.line_end == ANY_LINE_END and b"\r" in data:
+        return _listed(_any_line_ends(data, final), data, final)
+    mark = b"\r" if dialect.line_end == "\r" else b"\n"
     foreign = _foreign_line_end(data, dialect)
     if foreign >= 0:
-        return LineEnds(data, data.rfind(b"\n", 0, foreign) + 1)
-    return LineEnds(data, len(data) if final else data.rfind(b"\n") + 1)
+        return LineEnds(data, data.rfind(mark, 0, foreign) + 1, mark)
+    # After a CR at the very end an LF may come, and that would be another line end.
+    certain = len(data) - (dialect.line_end == "\r")
+    return LineEnds(data, len(data) if final else data.rfind(mark, 0, certain) + 1, mark)
 
 
 def _foreign_line_end(data: bytes, dialect: Dialect) -> int:
-    """Where the first line end of the other kind is, -1 if there is none."""
+    """Where the first line end of another kind begins, -1 if there is none."""
     if dialect.line_end == "\n":
         # A single byte is found ten times faster than two.
         return data.find(b"\r\n") if b"\r" in data else -1
-    if data.count(b"\r\n") == data.count(b"\n"):
+    if dialect.line_end == "\r":
+        lf = data.find(b"\n")
+        return lf - (lf > 0 and data[lf - 1] == CR)
+    if dialect.line_end == ANY_LINE_END or data.count(b"\r\n") == data.count(b"\n"):
         return -1
     bare = re.search(rb"(?<!\r)\n", data)
     assert bare is not None
     return bare.start()
+
+
+def _any_line_ends(data: bytes, final: bool) -> Any:
+    """Where each CR LF, LF and CR ends, as an array."""
+    import numpy as np
+
+    view = np.frombuffer(data, np.uint8)
+    marked = view == LF
+    carriage = view == CR
+    # A CR counts by itself unless an LF follows; at the end of a block that is not known.
+    carriage[:-1] &= ~marked[1:]
+    carriage[-1:] &= final
+    return np.flatnonzero(marked | carriage) + 1
+
+
+def _listed(ends: Any, data: bytes, final: bool) -> ListedEnds:
+    import numpy as np
+
+    if final and (not len(ends) or ends[-1] < len(data)):
+        ends = np.append(ends, len(data))
+    return ListedEnds(ends)
 
 
 def _ends_by_parity(data: bytes, dialect: Dialect, final: bool) -> ListedEnds | None:
@@ -122,18 +201,16 @@ def _ends_by_parity(data: bytes, dialect: Dialect, final: bool) -> ListedEnds | 
     quotes = np.flatnonzero(view == ord(dialect.quote))
     if not _all_quotes_at_field_borders(view, quotes, dialect):
         return None
-    newlines = np.flatnonzero(view == ord("\n"))
-    newlines = newlines[np.searchsorted(quotes, newlines) % 2 == 0]
-    after_cr = view[newlines - 1] == ord("\r")
-    after_cr[newlines == 0] = False
-    foreign = np.flatnonzero(after_cr if dialect.line_end == "\n" else ~after_cr)
-    if len(foreign):
-        return ListedEnds(newlines[: foreign[0]] + 1)
-    ends: Any = newlines + 1
-    unterminated = len(quotes) % 2 == 0 and not data.endswith(b"\n")
-    if final and unterminated:
-        ends = np.append(ends, len(data))
-    return ListedEnds(ends)
+    any_end = dialect.line_end == ANY_LINE_END
+    ends = _any_line_ends(data, final) if any_end else np.flatnonzero(view == LF) + 1
+    ends = ends[np.searchsorted(quotes, ends - 1) % 2 == 0]
+    if not any_end:
+        after_cr = view[ends - 2] == CR
+        after_cr[ends == 1] = False
+        foreign = np.flatnonzero(after_cr if dialect.line_end == "\n" else ~after_cr)
+        if len(foreign):
+            return ListedEnds(ends[: foreign[0]])
+    return _listed(ends, data, final and len(quotes) % 2 == 0)
 
 
 def _all_quotes_at_field_borders(view: Any, quotes: Any, dialect: Dialect) -> bool:
@@ -145,14 +222,15 @@ def _all_quotes_at_field_borders(view: Any, quotes: Any, dialect: Dialect) -> bo
     if len(closing) and closing[-1] == len(view) - 1:
         closing = closing[:-1]
     before, after = view[opening - 1], view[closing + 1]
-    if not _all_among(before, (quote, delimiter, ord("\n"))):
+    ends = (LF, CR) if dialect.line_end == ANY_LINE_END else (LF,)
+    if not _all_among(before, (quote, delimiter, *ends)):
         return False
-    if not _all_among(after, (quote, delimiter, ord(dialect.line_end[0]))):
+    if not _all_among(after, (quote, delimiter, *(ends if ends[1:] else (ord(dialect.line_end[0]),)))):
         return False
-    if dialect.line_end == "\n":
+    if dialect.line_end != "\r\n":
         return True
-    at_cr = closing[after == ord("\r")] + 2
-    return bool((at_cr < len(view)).all() and (view[at_cr] == ord("\n")).all())
+    at_cr = closing[after == CR] + 2
+    return bool((at_cr < len(view)).all() and (view[at_cr] == LF).all())
 
 
 def _all_among(values: Any, allowed: tuple[int, ...]) -> bool:
@@ -165,28 +243,58 @@ def _all_among(values: Any, allowed: tuple[int, ...]) -> bool:
 
 def _ends_by_pattern(data: bytes, dialect: Dialect, final: bool) -> ListedEnds:
     """The ends of the records that match the pattern, up to the first that does not."""
-    record = _record_pattern(dialect, final)
-    ends, position = [], 0
-    while position < len(data) and (match := record.match(data, position)):
-        position = match.end()
+    sound, with_stray = _record_pattern(dialect, final, stray=False), _record_pattern(dialect, final, stray=True)
+    ends: list[int] = []
+    flaws: list[Flaw] = []
+    position, line, line_known_at = 0, 1, 0
+    while position < len(data):
+        if match := sound.match(data, position):
+            position = match.end()
+        elif match := with_stray.match(data, position):
+            line += line_ends(data, dialect.line_end, line_known_at, position)
+            line_known_at = position
+            walk = RecordWalk(dialect, line)
+            walk.feed(match[0], final=True)
+            flaw, length = judged(walk, look_into(match[0]), len(match[0]), dialect)
+            if not flaw:
+                break
+            flaws.append(flaw.of_record(len(ends)))
+            position += length
+        else:
+            break
         ends.append(position)
-    return ListedEnds(ends)
+    return ListedEnds(ends, tuple(flaws))
 
 
 @lru_cache
-def _record_pattern(dialect: Dialect, final: bool) -> re.Pattern[bytes]:
-    """One whole record; no match for one that is not complete, or that has a line end of the other kind.
+def _record_pattern(dialect: Dialect, final: bool, *, stray: bool) -> re.Pattern[bytes]:
+    """One whole record; no match for one that is not complete, or that has a line end of another kind.
 
-    Possessive throughout, as the servers never look back.
+    With `stray` it may have stray quotes. Possessive throughout, as the servers never look back.
     """
     marks = Marks.of(dialect)
     d, q, e = marks.delimiter, marks.quote, marks.escape
-    end = (rb"(?<!\r)\n" if dialect.line_end == "\n" else rb"\r\n") + (rb"|\Z" if final else b"")
+    end = _line_end_pattern(dialect, final)
     escaped = rb"%b%b" % (e, rb"(?:.|\Z)" if final else b".")
-    plain_cr = rb"\r" if dialect.line_end == "\n" else rb"\r(?!\n)"
-    plain = rb"(?!%b)(?:%b++|%b|%b)*+" % (q, none_of(dialect.delimiter, dialect.escape, "\r\n"), plain_cr, escaped)
-    literal = rb"%b(?!%b|\r?\n|\Z)" % (q, d)
-    inside = rb"(?:%b++|%b%b|%b|%b)*+" % (none_of(dialect.quote, dialect.escape), q, q, literal, escaped)
+    plain_cr = {"\n": rb"\r", "\r\n": rb"\r(?!\n)"}.get(dialect.line_end, NOTHING)
+    first = re.escape(dialect.delimiter_bytes[:1])
+    part = rb"(?!%b)%b" % (d, first) if len(dialect.delimiter_bytes) > 1 else NOTHING
+    others = none_of(dialect.delimiter_bytes[:1], dialect.escape.encode(), b"\r\n")
+    body = rb"(?:%b++|%b|%b|%b)*+" % (others, plain_cr, escaped, part)
+    inside = rb"(?:%b++|%b%b|%b)*+" % (none_of(dialect.quote.encode(), dialect.escape.encode()), q, q, escaped)
     enclosed = rb"%b%b%b(?=%b|%b)" % (q, inside, q, d, end)
-    field = rb"(?:%b|%b)" % (enclosed, plain)
+    plain = rb"(?!%b)%b" % (q, body)
+    kinds = [enclosed, plain]
+    if stray:
+        unsure = rb"\Z" if final else rb"\r?\Z|%b" % marks.cut_delimiter
+        line_end = rb"\r?\n" if dialect.line_end in ("\n", "\r\n") else rb"[\r\n]"
+        kinds.append(rb"%b%b%b(?!%b|%b|%b)%b" % (q, inside, q, d, line_end, unsure, body))
+    field = rb"(?:%b)" % b"|".join(kinds)
     return re.compile(rb"%b(?:%b%b)*+(?:%b)" % (field, d, field, end), re.DOTALL)
+
+
+def _line_end_pattern(dialect: Dialect, final: bool) -> bytes:
+    # Whether an LF follows a CR at the end of a block is not known.
+    bare_cr = rb"\r(?!\n)" if final else rb"\r(?=[^\n])"
+    ends = {"\n": rb"(?<!\r)\n", "\r\n": rb"\r\n", "\r": bare_cr, ANY_LINE_END: rb"\r\n|\n|" + bare_cr}
+    return ends[dialect.line_end] + (rb"|\Z" if final else b"")

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from importer.engine.blocks import blocks, pieces, read_exactly
 from importer.engine.dialect import Dialect
+from importer.engine.lines import line_ends
 from importer.engine.records import LocatedRecord
-from importer.engine.scanner import ChunkRange, blocks, pieces, read_exactly
+from importer.engine.scanner import ChunkRange
 
 WINDOW = 2**20
 
@@ -15,46 +17,64 @@ WINDOW = 2**20
 class ChunkRows:
     """The records of a chunk, numbered from 0; at first all of them are sent.
 
+    Blank lines that the dialect skips have no number and are never sent.
+
     Takes 4 bytes for each record's place (8 in a chunk of 4 GB or more) and one for whether it is sent. Raises as
     scan() does.
     """
 
     def __init__(self, fd: int, chunk: ChunkRange, dialect: Dialect) -> None:
         self._fd, self._chunk = fd, chunk
+        self._line_end = dialect.line_end
         kind = np.uint32 if chunk.length < 2**32 else np.int64
-        end = chunk.offset + chunk.length
-        parts = [
-            (block.ends.listed() + (block.offset - chunk.offset)).astype(kind)
-            for block in blocks(fd, dialect, chunk.offset, chunk.first_line, end)
-        ]
-        self._ends = np.concatenate([np.zeros(1, kind), *parts])
+        ends, blank = [np.zeros(1, kind)], []
+        for block in blocks(fd, dialect, chunk.offset, chunk.first_line, chunk.offset + chunk.length):
+            before = block.offset - chunk.offset
+            ends.append((block.ends.listed() + before).astype(kind))
+            blank += [at + before for at in block.blank]
+        self._ends = np.concatenate(ends)
+        # For each record, blank lines included, whether it is sent.
         self._sent = np.ones(len(self._ends) - 1, bool)
+        self._sent[np.searchsorted(self._ends, np.array(blank, np.int64))] = False
+        # The record of each row, where there are other records.
+        self._records = np.flatnonzero(self._sent) if blank else None
         self._known_line = chunk.offset, chunk.first_line
 
     def __len__(self) -> int:
-        return len(self._sent)
+        return len(self._sent if self._records is None else self._records)
 
     def leave_out(self, rows: Collection[int]) -> None:
-        self._sent[np.fromiter(rows, np.int64, len(rows))] = False
+        left_out = np.fromiter(rows, np.int64, len(rows))
+        self._sent[left_out if self._records is None else self._records[left_out]] = False
 
     def sent(self, low: int, high: int) -> Any:
         """The numbers of the rows in [low, high) that are sent, as an array."""
-        return np.flatnonzero(self._sent[low:high]) + low
+        return np.flatnonzero(self._of_rows(low, high)) + low
 
     def count(self, low: int, high: int) -> int:
         """How many rows in [low, high) are sent."""
-        return int(np.count_nonzero(self._sent[low:high]))
+        return int(np.count_nonzero(self._of_rows(low, high)))
+
+    def _of_rows(self, low: int, high: int) -> Any:
+        return self._sent[low:high] if self._records is None else self._sent[self._records[low:high]]
+
+    def _record(self, row: int) -> int:
+        return row if self._records is None else int(self._records[row])
 
     def span(self, low: int, high: int) -> tuple[int, int]:
         """Offset and length in the file of the rows in [low, high), sent or not."""
-        start, end = int(self._ends[low]), int(self._ends[high])
+        if low == high:
+            return self._chunk.offset + int(self._ends[self._record(low) if low < len(self) else -1]), 0
+        start, end = int(self._ends[self._record(low)]), int(self._ends[self._record(high - 1) + 1])
         return self._chunk.offset + start, end - start
 
-    def gaps(self, low: int, high: int) -> Any:
-        """The byte ranges of the file that are left out of span(low, high): pairs, ascending, as an array.
+    def gaps(self, offset: int, length: int) -> Any:
+        """The byte ranges that are left out of one of the file, which is whole records: pairs, ascending, as an array.
 
-        Rows that lie together make one range.
+        Records that lie together make one range.
         """
+        bounds = np.array([offset, offset + length]) - self._chunk.offset
+        low, high = np.searchsorted(self._ends, bounds).tolist()
         borders = np.flatnonzero(np.diff(np.concatenate([[True], self._sent[low:high], [True]])))
         return self._ends[low + borders].astype(np.int64).reshape(-1, 2) + self._chunk.offset
 
@@ -64,22 +84,26 @@ class ChunkRows:
         at, line = self._known_line
         if offset < at:
             at, line = self._chunk.offset, self._chunk.first_line
-        line += sum(piece.count(b"\n") for piece in pieces(self._fd, at, offset))
+        before = b""
+        for piece in pieces(self._fd, at, offset):
+            line += line_ends(piece, self._line_end, before=before)
+            before = piece[-1:]
         self._known_line = offset, line
         return line
 
     def located(self, rows: Sequence[int]) -> Iterator[LocatedRecord]:
         """The records of these rows, which must ascend, read in one pass through the chunk."""
         chunk = self._chunk
-        base, data, at, line = chunk.offset, b"", 0, chunk.first_line
+        base, data, at, line, before = chunk.offset, b"", 0, chunk.first_line, b""
         for row in rows:
             offset, length = self.span(row, row + 1)
             while base + len(data) <= offset:
-                line += data.count(b"\n", at)
+                line += line_ends(data, self._line_end, at, before=before)
+                before = data[-1:] or before
                 base, at = base + len(data), 0
                 data = read_exactly(self._fd, min(WINDOW, chunk.offset + chunk.length - base), base)
             start = offset - base
-            line += data.count(b"\n", at, start)
+            line += line_ends(data, self._line_end, at, start, before)
             at = start
             whole = start + length <= len(data)
             raw = data[start : start + length] if whole else read_exactly(self._fd, length, offset)

@@ -1,19 +1,29 @@
-"""The format of a CSV file in LOAD DATA's own words, and the only place that renders them as SQL."""
+"""The format of a CSV file, and the only place that renders it in LOAD DATA's own words."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from importer.engine import encodings
 from importer.engine.errors import SourceProblem
 
+LONGEST_DELIMITER = 10  # characters
+ANY_LINE_END = "any"
+
 
 @dataclass(frozen=True)
 class Dialect:
-    """How fields and records are told apart; each value is text, "" means "none".
+    r"""How fields and records are told apart; each mark is text, "" means "none".
 
-    `escape` "" reads RFC 4180 files right: LOAD DATA's default backslash corrupts `"C:\\new"` (facts.md).
-    `line_end` is what ends a record outside quotes; `header` tells whether the first record names the columns.
+    `delimiter` is one or more characters. `escape` "" reads RFC 4180 files right: LOAD DATA's default backslash
+    corrupts `"C:\new"` (facts.md). `line_end` is what ends a record outside quotes; "any": each of CR LF, LF and CR
+    does. `header` tells whether the first record names the columns, `skip_rows` how many physical lines come before
+    it. With `trailing_delimiter` each record ends in one more delimiter, which begins no field. `blank_lines` "skip": a
+    line with nothing in it is no record; "keep": it is a record with one empty field. With `unquoted_empty_is_null` a
+    field with nothing in it is NULL, and one with quotes around nothing is an empty text.
+
+    `width` is how many fields a record has as a rule, 0 where that is not known. It changes no reading of a sound file:
+    it tells a quote that was never closed from a long text.
     """
 
     delimiter: str = ","
@@ -22,24 +32,79 @@ class Dialect:
     line_end: str = "\n"
     encoding: str = "utf-8"
     header: bool = True
+    skip_rows: int = 0
+    trailing_delimiter: bool = False
+    blank_lines: str = "skip"
+    unquoted_empty_is_null: bool = False
+    width: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
-        _require(_is_mark(self.delimiter), "delimiter", self.delimiter, "one ASCII character")
+        _require(_is_delimiter(self.delimiter), "delimiter", self.delimiter, f"1 to {LONGEST_DELIMITER} characters")
         _require(not self.quote or _is_mark(self.quote), "quote", self.quote, "one ASCII character, or none")
         _require(self.escape in ("", "\\"), "escape", self.escape, "a backslash, or none")
-        _require(self.line_end in ("\n", "\r\n"), "line end", self.line_end, "LF or CR LF")
+        ends = ("\n", "\r\n", "\r", ANY_LINE_END)
+        _require(self.line_end in ends, "line end", self.line_end, "LF, CR LF, CR, or any of them")
         # However it is spelled: two spellings of one encoding are the same dialect.
         object.__setattr__(self, "encoding", encodings.named(self.encoding))
-        marks = [mark for mark in (self.delimiter, self.quote, self.escape) if mark]
-        if len(set(marks)) < len(marks):
+        written = encodings.writable(self.delimiter, self.encoding)
+        _require(written, "delimiter", self.delimiter, f"characters that {self.encoding} has")
+        _require(self.skip_rows >= 0, "skip rows", str(self.skip_rows), "a number of lines from 0 on")
+        _require(self.blank_lines in ("skip", "keep"), "blank lines", self.blank_lines, "skip or keep")
+        _require(
+            bool(self.quote) or not self.unquoted_empty_is_null,
+            "unquoted empty is null",
+            "True",
+            "True only where there is a quote to tell NULL from an empty text",
+        )
+        if (self.quote and self.quote in self.delimiter + self.escape) or (
+            self.escape and self.escape in self.delimiter
+        ):
             raise SourceProblem("Delimiter, quote and escape must differ.", advice="Choose another one of them.")
 
+    @property
+    def delimiter_bytes(self) -> bytes:
+        """The delimiter as it stands in the plain file."""
+        return self.delimiter.encode(self.plain.encoding)
+
+    @property
+    def rewriting(self) -> tuple[str, ...]:
+        """Why the server cannot read the file's own bytes right, in plain words; () where it can."""
+        return tuple(
+            why
+            for why, needed in (
+                ("lines may end in LF, CR LF or CR", self.line_end == ANY_LINE_END),
+                ("the server does not support a delimiter that is not ASCII", not self.delimiter.isascii()),
+                ("an empty field is NULL without quotes and a text with them", self.unquoted_empty_is_null),
+                ("the delimiter at a line's end can be read in two ways", self._doubtful_at_line_end),
+            )
+            if needed
+        )
+
+    @property
+    def sent(self) -> "Dialect":
+        """The dialect that the server is told: this one, or the one that records are rewritten into (rewrite.py)."""
+        if not self.rewriting:
+            return self
+        usable = _is_mark(self.delimiter) and self.delimiter != '"'
+        return Dialect(self.delimiter if usable else ",", encoding=self.encoding, blank_lines="keep", width=self.width)
+
+    @property
+    def _doubtful_at_line_end(self) -> bool:
+        """Whether `a|||` and a line end could end in the delimiter `||` or in a field `|`."""
+        d = self.delimiter
+        return self.trailing_delimiter and any(d.startswith(d[cut:]) for cut in range(1, len(d)))
+
     def fields_and_lines(self, literal: Callable[[str], str]) -> str:
-        """The FIELDS and LINES clauses of LOAD DATA; `literal` quotes a string for the connection at hand."""
-        enclosed = f" OPTIONALLY ENCLOSED BY {literal(self.quote)}" if self.quote else ""
+        """The FIELDS and LINES clauses of LOAD DATA for `sent`; `literal` quotes a string for the connection at hand.
+
+        The server takes delimiters of several characters and finds them as we do, the first that begins first; one that
+        is not ASCII it only warns about (1638), so such files are rewritten.
+        """
+        sent = self.sent
+        enclosed = f" OPTIONALLY ENCLOSED BY {literal(sent.quote)}" if sent.quote else ""
         return (
-            f"FIELDS TERMINATED BY {literal(self.delimiter)}{enclosed} ESCAPED BY {literal(self.escape)}"
-            f" LINES TERMINATED BY {literal(self.line_end)}"
+            f"FIELDS TERMINATED BY {literal(sent.delimiter)}{enclosed} ESCAPED BY {literal(sent.escape)}"
+            f" LINES TERMINATED BY {literal(sent.line_end)}"
         )
 
     @property
@@ -53,8 +118,12 @@ class Dialect:
 
 
 def _is_mark(text: str) -> bool:
-    """Whether it can stand between or around fields: NUL is data, and CR and LF belong to line ends."""
+    """Whether it can stand around fields: NUL is data, and CR and LF belong to line ends."""
     return len(text) == 1 and text.isascii() and text not in "\0\r\n"
+
+
+def _is_delimiter(text: str) -> bool:
+    return 0 < len(text) <= LONGEST_DELIMITER and not set(text) & set("\0\r\n")
 
 
 def _require(supported: bool, name: str, value: str, wanted: str) -> None:
@@ -64,6 +133,7 @@ def _require(supported: bool, name: str, value: str, wanted: str) -> None:
 
 RFC4180 = Dialect()
 TSV = Dialect(delimiter="\t")
-# What mysqldump --tab and SELECT ... INTO OUTFILE write: \N is NULL, backslash escapes.
-MYSQL_TSV = Dialect(delimiter="\t", quote="", escape="\\", header=False)
+# What mysqldump --tab and SELECT ... INTO OUTFILE write: \N is NULL, backslash escapes. An empty line is an empty value
+# of a table of one column.
+MYSQL_TSV = Dialect(delimiter="\t", quote="", escape="\\", header=False, blank_lines="keep")
 PRESETS = {"csv": RFC4180, "tsv": TSV, "mysql": MYSQL_TSV}

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from importer.engine import encodings
+from importer.engine.blocks import Block, blocks
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem
+from importer.engine.lines import line_ends
 from importer.engine.records import fields
-from importer.engine.scanner import Block, blocks
 
 # What is looked through for earlier lines, about a second's work.
 MOST_BYTES = 2**30
@@ -73,6 +74,6 @@ def _line_in(block: Block, key: KeyOfRow, before: int, dialect: Dialect) -> int:
     while at >= 0 and block.offset + at < before:
         low, high = block.ends.last(0, at), block.ends.first(at)
         if block.offset + low < before and key.is_in(block.data[low:high], dialect):
-            return block.first_line + block.data.count(b"\n", 0, low)
+            return block.first_line + line_ends(block.data, dialect.line_end, 0, low)
         at = block.data.find(needle, high, block.size)
     return 0

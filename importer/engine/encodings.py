@@ -75,6 +75,15 @@ def named(name: str) -> str:
     return _SAME.get(found, found)
 
 
+def writable(text: str, encoding: str) -> bool:
+    """Whether the encoding has these characters."""
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 @lru_cache
 def kind(encoding: str) -> Kind:
     """How a file in it is read, found out by trying the codec. Raises SourceProblem as named() does."""

@@ -145,7 +145,7 @@ def _load_rows(connection: LoaderConnection, fd: int, work: Work, watch: Watch, 
     reviewed = review(fd, chunk, work.dialect, plan.exactness) if chunk.suspect else Review()
     account = Account(connection, fd, chunk, work.dialect, plan, work.options, sender, reviewed)
     account.require_few(Findings())
-    sender.leave_out(reviewed.faults)
+    sender.leave_out(reviewed.faults, blank_lines=reviewed.blank_lines)
     stopwatch.lap("review")
     isolation = Isolation(
         sender,

@@ -8,11 +8,11 @@ expression (1287), and a variable does not count what is left out (facts.md).
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from importer.engine.boundaries import Ends, ListedEnds, find_ends
+from importer.engine.boundaries import Ends, blank_records
 from importer.engine.dialect import Dialect
-from importer.engine.feed import Step
+from importer.engine.feed import Step, whole_records
+from importer.engine.lines import line_end_positions, line_ends
 from importer.engine.scanner import ChunkRange
-from importer.engine.walk import RecordWalk
 
 # In the order in which they stand before a record.
 NUMBERS = ("row", "line")
@@ -27,43 +27,18 @@ def numbered(
     here: a later step could not tell where they were, an earlier one would make the numbers wrong.
     """
     largest = max(chunk.first_row, chunk.first_line) + chunk.length  # no record is shorter than a byte
-    prefix = _Prefix(numbers, len(str(largest)), dialect.delimiter.encode())
+    prefix = _Prefix(numbers, len(str(largest)), dialect.delimiter_bytes)
 
     def step(pieces: Iterable[bytes]) -> Iterator[bytes]:
         offset, row, line = chunk.offset, chunk.first_row, chunk.first_line
         for data, ends in whole_records(pieces, dialect):
-            block = _Block(data, ends, offset, row, line)
+            block = _Block(data, ends, offset, row, line, dialect)
             yield block.numbered(prefix, left_out)
             offset += len(data)
-            row += ends.count(0, ends.size)
-            line += data.count(b"\n")
+            row += block.row_count
+            line += line_ends(data, dialect.line_end)
 
     return step
-
-
-def whole_records(pieces: Iterable[bytes], dialect: Dialect) -> Iterator[tuple[bytes, Ends]]:
-    """The same bytes in pieces that end with a record each, and where the records of each piece end."""
-    coming = iter(pieces)
-    data, enough = b"", 0
-    piece = next(coming, b"")
-    while piece:
-        data += piece
-        piece = next(coming, b"")
-        if len(data) < enough and piece:
-            continue
-        while data and (ends := _ends(data, dialect, final=not piece)).size:
-            yield data[: ends.size], ends
-            data = data[ends.size :]
-        # A record of many pieces is looked at again each time it has doubled, not with each piece.
-        enough = 2 * len(data)
-
-
-def _ends(data: bytes, dialect: Dialect, *, final: bool) -> Ends:
-    ends = find_ends(data, dialect, final=final)
-    if ends.size:
-        return ends
-    length = RecordWalk(dialect).feed(data, final=final)
-    return ListedEnds((length,) if length else ())
 
 
 class _Prefix:
@@ -89,24 +64,33 @@ class _Prefix:
 
 
 class _Block:
-    """Whole records that lie together at `offset` of the file; the first is number `row` and begins on `line`."""
+    """Whole records that lie together at `offset` of the file; the first is number `row` and begins on `line`.
 
-    def __init__(self, data: bytes, ends: Ends, offset: int, row: int, line: int) -> None:
+    Blank lines that the dialect skips are left out.
+    """
+
+    def __init__(self, data: bytes, ends: Ends, offset: int, row: int, line: int, dialect: Dialect) -> None:
         import numpy as np  # Not at the top: it costs 16 MB, and most loads number nothing.
 
         self._data = np.frombuffer(data, np.uint8)
         self._offset, self._row, self._line = offset, row, line
-        self._ends = _listed(ends, self._data)
+        self._ends = ends.listed()
         self._starts = np.concatenate(([0], self._ends[:-1]))
+        blank = blank_records(data, ends, dialect) if dialect.blank_lines == "skip" else ()
+        self._is_row = ~np.isin(self._starts, np.asarray(blank, np.int64))
+        self._line_ends = line_end_positions(self._data, dialect.line_end)
+
+    @property
+    def row_count(self) -> int:
+        return int(self._is_row.sum())
 
     def numbered(self, prefix: _Prefix, left_out: Sequence[tuple[int, int]]) -> bytes:
         import numpy as np
 
-        newlines = np.flatnonzero(self._data == ord("\n"))
-        lines = self._line + np.searchsorted(newlines, self._starts)
-        fields = prefix.fields({"row": self._row + np.arange(len(self._starts)), "line": lines})
+        lines = self._line + np.searchsorted(self._line_ends, self._starts)
+        fields = prefix.fields({"row": self._row + np.cumsum(self._is_row) - 1, "line": lines})
         lengths = self._ends - self._starts
-        kept = self._kept(left_out)
+        kept = self._kept(left_out) & self._is_row
         if kept.all():
             return _woven(self._data, lengths, fields)
         return _woven(self._data[np.repeat(kept, lengths)], lengths[kept], fields[kept])
@@ -121,15 +105,6 @@ class _Block:
         starts = self._starts + self._offset
         at = np.searchsorted(lows, starts, side="right") - 1
         return (at < 0) | (starts >= highs[at])
-
-
-def _listed(ends: Ends, data: Any) -> Any:
-    import numpy as np
-
-    if isinstance(ends, ListedEnds):
-        return np.asarray(ends.ends)
-    listed = np.flatnonzero(data == ord("\n")) + 1
-    return listed if len(listed) and listed[-1] == ends.size else np.append(listed, ends.size)
 
 
 def _woven(data: Any, lengths: Any, fields: Any) -> bytes:

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from importer.engine import encodings
+from importer.engine.blocks import MAX_RECORD_BYTES, read_exactly
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.packed import WORDS
 from importer.engine.plain import Head, Sample, open_sample, read_head
-from importer.engine.sample import SAMPLE_BYTES, SampleRecord, Told, sample_records, tell_encoding
-from importer.engine.scanner import MAX_RECORD_BYTES, read_exactly
+from importer.engine.sample import SAMPLE_BYTES, SampleRecord, Told, sample_records, skipped, tell_encoding
 from importer.engine.sniff import sniff
 
 SAMPLE_ROWS = 1000
@@ -73,32 +74,24 @@ def profile_file(path: Path, dialect: Dialect | None = None, **known: Any) -> Pr
 def _refuse_blank(sample: bytes) -> None:
     _, mark = encodings.marked(sample)
     if not sample[mark:].strip(b"\0 \t\r\n\v\f"):
-        what = "The file is empty: it has blank lines only." if b"\n" in sample else "The file is empty."
-        raise SourceProblem(what, advice="Check how it was written.")
-
-
-def _refuse_lone_cr(sample: bytes) -> None:
-    """Raise SourceProblem for lines that end as on old Macs: all of them would be read as one."""
-    first, *others = sample.removesuffix(b"\r").split(b"\r")
-    inside_quotes = first.count(b'"') % 2
-    if others and b"\n" not in sample and not inside_quotes:
-        raise SourceProblem(
-            "The lines end with CR alone, as on old Macs.",
-            where="line 1",
-            advice="Save the file with line ends LF or CR LF (in Excel: CSV UTF-8), then import it again.",
+        what = (
+            "The file is empty: it has blank lines only."
+            if b"\n" in sample or b"\r" in sample
+            else "The file is empty."
         )
+        raise SourceProblem(what, advice="Check how it was written.")
 
 
 def _profile(sample: Sample, told: Told, dialect: Dialect | None, known: dict[str, Any]) -> Profile | None:
     """The profile of a plain file; None if no data record ends in the sample, but may do so in a larger one."""
     begin = read_exactly(sample.fd, min(sample.readable, SAMPLE_BYTES), 0)
-    _refuse_lone_cr(begin)
     start = len(UTF8_BOM) if begin.startswith(UTF8_BOM) else 0
     notes = told.notes
     if dialect is None:
         dialect, found = sniff(begin[start:], final=sample.whole and len(begin) == sample.readable)
         notes += found
     dialect = replace(dialect, **{**known, "encoding": told.encoding})
+    start += skipped(begin[start:], dialect)
     records = list(islice(sample_records(sample, dialect.plain, start), SAMPLE_ROWS + dialect.header))
     first, data = (records[0], records[1:]) if dialect.header and records else (None, records)
     if not data and not sample.whole:
@@ -110,9 +103,10 @@ def _profile(sample: Sample, told: Told, dialect: Dialect | None, known: dict[st
         )
     rows = tuple(record.values for record in data)
     header = first.values if first else tuple(f"column_{number}" for number in range(1, len(rows[0]) + 1))
+    width = Counter(map(len, rows)).most_common(1)[0][0]
     return Profile(
         size=sample.size,
-        dialect=dialect,
+        dialect=replace(dialect, width=width),
         header=header,
         rows=rows,
         lines=tuple(record.line for record in data),

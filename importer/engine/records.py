@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from importer.engine.dialect import Dialect
+from importer.engine.blocks import Block, blocks, read_exactly
+from importer.engine.boundaries import first_record
+from importer.engine.dialect import ANY_LINE_END, Dialect
 from importer.engine.errors import SourceProblem
-from importer.engine.scanner import blocks, read_exactly
-from importer.engine.walk import Marks, RecordWalk, none_of
+from importer.engine.lines import line_ends
+from importer.engine.walk import RECORD_ENDS, Marks, none_of
 
 # unescape() in sql/sql_load.cc; any other escaped byte stands for itself.
 _ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"0": b"\0", b"Z": b"\x1a"}
@@ -33,47 +35,71 @@ class LocatedRecord(NamedTuple):
 
 
 def records(data: bytes, dialect: Dialect, *, line: int = 1, final: bool = True) -> Iterator[Record]:
-    """Every record of `data`, whose first byte lies on `line`; blank lines are records, as to the server.
+    """Every record of `data`, whose first byte lies on `line`; blank lines are among them.
 
     Unless `data` is `final`, a last record without its line end is left out. A quote that is never closed makes the
-    rest of final data one record.
+    rest of final data one record, if nothing tells that only its line is bad.
     """
     start = 0
     while start < len(data):
-        length = RecordWalk(dialect).feed(data, start, final=final)
+        length = first_record(data, dialect, start, final=final)[1]
         if not length and not final:
             return
         end = start + length if length else len(data)
         yield Record(start, end, line)
-        line += data.count(b"\n", start, end)
+        line += line_ends(data, dialect.line_end, start, end)
         start = end
 
 
 def fields(record: bytes, dialect: Dialect) -> list[bytes]:
     r"""The values of one record, with or without its line end, as the server decodes them.
 
-    Quotes are taken off, doubled ones and escapes undone. `\N`, which is NULL where the dialect escapes, stays `\N`.
-    A quote that is never closed stays in the value.
+    Quotes are taken off, doubled ones and escapes undone. `\N`, which is NULL where the dialect escapes, stays `\N`. A
+    quote that is never closed stays in the value; a stray one is left out.
     """
+    return [rb"\N" if value is None else value for value in _values(record, dialect, empty=b"")]
+
+
+def values(record: bytes, dialect: Dialect) -> list[bytes | None]:
+    r"""The same, with None for NULL: `\N` where the dialect escapes, nothing at all where the dialect says so."""
+    return _values(record, dialect, empty=None if dialect.unquoted_empty_is_null else b"")
+
+
+def _values(record: bytes, dialect: Dialect, empty: bytes | None) -> list[bytes | None]:
     if not any(mark and mark.encode() in record for mark in (dialect.quote, dialect.escape)):
-        return record.removesuffix(dialect.line_end.encode()).split(dialect.delimiter.encode())
-    patterns = _field_patterns(dialect)
-    values, position = [], 0
+        return _split(record, dialect, empty)
+    patterns, delimiter = _field_patterns(dialect), dialect.delimiter_bytes
+    found: list[bytes | None] = []
+    position = 0
     while True:
         field = patterns.field.match(record, position)
         assert field is not None, "an unenclosed field can be empty, so there is always one"
-        values.append(_decoded(field, patterns.special, dialect))
+        found.append(empty if field.end() == position else _decoded(field, patterns.special, dialect))
         position = field.end()
-        if not record.startswith(dialect.delimiter.encode(), position):
-            return values
-        position += 1
+        if not record.startswith(delimiter, position):
+            break
+        position += len(delimiter)
+    ends_in_delimiter = len(found) > 1 and field.start() == field.end()
+    return found[:-1] if dialect.trailing_delimiter and ends_in_delimiter else found
 
 
-def _decoded(field: re.Match[bytes], special: re.Pattern[bytes], dialect: Dialect) -> bytes:
+def _split(record: bytes, dialect: Dialect, empty: bytes | None) -> list[bytes | None]:
+    """The values of a record in which no quote and no escape occurs."""
+    ends = (b"\r\n", b"\n", b"\r") if dialect.line_end == ANY_LINE_END else (dialect.line_end.encode(),)
+    bare = next((record.removesuffix(end) for end in ends if record.endswith(end)), record)
+    found: list[bytes | None] = list(bare.split(dialect.delimiter_bytes))
+    if dialect.trailing_delimiter and len(found) > 1 and not found[-1]:
+        found.pop()
+    return found if empty == b"" else [value or empty for value in found]
+
+
+def _decoded(field: re.Match[bytes], special: re.Pattern[bytes], dialect: Dialect) -> bytes | None:
     kind = field.lastgroup or "plain"
-    value = field[kind]
-    if not (dialect.escape and value == rb"\N"):
-        value = special.sub(lambda match: _undone(match, kind), value)
+    if dialect.escape and field[kind] == rb"\N" and kind != "rest":
+        return None
+    value = special.sub(lambda match: _undone(match, kind), field[kind])
+    if kind == "rest":
+        return special.sub(lambda match: _undone(match, "opened"), field["opened"]) + value
     return dialect.quote.encode() + value if kind == "unclosed" else value
 
 
@@ -81,7 +107,7 @@ def _undone(special: re.Match[bytes], kind: str) -> bytes:
     """What an escaped byte or a doubled quote stands for; in an unenclosed field two quotes are two."""
     if special.lastgroup == "escaped":
         return _ESCAPED.get(special["escaped"], special["escaped"])
-    return special[0] if kind == "plain" else special["doubled"]
+    return special[0] if kind in ("plain", "rest") else special["doubled"]
 
 
 def locate(fd: int, offset: int, length: int, first_line: int, dialect: Dialect, row: int) -> LocatedRecord:
@@ -91,20 +117,30 @@ def locate(fd: int, offset: int, length: int, first_line: int, dialect: Dialect,
     """
     left = row
     for block in blocks(fd, dialect, offset, first_line, offset + length):
-        rows = block.ends.count(0, block.size)
+        rows = block.rows(0, block.size)
         if left > rows:
             left -= rows
             continue
-        low = 0
-        for _ in range(left - 1):
-            low = block.ends.first(low)
-        raw = read_exactly(fd, block.ends.first(low) - low, block.offset + low)
-        return LocatedRecord(block.first_line + block.data.count(b"\n", 0, low), block.offset + low, raw)
+        low, high = _nth_record(block, left)
+        raw = read_exactly(fd, high - low, block.offset + low)
+        line = block.first_line + line_ends(block.data, dialect.line_end, 0, low)
+        return LocatedRecord(line, block.offset + low, raw)
     raise SourceProblem(
         f"There is no record {row:,} in the {length:,} bytes from line {first_line:,} on.",
         where=f"line {first_line:,}",
         advice="The server and the scan read the file differently: check delimiter, quote and line end.",
     )
+
+
+def _nth_record(block: Block, number: int) -> tuple[int, int]:
+    """Where the `number`-th record of the block that is no blank line begins and ends."""
+    import numpy as np
+
+    ends = np.asarray(block.ends.listed())
+    starts = np.concatenate(([0], ends[:-1]))
+    counted = np.flatnonzero(~np.isin(starts, np.asarray(block.blank, dtype=np.int64)))
+    at = counted[number - 1]
+    return int(starts[at]), int(ends[at])
 
 
 @dataclass(frozen=True)
@@ -116,15 +152,17 @@ class _FieldPatterns:
 @lru_cache
 def _field_patterns(dialect: Dialect) -> _FieldPatterns:
     marks = Marks.of(dialect)
-    d, q, e, end = marks.delimiter, marks.quote, marks.escape, marks.line_end
+    d, q, e, end = marks.delimiter, marks.quote, marks.escape, RECORD_ENDS[dialect.line_end]
+    delimiter, quote, escape = dialect.delimiter_bytes, dialect.quote.encode(), dialect.escape.encode()
     escaped = rb"%b(?:.|\Z)" % e
-    literal = rb"%b(?!%b|%b|\Z)" % (q, d, end)
-    inside = rb"(?:%b++|%b%b|%b|%b)*+" % (none_of(dialect.quote, dialect.escape), q, q, literal, escaped)
+    inside = rb"(?:%b++|%b%b|%b)*+" % (none_of(quote, escape), q, q, escaped)
     enclosed = rb"%b(?P<enclosed>%b)%b(?=%b|%b|\Z)" % (q, inside, q, d, end)
     unclosed = rb"%b(?P<unclosed>%b)\Z" % (q, inside)
-    other = none_of(dialect.delimiter, dialect.escape, "\r\n")
-    plain = rb"(?!%b)(?P<plain>(?:%b++|(?!%b)[\r\n]|%b)*+)" % (q, other, end, escaped)
+    other = none_of(delimiter[:1], escape, b"\r\n")
+    body = rb"(?:%b++|(?!%b)[\r\n]|(?!%b)%b|%b)*+" % (other, end, d, re.escape(delimiter[:1]), escaped)
+    stray = rb"%b(?P<opened>%b)%b(?P<rest>%b)" % (q, inside, q, body)
+    plain = rb"(?!%b)(?P<plain>%b)" % (q, body)
     return _FieldPatterns(
-        field=re.compile(rb"%b|%b|%b" % (enclosed, unclosed, plain), re.DOTALL),
+        field=re.compile(rb"%b|%b|%b|%b" % (enclosed, unclosed, stray, plain), re.DOTALL),
         special=re.compile(rb"%b(?P<escaped>.)|%b(?P<doubled>%b)" % (e, q, q), re.DOTALL),
     )

@@ -4,10 +4,12 @@ import dataclasses
 from collections import Counter
 from dataclasses import dataclass, field
 
+from importer.engine.blocks import Block, blocks, read_exactly
 from importer.engine.dialect import Dialect
 from importer.engine.exactness import Exactness
 from importer.engine.faults import Fault
-from importer.engine.scanner import Block, ChunkRange, blocks, read_exactly
+from importer.engine.flaws import find_flaws
+from importer.engine.scanner import ChunkRange
 
 
 @dataclass
@@ -15,12 +17,13 @@ class Review:
     """What was found: the first fault of each record, by its number in the chunk (from 0), in order.
 
     `notices` count values that lose something of which the server says nothing, `noted` those for which it says a
-    Note, each by Fault without a value.
+    Note, each by Fault without a value. With `blank_lines` there are lines in the chunk that are no rows.
     """
 
     faults: dict[int, Fault] = field(default_factory=dict)
     notices: Counter[Fault] = field(default_factory=Counter)
     noted: Counter[Fault] = field(default_factory=Counter)
+    blank_lines: bool = False
 
 
 def review(fd: int, chunk: ChunkRange, dialect: Dialect, exactness: Exactness | None) -> Review:
@@ -28,13 +31,21 @@ def review(fd: int, chunk: ChunkRange, dialect: Dialect, exactness: Exactness | 
     found = Review()
     number = 0
     for block in blocks(fd, dialect, chunk.offset, chunk.first_line, chunk.offset + chunk.length):
+        faults = find_flaws(block)
         if exactness and exactness.suspicious(block):
             examination = exactness.examine(_with_data(fd, block))
-            for index, fault in examination.faults:
-                found.faults.setdefault(number + index, fault)
+            faults += examination.faults
             found.notices.update(examination.notices)
             found.noted.update(examination.noted)
-        number += block.ends.count(0, block.size)
+        if faults:
+            rows = block.row_numbers()
+            # What is wrong with how a record is written explains what is wrong with its values.
+            for record, fault in faults:
+                if rows[record] >= 0:
+                    found.faults.setdefault(number + int(rows[record]), fault)
+        found.blank_lines |= bool(block.blank)
+        number += block.rows(0, block.size)
+    found.faults = dict(sorted(found.faults.items()))
     return found
 
 

@@ -1,15 +1,19 @@
 """The first part of a file, as far as a look at it needs: unpacked, its encoding told, its first records."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from importer.engine import encodings
+from importer.engine.blocks import blocks, end_of_records, read_exactly
 from importer.engine.dialect import Dialect
 from importer.engine.encodings import Kind
 from importer.engine.errors import SourceChanged, SourceProblem
+from importer.engine.lines import line_ends
 from importer.engine.plain import Head, Sample
 from importer.engine.records import fields
-from importer.engine.scanner import blocks, end_of_records, read_exactly
+from importer.engine.walk import RECORD_ENDS
 
 SAMPLE_BYTES = 1024 * 1024
 
@@ -68,6 +72,19 @@ def _notes_on_asked(data: bytes, asked: str, odd: str) -> tuple[str, ...]:
     return () if data.isascii() else (f"The text would be valid UTF-8, too, but is read as {asked}: please check.",)
 
 
+def skipped(sample: bytes, dialect: Dialect) -> int:
+    """How many bytes the lines take that come before the header. Raises SourceProblem if there are not so many."""
+    if not dialect.skip_rows:
+        return 0
+    ends = islice(re.finditer(RECORD_ENDS[dialect.line_end], sample), dialect.skip_rows - 1, None)
+    if not (last := next(ends, None)):
+        raise SourceProblem(
+            f"The file's first part has fewer than {dialect.skip_rows:,} lines, which are to be skipped.",
+            advice="Skip fewer, or choose another line end.",
+        )
+    return last.end()
+
+
 @dataclass(frozen=True)
 class SampleRecord:
     """A record's byte offset and line in the plain file, and its values as text."""
@@ -87,14 +104,18 @@ def sample_records(sample: Sample, dialect: Dialect, start: int) -> Iterator[Sam
         # Else a byte more than there is, so that nobody takes the sample's end for the file's.
         end, block_bytes = end_of_records(fd, dialect, start, sample.readable), SAMPLE_BYTES
     try:
-        for block in blocks(fd, dialect, start, 1, end, block_bytes=block_bytes):
+        for block in blocks(fd, dialect, start, 1 + dialect.skip_rows, end, block_bytes=block_bytes):
             data = block.data or read_exactly(fd, block.size, block.offset)
+            blank = set(block.blank)
             low, line = 0, block.first_line
             while low < block.size:
                 high = block.ends.first(low)
+                if low in blank:
+                    low, line = high, line + 1
+                    continue
                 values = (encodings.text(value, dialect.encoding) for value in fields(data[low:high], dialect))
                 yield SampleRecord(block.offset + low, line, tuple(values))
-                line += data.count(b"\n", low, high)
+                line += line_ends(data, dialect.line_end, low, high)
                 low = high
             if block.offset + block.size >= SAMPLE_BYTES:
                 return

@@ -13,6 +13,7 @@ from importer.engine.errors import SourceChanged
 from importer.engine.feed import SourceBytes, Step, leaving_out, open_feed
 from importer.engine.methods import Report, load_data_local
 from importer.engine.numbering import numbered
+from importer.engine.rewrite import rewritten
 from importer.engine.scanner import ChunkRange
 
 
@@ -46,10 +47,11 @@ class Sender:
     def row_count(self) -> int:
         return self._chunk.rows
 
-    def leave_out(self, rows: Collection[int]) -> None:
+    def leave_out(self, rows: Collection[int], *, blank_lines: bool = False) -> None:
+        """Do not send these rows. `blank_lines`: there are lines that are no rows, which are not sent either."""
         if rows:
             self.rows.leave_out(rows)
-            self._left_out = True
+        self._left_out |= bool(rows) or blank_lines
 
     def count(self, low: int, high: int) -> int:
         """How many of the rows in [low, high) are sent."""
@@ -62,7 +64,7 @@ class Sender:
     def send_all(self, statement: str) -> Report:
         """Load the whole chunk. Raises SourceChanged if its bytes are not those that were scanned."""
         chunk = self._chunk
-        steps = self._steps(chunk, 0, chunk.rows)
+        steps = self._steps(chunk)
         feed = open_feed(self._fd, chunk.offset, chunk.length, steps=steps, on_sent=self._on_sent)
         report = load_data_local.load(self.connection, statement, feed)
         self._require(feed.digest)
@@ -71,7 +73,7 @@ class Sender:
     def send(self, statement: str, low: int, high: int) -> Report:
         """Load the rows in [low, high). Cheap only where `low` never goes back."""
         piece = self._piece(low, high)
-        steps = self._steps(piece, low, high)
+        steps = self._steps(piece)
         before = piece.offset - self._chunk.offset
         feed = open_feed(
             self._fd, piece.offset, piece.length, steps=steps, on_sent=lambda sent: self._on_sent(before + sent)
@@ -92,13 +94,17 @@ class Sender:
             self._chunk, offset=offset, length=length, first_row=self._chunk.first_row + low, first_line=line
         )
 
-    def _steps(self, piece: ChunkRange, low: int, high: int) -> tuple[Step, ...]:
-        gaps = self.rows.gaps(low, high) if self._left_out else ()
-        # Last, because the others know the records by their bytes in the file.
-        transcoding = encodings.steps(self._dialect.encoding)
+    def _steps(self, piece: ChunkRange) -> tuple[Step, ...]:
+        gaps = self.rows.gaps(piece.offset, piece.length) if self._left_out else ()
+        steps: list[Step] = []
+        # First what knows the records by their bytes in the file.
         if self._numbers:
-            return (numbered(piece, self._dialect, self._numbers, gaps), *transcoding)
-        return (*([leaving_out(gaps, piece.offset)] if len(gaps) else []), *transcoding)
+            steps.append(numbered(piece, self._dialect, self._numbers, gaps))
+        elif len(gaps):
+            steps.append(leaving_out(gaps, piece.offset))
+        if self._dialect.rewriting:
+            steps.append(rewritten(self._dialect))
+        return (*steps, *encodings.steps(self._dialect.encoding))
 
     def _require(self, digest: str) -> None:
         chunk = self._chunk

@@ -4,15 +4,24 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from importer.engine.boundaries import find_ends
-from importer.engine.dialect import MYSQL_TSV, Dialect
+from importer.engine.dialect import ANY_LINE_END, MYSQL_TSV, Dialect
+from importer.engine.lines import line_ends
 from importer.engine.records import fields
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 # Files with these follow RFC 4180 less often: a quote may be a plain character, as in 6" or "Heroes".
 LOOSE_DELIMITERS = ("\t", "|")
 RECORDS = 1000  # looked at per candidate
+MOST_SKIPPED = 20  # lines before the header
+LINE_END_WORDS = {
+    "\n": "Lines end in LF.",
+    "\r\n": "Lines end in CR LF.",
+    "\r": "Lines end in CR, as on old Macs.",
+    ANY_LINE_END: "Lines end in more than one way (LF, CR LF or CR): each of them ends a record.",
+}
 
 _NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,' ]*(?:[eE][-+]?\d+)?\s?%?")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T].*)?|\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?")
@@ -20,11 +29,16 @@ _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T].*)?|\d{1,2}:\d{2}(?:
 
 @dataclass(frozen=True)
 class Reading:
-    """The sample read in one dialect: the fields of its first records, and how many bytes could be read at all."""
+    """The sample read in one dialect: its first records' fields and where each begins.
+
+    `reach` is how many bytes could be read at all, `stray` how many records had a quote that does not belong.
+    """
 
     dialect: Dialect
     rows: tuple[tuple[bytes, ...], ...]
     reach: int
+    starts: tuple[int, ...]
+    stray: int
 
     @property
     def width(self) -> int:
@@ -44,13 +58,14 @@ class Reading:
 
 
 def sniff(sample: bytes, *, final: bool) -> tuple[Dialect, tuple[str, ...]]:
-    """The dialect that fits the sample best, and in plain words what speaks for it.
+    """The dialect that fits the sample best, and in plain words what speaks for it and how far it fits.
 
     `final`: the sample is the whole file.
     """
     line_end = _line_end(sample, final)
-    readings = [_read(sample, Dialect(delimiter=each, line_end=line_end), final) for each in DELIMITERS]
+    skipped, readings = _readings(sample, line_end, final)
     best = max(readings, key=_fitness)
+    sample = sample[skipped.bytes :]
     best, notes = _without_quotes(sample, best, final)
     best, more = _as_the_server_writes(sample, best, final)
     notes += more
@@ -58,10 +73,75 @@ def sniff(sample: bytes, *, final: bool) -> tuple[Dialect, tuple[str, ...]]:
         best = _read(sample, Dialect(line_end=line_end), final)
         notes = ["No delimiter found: the records are read as a single field each.", *notes]
     else:
-        notes = [_delimiter_note(best, readings), *notes]
+        best, more = _with_trailing_delimiter(sample, best, final)
+        notes = [_delimiter_note(best, readings), *more, *notes]
     header, why = has_header([[value.decode(errors="replace") for value in row] for row in best.rows])
-    notes += ["Lines end in LF." if line_end == "\n" else "Lines end in CR LF.", why]
-    return replace(best.dialect, header=header), tuple(notes)
+    notes += [*skipped.notes, LINE_END_WORDS[line_end], *_literal_quote_notes(best), why]
+    return replace(best.dialect, header=header, skip_rows=skipped.lines), tuple(notes)
+
+
+@dataclass(frozen=True)
+class _Skipped:
+    """Lines before the header, their bytes, and what to say about them."""
+
+    lines: int = 0
+    bytes: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def _readings(sample: bytes, line_end: str, final: bool) -> tuple[_Skipped, list[Reading]]:
+    """The sample read with each delimiter, from the first line that belongs to the table."""
+    candidates = [Dialect(delimiter=each, line_end=line_end) for each in DELIMITERS]
+    readings = [_read(sample, each, final) for each in candidates]
+    best = max(readings, key=_fitness)
+    skipped = _before_the_table(sample, best) if best.divides else _Skipped()
+    if not skipped.lines:
+        return skipped, readings
+    rest = sample[skipped.bytes :]
+    return skipped, [_read(rest, each, final) for each in candidates]
+
+
+def _before_the_table(sample: bytes, best: Reading) -> _Skipped:
+    """The lines of a title or a note before a wider table: single fields, or fewer fields than all records below.
+
+    Only where the table is certain: nearly all records below have the same, larger number of fields.
+    """
+    width = best.width
+    narrow = list(takewhile(lambda row: len(row) < width, best.rows))
+    below = best.rows[len(narrow) :]
+    fits = sum(len(row) == width for row in below)
+    if not narrow or len(narrow) > MOST_SKIPPED or len(below) < 2 or fits < 0.98 * len(below):
+        return _Skipped()
+    # A header with one name less than the table has fields is a header, and an error that must be named.
+    if any(len(row) > max(1, width // 2) for row in narrow):
+        return _Skipped()
+    end = best.starts[len(narrow)]
+    lines = line_ends(sample, best.dialect.line_end, 0, end)
+    said = "The first line is" if lines == 1 else f"The first {lines} lines are"
+    return _Skipped(lines, end, (f"{said} no part of the table (fewer fields than the {width} below): skipped.",))
+
+
+def _with_trailing_delimiter(sample: bytes, best: Reading, final: bool) -> tuple[Reading, list[str]]:
+    """Each record ends in one more delimiter if the last field is empty in all of them, the header's too."""
+    width = best.width
+    full = [row for row in best.rows if len(row) == width]
+    if width < 3 or len(full) < 2 or any(row[-1] for row in full):
+        return best, []
+    # A header with one name less than the records have fields ends without it.
+    if any(len(row) != width for row in best.rows[1:]) or len(best.rows[0]) not in (width, width - 1):
+        return best, []
+    reading = _read(sample, replace(best.dialect, trailing_delimiter=True), final)
+    return reading, ["Each record ends in one more delimiter, which is not taken for a field."]
+
+
+def _literal_quote_notes(best: Reading) -> list[str]:
+    """A space before a quote makes it a part of the value, which is seldom meant."""
+    quote = best.dialect.quote.encode()
+    spaced = quote and next((v for row in best.rows for v in row if v[:1] == b" " and v.lstrip()[:1] == quote), None)
+    if not spaced:
+        return []
+    shown = spaced.decode(errors="replace")[:40]
+    return [f"{shown!r}: the space before the quote makes both part of the value. Please check."]
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> tuple[bool, str]:
@@ -94,15 +174,17 @@ def _kind(value: str) -> str:
 
 
 def _read(sample: bytes, dialect: Dialect, final: bool) -> Reading:
-    ends = find_ends(sample, dialect, final=final)
     rows: list[tuple[bytes, ...]] = []
+    starts: list[int] = []
+    ends = find_ends(sample, dialect, final=final)
     low = 0
     while low < ends.size and len(rows) < RECORDS:
         high = ends.first(low)
         if record := sample[low:high].rstrip(b"\r\n"):
             rows.append(tuple(fields(record, dialect)))
+            starts.append(low)
         low = high
-    return Reading(dialect, tuple(rows), ends.size)
+    return Reading(dialect, tuple(rows), ends.size, tuple(starts), len(ends.flaws))
 
 
 def _fitness(reading: Reading) -> tuple[bool, float, int]:
@@ -111,16 +193,24 @@ def _fitness(reading: Reading) -> tuple[bool, float, int]:
 
 
 def _line_end(sample: bytes, final: bool) -> str:
-    """The line end with which the sample can be read furthest: the other one may stand inside quotes."""
-    if b"\r\n" not in sample:
+    """The line end with which the sample can be read furthest: others may stand inside quotes."""
+    if b"\r" not in sample:
         return "\n"
-    if sample.count(b"\r\n") == sample.count(b"\n"):
+    # A CR at the end of a cut sample may be the first half of a CR LF.
+    sample = sample if final else sample.removesuffix(b"\r")
+    cr_lf, lf, cr = sample.count(b"\r\n"), sample.count(b"\n"), sample.count(b"\r")
+    if cr_lf == lf == cr:
         return "\r\n"
-    reach = {
-        line_end: max(find_ends(sample, Dialect(each, line_end=line_end), final=final).size for each in DELIMITERS)
-        for line_end in ("\n", "\r\n")
-    }
-    return max(reach, key=lambda line_end: reach[line_end])
+    read = {line_end: _most_read(sample, line_end, final) for line_end in ("\n", "\r\n", "\r")}
+    best = max(read, key=lambda line_end: read[line_end])
+    # Only where no single one reads on does every one of them count.
+    return best if read[best][0] >= _most_read(sample, ANY_LINE_END, final)[0] else ANY_LINE_END
+
+
+def _most_read(sample: bytes, line_end: str, final: bool) -> tuple[int, int]:
+    """How many bytes can be read, up to a line end of another kind or a quote that never closes; how many records."""
+    found = [find_ends(sample, Dialect(each, line_end=line_end), final=final) for each in DELIMITERS]
+    return max((ends.size, ends.count(0, ends.size)) for ends in found)
 
 
 def _without_quotes(sample: bytes, best: Reading, final: bool) -> tuple[Reading, list[str]]:
@@ -152,8 +242,9 @@ def _as_the_server_writes(sample: bytes, best: Reading, final: bool) -> tuple[Re
 
 def _delimiter_note(best: Reading, readings: Sequence[Reading]) -> str:
     name = DELIMITERS[best.dialect.delimiter]
-    share = "all" if best.agreement == 1 else f"{best.agreement:.1%} of the"
-    note = f"Delimiter: {name}; {share} records looked at have {best.width} fields."
+    fitting, all_of_them = sum(len(row) == best.width for row in best.rows), len(best.rows)
+    share = f"all {all_of_them:,}" if fitting == all_of_them else f"{fitting:,} of {all_of_them:,}"
+    note = f"Delimiter: {name}; {share} sample records have {best.width} fields."
     rivals = [
         DELIMITERS[each.dialect.delimiter]
         for each in readings

@@ -3,36 +3,69 @@
 What the servers do (READ_INFO::read_field in sql/sql_load.cc, the same in MySQL and MariaDB):
 
 - A field is enclosed only if its very first byte is the quote; elsewhere in an unenclosed field a quote is literal.
-- In an enclosed field two quotes stand for one. A single quote closes the field only if the delimiter, the line end or
-  the end of the data follows; otherwise it is literal and the field goes on.
-- The delimiter and the line end count outside enclosed fields only.
+- In an enclosed field two quotes stand for one. A single quote closes the field if the delimiter, the line end or the
+  end of the data follows.
+- The delimiter and the line end count outside enclosed fields only. Of a delimiter of several characters the first
+  occurrence counts: `|||` is `||` and `|`.
 - The escape character takes the next byte with it, whatever that is, in both kinds of field.
 - Only the dialect's own line end ends a record: with CR LF, a bare LF is data; with LF, the CR before it is data.
+
+One thing is read otherwise. A single quote in an enclosed field that closes nothing, as in `"5" disk",`, is literal to
+the servers, and the field goes on: over many lines, in silence. Here such a *stray quote* closes its field, which goes
+on unenclosed to the next delimiter or line end, as Python's csv module has it. The record is bad and never sent, so
+the servers never read one; and it ends where its line does.
 """
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from importer.engine.dialect import Dialect
+from importer.engine.dialect import ANY_LINE_END, Dialect
+from importer.engine.lines import line_ends
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A quote in a record: its byte offset from the record's start, its physical line, its field's number from 1."""
+
+    offset: int
+    line: int
+    field: int
 
 
 class RecordWalk:
     """Reads one record, piece by piece, in constant memory.
 
-    `open_line` is the line of the quote that is open where the last piece ended, 0 if none is. `foreign_line` is the
-    first line that ends, outside quotes, in another line end than the dialect's, 0 if none does.
+    `fields` counts its fields. `opened` is the last quote that opened a field, `is_open` whether it still does where
+    the last piece ended. `stray` is the first stray quote, `opened_astray` the one that opened its field. `longest` is
+    the quote that opened the longest enclosed field of those that were closed. `foreign_line` is the first line that
+    ends, outside quotes, in another line end than the dialect's, 0 if none does.
+
+    With `literal` a quote at the very start is not taken for one.
     """
 
-    def __init__(self, dialect: Dialect, line: int = 1) -> None:
+    def __init__(self, dialect: Dialect, line: int = 1, *, literal: bool = False) -> None:
+        self._dialect = dialect
         self._quote = dialect.quote.encode()
-        self._stops, self._events = _stops(dialect), _events(dialect)
+        self._stops = _stops(dialect)
         self._line = line
+        self._counted = 0  # up to where in the piece at hand lines are counted
+        self._before = b""
         self._length = 0
+        self._start = 0  # where the record goes on in the piece at hand
         self._held = b""
-        self._state = "start"  # of a field; then "plain" or "enclosed"
-        self.open_line = 0
+        self._state = "plain" if literal else "start"  # of a field; then "plain" or "enclosed"
+        self._longest_length = 0
+        self.fields = 1
+        self.opened: Quote | None = None
+        self.stray: Quote | None = None
+        self.opened_astray: Quote | None = None
+        self.longest: Quote | None = None
         self.foreign_line = 0
+
+    @property
+    def is_open(self) -> bool:
+        return self._state == "enclosed"
 
     def feed(self, data: bytes, start: int = 0, *, final: bool = False) -> int:
         """Read on in data[start:]. The record's length in bytes if its end has been found, else 0.
@@ -41,97 +74,144 @@ class RecordWalk:
         """
         if self._held:
             data, start = self._held + data[start:], 0
+        self._start = self._counted = start
         end, found = self._read(data, start, final)
         self._length += end - start
-        if found or (final and self._state != "enclosed"):
+        if found or (final and not self.is_open):
             return self._length
-        self._line += data.count(b"\n", start, end)
-        # Whether these bytes are a closing quote, a line end or an escape shows in the next piece.
+        self._line_at(data, end)
+        self._before = data[end - 1 : end] or self._before
+        # Whether these bytes are a closing quote, a line end, a delimiter or an escape shows in the next piece.
         self._held = data[end:]
         return 0
 
     def _read(self, data: bytes, start: int, final: bool) -> tuple[int, bool]:
         """How far it could be read, and whether that is the record's end."""
-        position, opened = start, -1
+        events = _events(self._dialect, final)
+        position = start
         while position < len(data):
             if self._state == "start":
                 enclosed = bool(self._quote) and data.startswith(self._quote, position)
                 self._state = "enclosed" if enclosed else "plain"
-                opened = position if enclosed else -1
-                position += enclosed
+                if enclosed:
+                    self.opened = self._quote_at(data, position)
+                    position += 1
             stop = self._stops[self._state].search(data, position)
             if not stop:
-                position = len(data)
-                break
-            event = self._events[self._state].match(data, stop.start())
+                return len(data), False
+            event = events[self._state].match(data, stop.start())
             if not event:
                 position = stop.end()
                 continue
-            position, kind = event.end(), event.lastgroup
-            if kind in ("foreign", "foreign_record") and not self.foreign_line:
-                self.foreign_line = self._line + data.count(b"\n", start, event.start())
-            if kind in ("record", "foreign_record"):
+            if event.lastgroup == "unsure":
+                return event.start(), False
+            position = event.end()
+            if self._ends_record(event.lastgroup, data, event.start()):
                 return position, True
-            if kind == "unsure" and not final:
-                position = event.start()
-                break
-            if kind == "field" or (kind == "unsure" and event[0] == self._quote):
-                self._state = "start"
-        if self._state != "enclosed":
-            self.open_line = 0
-        elif opened >= 0:
-            self.open_line = self._line + data.count(b"\n", start, opened)
         return position, False
+
+    def _ends_record(self, kind: str | None, data: bytes, at: int) -> bool:
+        """Take note of what happens at data[at]; whether the record ends with it."""
+        if kind in ("foreign", "foreign_record") and not self.foreign_line:
+            self.foreign_line = self._line_at(data, at)
+        if kind in ("field", "record", "closed") and self.is_open:
+            self._close(at)
+        if kind == "stray":
+            self._go_astray(data, at)
+        if kind == "field":
+            self.fields += 1
+            self._state = "start"
+        if kind == "closed":
+            self._state = "plain"
+        return kind in ("record", "foreign_record")
+
+    def _close(self, at: int) -> None:
+        assert self.opened
+        length = self._length + at - self._start - self.opened.offset
+        if length > self._longest_length:
+            self._longest_length, self.longest = length, self.opened
+
+    def _go_astray(self, data: bytes, at: int) -> None:
+        self._state = "plain"
+        if not self.stray:
+            self.stray, self.opened_astray = self._quote_at(data, at), self.opened
+
+    def _quote_at(self, data: bytes, at: int) -> Quote:
+        return Quote(self._length + at - self._start, self._line_at(data, at), self.fields)
+
+    def _line_at(self, data: bytes, at: int) -> int:
+        before = self._before if self._counted == self._start else b""
+        self._line += line_ends(data, self._dialect.line_end, self._counted, at, before)
+        self._counted = at
+        return self._line
 
 
 @dataclass(frozen=True)
 class Marks:
-    """A dialect's characters as patterns over bytes; one that is not set matches nothing."""
+    """A dialect's characters as patterns over bytes; one that is not set matches nothing.
+
+    `cut_delimiter` matches what may be the first part of a delimiter at the end of the data.
+    """
 
     delimiter: bytes
+    cut_delimiter: bytes
     quote: bytes
     escape: bytes
-    line_end: bytes
 
     @classmethod
     def of(cls, dialect: Dialect) -> "Marks":
-        quote, escape = (re.escape(each.encode()) or rb"(?!)" for each in (dialect.quote, dialect.escape))
-        return cls(re.escape(dialect.delimiter.encode()), quote, escape, dialect.line_end.encode())
+        quote, escape = (re.escape(each.encode()) or NOTHING for each in (dialect.quote, dialect.escape))
+        delimiter = dialect.delimiter_bytes
+        parts = [re.escape(delimiter[:length]) for length in range(1, len(delimiter))]
+        cut = rb"(?:%b)\Z" % b"|".join(parts) if parts else NOTHING
+        return cls(re.escape(delimiter), cut, quote, escape)
 
 
-def one_of(*characters: str) -> bytes:
+NOTHING = rb"(?!)"
+
+
+def one_of(*characters: bytes) -> bytes:
     """A pattern for one byte that is one of these; without any, one that matches nothing."""
-    return rb"[%b]" % re.escape("".join(characters).encode()) if any(characters) else rb"(?!)"
+    return rb"[%b]" % re.escape(b"".join(characters)) if any(characters) else NOTHING
 
 
-def none_of(*characters: str) -> bytes:
+def none_of(*characters: bytes) -> bytes:
     """A pattern for one byte that is none of these."""
-    return rb"[^%b]" % re.escape("".join(characters).encode()) if any(characters) else b"."
+    return rb"[^%b]" % re.escape(b"".join(characters)) if any(characters) else b"."
 
 
 @lru_cache
 def _stops(dialect: Dialect) -> dict[str, re.Pattern[bytes]]:
     """Where something may happen, in an unenclosed and in an enclosed field: a class of bytes, found fast."""
+    escape = dialect.escape.encode()
     return {
-        "plain": re.compile(one_of(dialect.delimiter, dialect.escape, "\r\n")),
-        "enclosed": re.compile(one_of(dialect.quote, dialect.escape)),
+        "plain": re.compile(one_of(dialect.delimiter_bytes[:1], escape, b"\r\n")),
+        "enclosed": re.compile(one_of(dialect.quote.encode(), escape)),
     }
 
 
+# What ends a record outside quotes, and what looks like a line end and is another: the latter is tried first.
+_FOREIGN_RECORD = {"\n": rb"\r\n", "\r": rb"\r(?=\n)"}
+RECORD_ENDS = {"\n": rb"\n", "\r\n": rb"\r\n", "\r": rb"\r", ANY_LINE_END: rb"\r\n|\n|\r"}
+_FOREIGN = {"\r\n": rb"\n", "\r": rb"\n"}
+
+
 @lru_cache
-def _events(dialect: Dialect) -> dict[str, re.Pattern[bytes]]:
-    """What happens there, if anything does; `unsure` stands at the end of a piece."""
+def _events(dialect: Dialect, final: bool) -> dict[str, re.Pattern[bytes]]:
+    """What happens there, if anything does; `unsure` stands at the end of a piece that is not the last."""
     marks = Marks.of(dialect)
     d, q, e = marks.delimiter, marks.quote, marks.escape
-    if dialect.line_end == "\n":
-        plain = rb"(?P<foreign_record>\r\n)|(?P<record>\n)"
-        enclosed = rb"(?P<foreign>%b\r\n)|(?P<record>%b\n)" % (q, q)
-    else:
-        plain = rb"(?P<record>\r\n)|(?P<foreign>\n)"
-        enclosed = rb"(?P<record>%b\r\n)|(?P<foreign>%b\n)" % (q, q)
+    foreign_record, record, foreign = (
+        each.get(dialect.line_end, NOTHING) for each in (_FOREIGN_RECORD, RECORD_ENDS, _FOREIGN)
+    )
+    cut = rb"\r\Z|%b" % marks.cut_delimiter
+    unsure_plain = NOTHING if final else rb"%b|%b\Z" % (cut, e)
+    unsure_enclosed = NOTHING if final else rb"%b(?:%b|\Z)|%b\Z" % (q, cut, e)
+    ends = rb"(?P<foreign_record>%b)|(?P<record>%b)|(?P<foreign>%b)" % (foreign_record, record, foreign)
+    closes = rb"(?P<foreign>%b(?:%b|%b))|(?P<record>%b(?:%b))" % (q, foreign_record, foreign, q, record)
     patterns = {
-        "plain": rb"(?P<skip>%b.)|(?P<field>%b)|%b|(?P<unsure>(?:%b|\r)\Z)" % (e, d, plain, e),
-        "enclosed": rb"(?P<skip>%b.|(?:%b%b)++)|(?P<field>%b%b)|%b|(?P<unsure>%b\r?\Z|%b\Z)"
-        % (e, q, q, q, d, enclosed, q, e),
+        "plain": rb"(?P<skip>%b.)|(?P<field>%b)|(?P<unsure>%b)|%b" % (e, d, unsure_plain, ends),
+        "enclosed": rb"(?P<skip>%b.|(?:%b%b)++)|(?P<field>%b%b)|(?P<unsure>%b)|%b|(?P<closed>%b\Z)|(?P<stray>%b)"
+        % (e, q, q, q, d, unsure_enclosed, closes, q, q),
     }
     return {state: re.compile(pattern, re.DOTALL) for state, pattern in patterns.items()}

@@ -20,27 +20,68 @@ DIALECTS = (
     Dialect(delimiter="|", quote="", line_end="\r\n"),
     Dialect(escape="\\"),
     Dialect(escape="\\", line_end="\r\n"),
+    Dialect(line_end="\r"),
+    Dialect(escape="\\", line_end="\r", blank_lines="keep"),
+    Dialect(delimiter="||"),
+    Dialect(delimiter="ab", line_end="\r\n", blank_lines="keep"),
+    Dialect(delimiter="|~|", quote="'", line_end="\r", trailing_delimiter=True),
+    Dialect(delimiter=";", trailing_delimiter=True),
+)
+# The server cannot be told these: their records are rewritten.
+REWRITTEN = (
+    Dialect(line_end="any"),
+    Dialect(escape="\\", line_end="any"),
+    Dialect(delimiter="é"),
+    Dialect(delimiter="||", quote="'", line_end="any"),
+    Dialect(delimiter="||", trailing_delimiter=True),
+    Dialect(unquoted_empty_is_null=True),
+    Dialect(escape="\\", unquoted_empty_is_null=True, blank_lines="keep"),
 )
 
 
 @dataclass
 class Reading:
-    """Where each record ends, its values (None for NULL), and what a scan must refuse."""
+    """Where each record ends, its values (None for NULL), and what a scan must refuse.
+
+    `bad` are the numbers of records with a stray quote, `blank` those of lines with nothing in them.
+    """
 
     ends: list[int] = field(default_factory=list)
     rows: list[list[bytes | None]] = field(default_factory=list)
-    foreign: bool = False  # a line end of the other kind, where a record or a quoted field seems to end
+    bad: set[int] = field(default_factory=set)
+    blank: set[int] = field(default_factory=set)
+    foreign: bool = False  # a line end of another kind, where a record or a quoted field seems to end
     unclosed: bool = False
+
+    def sent(self, dialect: Dialect) -> list[int]:
+        """The numbers of the records that a server is sent."""
+        skipped = self.blank if dialect.blank_lines == "skip" else set()
+        return [number for number in range(len(self.ends)) if number not in self.bad | skipped]
+
+    def record(self, number: int) -> tuple[int, int]:
+        return self.ends[number - 1] if number else 0, self.ends[number]
+
+
+LINE_ENDS = {"any": (b"\r\n", b"\n", b"\r")}
+FOREIGN = {"\n": (b"\r\n",), "\r\n": (b"\n",), "\r": (b"\r\n", b"\n"), "any": ()}
 
 
 def read(data: bytes, dialect: Dialect) -> Reading:
     reading, position, row = Reading(), 0, []
+    line_ends = LINE_ENDS.get(dialect.line_end, (dialect.line_end.encode(),))
     while position < len(data):
+        start = position
         value, position, ended_by = _read_field(data, position, dialect, reading)
         row.append(value)
+        nothing = data[start:position] in line_ends
         if ended_by == "delimiter" and position == len(data):
-            row.append(b"")
+            row.append(None if dialect.unquoted_empty_is_null else b"")
+            nothing = True
         if ended_by != "delimiter" or position == len(data):
+            if len(row) == 1 and nothing:
+                reading.blank.add(len(reading.ends))
+            if len(row) > 1 and nothing and dialect.trailing_delimiter:
+                row.pop()
             reading.ends.append(position)
             reading.rows.append(row)
             row = []
@@ -49,16 +90,20 @@ def read(data: bytes, dialect: Dialect) -> Reading:
 
 def _read_field(data: bytes, position: int, dialect: Dialect, reading: Reading) -> tuple[bytes | None, int, str]:
     """The value, where the next field begins, and what ended this one."""
-    delimiter, quote, escape, line_end = (
-        each.encode() for each in (dialect.delimiter, dialect.quote, dialect.escape, dialect.line_end)
-    )
-    foreign = b"\r\n" if line_end == b"\n" else b"\n"
+    delimiter, quote, escape = (each.encode() for each in (dialect.delimiter, dialect.quote, dialect.escape))
+    line_ends = LINE_ENDS.get(dialect.line_end, (dialect.line_end.encode(),))
+    foreign = FOREIGN[dialect.line_end]
     enclosed = bool(quote) and data[position : position + 1] == quote
+    opened = enclosed
     position += enclosed
     value, null, escaped_until = b"", False, -1
 
     def ended(at: int, by: str) -> tuple[bytes | None, int, str]:
-        return (None if null and value == b"N" else value), at, by
+        empty = dialect.unquoted_empty_is_null and not opened and not value
+        return (None if empty or (null and value == b"N") else value), at, by
+
+    def here(marks: tuple[bytes, ...], at: int) -> bytes:
+        return next((mark for mark in marks if data.startswith(mark, at)), b"")
 
     while position < len(data):
         byte = data[position : position + 1]
@@ -73,23 +118,28 @@ def _read_field(data: bytes, position: int, dialect: Dialect, reading: Reading) 
                 value += quote
                 position += 2
             elif data.startswith(delimiter, after):
-                return ended(after + 1, "delimiter")
-            elif data.startswith(line_end, after):
-                return ended(after + len(line_end), "line end")
+                return ended(after + len(delimiter), "delimiter")
+            elif here(foreign, after):
+                reading.foreign = True
+                value += byte
+                position += 1
+            elif mark := here(line_ends, after):
+                return ended(after + len(mark), "line end")
             elif after == len(data):
                 return ended(after, "end of data")
             else:
-                reading.foreign |= data.startswith(foreign, after)
-                value += byte
+                reading.bad.add(len(reading.ends))
+                enclosed = False
                 position += 1
-        elif not enclosed and byte == delimiter:
-            return ended(position + 1, "delimiter")
-        elif not enclosed and data.startswith(line_end, position):
+        elif not enclosed and data.startswith(delimiter, position):
+            return ended(position + len(delimiter), "delimiter")
+        elif not enclosed and (mark := here(line_ends, position)):
             cr_before = value.endswith(b"\r") and position != escaped_until
-            reading.foreign |= line_end == b"\n" and cr_before
-            return ended(position + len(line_end), "line end")
+            reading.foreign |= dialect.line_end == "\n" and cr_before
+            reading.foreign |= bool(here(foreign, position))
+            return ended(position + len(mark), "line end")
         else:
-            reading.foreign |= not enclosed and line_end == b"\r\n" and byte == b"\n"
+            reading.foreign |= not enclosed and bool(here(foreign, position)) and dialect.line_end != "\n"
             value += byte
             position += 1
     reading.unclosed |= enclosed
@@ -98,12 +148,15 @@ def _read_field(data: bytes, position: int, dialect: Dialect, reading: Reading) 
 
 
 @st.composite
-def documents(draw: st.DrawFn, most: int = 24) -> tuple[Dialect, bytes]:
+def documents(
+    draw: st.DrawFn, most: int = 24, dialects: tuple[Dialect, ...] = DIALECTS + REWRITTEN
+) -> tuple[Dialect, bytes]:
     """A dialect, and bytes in which its own characters stand in all kinds of wrong places."""
-    dialect = draw(st.sampled_from(DIALECTS))
-    quote, delimiter, line_end = dialect.quote or '"', dialect.delimiter, dialect.line_end
+    dialect = draw(st.sampled_from(dialects))
+    quote, delimiter = dialect.quote or '"', dialect.delimiter
+    line_end = "\r\n" if dialect.line_end == "any" else dialect.line_end
     tokens = [
-        quote, delimiter, line_end, "\n", "\r", "\r\n", "\\", "\0", "a", "N", "é", "東",
+        quote, delimiter, delimiter[0], line_end, "\n", "\r", "\r\n", "\\", "\0", "a", "N", "é", "東",
         quote * 2, delimiter + quote, quote + delimiter, quote + line_end, line_end + quote,
     ]  # fmt: skip
     return dialect, "".join(draw(st.lists(st.sampled_from(tokens), min_size=1, max_size=most))).encode()

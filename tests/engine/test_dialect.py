@@ -15,9 +15,9 @@ class TestWhatIsAllowed:
         "values",
         [
             {"delimiter": ""},
-            {"delimiter": ",,"},
-            {"delimiter": "é"},
+            {"delimiter": ",,,,,,,,,,,"},
             {"delimiter": "\n"},
+            {"delimiter": "|\r"},
             {"delimiter": "\r"},
             {"delimiter": "\0"},
             {"quote": '""'},
@@ -25,7 +25,9 @@ class TestWhatIsAllowed:
             {"quote": "„"},
             {"escape": "/"},
             {"line_end": ""},
-            {"line_end": "\r"},
+            {"line_end": "\n\n"},
+            {"skip_rows": -1},
+            {"blank_lines": "drop"},
         ],
     )
     def test_what_the_server_cannot_be_told_is_refused_by_name(self, values):
@@ -35,7 +37,8 @@ class TestWhatIsAllowed:
         assert caught.value.advice.startswith("It can be ")
 
     @pytest.mark.parametrize(
-        "values", [{"delimiter": '"'}, {"quote": "\\", "escape": "\\"}, {"delimiter": "\\", "escape": "\\"}]
+        "values",
+        [{"delimiter": '"'}, {"delimiter": '|"'}, {"quote": "\\", "escape": "\\"}, {"delimiter": "\\", "escape": "\\"}],
     )
     def test_one_character_cannot_mean_two_things(self, values):
         with pytest.raises(SourceProblem, match="must differ"):

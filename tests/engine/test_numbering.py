@@ -6,16 +6,17 @@ from hypothesis import strategies as st
 
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.errors import SourceProblem
-from importer.engine.feed import open_feed
-from importer.engine.numbering import numbered, whole_records
+from importer.engine.feed import open_feed, whole_records
+from importer.engine.lines import line_ends
+from importer.engine.numbering import numbered
 from importer.engine.records import records
 from importer.engine.scanner import ChunkRange, scan
-from tests.engine.reference import documents, in_file
+from tests.engine.reference import documents, in_file, read
 from tests.engine.test_feed import drained
 
 
 def as_numbered(raw: bytes, row: int, line: int, width: int, dialect: Dialect) -> bytes:
-    mark = dialect.delimiter.encode()
+    mark = dialect.delimiter_bytes
     return b"%0*d%b%0*d%b" % (width, row, mark, width, line, mark) + raw
 
 
@@ -31,20 +32,22 @@ def test_each_record_has_its_row_and_line_whatever_is_left_out(document, chunk_b
         for chunk in chunks:
             raw = data[chunk.offset : chunk.offset + chunk.length]
             found = list(records(raw, dialect))
+            blank = read(raw, dialect).blank if dialect.blank_lines == "skip" else set()
             left_out = data_of_left_out.draw(st.sets(st.integers(0, len(found) - 1)))
             ranges = [(chunk.offset + found[at].start, chunk.offset + found[at].end) for at in sorted(left_out)]
             feed = open_feed(fd, chunk.offset, chunk.length, steps=[numbered(chunk, dialect, ("row", "line"), ranges)])
             width = len(str(max(row, line) + chunk.length))
             expected = b""
             for at, record in enumerate(found):
-                if at not in left_out:
+                if at not in left_out | blank:
+                    number = row + at - len([each for each in blank if each < at])
                     expected += as_numbered(
-                        raw[record.start : record.end], row + at, line + record.line - 1, width, dialect
+                        raw[record.start : record.end], number, line + record.line - 1, width, dialect
                     )
             assert drained(feed) == expected
             assert feed.digest == chunk.digest
-            row += len(found)
-            line += raw.count(b"\n")
+            row += len(found) - len(blank)
+            line += line_ends(raw, dialect.line_end)
 
 
 def test_ranges_that_join_leave_out_every_record_between_them():

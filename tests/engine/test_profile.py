@@ -114,11 +114,12 @@ class TestNotACsvFile:
         assert ("blank lines only" in what) == (b"\n" in content)
 
     def test_lines_that_end_with_cr_alone(self, source):
-        problem = refusal(source("id,name\r1,a\r2,b\r"))
-        assert "end with CR alone" in problem.what
-        assert "LF or CR LF" in problem.advice
+        profile = profile_file(source("id,name\r1,a\r\r2,b\r"))
+        assert profile.dialect.line_end == "\r"
+        assert (profile.rows, profile.lines) == ((("1", "a"), ("2", "b")), (2, 4))
+        assert "Lines end in CR, as on old Macs." in profile.notes
 
-    def test_a_cr_in_a_value_is_none_of_these(self, source):
+    def test_a_cr_in_a_value_is_no_line_end(self, source):
         assert profile_file(source('"a\rb",c'), replace(RFC4180, header=False)).rows == (("a\rb", "c"),)
 
     def test_a_header_and_no_data(self, source):
@@ -159,8 +160,9 @@ class TestNotACsvFile:
     def test_an_unclosed_quote_with_its_line(self, source):
         assert refusal(source('id,name\n1,a\n2,"b\n3,c\n')).where == "data.csv, line 3"
 
-    def test_mixed_line_ends_with_the_line(self, source):
-        assert refusal(source("id,name\n1,a\n2,b\r\n3,c\n")).where == "data.csv, line 3"
+    def test_mixed_line_ends_read_as_one_of_them(self, source):
+        asked = replace(RFC4180, line_end="\n")
+        assert refusal(source("id,name\n1,a\n2,b\r\n3,c\n"), asked).where == "data.csv, line 3"
 
     def test_a_dialect_that_does_not_fit(self, source):
         assert "CR LF" in refusal(source("id,name\r\n1,a\r\n"), RFC4180).what

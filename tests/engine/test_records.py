@@ -3,11 +3,12 @@
 import os
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 from importer.engine.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.errors import SourceProblem
 from importer.engine.records import Record, fields, locate, records
+from importer.engine.records import values as values_or_null
 from importer.engine.scanner import scan
 from tests.engine.reference import documents, in_file, read
 
@@ -20,10 +21,14 @@ class TestRecords:
     def test_records_and_fields_are_those_of_the_reference(self, document):
         dialect, data = document
         reading = read(data, dialect)
+        assume(not reading.foreign)
         found = list(records(data, dialect))
         assert [record.end for record in found] == reading.ends
         values = [fields(data[record.start : record.end], dialect) for record in found]
-        assert values == [[rb"\N" if value is None else value for value in row] for row in reading.rows]
+        if dialect.unquoted_empty_is_null:
+            assert [values_or_null(data[each.start : each.end], dialect) for each in found] == reading.rows
+        else:
+            assert values == [[rb"\N" if value is None else value for value in row] for row in reading.rows]
 
     @EXAMPLES
     @given(document=documents())
@@ -47,7 +52,8 @@ class TestFields:
         [
             (b'"C:\\new\\",b\n', [b"C:\\new\\", b"b"]),
             (b'5" disk,"say ""hi""",""\n', [b'5" disk', b'say "hi"', b""]),
-            (b'"a"b","c"', [b'a"b', b"c"]),
+            (b'"a"b","c"', [b'ab"', b"c"]),
+            (b'"a""b"c"d,"e"\n', [b'a"bc"d', b"e"]),
             (b"a,", [b"a", b""]),
             (b"\n", [b""]),
             (b'a,"b', [b"a", b'"b']),
@@ -68,10 +74,11 @@ class TestLocate:
     @given(document=documents())
     def test_every_row_of_every_chunk_is_found_with_its_line_and_bytes(self, document):
         dialect, data = document
-        expected = list(records(data, dialect))
+        blank = read(data, dialect).blank if dialect.blank_lines == "skip" else ()
+        expected = [record for number, record in enumerate(records(data, dialect)) if number not in blank]
         with in_file(data) as fd:
             try:
-                chunks = list(scan(fd, dialect, start=0, first_line=1, end=len(data), chunk_bytes=10))
+                chunks = list(scan(fd, dialect, start=0, first_line=1, end=len(data), chunk_bytes=10, tolerate=True))
             except SourceProblem:
                 return
             found = [

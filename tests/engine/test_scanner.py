@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from importer.engine.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.scanner import ChunkRange, scan
-from tests.engine.reference import documents, in_file, read
+from tests.engine.reference import Reading, documents, in_file, read
 
 EXAMPLES = settings(max_examples=1000, derandomize=True, deadline=None)
 CRLF = Dialect(line_end="\r\n")
@@ -37,10 +38,31 @@ def refusal(data: bytes, dialect: Dialect = RFC4180, **options) -> SourceProblem
 
 
 def without_blank_end(data: bytes, dialect: Dialect) -> bytes:
+    if dialect.escape or dialect.blank_lines == "keep":
+        return data
+    if dialect.line_end == "any":
+        bare = data.rstrip(b"\r\n")
+        return bare + (b"\r\n" if data.startswith(b"\r\n", len(bare)) else data[len(bare) :][:1]) if bare else b""
     end = dialect.line_end.encode()
-    while not dialect.escape and (data.endswith(end * 2) or data == end):
+    while data.endswith(end * 2) or data == end:
         data = data.removesuffix(end)
     return data
+
+
+def lines_before(data: bytes, dialect: Dialect) -> int:
+    ends = rb"\n" if dialect.line_end in ("\n", "\r\n") else rb"\r\n|\n|\r"
+    return len(re.findall(ends, data))
+
+
+def _without_trailing_delimiter(data: bytes, reading: Reading, dialect: Dialect) -> set[int]:
+    """The numbers of the records that lack it, where the dialect has one."""
+    records = [data[slice(*reading.record(number))] for number in range(len(reading.ends))]
+    lacking = (number for number, raw in enumerate(records) if not _trailed(raw, dialect))
+    return set(lacking) - reading.blank if dialect.trailing_delimiter else set()
+
+
+def _trailed(raw: bytes, dialect: Dialect) -> bool:
+    return raw.rstrip(b"\r\n").endswith(dialect.delimiter_bytes)
 
 
 class TestRecordEnds:
@@ -53,10 +75,16 @@ class TestRecordEnds:
             # It may be the last record of the file, after some that are fine: what counts is that there is a refusal.
             refusal(data, dialect, chunk_bytes=1, block_bytes=block_bytes)
             return
-        chunks = scanned(data, dialect, chunk_bytes=1, block_bytes=block_bytes)
+        chunks = scanned(data, dialect, chunk_bytes=1, block_bytes=block_bytes, tolerate=True)
         expected = [end for end in reading.ends if end <= len(without_blank_end(data, dialect))]
         assert [chunk.offset + chunk.length for chunk in chunks] == expected
-        assert all(chunk.rows == 1 for chunk in chunks)
+        skipped = reading.blank if dialect.blank_lines == "skip" else set()
+        assert [chunk.rows for chunk in chunks] == [number not in skipped for number in range(len(expected))]
+        untrailed = _without_trailing_delimiter(data, reading, dialect)
+        bad = (reading.bad | skipped | untrailed) & set(range(len(expected)))
+        assert {chunk.number for chunk in chunks if chunk.suspect} == bad
+        if bad - skipped:
+            refusal(data, dialect, chunk_bytes=1, block_bytes=block_bytes)
 
     @EXAMPLES
     @given(
@@ -78,9 +106,14 @@ class TestRecordEnds:
         for block_bytes in range(1, len(data), 7):
             assert sum(chunk.rows for chunk in scanned(data, block_bytes=block_bytes)) == 50
 
-    def test_literal_quotes_keep_to_their_field(self):
-        data = b'5" disk,a\n"x"y,\nz",b\n"",""""\n'
-        assert [chunk.length for chunk in scanned(data, chunk_bytes=1)] == [10, 11, 8]
+    def test_quotes_inside_unenclosed_fields_are_literal(self):
+        data = b'5" disk,a\nx"y\n"",""""\n'
+        assert [chunk.length for chunk in scanned(data, chunk_bytes=1)] == [10, 4, 8]
+
+    def test_a_record_with_a_stray_quote_ends_where_its_line_does(self):
+        data = b'a,b\n"x"y,1\nz",b\n"",""""\n'
+        chunks = scanned(data, chunk_bytes=1, tolerate=True)
+        assert [(chunk.length, chunk.suspect) for chunk in chunks] == [(4, False), (7, True), (5, False), (8, False)]
 
     def test_nul_bytes_are_data(self):
         assert scanned(b"a\0,b\n\0\n", chunk_bytes=1)[1].length == 2
@@ -92,15 +125,18 @@ class TestChunks:
     def test_chunks_are_as_large_as_they_may_be_and_join_to_the_file(self, document, chunk_bytes, block_bytes):
         dialect, data = document
         try:
-            chunks = scanned(data, dialect, chunk_bytes, block_bytes=block_bytes)
-            records = scanned(data, dialect, 1, block_bytes=block_bytes)
+            chunks = scanned(data, dialect, chunk_bytes, block_bytes=block_bytes, tolerate=True)
+            records = scanned(data, dialect, 1, block_bytes=block_bytes, tolerate=True)
         except SourceProblem:
             return
         assert b"".join(data[c.offset : c.offset + c.length] for c in chunks) == without_blank_end(data, dialect)
-        assert sum(chunk.rows for chunk in chunks) == len(records)
+        assert sum(chunk.rows for chunk in chunks) == sum(record.rows for record in records)
+        offsets = {record.offset for record in records}
         for chunk in chunks:
-            assert chunk.length <= chunk_bytes or chunk.rows == 1
-            assert chunk.first_line == data[: chunk.offset].count(b"\n") + 1
+            assert (
+                chunk.length <= chunk_bytes or len(offsets & {*range(chunk.offset, chunk.offset + chunk.length)}) == 1
+            )
+            assert chunk.first_line == lines_before(data[: chunk.offset], dialect) + 1
             assert chunk.first_row == sum(each.rows for each in chunks[: chunk.number]) + 1
             assert chunk.digest == xxhash.xxh3_64(data[chunk.offset : chunk.offset + chunk.length]).hexdigest()
         length_at = {record.offset: record.length for record in records}
@@ -112,7 +148,7 @@ class TestChunks:
     def test_going_on_after_any_chunk_gives_the_same_chunks(self, document, chunk_bytes):
         dialect, data = document
         try:
-            chunks = scanned(data, dialect, chunk_bytes)
+            chunks = scanned(data, dialect, chunk_bytes, tolerate=True)
         except SourceProblem:
             return
         for before, after in pairwise(chunks):
@@ -123,6 +159,7 @@ class TestChunks:
                 chunk_bytes,
                 start=start,
                 first_line=line,
+                tolerate=True,
                 number=after.number,
                 first_row=after.first_row,
             )
@@ -161,14 +198,31 @@ class TestBlankLines:
         [chunk] = scanned(b"a,b\n" + b"\n" * 700_000)
         assert (chunk.rows, chunk.length) == (1, 4)
 
-    def test_blank_lines_in_the_middle_stay_for_the_server_to_refuse(self):
-        assert [chunk.rows for chunk in scanned(b"a,b\n\n\nc,d\n\n")] == [4]
+    def test_in_the_middle_they_are_no_rows_but_must_not_be_sent(self):
+        assert [(chunk.rows, chunk.suspect) for chunk in scanned(b"a,b\n\n\nc,d\n\n")] == [(2, True)]
+        assert [(chunk.rows, chunk.suspect) for chunk in scanned(b'a,"\n\n"\nc,d\n\n')] == [(2, False)]
 
-    def test_where_the_dialect_escapes_they_are_empty_values(self):
+    def test_only_their_own_chunk_is_suspect(self):
+        chunks = scanned(b"a,b\nc,d\n\ne,f\n", chunk_bytes=5)
+        assert [(chunk.rows, chunk.suspect) for chunk in chunks] == [(1, False), (1, True), (1, False)]
+
+    def test_a_chunk_can_be_nothing_else(self):
+        chunks = scanned(b"a\n" + b"\n" * 10 + b"b\n", chunk_bytes=4)
+        assert [chunk.rows for chunk in chunks] == [1, 0, 0, 1]
+        assert chunks[-1].first_line == 12
+
+    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "any"])
+    def test_kept_ones_are_records_wherever_they_are(self, end):
+        mark = "\r\n" if end == "any" else end
+        data = f"{mark}a{mark}{mark}{mark}".encode()
+        assert [chunk.rows for chunk in scanned(data, Dialect(line_end=end, blank_lines="keep"))] == [4]
+
+    def test_what_mysql_writes_keeps_them(self):
         assert [chunk.rows for chunk in scanned(b"a\n\n\n", MYSQL_TSV)] == [3]
 
-    def test_at_the_end_of_a_range_inside_the_file_they_are_records(self):
-        assert [chunk.rows for chunk in scanned(b"a\n\n\nb\n", end=4, drop_blank_end=False)] == [3]
+    def test_at_the_end_of_a_range_inside_the_file_they_belong_to_it(self):
+        [chunk] = scanned(b"a\n\n\nb\n", end=4, drop_blank_end=False)
+        assert (chunk.rows, chunk.length) == (1, 4)
 
 
 class TestUnclosedQuote:
@@ -267,7 +321,7 @@ path, quote = sys.argv[1:]
 fd = os.open(path, os.O_RDONLY)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 end = os.fstat(fd).st_size
-chunks = scan(fd, Dialect(quote=quote), start=0, first_line=1, end=end, chunk_bytes=8 << 20)
+chunks = scan(fd, Dialect(quote=quote), start=0, first_line=1, end=end, chunk_bytes=8 << 20, tolerate=True)
 print(sum(chunk.rows for chunk in chunks), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from importer.engine.blocks import Block
 from importer.engine.boundaries import LineEnds
 from importer.engine.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.dialect import Dialect
@@ -14,7 +15,6 @@ from importer.engine.exactness import Exactness
 from importer.engine.feed import PieceFeed, SourceBytes
 from importer.engine.mapping import ColumnMapping, check_mapping
 from importer.engine.methods import load_data_local
-from importer.engine.scanner import Block
 from importer.engine.table import read_table
 from importer.engine.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform
 from importer.engine.warnings import read_warnings

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from importer.engine.blocks import Block
 from importer.engine.boundaries import LineEnds
 from importer.engine.dialect import Dialect
 from importer.engine.exactness.cells import Cells
@@ -17,7 +18,6 @@ from importer.engine.exactness.layout import Layout, lay_out
 from importer.engine.exactness.verdict import TOO_FEW, TOO_MANY, Verdict
 from importer.engine.faults import Fault
 from importer.engine.records import fields
-from importer.engine.scanner import Block
 
 # A block with no more unusual cells than this has them judged during the scan; one with more is suspicious unjudged.
 FEW = 1000

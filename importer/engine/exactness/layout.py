@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from importer.engine.blocks import Block
 from importer.engine.dialect import Dialect
 from importer.engine.exactness.cells import PADDING, Cells, Page
-from importer.engine.scanner import Block
 
 
 @dataclass(frozen=True)

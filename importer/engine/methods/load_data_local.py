@@ -51,7 +51,10 @@ def statement(
     assignments = [each.assignment for each in readings if each.indirect]
     assignments += [f"{quote_name(each.column)} = {_filled(each)}" for each in fillings]
     assignments += also
-    targets = ", ".join([*(VARIABLES[each] for each in numbers(fillings)), *(each.target for each in readings)])
+    # What the server takes for a field after a trailing delimiter is empty (blocks.py sees to that).
+    trailing = ["@skipped"] if dialect.sent.trailing_delimiter else []
+    leading = [VARIABLES[each] for each in numbers(fillings)]
+    targets = ", ".join([*leading, *(each.target for each in readings), *trailing])
     return (
         f"{_LEADING}INTO TABLE {quote_name(table.schema)}.{quote_name(table.name)}\n"
         f"CHARACTER SET utf8mb4\n{dialect.fields_and_lines(quote_text)}\n({targets})"

@@ -1,0 +1,32 @@
+"""Physical lines, as an editor numbers them."""
+
+from typing import Any
+
+
+def line_ends(data: bytes, line_end: str, low: int = 0, high: int | None = None, before: bytes = b"") -> int:
+    """How many lines end in data[low:high]: at each LF in a dialect of LF or CR LF, else at each CR LF, LF and CR.
+
+    `before` is the byte that comes before `data`. Counts of parts add up to that of the whole, wherever they are cut: a
+    CR LF counts where its CR is.
+    """
+    if high is None:
+        high = len(data)
+    lf = data.count(b"\n", low, high)
+    if line_end in ("\n", "\r\n"):
+        return lf
+    pairs = data.count(b"\r\n", max(0, low - 1), high)
+    if low == 0 < high and before == b"\r" and data.startswith(b"\n"):
+        pairs += 1
+    return lf + data.count(b"\r", low, high) - pairs
+
+
+def line_end_positions(view: Any, line_end: str) -> Any:
+    """Where those ends are in an array of bytes, ascending, as an array."""
+    import numpy as np
+
+    lf = view == ord("\n")
+    if line_end in ("\n", "\r\n"):
+        return np.flatnonzero(lf)
+    cr = view == ord("\r")
+    lf[1:] &= ~cr[:-1]
+    return np.flatnonzero(lf | cr)

@@ -1,0 +1,119 @@
+"""Records in the server's own format, where it cannot read the file's: a step of the feed.
+
+What comes out is RFC 4180 with LF (Dialect.sent): fields are enclosed where they have to be, NULL is the bare word, and
+the text NULL stands in quotes. Values keep every byte, line ends inside quotes too. Blank lines that are no records,
+and trailing delimiters, are left out.
+
+Three ways, the quickest that is right for the records at hand: where none has a quote, an escape or the word NULL, some
+replacements for the whole run; where only line ends differ, those are set one by one; else field by field.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from importer.engine.boundaries import Ends, blank_records
+from importer.engine.dialect import ANY_LINE_END, Dialect
+from importer.engine.feed import Step, whole_records
+from importer.engine.records import values
+from importer.engine.walk import one_of
+
+NULL_WORD = b"NULL"
+
+
+def rewritten(dialect: Dialect) -> Step:
+    """A step from records in `dialect` to the same ones in `dialect.sent`. No record may have a flaw (flaws.py)."""
+
+    def step(pieces: Iterable[bytes]) -> Iterator[bytes]:
+        for data, ends in whole_records(pieces, dialect):
+            yield _rewritten(data, ends, dialect)
+
+    return step
+
+
+def _rewritten(data: bytes, ends: Ends, dialect: Dialect) -> bytes:
+    if not _hard(dialect).search(data):
+        return _by_replacing(data, dialect)
+    if _only_line_ends_differ(dialect) and NULL_WORD not in data:
+        return _with_line_ends_set(data, ends, dialect)
+    return _field_by_field(data, ends, dialect)
+
+
+@lru_cache
+def _hard(dialect: Dialect) -> re.Pattern[bytes]:
+    """What keeps a run of records from being rewritten by replacing marks."""
+    if dialect.trailing_delimiter and dialect.delimiter != dialect.sent.delimiter:
+        return re.compile(b"")
+    delimiter = "" if dialect.delimiter == dialect.sent.delimiter else dialect.sent.delimiter
+    marks = (each.encode() for each in (dialect.quote, dialect.escape, dialect.sent.quote, delimiter))
+    return re.compile(rb"%b|%b" % (one_of(*marks), NULL_WORD))
+
+
+def _by_replacing(data: bytes, dialect: Dialect) -> bytes:
+    if dialect.line_end == ANY_LINE_END:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    elif dialect.line_end != "\n":
+        data = data.replace(dialect.line_end.encode(), b"\n")
+    if not data.endswith(b"\n"):
+        data += b"\n"
+    if dialect.blank_lines == "skip":
+        data = re.sub(rb"(?<![^\n])\n", b"", data)
+    delimiter = dialect.sent.delimiter.encode()
+    data = data.replace(dialect.delimiter_bytes, delimiter)
+    if dialect.trailing_delimiter:
+        data = data.replace(delimiter + b"\n", b"\n")
+    if dialect.unquoted_empty_is_null:
+        mark = re.escape(delimiter)
+        data = re.sub(rb"(?<![^%b\n])(?=[%b\n])" % (mark, mark), NULL_WORD, data)
+    return data
+
+
+def _only_line_ends_differ(dialect: Dialect) -> bool:
+    sent = dialect.sent
+    same = (dialect.delimiter, dialect.quote, dialect.escape) == (sent.delimiter, sent.quote, sent.escape)
+    return same and not dialect.unquoted_empty_is_null and not dialect.trailing_delimiter
+
+
+def _with_line_ends_set(data: bytes, ends: Ends, dialect: Dialect) -> bytes:
+    """Each record with LF as its line end; CR and LF inside quotes stay."""
+    import numpy as np
+
+    view = np.frombuffer(data, np.uint8).copy()
+    lasts = np.asarray(ends.listed())
+    kept = np.ones(len(view), bool)
+    lf, cr = ord("\n"), ord("\r")
+    at_cr_lf = lasts[(lasts > 1) & (view[lasts - 1] == lf) & (view[lasts - 2] == cr)]
+    # A CR that an LF follows is no line end of its own, and a lone one before a record's LF is not data here.
+    kept[at_cr_lf - 2] = False
+    at_cr = lasts[view[lasts - 1] == cr]
+    view[at_cr - 1] = lf
+    if dialect.blank_lines == "skip":
+        for low in blank_records(data, ends, dialect):
+            kept[low : ends.first(low)] = False
+    return view[kept].tobytes()
+
+
+def _field_by_field(data: bytes, ends: Ends, dialect: Dialect) -> bytes:
+    delimiter, special = dialect.sent.delimiter.encode(), _special(dialect.sent)
+    blank = set(blank_records(data, ends, dialect)) if dialect.blank_lines == "skip" else ()
+    rows, low = [], 0
+    for high in ends.listed().tolist():
+        if low not in blank:
+            cells = (_cell(value, special) for value in values(data[low:high], dialect))
+            rows.append(delimiter.join(cells) + b"\n")
+        low = high
+    return b"".join(rows)
+
+
+def _cell(value: bytes | None, special: re.Pattern[bytes]) -> bytes:
+    if value is None:
+        return NULL_WORD
+    if special.search(value) or value == NULL_WORD:
+        return b'"' + value.replace(b'"', b'""') + b'"'
+    return value
+
+
+@lru_cache
+def _special(sent: Dialect) -> re.Pattern[bytes]:
+    """What a field must be enclosed for."""
+    return re.compile(one_of(sent.delimiter.encode(), sent.quote.encode(), b"\r\n"))

@@ -1,0 +1,146 @@
+"""What to make of a record with a quote that does not belong: how far it goes, and what to call it.
+
+A stray quote spoils its record, which ends where its line does (walk.py). But if its field began lines above, the
+quote that opened it was most likely never meant to: it swallowed those lines, and the stray quote is the opening one of
+a sound record. Then only the line with the unclosed quote is bad.
+
+That is taken for certain only if all of this holds, given how many fields a record of the file has (Dialect.width):
+
+- The field did not come to its end as it should: a stray quote, no quote at all within the largest record or to the end
+  of the data, or, in a field larger than a block, a record with another number of fields than the file's.
+- The line on which it opened, read again with that quote as a plain character, has the file's number of fields.
+- So has what follows, read as records of its own (nine in ten of them, up to a hundred); where no quote closes the
+  field at all, there is no need to look.
+
+So a long text, or a whole CSV file, in quotes stays one value: its own quotes are doubled, and its field ends as it
+should, which no count of fields outweighs. Nothing is decided before the field's end is known; that takes one search
+for quotes, bounded by the largest record, some tens of milliseconds.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from importer.engine.dialect import Dialect
+from importer.engine.lines import line_ends
+from importer.engine.walk import Quote, RecordWalk
+
+STRAY, UNCLOSED, ENCODING, TRAILING = "stray quote", "unclosed quote", "encoding", "trailing delimiter"
+RECORDS_TO_LOOK_AT = 100
+EVIDENCE_BYTES = 256 * 1024
+SHOWN = 40  # bytes before and after a quote
+
+# Bytes of a record from one offset in it to another, fewer where the data ends before.
+Look = Callable[[int, int], bytes]
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """Why a record cannot be read safely: `record` is its number in its block, from 0, `line` where the flaw is.
+
+    `field` counts from 1, 0 where the flaw is in none. `what` is a sentence, `advice` says what to do, `around` are the
+    bytes at the place.
+    """
+
+    code: str
+    line: int
+    field: int
+    what: str
+    advice: str
+    around: bytes = b""
+    record: int = 0
+
+    def of_record(self, record: int) -> "Flaw":
+        return replace(self, record=record)
+
+
+def look_into(data: bytes, start: int = 0) -> Look:
+    """How to look at bytes of a record that is at hand, at data[start:]."""
+    return lambda low, high: data[start + low : start + high]
+
+
+def judged(walk: RecordWalk, look: Look, length: int, dialect: Dialect) -> tuple[Flaw | None, int]:
+    """What is wrong with the quotes of a record that `walk` has read to its end, and how long the record really is.
+
+    `length` is how long it is as the walk has read it.
+    """
+    opened = walk.opened_astray or walk.longest
+    if opened and (walk.stray or not _usual(walk.fields, dialect)):
+        tail = look(opened.offset, min(length, opened.offset + EVIDENCE_BYTES))
+        final = opened.offset + len(tail) == length
+        line_length = _line_with_plain_quote(tail, opened, dialect, final=final)
+        closed = (walk.stray.offset if walk.stray else length) - opened.offset
+        if line_length and _are_records(tail, line_length, closed, dialect, final=final):
+            return _unclosed(opened, look), opened.offset + line_length
+    return (_stray(walk.stray, walk.opened_astray, look) if walk.stray else None), length
+
+
+def never_closed(opened: Quote, look: Look, length: int, dialect: Dialect) -> tuple[Flaw | None, int]:
+    """The same where the field that `opened` began has no end in the `length` bytes that there are or are looked at.
+
+    No flaw if the line on which it opened cannot be told from a sound one: then nobody knows what comes after it.
+    """
+    tail = look(opened.offset, min(length, opened.offset + EVIDENCE_BYTES))
+    final = opened.offset + len(tail) == length
+    line_length = _line_with_plain_quote(tail, opened, dialect, final=final)
+    return (_unclosed(opened, look), opened.offset + line_length) if line_length else (None, 0)
+
+
+def _line_with_plain_quote(tail: bytes, opened: Quote, dialect: Dialect, *, final: bool) -> int:
+    """How long the rest of its line is from the quote on, if with that quote as a plain character it fits; else 0."""
+    walk = RecordWalk(dialect, literal=True)
+    length = walk.feed(tail, final=final)
+    one_line = line_ends(tail[:length], dialect.line_end) <= 1
+    return length if length and one_line and _usual(opened.field - 1 + walk.fields, dialect) else 0
+
+
+def _are_records(data: bytes, low: int, until: int, dialect: Dialect, *, final: bool) -> bool:
+    """Whether the records that begin in data[low:until] have the file's number of fields."""
+    found = usual = 0
+    while low < min(until, len(data)) and found < RECORDS_TO_LOOK_AT:
+        walk = RecordWalk(dialect)
+        length = walk.feed(data, low, final=final)
+        if not length:
+            break
+        found += 1
+        usual += _usual(walk.fields, dialect)
+        low += length
+    return bool(found) and usual >= 0.9 * found
+
+
+def _usual(fields: int, dialect: Dialect) -> bool:
+    return dialect.width > 1 and fields == dialect.width + dialect.trailing_delimiter
+
+
+def _stray(stray: Quote, opened: Quote | None, look: Look) -> Flaw:
+    line = opened.line if opened else stray.line
+    where = "" if line == stray.line else f" on line {stray.line}, in the field that opens on line {line},"
+    around = _around(stray, look)
+    return Flaw(
+        STRAY,
+        stray.line,
+        stray.field,
+        f"A quote in field {stray.field}{where} is neither doubled nor followed by a delimiter or a line end:"
+        f" {around.decode(errors='backslashreplace')!r}.",
+        "Double it where it is part of the value. If quotes are plain characters in this file, choose no quote.",
+        around,
+    )
+
+
+def _unclosed(opened: Quote, look: Look) -> Flaw:
+    around = _around(opened, look)
+    return Flaw(
+        UNCLOSED,
+        opened.line,
+        opened.field,
+        f"The quote that opens field {opened.field} on line {opened.line} is not closed:"
+        f" {around.decode(errors='backslashreplace')!r}.",
+        "Close it, or double it where it is part of the value. If the file quotes nothing, choose no quote.",
+        around,
+    )
+
+
+def _around(quote: Quote, look: Look) -> bytes:
+    """What stands around a quote on its line."""
+    before = look(max(0, quote.offset - SHOWN), quote.offset).replace(b"\r", b"\n").rpartition(b"\n")[2]
+    after = look(quote.offset, quote.offset + SHOWN).replace(b"\r", b"\n").partition(b"\n")[0]
+    return before + after
