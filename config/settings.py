@@ -191,7 +191,11 @@ CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_DEFAULT_QUEUE = "control"
 CELERY_TASK_CREATE_MISSING_QUEUES = True
-CELERY_TASK_ROUTES = {"importer.tasks.scan": {"queue": "scan"}, "importer.tasks.load_chunk": {"queue": "load"}}
+CELERY_TASK_ROUTES = {
+    "importer.tasks.scan": {"queue": "scan"},
+    "importer.tasks.load_chunk": {"queue": "load"},
+    "importer.tasks.finish": {"queue": "load"},
+}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # Below the visibility timeout: a task that hangs is killed before Redis delivers it to somebody else (seconds).
 CELERY_TASK_TIME_LIMIT = 3000

@@ -3,15 +3,17 @@
 import logging
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from types import TracebackType
 
 from django.conf import settings
 from django.db import connections
 
 from importer import jobs
-from importer.engine.connection import kill
+from importer.engine.connection import Address, kill
 from importer.engine.errors import Cancelled, Problem
-from importer.models import Chunk
+from importer.models import Chunk, ImportJob
 
 log = logging.getLogger(__name__)
 
@@ -19,25 +21,43 @@ LOOK_EVERY = 1.0  # seconds; a cancelled load ends about so much later
 
 
 class Heart(threading.Thread):
-    """Renews the chunk's lease while its load runs in another thread.
+    """Renews a lease while its holder works on a connection in another thread.
 
-    A call into the client library cannot be interrupted from Python. So when the job is cancelled, or the chunk has
-    been given to somebody else, this kills the load's connection on the server, and `ended_it` says so.
+    A call into the client library cannot be interrupted from Python. So when the job is cancelled, or the work has been
+    given to somebody else, this kills the connection on the server, and `ended_it` says so.
+
+    `renew` takes the connection's id, `wanted` only looks; both tell whether the work is to go on.
     """
 
-    def __init__(self, chunk: Chunk) -> None:
-        super().__init__(name=f"heart of {chunk}", daemon=True)
+    def __init__(
+        self, name: str, address: Address, renew: Callable[[int | None], bool], wanted: Callable[[], bool]
+    ) -> None:
+        super().__init__(name=f"heart of {name}", daemon=True)
         self.ended_it = False
-        self._chunk = chunk
+        self._of = name
+        self._address = address
+        self._renew = renew
+        self._wanted = wanted
         self._connection_id: int | None = None
         self._done = threading.Event()
 
+    @classmethod
+    def of_chunk(cls, chunk: Chunk) -> "Heart":
+        """The heart of a chunk's load."""
+        address = chunk.job.target.address
+        return cls(str(chunk), address, partial(jobs.renew_chunk, chunk), partial(jobs.wants, chunk))
+
+    @classmethod
+    def of_step(cls, job: ImportJob) -> "Heart":
+        """The heart of a step that is taken for the whole job."""
+        return cls(str(job), job.target.address, partial(jobs.renew_step, job), partial(jobs.wants_step, job))
+
     def connected(self, connection_id: int) -> None:
-        """The load's connection: what is to be killed if it must end. Raises Cancelled if it must not even begin."""
+        """The connection that is to be killed if the work must end. Raises Cancelled if it must not even begin."""
         self._connection_id = connection_id
-        if not jobs.renew_chunk(self._chunk, connection_id):
+        if not self._renew(connection_id):
             self.ended_it = True
-            raise Cancelled("The load is no longer wanted.", where=str(self._chunk))
+            raise Cancelled("The load is no longer wanted.", where=self._of)
 
     def __enter__(self) -> "Heart":
         self.start()
@@ -54,22 +74,22 @@ class Heart(threading.Thread):
         try:
             while not self._done.wait(LOOK_EVERY):
                 due = time.monotonic() - renewed >= settings.HEARTBEAT_SECONDS
-                wanted = jobs.renew_chunk(self._chunk, self._connection_id) if due else jobs.wants(self._chunk)
+                wanted = self._renew(self._connection_id) if due else self._wanted()
                 if due:
                     renewed = time.monotonic()
                 if not wanted:
-                    self._end_load()
+                    self._end_work()
         except Exception:
-            # Without its lease the chunk is given to another worker; the ledger keeps the two apart.
-            log.exception("%s lost its heart", self._chunk)
+            # Without its lease the work is given to another worker; the ledger keeps the two apart.
+            log.exception("%s lost its heart", self._of)
         finally:
             connections.close_all()
 
-    def _end_load(self) -> None:
+    def _end_work(self) -> None:
         if self._connection_id is None:
             return
         self.ended_it = True
         try:
-            kill(self._chunk.job.target.address, self._connection_id)
+            kill(self._address, self._connection_id)
         except Problem as problem:
-            log.warning("%s could not be ended, tried again: %s", self._chunk, problem)
+            log.warning("%s could not be ended, tried again: %s", self._of, problem)

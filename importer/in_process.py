@@ -37,7 +37,14 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None]) -> Imp
 
 def _take(step: Step) -> None:
     """Runs in a process of the pool. What follows is not its business: the loop looks at the job again anyway."""
-    from importer import work
+    from importer import finishing, work
 
-    tasks = {"scan": work.scan_job, "load_chunk": work.load, "verify": work.verify_job}
+    tasks = {
+        "scan": work.scan_job,
+        "load_chunk": work.load,
+        "verify": work.verify_job,
+        "stage": finishing.stage_job,
+        "finish": finishing.finish_job,
+        "clean": finishing.clean_job,
+    }
     tasks[step.task](step.id, lambda _job_id, _later: None)

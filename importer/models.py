@@ -8,6 +8,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 
 from importer import secrets
+from importer.engine import modes
 from importer.engine.connection import Address
 from importer.engine.dialect import Dialect
 from importer.engine.mapping import ColumnMapping, Filling
@@ -96,20 +97,23 @@ class SourceFile(models.Model):
 class ImportJob(models.Model):
     """One file into one table.
 
-    waiting -> loading -> verifying -> succeeded
-       |        |  ^           |
-       |        v  | resume    +--> failed --(retry)--> waiting
-       |      paused
-       +--------+--> cancelling -> cancelled --(retry)--> waiting
-                +--> failing -> failed
+    waiting -> loading -> finishing -> verifying -> succeeded
+       |        |  ^          |           |
+       |        v  | resume   |           +--> failed --(retry)--> waiting
+       |      paused          |
+       +--------+-------------+--> cancelling -> cancelled --(retry)--> waiting
+                +-------------+--> failing -> failed
 
-    `waiting`: another job has the table. `failing` and `cancelling`: chunks in flight are still being ended.
+    `waiting`: another job has the table. `finishing`: in a mode that stages, the staged rows go where they belong; the
+    other modes leave it out. `failing` and `cancelling`: what is in flight is still being ended, and a staging table
+    dropped; if the finishing step turns out to have taken place, `verifying` follows.
     """
 
     class Status(models.TextChoices):
         WAITING = "waiting"
         LOADING = "loading"
         PAUSED = "paused"
+        FINISHING = "finishing"
         VERIFYING = "verifying"
         SUCCEEDED = "succeeded"
         FAILING = "failing"
@@ -123,10 +127,17 @@ class ImportJob(models.Model):
         SCANNING = "scanning"
         VERIFY_QUEUED = "verify queued"
         VERIFYING = "verifying"
+        STAGE_QUEUED = "stage queued"
+        STAGING = "staging"
+        FINISH_QUEUED = "finish queued"
+        FINISHING = "finishing"
+        CLEAN_QUEUED = "clean queued"
+        CLEANING = "cleaning"
 
     ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
 
-    # The name of this job in the target's ledger; unique over all installations that share the target.
+    # The name of this job in the target's ledger and of its staging table; unique over all installations that share the
+    # target. A retry in a mode that stages begins anew, under another key.
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     target = models.ForeignKey(Target, models.PROTECT, related_name="jobs")
     source = models.ForeignKey(SourceFile, models.PROTECT, related_name="jobs")
@@ -156,10 +167,23 @@ class ImportJob(models.Model):
     data_offset = models.BigIntegerField(default=0)
     data_line = models.BigIntegerField(default=1)
 
-    # What is done once for a whole job, by one worker that holds the lease: the scan, later the verification.
+    # What is done once for a whole job, by one worker that holds the lease: the scan, the verification, and in a mode
+    # that stages the making of the staging table, the finishing step, and the cleaning up.
     step = models.CharField(max_length=16, choices=Step, default=Step.NONE, blank=True)
     step_attempt = models.PositiveSmallIntegerField(default=0)
     step_lease = models.DateTimeField(null=True, blank=True)
+    # How often it has failed in a row, and the target's id of the connection it works on: see Chunk.connection_id.
+    step_failures = models.PositiveSmallIntegerField(default=0)
+    step_connection_id = models.BigIntegerField(null=True, blank=True)
+    # Modes that stage: the staging table is made; one may be there that is to be dropped; the finishing step is done.
+    staged = models.BooleanField(default=False)
+    leftover = models.BooleanField(default=False)
+    finished = models.BooleanField(default=False)
+    # The table that mode replace has put aside, or after a restore the job's own; "" once it is dropped.
+    kept_table = models.CharField(max_length=64, blank=True)
+    kept_rows = models.BigIntegerField(null=True, blank=True)
+    kept_bytes = models.BigIntegerField(null=True, blank=True)
+    restored_at = models.DateTimeField(null=True, blank=True)
     scanned_bytes = models.BigIntegerField(default=0)
     scanned_rows = models.BigIntegerField(default=0)
     scan_finished = models.BooleanField(default=False)
@@ -245,6 +269,11 @@ class ImportJob(models.Model):
     @property
     def plan(self) -> ImportPlan:
         return ImportPlan.from_json(self.plan_json)
+
+    @property
+    def stages(self) -> bool:
+        """Whether the table is untouched until the finishing step."""
+        return modes.stages(self.options_json.get("mode", "append"))
 
     @property
     def accounted_rows(self) -> int:

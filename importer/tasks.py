@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from importer import jobs, wake, work
+from importer import finishing, jobs, wake, work
+from importer.engine.finish import READ_TIMEOUT
 from importer.wake import Step
 
 
@@ -21,6 +22,21 @@ def load_chunk(chunk_id: int) -> None:
 @shared_task
 def verify(job_id: int) -> None:
     work.verify_job(job_id, _go_on)
+
+
+@shared_task
+def stage(job_id: int) -> None:
+    finishing.stage_job(job_id, _go_on)
+
+
+@shared_task(time_limit=READ_TIMEOUT)
+def finish(job_id: int) -> None:
+    finishing.finish_job(job_id, _go_on)
+
+
+@shared_task
+def clean(job_id: int) -> None:
+    finishing.clean_job(job_id, _go_on)
 
 
 @shared_task

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from importer import copies, jobs, live, rejects, sources
 from importer.engine import verify
-from importer.engine.connection import kill
+from importer.engine.connection import Address, kill
 from importer.engine.errors import Problem, SourceChanged, TargetProblem
 from importer.engine.lines import line_ends
 from importer.engine.load import Watch, Work, load_chunk, loaded_before, open_source
@@ -46,7 +46,7 @@ def scan_job(job_id: int, then: Then) -> None:
             _check_size(fd, job)
         jobs.finish_scan(job, job.read_size)
     except Exception as error:
-        jobs.fail(job_id, _problem(error, str(job), job))
+        jobs.fail(job_id, as_problem(error, str(job), job))
     finally:
         jobs.release_step(job)
         then(job_id, ())
@@ -57,7 +57,7 @@ def load(chunk_id: int, then: Then) -> None:
     chunk = jobs.claim_chunk(chunk_id)
     if not chunk:
         return
-    heart = Heart(chunk)
+    heart = Heart.of_chunk(chunk)
     later: list[Step] = []
     try:
         with heart:
@@ -70,7 +70,7 @@ def load(chunk_id: int, then: Then) -> None:
         elif heart.ended_it:
             jobs.record_cancelled(chunk)
         else:
-            later = jobs.record_failed(chunk, _problem(error, str(chunk), chunk.job))
+            later = jobs.record_failed(chunk, as_problem(error, str(chunk), chunk.job))
     finally:
         live.forget(chunk.job_id, chunk.number)
         then(chunk.job_id, later)
@@ -82,9 +82,9 @@ def verify_job(job_id: int, then: Then) -> None:
     if not job:
         return
     try:
-        missing = verify.missing_chunks(job.target.address, str(job.key), jobs.planned_rows(job))
+        missing = _missing(job)
     except Exception as error:
-        then(job_id, jobs.verify_failed(job, _problem(error, str(job), job)))
+        then(job_id, jobs.step_failed(job, as_problem(error, str(job), job)))
         return
     if missing:
         jobs.reopen(job, missing)
@@ -93,12 +93,20 @@ def verify_job(job_id: int, then: Then) -> None:
         then(job_id, jobs.succeed(job_id))
 
 
+def _missing(job: ImportJob) -> set[int]:
+    """The chunks that the ledger lacks. Of a job that staged them it need only know the finishing step."""
+    if job.finished:
+        verify.check_finish(job.target.address, str(job.key), jobs.staged_rows(job))
+        return set()
+    return verify.missing_chunks(job.target.address, str(job.key), jobs.planned_rows(job))
+
+
 def sweep(then: Then) -> None:
     """Put right what lost messages and dead workers left behind; doing it twice is harmless."""
     for chunk in jobs.expired_chunks():
-        _end_connection(chunk)
+        end_connection(chunk.job.target.address, chunk.connection_id, str(chunk))
         jobs.take_back(chunk)
-    for job_id in jobs.unended():
+    for job_id in (*jobs.unended(), *jobs.leftovers()):
         then(job_id, ())
     sources.remove_abandoned_uploads()
     rejects.remove_orphans()
@@ -186,17 +194,18 @@ def _committed(chunk: Chunk) -> Outcome | None:
         return None
 
 
-def _end_connection(chunk: Chunk) -> None:
+def end_connection(address: Address, connection_id: int | None, of: str) -> None:
     """Kill what a dead worker left open on the target. If the server is away, it has rolled back already."""
-    if not chunk.connection_id:
+    if not connection_id:
         return
     try:
-        kill(chunk.job.target.address, chunk.connection_id)
+        kill(address, connection_id)
     except Problem as problem:
-        log.info("%s: its connection could not be ended: %s", chunk, problem)
+        log.info("%s: its connection could not be ended: %s", of, problem)
 
 
-def _problem(error: Exception, where: str, job: ImportJob) -> Problem:
+def as_problem(error: Exception, where: str, job: ImportJob) -> Problem:
+    """What went wrong, in words; an error that nobody foresaw goes into the log as well."""
     if isinstance(error, Problem):
         return sources.named(error, job.source)
     log.exception("%s: unexpected error", where, exc_info=error)

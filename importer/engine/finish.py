@@ -11,7 +11,7 @@ import MySQLdb
 
 from importer.engine import ledger, modes, staging
 from importer.engine.connection import Address, Connection, LoaderConnection, connect_loader, execute
-from importer.engine.errors import Problem, RowsRefused, TargetProblem
+from importer.engine.errors import Problem, TargetProblem
 from importer.engine.kept import RENAME_WAIT
 from importer.engine.load import Watch
 from importer.engine.outcome import Tally
@@ -51,8 +51,8 @@ class Finish:
 def finish(work: Finish, watch: Watch) -> Tally:
     """Bring the staged rows where they belong, or find that it has been done: what became of them.
 
-    Raises RowsRefused for a duplicate that is to fail, else Problem; whatever is raised, the target's table is as it
-    was, except where the connection was lost during COMMIT or RENAME: the next attempt finds out.
+    Raises Problem, also for a duplicate that is to fail; whatever is raised, the target's table is as it was, except
+    where the connection was lost during COMMIT or RENAME: the next attempt finds out.
     """
     with connect_loader(work.address, READ_TIMEOUT) as connection:
         watch.on_connect(connection.thread_id())
@@ -118,13 +118,12 @@ def _insert(connection: LoaderConnection, work: Finish) -> Tally:
     return Tally(loaded=records - duplicates, replaced=duplicates)
 
 
-def _duplicate(work: Finish, said: str) -> RowsRefused:
-    return RowsRefused(
+def _duplicate(work: Finish, said: str) -> TargetProblem:
+    return TargetProblem(
         f"A row with this key is there already. The server says: {said}",
         where=f"{work.plan.schema}.{work.staged.table}",
         advice=f"{work.staged.table} is as it was. Delete that row from the table or leave it out of the file, or"
         " choose what becomes of duplicates (skip, replace), or mode upsert.",
-        bad_rows=1,
     )
 
 

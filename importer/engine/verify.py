@@ -29,6 +29,22 @@ class Equation:
         return f"{numbers} (rows in the file = loaded + replaced + skipped + rejected)"
 
 
+def check_finish(address: Address, job: str, rows: int) -> None:
+    """Raise Problem unless the ledger holds the job's finishing step, for so many rows."""
+    with connect(address) as connection:
+        if ledger.exists(connection) and ledger.has_chunk(connection, job, ledger.FINISH):
+            found = ledger.tally(connection, job, ledger.FINISH).rows
+        else:
+            found = 0
+    if found != rows:
+        raise Problem(
+            f"The ledger knows of {found:,} rows of the finishing step, which brought {rows:,}.",
+            where=str(address),
+            advice="A fail-over may have lost it, and its rows with it: look at the table, then import the file as a"
+            f" new one. {ledger.TABLE} has what is known, WHERE job = '{job}'.",
+        )
+
+
 def missing_chunks(address: Address, job: str, expected: dict[int, int]) -> set[int]:
     """The numbers of the chunks in `expected` (rows by chunk) that the ledger on the target does not hold.
 

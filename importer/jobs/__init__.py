@@ -1,11 +1,12 @@
 """The life of a job, and the only writer of job and chunk state.
 
 asked.py: what people ask for; course.py: what comes next, and the end; scanning.py and loading.py: what workers claim
-and record; report.py: what it amounts to; guarded.py: the updates that all of them are made of.
+and record; staged.py: the same for modes that stage; kept.py: the table that mode replace has put aside; report.py:
+what it amounts to; guarded.py: the updates that all of them are made of.
 """
 
 from importer.jobs.asked import cancel, could_leave_out, create, pause, resume, retry, set_parallelism, start
-from importer.jobs.course import advance, claim_verify, fail, planned_rows, reopen, succeed, unended, verify_failed
+from importer.jobs.course import advance, claim_verify, fail, planned_rows, reopen, step_failed, succeed, unended
 from importer.jobs.guarded import release_step
 from importer.jobs.limits import most_rejects
 from importer.jobs.loading import (
@@ -20,39 +21,63 @@ from importer.jobs.loading import (
 )
 from importer.jobs.report import equation, report
 from importer.jobs.scanning import add_chunks, claim_scan, finish_scan, record_copy, renew_copy
+from importer.jobs.staged import (
+    claim_clean,
+    claim_finish,
+    claim_stage,
+    cleaning_failed,
+    leftovers,
+    record_clean,
+    record_finished,
+    record_staged,
+    renew_step,
+    staged_rows,
+    wants_step,
+)
 
 __all__ = [
     "add_chunks",
     "advance",
     "cancel",
     "claim_chunk",
+    "claim_clean",
+    "claim_finish",
     "claim_scan",
+    "claim_stage",
     "claim_verify",
+    "cleaning_failed",
     "could_leave_out",
     "create",
     "equation",
     "expired_chunks",
     "fail",
     "finish_scan",
+    "leftovers",
     "most_rejects",
     "pause",
     "planned_rows",
     "record_cancelled",
+    "record_clean",
     "record_copy",
     "record_failed",
+    "record_finished",
     "record_loaded",
+    "record_staged",
     "release_step",
     "renew_chunk",
     "renew_copy",
+    "renew_step",
     "reopen",
     "report",
     "resume",
     "retry",
     "set_parallelism",
+    "staged_rows",
     "start",
+    "step_failed",
     "succeed",
     "take_back",
     "unended",
-    "verify_failed",
     "wants",
+    "wants_step",
 ]

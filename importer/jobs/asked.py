@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -11,10 +12,13 @@ from importer import wake
 from importer.engine.errors import Problem, RowsRefused, TooManyRejects
 from importer.engine.options import Options
 from importer.engine.plan import MOST_PARALLELISM
+from importer.jobs.counted import COUNTS
 from importer.jobs.course import advance
 from importer.jobs.guarded import Status, change, unqueue
 from importer.models import Chunk, ImportJob
 from importer.preparation import Prepared, replan
+
+RETRIED = [Status.FAILED, Status.CANCELLED]
 
 # What a person is told of a state, where its name alone would not make a sentence.
 STANDS: dict[str, str] = {
@@ -28,6 +32,7 @@ STANDS: dict[str, str] = {
 def create(prepared: Prepared, user: User | None = None, rejects_of: ImportJob | None = None) -> ImportJob:
     """Record an import as planned, of what another one rejected where that is known. It waits until start()."""
     return ImportJob.objects.create(
+        key=prepared.key,
         target=prepared.target,
         source=prepared.source,
         schema_name=prepared.table.schema,
@@ -67,9 +72,10 @@ def resume(job_id: int) -> None:
 
 
 def cancel(job_id: int) -> None:
-    """End it: running loads are killed and rolled back, committed chunks stay."""
+    """End it: running loads are killed and rolled back, committed chunks stay, except in a staging table."""
     with transaction.atomic():
-        _ask(job_id, "cancelled", [Status.WAITING, Status.LOADING, Status.PAUSED], Status.CANCELLING)
+        active = [Status.WAITING, Status.LOADING, Status.PAUSED, Status.FINISHING]
+        _ask(job_id, "cancelled", active, Status.CANCELLING, step_failures=0)
         unqueue(job_id)
     start(job_id)
 
@@ -83,31 +89,47 @@ def retry(job_id: int, *, leave_out: bool = False) -> None:
     """Load what is not in yet of a job that failed or was cancelled, into the table as it is now.
 
     `leave_out`: from now on without the rows that cannot go in, as if that had been asked for at first. A job that has
-    left out more rows than it may goes on without its limits.
+    left out more rows than it may goes on without its limits. One that stages begins anew, since its staging table is
+    gone; once its finishing step is done, it is only verified again.
 
     Raises Problem if the job is in another state, or if something on the target stands in the way.
     """
     job = ImportJob.objects.select_related("target", "source").get(pk=job_id)
-    ended = [Status.FAILED, Status.CANCELLED]
-    options = _lifted(job)
-    if leave_out:
-        options = replace(options, on_error="reject")
-    plan = replan(job).as_json() if job.status in ended else job.plan_json
-    with transaction.atomic():
-        _ask(
-            job_id,
-            "retried",
-            ended,
-            Status.WAITING,
-            plan_json=plan,
-            options_json=options.as_json(),
-            problem={},
-            finished_at=None,
-            **_uncopied(job),
+    if job.status in RETRIED and job.leftover:
+        raise Problem(
+            "What the last try has left on the server is not cleaned up yet.",
+            where=str(job.target),
+            advice="That is done as soon as the server answers; then retry.",
         )
-        open_chunks = Chunk.objects.filter(job=job_id).exclude(status=Chunk.Status.LOADED)
-        open_chunks.update(status=Chunk.Status.PENDING, attempt=0, deaths=0, lease=None, problem={})
+    values = _again(job, leave_out) if job.status in RETRIED else {}
+    with transaction.atomic():
+        _ask(job_id, "retried", RETRIED, Status.WAITING, problem={}, finished_at=None, step_failures=0, **values)
+        chunks = Chunk.objects.filter(job=job_id)
+        if not job.stages:
+            chunks = chunks.exclude(status=Chunk.Status.LOADED)
+        if not job.finished:
+            nothing = dict.fromkeys(COUNTS, 0)
+            chunks.update(status=Chunk.Status.PENDING, attempt=0, deaths=0, lease=None, problem={}, **nothing)
     start(job_id)
+
+
+def _again(job: ImportJob, leave_out: bool) -> dict[str, Any]:
+    """What changes in a job that is to be tried again."""
+    if job.finished:
+        return {}
+    options = replace(_lifted(job), on_error="reject") if leave_out else _lifted(job)
+    key = uuid4() if job.stages else job.key
+    plan = replan(job, key).as_json()
+    values = {"key": key, "plan_json": plan, "options_json": options.as_json(), **_uncopied(job)}
+    if not job.stages:
+        return values
+    return {
+        **values,
+        **dict.fromkeys(COUNTS, 0),
+        "committed_bytes": 0,
+        "reject_reasons": [],
+        "notices": [],
+    }
 
 
 def _uncopied(job: ImportJob) -> dict[str, Any]:

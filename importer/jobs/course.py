@@ -9,13 +9,15 @@ from django.utils import timezone
 
 from importer.engine.errors import Problem
 from importer.jobs.counted import COUNTS, Kind, merged
-from importer.jobs.guarded import JobStep, Status, change, claim_step, lease_end, release_step, unqueue
+from importer.jobs.guarded import NO_STEP, JobStep, Status, change, claim_step, lease_end, my_step, unqueue
 from importer.jobs.limits import exceeded
 from importer.jobs.report import equation
 from importer.models import Chunk, ImportJob
 from importer.wake import Step
 
 LONGEST_BACKOFF = 30  # seconds
+# Steps during which a worker is at the target, or at the file.
+RUNNING = (JobStep.SCANNING, JobStep.STAGING, JobStep.FINISHING, JobStep.CLEANING)
 
 
 def advance(job_id: int) -> list[Step]:
@@ -25,14 +27,20 @@ def advance(job_id: int) -> list[Step]:
         if job.status == Status.WAITING and _admit(job):
             job.refresh_from_db()
         match job.status:
+            case Status.LOADING if job.stages and not (job.staged or job.finished):
+                return _queue_step(job, "stage", JobStep.STAGE_QUEUED)
             case Status.LOADING:
-                return [*_scan_step(job), *_chunk_steps(job), *_verify_step(job)]
+                return [*_scan_step(job), *_chunk_steps(job), *_when_loaded(job)]
             case Status.PAUSED:
                 return _scan_step(job)
+            case Status.FINISHING:
+                return _queue_step(job, "finish", JobStep.FINISH_QUEUED)
             case Status.VERIFYING:
                 return _queue_step(job, "verify", JobStep.VERIFY_QUEUED)
             case Status.FAILING | Status.CANCELLING:
                 return _end_when_idle(job)
+            case _ if job.ended and job.leftover:
+                return _queue_step(job, "clean", JobStep.CLEAN_QUEUED)
         return []
 
 
@@ -51,13 +59,28 @@ def _scan_step(job: ImportJob) -> list[Step]:
     return [] if job.scan_finished else _queue_step(job, "scan", JobStep.SCAN_QUEUED)
 
 
-def _verify_step(job: ImportJob) -> list[Step]:
-    """All loaded: turn to the verification."""
+def _when_loaded(job: ImportJob) -> list[Step]:
+    """All loaded: turn to the finishing step where there is one, else to the verification."""
     if not job.scan_finished or job.chunks.exclude(status=Chunk.Status.LOADED).exists():
         return []
-    if not change(job.pk, [Status.LOADING], status=Status.VERIFYING, loaded_at=timezone.now()):
+    finishing = job.stages and not job.finished
+    if finishing and (problem := _forbids_finishing(job)):
+        fail(job.pk, problem)
+        return [Step("advance", job.pk)]
+    following = Status.FINISHING if finishing else Status.VERIFYING
+    if not change(job.pk, [Status.LOADING], status=following, loaded_at=timezone.now()):
         return []
+    if finishing:
+        return _queue_step(job, "finish", JobStep.FINISH_QUEUED)
     return _queue_step(job, "verify", JobStep.VERIFY_QUEUED)
+
+
+def _forbids_finishing(job: ImportJob) -> Problem | None:
+    """What would end the job after all its rows are in the table: it is found now, while they are not."""
+    balance = equation(job)
+    if balance.balanced:
+        return exceeded(job)
+    return Problem(f"The rows do not add up: {balance}.", advice="Please report this: it must not happen.")
 
 
 def _queue_step(job: ImportJob, task: str, step: ImportJob.Step) -> list[Step]:
@@ -97,17 +120,19 @@ def _chunk_steps(job: ImportJob) -> list[Step]:
 
 
 def _end_when_idle(job: ImportJob) -> list[Step]:
-    """Failing becomes failed and cancelling cancelled once no worker is at it any more."""
-    scanning = job.step == JobStep.SCANNING and job.step_lease and job.step_lease > timezone.now()
-    if scanning or job.chunks.filter(status__in=Chunk.IN_FLIGHT).exists():
+    """Failing becomes failed and cancelling cancelled once no worker is at it any more, and nothing is left over."""
+    busy = job.step in RUNNING and job.step_lease and job.step_lease > timezone.now()
+    if busy or job.chunks.filter(status__in=Chunk.IN_FLIGHT).exists():
         return []
+    if job.leftover and job.step_failures < settings.MAX_ATTEMPTS:
+        return _queue_step(job, "clean", JobStep.CLEAN_QUEUED)
     end = Status.FAILED if job.status == Status.FAILING else Status.CANCELLED
     return _end(job, Status(job.status), end)
 
 
 def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Step]:
     """End the job, give the table free, and let the next one have it."""
-    if not change(job.pk, [old], status=new, table_claim=None, finished_at=timezone.now(), step=JobStep.NONE, **values):
+    if not change(job.pk, [old], status=new, table_claim=None, finished_at=timezone.now(), **NO_STEP, **values):
         return []
     same_table = ImportJob.objects.filter(
         target=job.target_id, schema_name=job.schema_name, table_name=job.table_name, status=Status.WAITING
@@ -133,10 +158,9 @@ def reopen(job: ImportJob, numbers: set[int]) -> None:
         lost.update(status=Chunk.Status.PENDING, attempt=0, lease=None)
         change(
             job.pk,
-            [Status.VERIFYING],
+            [Status.FINISHING, Status.VERIFYING],
             status=Status.LOADING,
-            step=JobStep.NONE,
-            step_lease=None,
+            **NO_STEP,
             **{name: F(name) - sums[f"{name}__sum"] for name in COUNTS},
             committed_bytes=F("committed_bytes") - sums["length__sum"],
             **_kinds(job),
@@ -152,13 +176,13 @@ def _kinds(job: ImportJob) -> dict[str, list[Kind]]:
     }
 
 
-def verify_failed(job: ImportJob, problem: Problem) -> list[Step]:
-    """The target could not be asked: ask again a little later, or end the job."""
-    if problem.retryable and job.step_attempt < settings.MAX_ATTEMPTS:
-        release_step(job)
+def step_failed(job: ImportJob, problem: Problem) -> list[Step]:
+    """The target did not let the job's own step be taken: try it again a little later, or end the job."""
+    if problem.retryable and job.step_failures + 1 < settings.MAX_ATTEMPTS:
+        my_step(job).update(step_failures=F("step_failures") + 1, **NO_STEP)
         return [Step("advance", job.pk, delay=LONGEST_BACKOFF / 10)]
     fail(job.pk, problem)
-    release_step(job)
+    my_step(job).update(step_failures=0, **NO_STEP)
     return []
 
 
@@ -180,7 +204,7 @@ def succeed(job_id: int) -> list[Step]:
 def fail(job_id: int, problem: Problem) -> None:
     """Something is wrong with the job as a whole: start no more chunks, and end when those in flight have."""
     with transaction.atomic():
-        active = [Status.LOADING, Status.PAUSED, Status.VERIFYING]
+        active = [Status.LOADING, Status.PAUSED, Status.FINISHING, Status.VERIFYING]
         if change(job_id, active, status=Status.FAILING, problem=problem.as_json()):
             unqueue(job_id)
 

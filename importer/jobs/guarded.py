@@ -7,13 +7,17 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from importer.models import Chunk, ImportJob
 
 Status = ImportJob.Status
 JobStep = ImportJob.Step
+
+
+# The values of a job that nobody works on as a whole.
+NO_STEP: dict[str, Any] = {"step": JobStep.NONE, "step_lease": None, "step_connection_id": None}
 
 
 def change(job_id: int, old: list[Status], **values: Any) -> bool:
@@ -30,7 +34,12 @@ def claim_step(job_id: int, queued: ImportJob.Step, running: ImportJob.Step) -> 
 
 def release_step(job: ImportJob) -> None:
     """Whoever held the job's step holds it no longer."""
-    ImportJob.objects.filter(pk=job.pk, step_attempt=job.step_attempt).update(step=JobStep.NONE, step_lease=None)
+    my_step(job).update(**NO_STEP)
+
+
+def my_step(job: ImportJob) -> QuerySet[ImportJob]:
+    """The job, as long as this attempt is the one that holds its step."""
+    return ImportJob.objects.filter(pk=job.pk, step_attempt=job.step_attempt)
 
 
 def unqueue(job_id: int) -> None:

@@ -51,7 +51,7 @@ class TestAtomic:
         given(database, PEOPLE, "INSERT INTO t (id, name) VALUES (33, 'there')")
         load = planned(database, distinct, "atomic", "id", "name")
         load.stage()
-        with pytest.raises(RowsRefused, match=r"'33' for key '.*PRIMARY'") as raised:
+        with pytest.raises(TargetProblem, match=r"'33' for key '.*PRIMARY'") as raised:
             load.finish()
         assert "is as it was" in raised.value.advice
         assert rows_of(database) == [(33, "there", 7)]

@@ -1,33 +1,21 @@
 """Whether the account gets in, how safe the way there is, and what it may do."""
 
-import uuid
-
 import MySQLdb
 
 from importer.engine import ledger
 from importer.engine.check.finding import Finding, Subject
-from importer.engine.connection import Address, Connection, NotEncrypted, cipher, execute, fetch_all
+from importer.engine.check.rights import DATABASE_ACCESS_DENIED, account, account_parts, grant, grantee, may
+from importer.engine.connection import Address, Connection, NotEncrypted, cipher, fetch_all
 from importer.engine.errors import TargetProblem
 from importer.engine.server import is_loopback
 from importer.engine.sql import quote_name, quote_text
 
 # Manual, Server Error Message Reference and Client Error Message Reference.
-DATABASE_ACCESS_DENIED = 1044
 ACCESS_DENIED = 1045
 UNKNOWN_DATABASE = 1049
 HOST_NOT_ALLOWED = 1130
-TABLE_ACCESS_DENIED = 1142
-NO_SUCH_TABLE = 1146
 TLS_FAILED = 2026
 
-# What may be asked of a table that does not exist: without the right the server says 1142, with it 1146, whether the
-# right comes from the account, from a role or from a pattern, and nothing is changed either way (both seen on MariaDB
-# 10.11 and MySQL 9.7).
-TRIALS = {
-    "INSERT": "INSERT INTO {table} VALUES (1)",
-    "SELECT": "SELECT 1 FROM {table}",
-    "CREATE": "CREATE TABLE {table} LIKE {table}_too",
-}
 # Global rights that an account for loading has no use for, and that are dear to whoever steals its password.
 EXCESS = ("SUPER", "FILE", "CREATE USER", "SHUTDOWN")
 
@@ -50,13 +38,13 @@ def signed_in(connection: Connection, address: Address) -> Finding:
 def no_database(connection: Connection, address: Address) -> Finding:
     """The account gets in, its database does not exist or is closed to it; the server says which only to some."""
     name = quote_name(address.database)
-    grant = _grant(connection, ["INSERT", "SELECT", "CREATE"], address.database, account(connection))
+    fix = grant(connection, ["INSERT", "SELECT", "CREATE"], address.database, account(connection))
     return Finding(
         "sign_in",
         "fail",
         f"The server is there and lets {account(connection)} in, but there is no database {address.database}, "
         "or this account may not see it.",
-        f"CREATE DATABASE IF NOT EXISTS {name} CHARACTER SET utf8mb4;\n{grant}",
+        f"CREATE DATABASE IF NOT EXISTS {name} CHARACTER SET utf8mb4;\n{fix}",
     )
 
 
@@ -99,28 +87,16 @@ def tls(subject: Subject) -> Finding:
 def privileges(subject: Subject) -> Finding:
     """INSERT and SELECT on the database, and CREATE as long as the ledger is not there."""
     needed = ["INSERT", "SELECT"] + ([] if ledger.exists(subject.connection) else ["CREATE"])
-    missing = [right for right in needed if not _may(subject, right)]
     database = subject.address.database
+    missing = [right for right in needed if not may(subject.connection, database, right)]
     if not missing:
         return Finding("privileges", "ok", f"The account may {' and '.join(needed)} in {database}: all that is needed.")
-    fix = _grant(subject.connection, needed, database, account(subject.connection))
+    fix = grant(subject.connection, needed, database, account(subject.connection))
     tables = _granted_tables(subject)
     if ledger.TABLE in tables and len(tables) > 1:
         names = ", ".join(name for name in tables if name != ledger.TABLE)
         return Finding("privileges", "warn", f"The account may load into these tables only: {names}.", fix)
     return Finding("privileges", "fail", f"The account may not {' or '.join(missing)} in {database}.", fix)
-
-
-def _may(subject: Subject, right: str) -> bool:
-    nowhere = f"{quote_name(subject.address.database)}.millrace_nowhere_{uuid.uuid4().hex[:12]}"
-    try:
-        execute(subject.connection, TRIALS[right].format(table=nowhere))
-    except MySQLdb.Error as error:
-        if error.args[0] in (TABLE_ACCESS_DENIED, DATABASE_ACCESS_DENIED):
-            return False
-        if error.args[0] != NO_SUCH_TABLE:
-            raise
-    return True
 
 
 def _granted_tables(subject: Subject) -> list[str]:
@@ -129,7 +105,7 @@ def _granted_tables(subject: Subject) -> list[str]:
         subject.connection,
         "SELECT TABLE_NAME FROM information_schema.TABLE_PRIVILEGES WHERE TABLE_SCHEMA = %s AND GRANTEE = %s"
         " AND PRIVILEGE_TYPE IN ('INSERT', 'SELECT') GROUP BY TABLE_NAME HAVING COUNT(*) = 2 ORDER BY TABLE_NAME",
-        (subject.address.database, _grantee(subject.connection)),
+        (subject.address.database, grantee(subject.connection)),
     )
     return [row[0] for row in rows]
 
@@ -139,57 +115,19 @@ def excess_privileges(subject: Subject) -> Finding:
     rows = fetch_all(
         subject.connection,
         "SELECT PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = %s",
-        (_grantee(subject.connection),),
+        (grantee(subject.connection),),
     )
     held = {row[0] for row in rows}
     found = [right for right in EXCESS if right in held]
     if not found:
         return Finding("excess_privileges", "ok", "The account has no rights over the whole server.")
-    host = _account_parts(subject.connection)[1]
+    host = account_parts(subject.connection)[1]
     own = f"'millrace'@{quote_text(host)}"
     return Finding(
         "excess_privileges",
         "warn",
         f"The account has rights over the whole server ({', '.join(found)}) that loading does not need.",
         f"CREATE USER {own} IDENTIFIED BY '<password>';\n"
-        f"{_grant(subject.connection, ['INSERT', 'SELECT', 'CREATE'], subject.address.database, own)}\n"
+        f"{grant(subject.connection, ['INSERT', 'SELECT', 'CREATE'], subject.address.database, own)}\n"
         "Then use that account in the target.",
     )
-
-
-def account(connection: Connection) -> str:
-    """The account as GRANT wants it, 'user'@'host': the one that the server matched, not the one that was asked for."""
-    user, host = _account_parts(connection)
-    return f"{quote_text(user)}@{quote_text(host)}"
-
-
-def _grantee(connection: Connection) -> str:
-    """The account as information_schema writes it: in quotes, with nothing escaped."""
-    user, host = _account_parts(connection)
-    return f"'{user}'@'{host}'"
-
-
-def _account_parts(connection: Connection) -> tuple[str, str]:
-    user, _, host = str(fetch_all(connection, "SELECT CURRENT_USER()")[0][0]).rpartition("@")
-    return user, host
-
-
-def _grant(connection: Connection, rights: list[str], database: str, to: str) -> str:
-    """The statement that gives an account all of the rights on the database.
-
-    All, though some may be there: of the patterns that an account has rights on, the server takes only the one that
-    fits best, so that a grant on another pattern would take the others away.
-    """
-    return f"GRANT {', '.join(rights)} ON {quote_name(_pattern(connection, database, to))}.* TO {to};"
-
-
-def _pattern(connection: Connection, database: str, account: str) -> str:
-    """The database's name as GRANT wants it (manual, GRANT Statement): _ and % are wildcards in it unless escaped. Left
-    as it is where the account has a grant on it so, and where MySQL's partial_revokes takes names as they stand.
-    """
-    as_it_is = fetch_all(
-        connection,
-        "SELECT 1 FROM information_schema.SCHEMA_PRIVILEGES WHERE GRANTEE = %s AND TABLE_SCHEMA = BINARY %s LIMIT 1",
-        (account, database),
-    ) or fetch_all(connection, "SHOW VARIABLES WHERE Variable_name = 'partial_revokes' AND Value = 'ON'")
-    return database if as_it_is else database.replace("_", "\\_").replace("%", "\\%")

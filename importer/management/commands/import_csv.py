@@ -14,6 +14,7 @@ from tqdm import tqdm
 from importer import in_process, jobs, presets, rejects, sources, workers
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
+from importer.engine.modes import MODES
 from importer.engine.options import OFFERED, Options
 from importer.engine.profile import profile_file
 from importer.engine.transforms import TRANSFORMS
@@ -35,7 +36,7 @@ class Command(PreparedCommand):
         parser.add_argument("--target", help="name of a target (see `manage.py target list`)")
         parser.add_argument("--table", help="TABLE or SCHEMA.TABLE")
         parser.add_argument("--preset", metavar="NAME", help="target, table, format, columns and options as saved")
-        parser.add_argument("--mode", choices=["append"])
+        parser.add_argument("--mode", choices=list(MODES), help="default: append")
         _add_accounting(parser)
         parser.add_argument("--method", choices=["load_data_local"])
         parser.add_argument("--indexes", choices=["keep"])

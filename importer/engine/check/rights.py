@@ -1,0 +1,99 @@
+"""What an account may do in a database, found out by asking; and the GRANT that gives it the rest."""
+
+import uuid
+
+import MySQLdb
+
+from importer.engine import modes
+from importer.engine.connection import Connection, execute, fetch_all
+from importer.engine.errors import TargetProblem
+from importer.engine.sql import quote_name, quote_text
+from importer.engine.table import Table
+
+# Manual, Server Error Message Reference.
+DATABASE_ACCESS_DENIED = 1044
+UNKNOWN_TABLE = 1051
+TABLE_ACCESS_DENIED = 1142
+NO_SUCH_TABLE = 1146
+
+# What may be asked of a table that does not exist: without the right the server says 1142, with it 1146 or 1051, be it
+# the account's own, a role's or a pattern's, and nothing is changed either way (seen on MariaDB 10.11 and MySQL 9.7).
+TRIALS = {
+    "INSERT": "INSERT INTO {table} VALUES (1)",
+    "SELECT": "SELECT 1 FROM {table}",
+    "UPDATE": "UPDATE {table} SET a = 1",
+    "DELETE": "DELETE FROM {table}",
+    "CREATE": "CREATE TABLE {table} LIKE {table}_too",
+    "ALTER": "ALTER TABLE {table} ADD COLUMN a INT",
+    "DROP": "DROP TABLE {table}",
+}
+
+
+def may(connection: Connection, database: str, right: str) -> bool:
+    """Whether the account has the right, one of TRIALS, on all tables of the database."""
+    nowhere = f"{quote_name(database)}.millrace_nowhere_{uuid.uuid4().hex[:12]}"
+    try:
+        execute(connection, TRIALS[right].format(table=nowhere))
+    except MySQLdb.Error as error:
+        if error.args[0] in (TABLE_ACCESS_DENIED, DATABASE_ACCESS_DENIED):
+            return False
+        if error.args[0] not in (NO_SUCH_TABLE, UNKNOWN_TABLE):
+            raise
+    return True
+
+
+def check_rights(connection: Connection, table: Table, mode: str, on_duplicate: str) -> None:
+    """Raise TargetProblem, with the GRANT, if the account may not do what a mode that stages does.
+
+    On the whole database, since the staging table is not there yet: its name is new for each job. RENAME TABLE needs
+    ALTER and DROP for the old name, CREATE and INSERT for the new one (manual, RENAME TABLE Statement).
+    """
+    if not modes.stages(mode):
+        return
+    needed = ["INSERT", "SELECT", "CREATE", "ALTER", "DROP"]
+    needed += ["UPDATE"] if modes.numbers_rows(mode, on_duplicate) else []
+    needed += ["DELETE"] if on_duplicate == "replace" else []
+    missing = [right for right in needed if not may(connection, table.schema, right)]
+    if missing:
+        raise TargetProblem(
+            f"Mode {mode} makes a staging table, and the account may not {' or '.join(missing)} in {table.schema}.",
+            advice=grant(connection, needed, table.schema, account(connection)),
+        )
+
+
+def account(connection: Connection) -> str:
+    """The account as GRANT wants it, 'user'@'host': the one that the server matched, not the one that was asked for."""
+    user, host = account_parts(connection)
+    return f"{quote_text(user)}@{quote_text(host)}"
+
+
+def grantee(connection: Connection) -> str:
+    """The account as information_schema writes it: in quotes, with nothing escaped."""
+    user, host = account_parts(connection)
+    return f"'{user}'@'{host}'"
+
+
+def account_parts(connection: Connection) -> tuple[str, str]:
+    user, _, host = str(fetch_all(connection, "SELECT CURRENT_USER()")[0][0]).rpartition("@")
+    return user, host
+
+
+def grant(connection: Connection, rights: list[str], database: str, to: str) -> str:
+    """The statement that gives an account all of the rights on the database.
+
+    All, though some may be there: of the patterns that an account has rights on, the server takes only the one that
+    fits best, so that a grant on another pattern would take the others away.
+    """
+    return f"GRANT {', '.join(rights)} ON {quote_name(_pattern(connection, database, to))}.* TO {to};"
+
+
+def _pattern(connection: Connection, database: str, account: str) -> str:
+    """The database's name as GRANT wants it (manual, GRANT Statement): _ and % are wildcards in it unless escaped. Left
+    as it is where the account has a grant on it so, and where MySQL's partial_revokes takes names as they stand.
+    """
+    as_it_is = fetch_all(
+        connection,
+        "SELECT 1 FROM information_schema.SCHEMA_PRIVILEGES WHERE GRANTEE = %s AND TABLE_SCHEMA = BINARY %s LIMIT 1",
+        (account, database),
+    ) or fetch_all(connection, "SHOW VARIABLES WHERE Variable_name = 'partial_revokes' AND Value = 'ON'")
+    return database if as_it_is else database.replace("_", "\\_").replace("%", "\\%")

@@ -1,0 +1,108 @@
+"""Modes that stage: who may make the staging table, take the finishing step, and clean up; and what came of it."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import F, QuerySet, Sum
+from django.utils import timezone
+
+from importer.engine.outcome import Tally
+from importer.jobs.guarded import NO_STEP, JobStep, Status, claim_step, lease_end, my_step
+from importer.models import ImportJob
+
+# How long the staging table of a job that has ended waits for the next look at a server that did not answer.
+CLEAN_AGAIN = timedelta(minutes=10)
+
+NOT_DONE = (Status.FAILING, Status.CANCELLING, Status.FAILED, Status.CANCELLED)
+
+
+def claim_stage(job_id: int) -> ImportJob | None:
+    """The job, for the one worker that may make its staging table now; None for everybody else."""
+    job = claim_step(job_id, JobStep.STAGE_QUEUED, JobStep.STAGING)
+    if job:
+        # Before it is made: whatever happens now, somebody will look for it.
+        my_step(job).update(leftover=True)
+    return job
+
+
+def record_staged(job: ImportJob, digest: str) -> bool:
+    """The staging table is made, with that Table.digest. False: the step is somebody else's, or the job is ending."""
+    plan = {**job.plan_json, "table_digest": digest}
+    mine = my_step(job).filter(step=JobStep.STAGING, status__in=[Status.LOADING, Status.PAUSED])
+    return bool(mine.update(staged=True, plan_json=plan, step_failures=0, version=F("version") + 1, **NO_STEP))
+
+
+def claim_finish(job_id: int) -> ImportJob | None:
+    """The job, for the one worker that may take its finishing step now; None for everybody else."""
+    return claim_step(job_id, JobStep.FINISH_QUEUED, JobStep.FINISHING)
+
+
+def renew_step(job: ImportJob, connection_id: int | None) -> bool:
+    """Renew the lease of a step. False: it must end, because somebody else has it or the job is being cancelled."""
+    return bool(_wanted(job).update(step_lease=lease_end(), step_connection_id=connection_id))
+
+
+def wants_step(job: ImportJob) -> bool:
+    """Whether the step is still wanted from this attempt; changes nothing."""
+    return _wanted(job).exists()
+
+
+def _wanted(job: ImportJob) -> QuerySet[ImportJob]:
+    return my_step(job).exclude(status=Status.CANCELLING)
+
+
+def staged_rows(job: ImportJob) -> int:
+    """The rows that the job's chunks have put into its staging table."""
+    return int(_sum(job, "loaded_rows"))
+
+
+def record_finished(job: ImportJob, tally: Tally) -> bool:
+    """The rows are where they belong: count what became of them, and turn to the verification.
+
+    Also for a job that was failing or being cancelled, or had ended so, when that was found out.
+    """
+    mine = my_step(job).filter(status__in=[Status.FINISHING, *NOT_DONE])
+    return bool(
+        mine.update(
+            status=Status.VERIFYING,
+            finished=True,
+            loaded_rows=tally.loaded,
+            replaced_rows=tally.replaced + _sum(job, "replaced_rows"),
+            skipped_rows=tally.skipped + _sum(job, "skipped_rows"),
+            committed_bytes=_sum(job, "length"),
+            kept_table=job.plan.staged.old if job.plan.staged else "",
+            problem={},
+            step_failures=0,
+            version=F("version") + 1,
+            **NO_STEP,
+        )
+    )
+
+
+def _sum(job: ImportJob, name: str) -> int:
+    return int(job.chunks.aggregate(sum=Sum(name, default=0))["sum"])
+
+
+def claim_clean(job_id: int) -> ImportJob | None:
+    """The job, for the one worker that may clean up after it now; None for everybody else."""
+    return claim_step(job_id, JobStep.CLEAN_QUEUED, JobStep.CLEANING)
+
+
+def record_clean(job: ImportJob) -> None:
+    """No staging table of the job is on the target any more; if it is not finished, nothing of it is."""
+    gone: dict[str, Any] = {"leftover": False, "staged": False, "step_failures": 0, "version": F("version") + 1}
+    my_step(job).update(**gone, **NO_STEP)
+    nothing = dict.fromkeys(("loaded_rows", "replaced_rows", "skipped_rows", "committed_bytes"), 0)
+    my_step(job).filter(status__in=NOT_DONE, finished=False).update(**nothing)
+
+
+def cleaning_failed(job: ImportJob) -> None:
+    """The target does not answer. A job that has tried often enough ends, and is tried again now and then."""
+    again = {"step": JobStep.CLEAN_QUEUED, "step_lease": timezone.now() + CLEAN_AGAIN, "step_connection_id": None}
+    if not my_step(job).filter(status__in=ImportJob.ENDED).update(**again):
+        my_step(job).update(step_failures=F("step_failures") + 1, version=F("version") + 1, **NO_STEP)
+
+
+def leftovers() -> list[int]:
+    """Jobs that have ended and may have left a staging table on their target."""
+    return list(ImportJob.objects.filter(status__in=ImportJob.ENDED, leftover=True).values_list("pk", flat=True))

@@ -1,0 +1,258 @@
+"""Modes that stage, in the life of a job, with the worker's steps taken one by one in this process."""
+
+from pathlib import Path
+
+import pytest
+
+from importer import finishing, jobs, sources, work
+from importer.engine import ledger, staging
+from importer.engine.connection import connect, execute, fetch_all
+from importer.engine.errors import Problem
+from importer.engine.plan import Options
+from importer.models import Chunk, ImportJob, Target
+from importer.preparation import prepare
+from tests.importer.steps import queued, run, take
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+ROWS = 2000
+Status = ImportJob.Status
+
+
+@pytest.fixture
+def target(database, transactional_db) -> Target:
+    with connect(database) as connection:
+        execute(connection, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20))")
+        execute(connection, "INSERT INTO t VALUES (-1, 'was there'), (5, 'five')")
+    return saved_target(database, "t")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "words.csv"
+    path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(10, 10 + ROWS)))
+    return path
+
+
+@pytest.fixture
+def met(tmp_path: Path) -> Path:
+    """Rows of which one has the key of a row that is in the table."""
+    path = tmp_path / "met.csv"
+    path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(ROWS)))
+    return path
+
+
+def created(target: Target, file: Path, mode: str, **options) -> ImportJob:
+    options = Options(mode=mode, **{"chunk_bytes": 8000, "parallelism": 2, **options})
+    return jobs.create(prepare(sources.register(file), target, "t", options=options))
+
+
+def rows(target: Target, sql: str = "SELECT COUNT(*) FROM t") -> list[tuple]:
+    with connect(target.address) as connection:
+        return fetch_all(connection, sql)
+
+
+def tables(target: Target) -> set[str]:
+    return {row[0] for row in rows(target, "SHOW TABLES")}
+
+
+def until(job: ImportJob, task: str) -> None:
+    """Take steps until the job is about to take that one."""
+    while not (steps := jobs.advance(job.pk)) or steps[0].task != task:
+        assert steps
+        for step in steps:
+            take(step)
+
+
+def now(job: ImportJob) -> ImportJob:
+    return ImportJob.objects.get(pk=job.pk)
+
+
+def as_it_was(target: Target, job: ImportJob) -> None:
+    """The table holds what it did, and nothing of the job is left beside it."""
+    assert rows(target, "SELECT * FROM t ORDER BY n") == [(-1, "was there"), (5, "five")]
+    assert tables(target) == {"t", ledger.TABLE}
+    job = now(job)
+    assert (job.loaded_rows, job.leftover, job.table_claim) == (0, False, None)
+
+
+@pytest.mark.parametrize(
+    ("mode", "options", "counts", "in_table"),
+    [
+        ("atomic", {}, (ROWS, 0, 0), ROWS + 2),
+        ("replace", {}, (ROWS, 0, 0), ROWS),
+        ("upsert", {}, (ROWS, 0, 0), ROWS + 2),
+    ],
+)
+def test_runs_to_its_end_and_leaves_no_staging_table(target, file, mode, options, counts, in_table):
+    job = run(created(target, file, mode, **options))
+    assert (job.status, job.problem, job.balanced) == (Status.SUCCEEDED, {}, True)
+    assert (job.loaded_rows, job.replaced_rows, job.skipped_rows) == counts
+    assert rows(target) == [(in_table,)]
+    old = {job.kept_table} if mode == "replace" else set()
+    assert tables(target) == {"t", ledger.TABLE, *old}
+    assert not job.leftover
+
+
+@pytest.mark.parametrize(
+    ("mode", "policy", "counts", "five"),
+    [
+        ("atomic", "skip", (ROWS - 1, 0, 1), "five"),
+        ("atomic", "replace", (ROWS - 1, 1, 0), "word 5"),
+        ("upsert", "fail", (ROWS - 1, 1, 0), "word 5"),
+    ],
+)
+def test_a_row_that_meets_one_in_the_table_is_counted_as_what_became_of_it(target, met, mode, policy, counts, five):
+    job = run(created(target, met, mode, on_duplicate=policy))
+    assert (job.status, job.problem) == (Status.SUCCEEDED, {})
+    assert (job.loaded_rows, job.replaced_rows, job.skipped_rows) == counts
+    assert rows(target, "SELECT word FROM t WHERE n = 5") == [(five,)]
+    assert rows(target) == [(ROWS + 1,)]
+
+
+def test_a_duplicate_in_the_table_fails_an_atomic_import_and_a_retry_begins_anew(target, met):
+    job = run(created(target, met, "atomic"))
+    assert job.status == Status.FAILED
+    assert "with this key" in job.problem["what"]
+    as_it_was(target, job)
+    rows_key = job.key
+    with connect(target.address) as connection:
+        execute(connection, "DELETE FROM t WHERE n = 5")
+    jobs.retry(job.pk)
+    job = run(job)
+    assert (job.status, job.problem) == (Status.SUCCEEDED, {})
+    assert job.key != rows_key
+    assert rows(target) == [(ROWS + 1,)]
+
+
+@pytest.mark.parametrize("mode", ["atomic", "replace", "upsert"])
+def test_bad_rows_leave_the_table_as_it_was(target, file, mode):
+    file.write_text(file.read_text().replace("word 1500\n", "a word that is much too long\n"))
+    job = run(created(target, file, mode))
+    assert job.status == Status.FAILED
+    assert job.problem["rows"][0]["line"] == 1492
+    as_it_was(target, job)
+
+
+@pytest.mark.parametrize("mode", ["atomic", "replace", "upsert"])
+@pytest.mark.parametrize("at", ["scan", "load_chunk", "finish"])
+def test_cancel_leaves_the_table_as_it_was_and_retry_begins_anew(target, file, mode, at):
+    job = created(target, file, mode)
+    until(job, at)
+    jobs.cancel(job.pk)
+    job = run(job)
+    assert job.status == Status.CANCELLED
+    as_it_was(target, job)
+    jobs.retry(job.pk)
+    assert run(job).status == Status.SUCCEEDED
+    assert rows(target) == [(ROWS if mode == "replace" else ROWS + 2,)]
+
+
+@pytest.mark.parametrize("mode", ["atomic", "replace", "upsert"])
+def test_a_worker_that_dies_after_the_finishing_step_and_before_its_record(target, file, mode, monkeypatch):
+    job = created(target, file, mode)
+    until(job, "finish")
+    monkeypatch.setattr(jobs, "record_finished", lambda *_: (_ for _ in ()).throw(SystemExit))
+    with pytest.raises(SystemExit):
+        finishing.finish_job(job.pk, lambda *_: None)
+    monkeypatch.undo()
+    ImportJob.objects.filter(pk=job.pk).update(step_lease="2000-01-01T00:00Z")
+    job = run(job)
+    assert (job.status, job.loaded_rows) == (Status.SUCCEEDED, ROWS)
+    assert rows(target) == [(ROWS if mode == "replace" else ROWS + 2,)]
+    assert not job.leftover
+
+
+@pytest.mark.parametrize("mode", ["atomic", "replace"])
+def test_a_cancel_that_comes_after_the_finishing_step_is_too_late(target, file, mode, monkeypatch):
+    job = created(target, file, mode)
+    until(job, "finish")
+    monkeypatch.setattr(jobs, "record_finished", lambda *_: (_ for _ in ()).throw(SystemExit))
+    with pytest.raises(SystemExit):
+        finishing.finish_job(job.pk, lambda *_: None)
+    monkeypatch.undo()
+    jobs.cancel(job.pk)
+    ImportJob.objects.filter(pk=job.pk).update(step_lease="2000-01-01T00:00Z")
+    job = run(job)
+    assert (job.status, job.loaded_rows) == (Status.SUCCEEDED, ROWS)
+    assert rows(target) == [(ROWS if mode == "replace" else ROWS + 2,)]
+
+
+def test_a_doubled_message_finds_nothing_to_do(target, file):
+    job = created(target, file, "atomic")
+    while not now(job).ended:
+        for step in jobs.advance(job.pk):
+            take(step)
+            take(step)
+    assert now(job).status == Status.SUCCEEDED
+    assert rows(target) == [(ROWS + 2,)]
+
+
+def test_staged_chunks_that_a_fail_over_lost_are_loaded_again(target, file):
+    job = created(target, file, "atomic")
+    until(job, "finish")
+    lost = job.chunks.get(number=1)
+    with connect(target.address) as connection:
+        execute(connection, f"DELETE FROM {ledger.TABLE} WHERE job = %s AND chunk = 1", (str(job.key),))
+        stage, first = staging.staging_name(str(job.key)), lost.first_row + 9
+        execute(connection, f"DELETE FROM {stage} WHERE n >= %s AND n < %s", (first, first + lost.rows))
+    job = run(job)
+    assert (job.status, job.loaded_rows) == (Status.SUCCEEDED, ROWS)
+    assert rows(target) == [(ROWS + 2,)]
+
+
+def test_a_server_that_is_away_while_cleaning_is_cleaned_up_by_a_later_sweep(target, file, settings, server):
+    settings.MAX_ATTEMPTS = 2
+    job = created(target, file, "atomic")
+    until(job, "finish")
+    server.kill()
+    jobs.cancel(job.pk)
+    job = run(job)
+    assert (job.status, job.leftover) == (Status.CANCELLED, True)
+    with pytest.raises(Problem, match="not cleaned up yet"):
+        jobs.retry(job.pk)
+    server.start()
+    ImportJob.objects.filter(pk=job.pk).update(step_lease="2000-01-01T00:00Z")
+    work.sweep(lambda job_id, _later: [take(step) for step in jobs.advance(job_id)])
+    assert now(job).status == Status.CANCELLED
+    as_it_was(target, job)
+
+
+def test_two_jobs_on_one_table_come_one_after_the_other(target, file):
+    first, second = created(target, file, "replace"), created(target, file, "atomic", on_duplicate="skip")
+    jobs.advance(first.pk)
+    assert jobs.advance(second.pk) == []
+    assert run(first).status == Status.SUCCEEDED
+    second = run(second)
+    assert (second.status, second.loaded_rows, second.skipped_rows) == (Status.SUCCEEDED, 0, ROWS)
+    assert not queued(second)
+
+
+def test_pause_before_the_finishing_step_holds_it_back(target, file):
+    job = created(target, file, "atomic")
+    until(job, "load_chunk")
+    jobs.pause(job.pk)
+    run(job)
+    assert rows(target) == [(2,)]
+    jobs.resume(job.pk)
+    assert run(job).status == Status.SUCCEEDED
+
+
+def test_an_account_that_may_make_no_tables_is_told_before_anything_is_done(target, file, server):
+    database = target.database
+    with connect(target.address) as connection:
+        ledger.create(connection)
+    server.run("CREATE USER poor@'%' IDENTIFIED BY 'p'")
+    server.run(f"GRANT SELECT, INSERT ON {database}.* TO poor@'%'")
+    try:
+        target.user = "poor"
+        target.set_password("p")
+        target.save()
+        with pytest.raises(Problem, match="may not CREATE or ALTER or DROP or UPDATE") as raised:
+            created(target, file, "upsert")
+        assert raised.value.advice.startswith("GRANT INSERT, SELECT, CREATE, ALTER, DROP, UPDATE ON")
+        server.run(raised.value.advice)
+        assert run(created(target, file, "upsert")).status == Status.SUCCEEDED
+    finally:
+        server.run("DROP USER poor@'%'")
