@@ -123,6 +123,12 @@ class Choices:
         default = self.before.options if self.before else Options()
         return {name: self.values.get(name) or getattr(default, name) for name in ACCOUNTING}
 
+    @property
+    def mode(self) -> str:
+        """What becomes of the table's rows. Rejected rows of an import go to those that it has brought."""
+        default = "upsert" if self.again and self.again.options.mode == "upsert" else "append"
+        return self.values.get("mode") or default
+
     @cached_property
     def options(self) -> Options:
         """Raises Problem if a number is none or out of range."""
@@ -133,6 +139,7 @@ class Choices:
             asked["max_rejects"] = self._number("max_rejects", "The most rows to leave out", MOST_REJECTS, least=0)
             asked["max_reject_percent"] = self._percent("max_reject_percent", "The most rows to leave out, in percent,")
         return Options(
+            mode=self.mode,
             **asked,
             chunk_bytes=chunk and chunk * MIB,
             parallelism=self._number("parallelism", "The number of chunks at once", MOST_PARALLELISM),

@@ -19,6 +19,7 @@ _PHASES: Mapping[str, str] = {
     Status.WAITING: "Waiting for the table: another import has it",
     Status.LOADING: "Loading",
     Status.PAUSED: "Paused: no further chunk starts until you resume",
+    Status.FINISHING: "Staged",
     Status.VERIFYING: "Loaded; verifying against the ledger on the server",
     Status.SUCCEEDED: "Every row is accounted for",
     Status.FAILING: "Failing: ending what is in flight",
@@ -26,6 +27,22 @@ _PHASES: Mapping[str, str] = {
     Status.CANCELLING: "Cancelling: ending what is in flight",
     Status.CANCELLED: "Cancelled; what was committed stays",
 }
+
+
+# The same where the chunks go into a staging table.
+_STAGED_PHASES: Mapping[str, str] = {
+    Status.LOADING: "Loading into a staging table; the target's table is untouched",
+    Status.VERIFYING: "Finished; verifying against the ledger on the server",
+    Status.FAILED: "Failed; the table is as it was",
+    Status.CANCELLED: "Cancelled; the table is as it was",
+}
+_FINISHING: Mapping[str, str] = {
+    "atomic": "Staged; moving all rows into the table in one transaction",
+    "upsert": "Staged; changing and adding rows in one transaction",
+    "replace": "Staged; putting the new table in the place of the old one",
+    "create": "Staged; giving the new table its name",
+}
+UNSURE = "the server does not answer, so it is not known yet whether the rows are in"
 
 
 @dataclass(frozen=True)
@@ -80,7 +97,7 @@ class Progress:
     @property
     def shape(self) -> str:
         """The part of the token on which heading and buttons depend."""
-        return f"{self.job.status}.{self.job.parallelism}"
+        return f"{self.job.status}.{self.job.parallelism}.{self.job.kept_table}"
 
     @property
     def left_out(self) -> str:
@@ -94,8 +111,20 @@ class Progress:
         if self.job.status == Status.LOADING and self.job.needs_copy and not self.job.plain_copy:
             return "Unpacking" if self.job.packing else "Turning it into UTF-8"
         if self.job.status == Status.LOADING and not self.job.scan_finished:
-            return "Scanning and loading"
-        return _PHASES[self.job.status]
+            return "Scanning and loading" + (" into a staging table" if self.job.stages else "")
+        return self._staged_phase if self.job.stages else _PHASES[self.job.status]
+
+    @property
+    def _staged_phase(self) -> str:
+        job = self.job
+        if job.status == Status.FINISHING:
+            return _FINISHING[job.options.mode]
+        if job.status in (Status.FAILED, Status.CANCELLED):
+            if job.leftover:
+                return f"{job.get_status_display()}; {UNSURE}"
+            if job.finished:
+                return f"{job.get_status_display()} after all rows were in"
+        return _STAGED_PHASES.get(job.status, _PHASES[job.status])
 
     @property
     def committed_rows(self) -> int:

@@ -49,7 +49,7 @@ def finish_job(job_id: int, then: Then) -> None:
             with heart:
                 tally = finish(_work(job), Watch(heart.connected))
             jobs.record_finished(job, tally)
-            with suppress(Problem):  # The rows are where they belong; the sweeper drops it when the job has ended.
+            with suppress(Problem):  # The rows are where they belong; the sweeper does this when the job has ended.
                 _drop_staging(job)
     except Exception as error:
         if heart.ended_it:
@@ -90,4 +90,6 @@ def _is_done(job: ImportJob) -> bool:
 def _drop_staging(job: ImportJob) -> None:
     with connect(job.target.address) as connection:
         staging.drop(connection, job.plan.schema, str(job.key))
+    if job.options.mode == "replace":
+        jobs.record_kept(job)
     jobs.record_clean(job)

@@ -133,6 +133,7 @@ class ImportJob(models.Model):
         FINISHING = "finishing"
         CLEAN_QUEUED = "clean queued"
         CLEANING = "cleaning"
+        KEEPING = "keeping"
 
     ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
 
@@ -168,7 +169,7 @@ class ImportJob(models.Model):
     data_line = models.BigIntegerField(default=1)
 
     # What is done once for a whole job, by one worker that holds the lease: the scan, the verification, and in a mode
-    # that stages the making of the staging table, the finishing step, and the cleaning up.
+    # that stages the making of the staging table, the finishing step, the cleaning up and changes of a kept table.
     step = models.CharField(max_length=16, choices=Step, default=Step.NONE, blank=True)
     step_attempt = models.PositiveSmallIntegerField(default=0)
     step_lease = models.DateTimeField(null=True, blank=True)

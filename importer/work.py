@@ -4,6 +4,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -106,6 +107,9 @@ def sweep(then: Then) -> None:
     for chunk in jobs.expired_chunks():
         end_connection(chunk.job.target.address, chunk.connection_id, str(chunk))
         jobs.take_back(chunk)
+    for job in jobs.unreleased():
+        with suppress(Problem):  # If the server is away, a later sweep does it.
+            jobs.release_kept(job)
     for job_id in (*jobs.unended(), *jobs.leftovers()):
         then(job_id, ())
     sources.remove_abandoned_uploads()

@@ -24,6 +24,7 @@ _STATUS_COLOUR = {
     ImportJob.Status.FAILING: "red",
     ImportJob.Status.PAUSED: "yellow",
     ImportJob.Status.LOADING: "azure",
+    ImportJob.Status.FINISHING: "azure",
     ImportJob.Status.VERIFYING: "azure",
 }
 

@@ -94,6 +94,18 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+def restore(request: HttpRequest, pk: int) -> HttpResponse:
+    """Give the table that mode replace has put aside its name back."""
+    return _act(request, pk, jobs.restore)
+
+
+@require_POST
+def drop_kept(request: HttpRequest, pk: int) -> HttpResponse:
+    """Drop the table that mode replace has put aside."""
+    return _act(request, pk, jobs.drop_kept)
+
+
+@require_POST
 def parallelism(request: HttpRequest, pk: int) -> HttpResponse:
     """Keep `parallelism` chunks in flight from now on."""
     wanted = request.POST.get("parallelism", "")
@@ -139,6 +151,7 @@ def _live_context(now: Progress, with_left_out: bool = True) -> dict[str, Any]:
         "map": charts.chunk_map(found),
         "ahead": _ahead(found),
         "can": _can(found),
+        "no_restore": jobs.why_no_restore(found) if found.kept_table else "",
         "left_out": left_out(found) if with_left_out else None,
         # Asked only where the template needs it.
         "loads_at_once": workers.loads_at_once,
@@ -151,7 +164,7 @@ def _can(found: ImportJob) -> dict[str, bool]:
     return {
         "pause": status == Status.LOADING,
         "resume": status == Status.PAUSED,
-        "cancel": status in (Status.WAITING, Status.LOADING, Status.PAUSED),
+        "cancel": status in (Status.WAITING, Status.LOADING, Status.PAUSED, Status.FINISHING),
         "retry": status in (Status.FAILED, Status.CANCELLED),
         "retry_leaving_out": status == Status.FAILED and jobs.could_leave_out(found),
         "parallelism": status in (Status.WAITING, Status.LOADING, Status.PAUSED),

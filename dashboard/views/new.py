@@ -22,6 +22,7 @@ from importer import jobs, presets, sources, workers
 from importer.engine import encodings
 from importer.engine.connection import connect
 from importer.engine.errors import Problem
+from importer.engine.modes import MODES
 from importer.engine.options import OFFERED
 from importer.engine.packed import WORDS
 from importer.engine.plan import MOST_PARALLELISM
@@ -179,6 +180,7 @@ def _show(
         "matches": MATCH_WORDS,
         "most_parallelism": MOST_PARALLELISM,
         "loads_at_once": workers.loads_at_once,
+        "modes": MODES,
         "most_chunk_mib": form.MOST_CHUNK_MIB,
     }
     return _answer(request, "_new_preview.html", context, status=422 if preview.problem else status)

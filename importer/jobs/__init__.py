@@ -8,6 +8,7 @@ what it amounts to; guarded.py: the updates that all of them are made of.
 from importer.jobs.asked import cancel, could_leave_out, create, pause, resume, retry, set_parallelism, start
 from importer.jobs.course import advance, claim_verify, fail, planned_rows, reopen, step_failed, succeed, unended
 from importer.jobs.guarded import release_step
+from importer.jobs.kept import drop_kept, record_kept, release_kept, restore, unreleased, why_no_restore
 from importer.jobs.limits import most_rejects
 from importer.jobs.loading import (
     claim_chunk,
@@ -48,6 +49,7 @@ __all__ = [
     "cleaning_failed",
     "could_leave_out",
     "create",
+    "drop_kept",
     "equation",
     "expired_chunks",
     "fail",
@@ -61,14 +63,17 @@ __all__ = [
     "record_copy",
     "record_failed",
     "record_finished",
+    "record_kept",
     "record_loaded",
     "record_staged",
+    "release_kept",
     "release_step",
     "renew_chunk",
     "renew_copy",
     "renew_step",
     "reopen",
     "report",
+    "restore",
     "resume",
     "retry",
     "set_parallelism",
@@ -78,6 +83,8 @@ __all__ = [
     "succeed",
     "take_back",
     "unended",
+    "unreleased",
     "wants",
     "wants_step",
+    "why_no_restore",
 ]

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from importer.engine.errors import Problem
 from importer.jobs.counted import COUNTS, Kind, merged
-from importer.jobs.guarded import NO_STEP, JobStep, Status, change, claim_step, lease_end, my_step, unqueue
+from importer.jobs.guarded import NO_STEP, JobStep, Status, change, claim_of, claim_step, lease_end, my_step, unqueue
 from importer.jobs.limits import exceeded
 from importer.jobs.report import equation
 from importer.models import Chunk, ImportJob
@@ -46,11 +46,12 @@ def advance(job_id: int) -> list[Step]:
 
 def _admit(job: ImportJob) -> bool:
     """Claim the table: one job at a time per table, in the order they came."""
-    claim = f"{job.target_id}:{job.schema_name}.{job.table_name}"
     try:
         with transaction.atomic():
             started = job.started_at or timezone.now()
-            return change(job.pk, [Status.WAITING], status=Status.LOADING, table_claim=claim, started_at=started)
+            return change(
+                job.pk, [Status.WAITING], status=Status.LOADING, table_claim=claim_of(job), started_at=started
+            )
     except IntegrityError:
         return False
 

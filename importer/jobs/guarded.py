@@ -25,6 +25,11 @@ def change(job_id: int, old: list[Status], **values: Any) -> bool:
     return bool(ImportJob.objects.filter(pk=job_id, status__in=old).update(version=F("version") + 1, **values))
 
 
+def claim_of(job: ImportJob) -> str:
+    """What stands in `table_claim` of the one job that has the table."""
+    return f"{job.target_id}:{job.schema_name}.{job.table_name}"
+
+
 def claim_step(job_id: int, queued: ImportJob.Step, running: ImportJob.Step) -> ImportJob | None:
     claimed = ImportJob.objects.filter(pk=job_id, step=queued).update(
         step=running, step_attempt=F("step_attempt") + 1, step_lease=lease_end(), version=F("version") + 1

@@ -197,6 +197,7 @@ class Migration(migrations.Migration):
                             ("finishing", "Finishing"),
                             ("clean queued", "Clean Queued"),
                             ("cleaning", "Cleaning"),
+                            ("keeping", "Keeping"),
                         ],
                         default="",
                         max_length=16,

@@ -286,6 +286,7 @@ class TestButtons:
             Status.WAITING: {"fewer", "more", "cancel"},
             Status.LOADING: {"fewer", "more", "pause", "cancel"},
             Status.PAUSED: {"fewer", "more", "resume", "cancel"},
+            Status.FINISHING: {"cancel"},
             Status.VERIFYING: set(),
             Status.SUCCEEDED: set(),
             Status.FAILING: set(),

@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from importer import finishing, jobs, sources, work
 from importer.engine import ledger, staging
 from importer.engine.connection import connect, execute, fetch_all
 from importer.engine.errors import Problem
 from importer.engine.plan import Options
-from importer.models import Chunk, ImportJob, Target
+from importer.models import ImportJob, Target
 from importer.preparation import prepare
 from tests.importer.steps import queued, run, take
 from tests.targets import saved_target
@@ -256,3 +257,74 @@ def test_an_account_that_may_make_no_tables_is_told_before_anything_is_done(targ
         assert run(created(target, file, "upsert")).status == Status.SUCCEEDED
     finally:
         server.run("DROP USER poor@'%'")
+
+
+class TestKept:
+    """The table that mode replace has put aside."""
+
+    @pytest.fixture
+    def replaced(self, target, file) -> ImportJob:
+        return run(created(target, file, "replace"))
+
+    def test_restore_brings_the_old_table_back_and_keeps_the_new_one(self, target, replaced):
+        assert replaced.kept_bytes > 0
+        jobs.restore(replaced.pk)
+        job = now(replaced)
+        assert rows(target, "SELECT * FROM t ORDER BY n") == [(-1, "was there"), (5, "five")]
+        assert rows(target, f"SELECT COUNT(*) FROM {job.kept_table}") == [(ROWS,)]
+        assert job.restored_at
+        assert job.table_claim is None
+        jobs.drop_kept(job.pk)
+        assert tables(target) == {"t", ledger.TABLE}
+        assert now(job).kept_table == ""
+
+    def test_second_restore_is_refused(self, target, replaced):
+        jobs.restore(replaced.pk)
+        with pytest.raises(Problem, match="restored already"):
+            jobs.restore(replaced.pk)
+        assert rows(target) == [(2,)]
+
+    def test_restore_after_the_drop_is_refused(self, target, replaced):
+        jobs.drop_kept(replaced.pk)
+        for refused in (jobs.restore, jobs.drop_kept):
+            with pytest.raises(Problem, match="No .*table.* is kept"):
+                refused(replaced.pk)
+        assert rows(target) == [(ROWS,)]
+
+    def test_restore_is_refused_once_another_import_has_worked_on_the_table(self, target, file, replaced):
+        other = run(created(target, file, "upsert"))
+        with pytest.raises(Problem, match="has worked on the table since"):
+            jobs.restore(replaced.pk)
+        assert rows(target) == [(ROWS,)]
+
+    def test_restore_is_refused_while_another_import_has_the_table(self, target, file, replaced):
+        other = created(target, file, "append")
+        ImportJob.objects.filter(pk=other.pk).update(table_claim=f"{target.pk}:{target.database}.t")
+        with pytest.raises(Problem, match="worked on the table since"):
+            jobs.restore(replaced.pk)
+
+    def test_a_restore_whose_worker_died_is_settled_by_the_sweeper(self, target, replaced, monkeypatch):
+        monkeypatch.setattr("importer.jobs.kept.release_kept", lambda _job: None)
+        jobs.restore(replaced.pk)
+        monkeypatch.undo()
+        assert now(replaced).table_claim
+        ImportJob.objects.filter(pk=replaced.pk).update(step_lease="2000-01-01T00:00Z")
+        work.sweep(lambda *_: None)
+        job = now(replaced)
+        assert job.restored_at
+        assert (job.table_claim, job.step) == (None, "")
+
+    def test_a_job_that_replaced_nothing_has_nothing_to_restore(self, target, file):
+        job = run(created(target, file, "upsert"))
+        with pytest.raises(Problem, match="has replaced no table"):
+            jobs.restore(job.pk)
+
+    def test_the_command_does_the_same(self, target, replaced, capsys):
+        call_command("kept_table", "restore", str(replaced.pk))
+        assert "is the old table; millrace_undone_" in capsys.readouterr().out
+        call_command("kept_table", "drop", str(replaced.pk))
+        assert "nothing is kept" in capsys.readouterr().out
+        with pytest.raises(CommandError, match="restored already"):
+            call_command("kept_table", "restore", str(replaced.pk))
+        with pytest.raises(CommandError, match="no import 0"):
+            call_command("kept_table", "drop", "0")

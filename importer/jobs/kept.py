@@ -1,0 +1,100 @@
+"""The table that mode replace has put aside: one click gives it its name back, another one drops it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from importer.engine import kept, staging
+from importer.engine.connection import connect
+from importer.engine.errors import Problem
+from importer.jobs.guarded import NO_STEP, JobStep, claim_of, lease_end
+from importer.models import ImportJob
+
+
+def record_kept(job: ImportJob) -> None:
+    """Look at what is on the target of the job's tables, and remember it; gives table and job free."""
+    key, schema = str(job.key), job.schema_name
+    undone = staging.undone_name(key)
+    with connect(job.target.address) as connection:
+        sizes = {name: kept.kept_size(connection, schema, name) for name in (undone, staging.old_name(key))}
+    name, size = next(((name, size) for name, size in sizes.items() if size), ("", (None, None)))
+    ImportJob.objects.filter(pk=job.pk).update(
+        kept_table=name,
+        kept_rows=size[0],
+        kept_bytes=size[1],
+        restored_at=(job.restored_at or timezone.now()) if name == undone else job.restored_at,
+        version=F("version") + 1,
+    )
+
+
+def why_no_restore(job: ImportJob) -> str:
+    """Why the old table cannot have its name back; "" if it can."""
+    if job.restored_at:
+        return "The old table was restored already."
+    if not job.kept_table:
+        return "No old table is kept." if job.options.mode == "replace" else "This import has replaced no table."
+    if not job.ended:
+        return "The import has not ended."
+    since = Q(started_at__gte=job.loaded_at) | Q(table_claim__isnull=False)
+    others = ImportJob.objects.filter(target=job.target_id, schema_name=job.schema_name, table_name=job.table_name)
+    later = others.exclude(pk=job.pk).filter(since).order_by("-pk").first()
+    return f"Import {later.pk} has worked on the table since; its rows would be put aside as well." if later else ""
+
+
+def restore(job_id: int) -> None:
+    """Give the old table its name back, in one instant; the job's own table is kept in its place.
+
+    Raises Problem if it cannot be, or if another job is at work on the table.
+    """
+    job = _hold(job_id, why_no_restore, claim=True)
+    try:
+        with connect(job.target.address) as connection:
+            kept.restore(connection, job.schema_name, str(job.key), job.table_name)
+    finally:
+        release_kept(job)
+
+
+def drop_kept(job_id: int) -> None:
+    """Drop the table that the job has kept. Raises Problem if there is none."""
+    job = _hold(job_id, lambda job: "" if job.kept_table and job.ended else "No table of it is kept.", claim=False)
+    try:
+        with connect(job.target.address) as connection:
+            kept.drop_kept(connection, job.schema_name, job.kept_table)
+    finally:
+        release_kept(job)
+
+
+def _hold(job_id: int, why_not: Callable[[ImportJob], str], claim: bool) -> ImportJob:
+    """The job, held for a change of its kept table, and with it the target's table if `claim`."""
+    job = ImportJob.objects.select_related("target").get(pk=job_id)
+    why = why_not(job) or _hold_now(job, claim)
+    if why:
+        raise Problem(why, where=f"import {job_id}", advice="Its page shows how it stands now.")
+    return job
+
+
+def _hold_now(job: ImportJob, claim: bool) -> str:
+    values: dict[str, Any] = {"step": JobStep.KEEPING, "step_lease": lease_end()}
+    values |= {"table_claim": claim_of(job)} if claim else {}
+    try:
+        with transaction.atomic():
+            free = Q(step=JobStep.NONE) | Q(step_lease__lte=timezone.now())
+            held = ImportJob.objects.filter(free, pk=job.pk, status__in=ImportJob.ENDED).update(**values)
+    except IntegrityError:
+        return "Another import is at work on the table."
+    return "" if held else "Somebody is doing that already."
+
+
+def release_kept(job: ImportJob) -> None:
+    """Remember what is there now, and let go. If the server is away, the sweeper does both later."""
+    record_kept(job)
+    ImportJob.objects.filter(pk=job.pk, step=JobStep.KEEPING).update(table_claim=None, **NO_STEP)
+
+
+def unreleased() -> list[ImportJob]:
+    """Jobs whose kept table somebody was changing when the worker or the server went away."""
+    late = ImportJob.objects.filter(step=JobStep.KEEPING, step_lease__lte=timezone.now())
+    return list(late.select_related("target"))

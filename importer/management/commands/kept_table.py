@@ -1,0 +1,31 @@
+"""`manage.py kept_table`: the table that an import in mode replace has put aside: bring it back, or drop it."""
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from importer import jobs
+from importer.engine.errors import Problem
+from importer.management.prepared import PreparedCommand
+from importer.models import ImportJob
+
+ACTIONS = {"restore": jobs.restore, "drop": jobs.drop_kept}
+
+
+class Command(PreparedCommand):
+    help = "Restore the table that an import in mode replace has put aside, or drop it."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("action", choices=ACTIONS)
+        parser.add_argument("job", type=int, help="the import's number")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        if not ImportJob.objects.filter(pk=options["job"]).exists():
+            raise CommandError(f"There is no import {options['job']}.")
+        try:
+            ACTIONS[options["action"]](options["job"])
+        except Problem as problem:
+            raise CommandError(str(problem)) from problem
+        job = ImportJob.objects.get(pk=options["job"])
+        kept = f"{job.kept_table} is kept beside it" if job.kept_table else "nothing is kept beside it"
+        self.stdout.write(f"{job.table} is {'the old table' if job.restored_at else 'as the import left it'}; {kept}.")
