@@ -287,12 +287,12 @@ class TestKept:
     def test_restore_after_the_drop_is_refused(self, target, replaced):
         jobs.drop_kept(replaced.pk)
         for refused in (jobs.restore, jobs.drop_kept):
-            with pytest.raises(Problem, match="No .*table.* is kept"):
+            with pytest.raises(Problem, match=r"No .*table.* is kept"):
                 refused(replaced.pk)
         assert rows(target) == [(ROWS,)]
 
     def test_restore_is_refused_once_another_import_has_worked_on_the_table(self, target, file, replaced):
-        other = run(created(target, file, "upsert"))
+        run(created(target, file, "upsert"))
         with pytest.raises(Problem, match="has worked on the table since"):
             jobs.restore(replaced.pk)
         assert rows(target) == [(ROWS,)]
