@@ -47,11 +47,11 @@ def compare(workload: Workload, path: Path, address: Address, runs: int, session
     pieces = raw.split(path, path.parent, pieces=8)
     seconds: dict[str, list[float]] = {"raw": [], "millrace": []}
     with serving():
-        target = _target(address)
+        target = saved_target(address)
         for number in range(runs + 1):  # the first round warms up and is not counted
             measured = {
                 "raw": raw.load(_empty_table(workload, address), _statement(workload, address), pieces, sessions),
-                "millrace": _import(workload, path, target, parallel),
+                "millrace": run_import(workload, path, target, parallel),
             }
             print(f"run {number}: " + ", ".join(f"{k} {v:.2f} s" for k, v in measured.items()), file=sys.stderr)
             if number:
@@ -61,7 +61,7 @@ def compare(workload: Workload, path: Path, address: Address, runs: int, session
     rows = _count(workload, address)
     return {
         "workload": workload.name,
-        "server": _version(address),
+        "server": version(address),
         "rows": rows,
         "bytes": path.stat().st_size,
         "raw_sessions": sessions,
@@ -72,14 +72,15 @@ def compare(workload: Workload, path: Path, address: Address, runs: int, session
     }
 
 
-def _import(workload: Workload, path: Path, target, parallel: int | None) -> float:
+def run_import(workload: Workload, path: Path, target, parallel: int | None, *, checks: bool = True) -> float:
+    """Seconds from the start of a job to its verified end, into an empty table."""
     from importer import jobs, sources
     from importer.engine.options import Options
     from importer.models import ImportJob
     from importer.preparation import prepare
 
     _empty_table(workload, target.address)
-    options = Options(parallelism=parallel)
+    options = Options(parallelism=parallel, checks=checks)
     prepared = prepare(sources.register(path), target, workload.name, mapping=workload.mapping, options=options)
     job = jobs.create(prepared)
     begun = datetime.now(UTC)
@@ -92,7 +93,8 @@ def _import(workload: Workload, path: Path, target, parallel: int | None) -> flo
     return (ended.finished_at - begun).total_seconds()
 
 
-def _target(address: Address):
+def saved_target(address: Address):
+    """The server as a target that imports can name."""
     from importer import targets
     from importer.models import Target
 
@@ -125,12 +127,14 @@ def _count(workload: Workload, address: Address) -> int:
         return int(fetch_all(connection, f"SELECT COUNT(*) FROM {workload.name}")[0][0])
 
 
-def _version(address: Address) -> str:
+def version(address: Address) -> str:
+    """What the server calls itself."""
     with connect(address) as connection:
         return str(fetch_all(connection, "SELECT VERSION()")[0][0])
 
 
 def address_of(url: str) -> Address:
+    """The benchmark's database on a server given as mysql://USER@HOST:PORT/."""
     parts = urlsplit(url)
     assert parts.hostname
     return Address(parts.hostname, parts.port or 3306, parts.username or "root", parts.password or "", DATABASE)

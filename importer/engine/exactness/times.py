@@ -28,7 +28,7 @@ _MARK = r"[!-/:-@\[-`{-~]"
 _GAP = r"[!-*,./:-@\[-`{-~]"
 _MOMENT = re.compile(
     rf"(?P<before>[ \t\n\v\f\r]*)(?P<year>\d+)(?P<first>{_MARK})(?P<month>\d+)(?P<second>{_MARK})(?P<day>\d+)"
-    rf"(?:(?P<between>T|[ \t\n\v\f\r]+|{_GAP})(?P<hour>\d+)(?:(?P<third>{_GAP})(?P<minute>\d+)"
+    rf"(?:(?P<between>T|[ \t\n\v\f\r]+)(?P<hour>\d+)(?:(?P<third>{_GAP})(?P<minute>\d+)"
     rf"(?:(?P<fourth>{_GAP})(?P<sec>\d+)(?:\.(?P<part>\d*))?)?)?)?"
     r"(?P<offset>[+-]\d\d:\d\d)?(?P<after>[ \t\n\v\f\r]*)",
     re.ASCII,
@@ -145,7 +145,7 @@ class Moment:
         moment = _moment(text)
         if isinstance(moment, str) or (verdict := _oddity(moment, self.type, mariadb=self.mariadb)):
             return _unreadable(text, self.type) if isinstance(moment, str) else verdict
-        if moment.offset and (self.mariadb or not self._keeps(moment.offset)):
+        if moment.offset and (self.mariadb or not moment.seconds or not self._keeps(moment.offset)):
             return _offset(self.type)
         if self.timestamp and not _FIRST_TIMESTAMP <= moment.date + moment.clock <= _LAST_TIMESTAMP:
             return invalid_time(self.type, OUT_OF_RANGE)
@@ -226,13 +226,17 @@ class Year:
 
 @dataclass(frozen=True)
 class _Moment:
-    """What a text says: year to day, hour to second, and how it says so. `year_digits` is how long its year is."""
+    """What a text says: year to day, hour to second, and how it says so.
+
+    `year_digits` is how long its year is, `seconds` whether it goes as far as that.
+    """
 
     date: tuple[int, int, int]
     clock: tuple[int, int, int]
     part: str
     offset: str
     year_digits: int
+    seconds: bool
     marks: bool
     spaces: bool
     other_gap: bool
@@ -253,6 +257,7 @@ def _moment(text: str) -> "_Moment | str":
         part=parts.get("part", ""),
         offset=parts["offset"],
         year_digits=len(parts["year"]),
+        seconds="sec" in parts,
         marks=(parts["first"], parts["second"], parts["third"], parts["fourth"]) != ("-", "-", ":", ":"),
         spaces=bool(parts["before"] or parts["after"]) or (gap.isspace() and len(gap) > 1),
         other_gap=gap not in ("T", " ") and len(gap) == 1,
