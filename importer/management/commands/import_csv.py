@@ -91,14 +91,11 @@ class Command(PreparedCommand):
             self.stdout.write(f"Line, column, value and reason of each: {files['reasons_file']}")
         if job.problem:
             self._show_problem(job.problem)
-<<<<<<< HEAD
         if jobs.could_leave_out(job):
             self.stderr.write(
                 "Such rows can be left out and kept with their reasons: with --on-error reject, or by a retry on the"
                 " job's page, which loads what is not in yet."
             )
-        if job.loaded_rows and not job.balanced:
-=======
         if job.stages and not job.finished:
             self.stderr.write(
                 "The server does not answer: whether all rows are in, or none, is known as soon as it does."
@@ -108,7 +105,6 @@ class Command(PreparedCommand):
         elif job.kept_table:
             self.stdout.write(f"The old table is kept as {job.kept_table}: manage.py kept_table restore|drop {job.pk}")
         elif job.loaded_rows and not job.balanced and not job.stages:
->>>>>>> 00b1182 (Choose a mode on the page, and restore what replace has put aside)
             self.stderr.write(
                 f"{job.loaded_rows:,} rows of other chunks are in the table and stay there. Retry on the job's page"
                 " loads what is missing, from the same file. Before a corrected file is imported as a new one, those"
