@@ -49,7 +49,7 @@ class Field:
     @property
     def reading(self) -> Transform | None:
         """The one that was chosen."""
-        return next((TRANSFORMS[name] for name in self.mapping.transforms if not TRANSFORMS[name].cleans), None)
+        return next((each for each in self.readings if each.name in self.mapping.transforms), None)
 
     @property
     def hint(self) -> str:

@@ -104,7 +104,8 @@ def mark_used(preset: MappingPreset) -> None:
 def _name(preset: MappingPreset, name: str) -> None:
     preset.name = name.strip()
     try:
-        preset.full_clean()
+        preset.clean_fields(exclude={each.name for each in MappingPreset._meta.fields} - {"name"})
+        preset.validate_unique()
     except ValidationError as error:
         said = " ".join(message for messages in error.message_dict.values() for message in messages)
         raise Problem(f"{preset.name!r} cannot be the preset's name. {said}", advice="Choose another name.") from error

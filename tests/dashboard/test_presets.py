@@ -1,0 +1,130 @@
+"""Presets on the pages: saved from a new import and from one that has ended, offered, renamed, deleted."""
+
+import pytest
+from django.urls import reverse
+
+from importer.engine.connection import connect, execute
+from importer.engine.mapping import Filling
+from importer.models import ImportJob, MappingPreset
+from tests.dashboard.test_new import HTMX, show, shown_form, start, target, uploaded
+
+__all__ = ["target"]
+
+
+def save(browser, source, name: str = "monthly", **values):
+    shown = {**shown_form(show(browser, source)), "preset_name": name, **values}
+    return browser.post(reverse("save_preset", args=[source.key]), shown, headers=HTMX)
+
+
+class TestSaving:
+    def test_from_a_new_import(self, browser, user, target):
+        answer = save(browser, uploaded(user), trim_1="trim", on_error="reject", max_rejects="7")
+        assert "Saved as preset" in answer.content.decode()
+        preset = MappingPreset.objects.get()
+        assert (preset.name, preset.created_by, preset.table_name) == ("monthly", user, "cities")
+        assert preset.mapping[1].transforms == ("trim",)
+        assert (preset.options.on_error, preset.options.max_rejects) == ("reject", 7)
+
+    def test_a_name_that_is_taken(self, browser, user, target):
+        save(browser, uploaded(user))
+        answer = save(browser, uploaded(user, name="b.csv"), preset="")
+        assert answer.status_code == 422
+        assert "cannot be the preset" in answer.content.decode()
+        assert MappingPreset.objects.count() == 1
+
+    def test_from_an_import_that_has_been(self, browser, user, target):
+        source = uploaded(user)
+        start(browser, source, **shown_form(show(browser, source)))
+        job = ImportJob.objects.get()
+        assert browser.post(reverse("job_preset", args=[job.pk]), {"name": "as before"}).status_code == 302
+        assert MappingPreset.objects.get().mapping == job.mapping
+
+    def test_from_an_import_whose_table_is_gone(self, browser, user, target):
+        source = uploaded(user)
+        start(browser, source, **shown_form(show(browser, source)))
+        with connect(target.address) as connection:
+            execute(connection, "DROP TABLE cities")
+        answer = browser.post(reverse("job_preset", args=[ImportJob.objects.get().pk]), {"name": "x"})
+        assert answer.status_code == 422
+        assert "There is no table cities" in answer.content.decode()
+
+
+class TestOffering:
+    def test_the_only_one_for_a_header_is_chosen_by_itself(self, browser, user, target):
+        save(browser, uploaded(user), null_3="-", parallelism="3", on_error="reject", max_rejects="7")
+        values = shown_form(show(browser, uploaded(user, name="other.csv")))
+        assert values["preset"] == str(MappingPreset.objects.get().pk)
+        assert (values["table"], values["null_3"], values["parallelism"]) == (f"{target.database}.cities", "-", "3")
+        assert (values["on_error"], values["max_rejects"]) == ("reject", "7")
+
+    def test_one_of_two_is_for_people_to_choose(self, browser, user, target):
+        save(browser, uploaded(user), "one")
+        save(browser, uploaded(user), "two", preset="")
+        values = shown_form(show(browser, uploaded(user)))
+        assert values["preset"] == ""
+        two = MappingPreset.objects.get(name="two")
+        assert shown_form(show(browser, uploaded(user), **{**values, "preset": two.pk}))["preset_shown"] == str(two.pk)
+
+    def test_none_for_another_header(self, browser, user, target):
+        save(browser, uploaded(user))
+        assert "preset" not in shown_form(show(browser, uploaded(user, b"id,other\n1,x\n")))
+
+    def test_what_has_changed_in_the_table_is_said(self, browser, user, target):
+        save(browser, uploaded(user))
+        with connect(target.address) as connection:
+            execute(connection, "ALTER TABLE cities DROP COLUMN population, ADD COLUMN people BIGINT")
+        answer = show(browser, uploaded(user))
+        assert "population is gone; people is new" in answer.content.decode()
+        assert shown_form(answer)["column_3"] == ""
+
+    def test_starting_with_it_counts_as_using_it(self, browser, user, target):
+        save(browser, uploaded(user))
+        MappingPreset.objects.update(used_at=None)
+        source = uploaded(user)
+        start(browser, source, **shown_form(show(browser, source)))
+        assert MappingPreset.objects.get().used_at is not None
+
+
+class TestPage:
+    def test_rename_and_delete(self, browser, user, target):
+        save(browser, uploaded(user))
+        preset = MappingPreset.objects.get()
+        browser.post(reverse("preset_rename", args=[preset.pk]), {"name": "yearly <b>"})
+        assert "yearly &lt;b&gt;" in browser.get(reverse("presets")).content.decode()
+        browser.post(reverse("preset_delete", args=[preset.pk]))
+        assert "None yet" in browser.get(reverse("presets")).content.decode()
+
+    @pytest.mark.parametrize("name", ["", "x" * 65, "a\0b"])
+    def test_a_name_that_cannot_be(self, browser, user, target, name):
+        save(browser, uploaded(user))
+        answer = browser.post(reverse("preset_rename", args=[MappingPreset.objects.get().pk]), {"name": name})
+        assert answer.status_code == 422
+        assert MappingPreset.objects.get().name == "monthly"
+
+
+class TestFillings:
+    def test_they_are_planned_and_kept(self, browser, user, target):
+        source = uploaded(user)
+        with connect(target.address) as connection:
+            execute(connection, "ALTER TABLE cities ADD COLUMN source TEXT, ADD COLUMN note VARCHAR(40)")
+        values = shown_form(show(browser, source)) | {"fill_4": "file", "fill_5": "text"}
+        values = shown_form(show(browser, source, **values))
+        assert (values["fill_4"], values["filltext_5"]) == ("file", "")
+        start(browser, source, **values)
+        assert ImportJob.objects.get().fillings == (Filling("source", "file"), Filling("note", "text", ""))
+
+    def test_a_column_that_has_got_a_field_is_not_filled(self, browser, user, target):
+        source = uploaded(user)
+        values = shown_form(show(browser, source)) | {"column_3": ""}
+        values = shown_form(show(browser, source, **values)) | {"fill_3": "row"}
+        values = shown_form(show(browser, source, **values)) | {"column_3": "population"}
+        answer = show(browser, source, **values)
+        assert answer.status_code == 200
+        assert "fill_3" not in shown_form(answer)
+
+    def test_names_that_are_not_offered_are_refused(self, browser, user, target):
+        source = uploaded(user)
+        values = shown_form(show(browser, source)) | {"column_3": "", "fill_3": "version()"}
+        assert "filled from &#x27;version()&#x27;" in show(browser, source, **values).content.decode()
+        values |= {"fill_3": "", "read_1": "sleep(1)"}
+        assert "no transform &#x27;sleep(1)&#x27;" in show(browser, source, **values).content.decode()
