@@ -96,6 +96,10 @@ class Command(PreparedCommand):
                 "Such rows can be left out and kept with their reasons: with --on-error reject, or by a retry on the"
                 " job's page, which loads what is not in yet."
             )
+        self._show_what_stands(job)
+
+    def _show_what_stands(self, job: ImportJob) -> None:
+        """What has become of the table where that is not plain from the numbers."""
         if job.stages and not job.finished:
             self.stderr.write(
                 "The server does not answer: whether all rows are in, or none, is known as soon as it does."
