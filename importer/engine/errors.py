@@ -43,6 +43,10 @@ class SourceProblem(Problem):
     """The file cannot be read as what it claims to be."""
 
 
+class RecordUnreadable(SourceProblem):
+    """A record of the file cannot be read safely; those beside it can."""
+
+
 class SourceChanged(SourceProblem):
     """The file is no longer what the scan saw."""
 

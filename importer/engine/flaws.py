@@ -1,7 +1,7 @@
 """Records that cannot be read safely, as faults: what a review leaves out of the load."""
 
 from importer.engine.blocks import Block
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import RecordUnreadable
 from importer.engine.faults import Fault
 from importer.engine.stray import Flaw
 
@@ -18,6 +18,6 @@ def find_flaws(block: Block) -> list[tuple[int, Fault]]:
     ]
 
 
-def problem(flaw: Flaw) -> SourceProblem:
+def problem(flaw: Flaw) -> RecordUnreadable:
     """What to raise where a flaw is to stop the import."""
-    return SourceProblem(flaw.what, where=f"line {flaw.line}", advice=flaw.advice)
+    return RecordUnreadable(flaw.what, where=f"line {flaw.line}", advice=flaw.advice)

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F
 
 from importer import wake
-from importer.engine.errors import Problem, RowsRefused, TooManyRejects
+from importer.engine.errors import Problem, RecordUnreadable, RowsRefused, TooManyRejects
 from importer.engine.options import Options
 from importer.engine.plan import MOST_PARALLELISM
 from importer.jobs.counted import COUNTS
@@ -82,7 +82,8 @@ def cancel(job_id: int) -> None:
 
 def could_leave_out(job: ImportJob) -> bool:
     """Whether the job was stopped by rows that cannot go in, which a retry could leave out."""
-    return job.options.on_error == "stop" and job.problem.get("kind") == RowsRefused.__name__
+    at_fault = (RowsRefused.__name__, RecordUnreadable.__name__)
+    return job.options.on_error == "stop" and job.problem.get("kind") in at_fault
 
 
 def retry(job_id: int, *, leave_out: bool = False) -> None:

@@ -142,6 +142,21 @@ def test_an_import_that_rows_have_stopped_is_retried_without_them(target: Target
     assert reject_file(job).count("\n") == 1 + len(BAD)
 
 
+@pytest.mark.parametrize("on_error", ["reject", "stop"])
+def test_records_that_cannot_be_read_are_left_out_as_well(target: Target, file: Path, on_error: str):
+    stray = {1000: '1000,"a "stray" quote",2024-01-01', 2000: '2000,"no end" of it",2024-01-01'}
+    written(file, (stray.get(n, good(n)) for n in range(ROWS)))
+    job = run(created(target, file, on_error=on_error))
+    if on_error == "stop":
+        assert (job.status, job.problem["kind"]) == (Status.FAILED, "RecordUnreadable")
+        jobs.retry(job.pk, leave_out=True)
+        job = run(job)
+    assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, len(stray)), job.problem
+    assert keys(target) == set(range(ROWS)) - set(stray)
+    assert [int(row["line"]) for row in explained(job)] == [n + 2 for n in stray]
+    assert reject_file(job) == "n,word,at\n" + "".join(f"{row}\n" for row in stray.values())
+
+
 def test_skipped_duplicates_are_counted_and_listed(target: Target, file: Path):
     on(target, "INSERT INTO t VALUES (7, 'was here', NULL)")
     written(file, [*(good(n) for n in range(ROWS)), good(2000, "late"), BAD[150]])
