@@ -140,3 +140,12 @@ class TestContainers:
         named = re.findall(r'"scripts\.processes", "([\w-]+)"', (ROOT / "docker-compose.yml").read_text())
         assert set(named) == {"web", "worker-load", "worker-control", "beat"}
         assert set(named) <= set(COMMANDS)
+
+
+def test_every_test_that_the_table_of_values_names_exists():
+    named = re.findall(r"`((?:engine|importer)/\S+?\.py)((?:::\w+)+)`", (ROOT / "docs" / "values.md").read_text())
+    assert len(named) == 30
+    for path, names in named:
+        text = (ROOT / "tests" / path).read_text()
+        for name in names.strip(":").split("::"):
+            assert re.search(rf"^\s*(?:class|def) {name}\b", text, re.MULTILINE), f"{path}{names}"

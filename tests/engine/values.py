@@ -72,6 +72,7 @@ def came_of(
                 end=path.stat().st_size,
                 chunk_bytes=chunk_bytes,
                 exactness=plan.exactness,
+                tolerate=options.on_error == "reject",
             )
         )
     works = (

@@ -17,7 +17,7 @@ from importer.engine.exactness.examination import Examination, Findings
 from importer.engine.exactness.layout import Layout, lay_out
 from importer.engine.exactness.verdict import TOO_FEW, TOO_MANY, Verdict
 from importer.engine.faults import Fault
-from importer.engine.records import fields
+from importer.engine.records import fields, values
 
 # A block with no more unusual cells than this has them judged during the scan; one with more is suspicious unjudged.
 FEW = 1000
@@ -83,8 +83,9 @@ class Inspector:
                 self._examine_record(block.data[low:high], record, findings)
             else:
                 plain.append(record)
+        mark = self.dialect.line_end[-1].encode()
         data = b"".join([block.data[slice(*bounds[record])] for record in plain])
-        together = Block(block.offset, block.first_line, len(data), len(plain), LineEnds(data, len(data)), data)
+        together = Block(block.offset, block.first_line, len(data), len(plain), LineEnds(data, len(data), mark), data)
         layout = lay_out(together, self.dialect, len(self.judges)) if data else None
         if layout:
             self._examine_layout(layout, findings, plain)
@@ -93,15 +94,22 @@ class Inspector:
                 self._examine_record(block.data[slice(*bounds[record])], record, findings)
 
     def _examine_record(self, raw: bytes, record: int, findings: Findings) -> None:
-        values = fields(raw, self.dialect)
-        if len(values) != len(self.judges):
-            findings.refuse(record, _wrong_count(len(values), len(self.judges)))
+        found = values(raw, self.dialect)
+        if len(found) != len(self.judges):
+            findings.refuse(record, _wrong_count(len(found), len(self.judges)))
             return
-        for field, (value, judge) in enumerate(zip(values, self.judges, strict=True)):
-            said = None if self.dialect.escape and value == rb"\N" else value
-            verdict = judge.verdict(said)
+        for field, (value, judge) in enumerate(zip(found, self.judges, strict=True)):
+            verdict = judge.verdict(value)
+            if not verdict and value == b"NULL" and self._takes_for_null(raw, judge):
+                verdict = NULL_WORD
             if verdict:
-                self._add(findings, record, field, said, verdict)
+                self._add(findings, record, field, value, verdict)
+
+    def _takes_for_null(self, record: bytes, judge: Judge) -> bool:
+        """Whether the server makes NULL of a value NULL in the record, because no quotes are around it."""
+        quote = self.dialect.quote.encode()
+        told = bool(self.dialect.escape and quote) and judge.check.column and b"NULL" not in judge.markers
+        return bool(told) and quote + b"NULL" + quote not in record
 
     def _add(self, findings: Findings, record: int, field: int, value: bytes | None, verdict: Verdict) -> None:
         judge = self.judges[field]
@@ -134,8 +142,15 @@ class Inspector:
 
     def _judged_cells(self, layout: Layout, group: list[int], cells: Cells, unusual: Any) -> Iterator[Judged]:
         known: list[dict[bytes, tuple[bytes | None, Verdict | None]]] = [{} for _ in group]
-        for record, within, raw in zip(*layout.places(unusual), cells.texts(unusual), strict=True):
+        places = zip(*layout.places(unusual), cells.texts(unusual), unusual.tolist(), strict=True)
+        for record, within, raw, number in places:
             found = known[within].get(raw)
+            if not raw and self.dialect.unquoted_empty_is_null:
+                # NULL or not: the quotes tell, which are gone.
+                bare = layout.page.view[cells.ends[number]] != ord(self.dialect.quote)
+                said = None if bare else raw
+                yield Judged(record, group[within], said, self.judges[group[within]].verdict(said))
+                continue
             if found is None:
                 value = self._value(raw, quoted=layout.quoted)
                 found = known[within][raw] = value, self.judges[group[within]].verdict(value)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from importer.engine.blocks import Block
-from importer.engine.dialect import Dialect
+from importer.engine.dialect import ANY_LINE_END, Dialect
 from importer.engine.exactness.cells import PADDING, Cells, Page
 
 
@@ -41,16 +41,17 @@ class Layout:
 
 def lay_out(block: Block, dialect: Dialect, fields: int) -> Layout | None:
     """The layout of a block whose records should have so many fields; None if it cannot be told all at once."""
-    if len(dialect.delimiter) != 1 or dialect.line_end not in ("\n", "\r\n"):
+    if len(dialect.delimiter_bytes) != 1:
         return None
     data = block.data[: block.size]
     if dialect.escape and _escapes_a_mark(data, dialect):
         return None
-    if not data.endswith(b"\n"):
-        data += dialect.line_end.encode()
+    if not data.endswith((b"\r", b"\n") if dialect.line_end == ANY_LINE_END else dialect.line_end.encode()):
+        data += b"\n" if dialect.line_end == ANY_LINE_END else dialect.line_end.encode()
     page = Page.of(data)
-    newlines = page.view == ord("\n")
-    marks = page.view == ord(dialect.delimiter)
+    newlines = _line_ends(page.view, dialect)
+    fields += dialect.trailing_delimiter
+    marks = page.view == dialect.delimiter_bytes[0]
     marks |= newlines
     quoted = bool(dialect.quote) and dialect.quote.encode() in data
     if quoted:
@@ -63,16 +64,30 @@ def lay_out(block: Block, dialect: Dialect, fields: int) -> Layout | None:
             return None
     ends = np.flatnonzero(marks)
     last = np.count_nonzero(newlines)
-    if len(ends) == last * fields and (page.view[ends[fields - 1 :: fields]] == ord("\n")).all():
+    if len(ends) == last * fields and newlines[ends[fields - 1 :: fields]].all():
         return _layout(page, ends.reshape(-1, fields), None, {}, dialect, quoted=quoted)
-    return _ragged(page, ends, fields, dialect, quoted=quoted)
+    return _ragged(page, ends, newlines, fields, dialect, quoted=quoted)
 
 
-def _ragged(page: Page, ends: Any, fields: int, dialect: Dialect, *, quoted: bool) -> Layout | None:
-    """The layout where some records have another number of fields."""
-    last = np.flatnonzero(page.view[ends] == ord("\n"))
+def _line_ends(view: Any, dialect: Dialect) -> Any:
+    """A mask of the last byte of each line end."""
+    if dialect.line_end == "\r":
+        return view == ord("\r")
+    ends = view == ord("\n")
+    if dialect.line_end == ANY_LINE_END:
+        alone = view == ord("\r")
+        alone[:-1] &= ~ends[1:]
+        ends |= alone
+    return ends
+
+
+def _ragged(page: Page, ends: Any, newlines: Any, fields: int, dialect: Dialect, *, quoted: bool) -> Layout | None:
+    """The layout where some records have another number of fields; none if delimiters at their ends are missing."""
+    last = np.flatnonzero(newlines[ends])
     counts = np.diff(last, prepend=-1)
     right, wrong = np.flatnonzero(counts == fields), np.flatnonzero(counts != fields)
+    if dialect.trailing_delimiter:
+        return None
     others = dict(zip(wrong.tolist(), counts[wrong].tolist(), strict=True))
     # With the end of the record before as one more field, where the first one starts.
     before = np.concatenate(([PADDING - 1], ends))
@@ -98,6 +113,12 @@ def _layout(
         ends[-1] -= 1
         if not (page.view[ends[-1]] == ord("\r")).all():
             return None
+    if dialect.line_end == ANY_LINE_END:
+        ends[-1] -= (page.view[ends[-1]] == ord("\n")) & (page.view[ends[-1] - 1] == ord("\r"))
+    if dialect.trailing_delimiter:
+        if (ends[-1] > starts[-1]).any():
+            return None
+        starts, ends = starts[:-1], ends[:-1]
     if quoted:
         enclosed = (page.view[starts] == ord(dialect.quote)) & (ends > starts)
         starts, ends = starts + enclosed, ends - enclosed
@@ -119,12 +140,16 @@ def _all_at_field_borders(view: Any, quotes: Any, dialect: Dialect) -> bool:
     """Whether each opening quote follows a field's or a record's end, and each closing one comes before it."""
     if len(quotes) % 2:
         return False
-    quote, delimiter = ord(dialect.quote), ord(dialect.delimiter)
+    quote, delimiter = ord(dialect.quote), dialect.delimiter_bytes[0]
     before = view[quotes[0::2] - 1]
     after = view[quotes[1::2] + 1]
-    opens = (before == quote) | (before == delimiter) | (before == ord("\n"))
+    any_end = dialect.line_end == ANY_LINE_END
+    opens = (before == quote) | (before == delimiter) | (before == ord("\n" if any_end else dialect.line_end[-1]))
     opens |= quotes[0::2] == PADDING
-    closes = (after == quote) | (after == delimiter) | (after == ord(dialect.line_end[0]))
+    closes = (after == quote) | (after == delimiter) | (after == ord("\n" if any_end else dialect.line_end[0]))
+    if any_end:
+        opens |= before == ord("\r")
+        closes |= after == ord("\r")
     return bool(opens.all() and closes.all())
 
 
@@ -133,5 +158,5 @@ def _escapes_a_mark(data: bytes, dialect: Dialect) -> bool:
     escape = dialect.escape.encode()
     if escape not in data:
         return False
-    meaningful = (dialect.delimiter.encode(), dialect.quote.encode(), escape, b"\n", b"\r")
+    meaningful = (dialect.delimiter_bytes, dialect.quote.encode(), escape, b"\n", b"\r")
     return any(escape + mark in data for mark in meaningful if mark) or data.endswith(escape)

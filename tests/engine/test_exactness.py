@@ -1,0 +1,65 @@
+"""The quick look at many values at once finds what looking at one after the other does."""
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from importer.engine.blocks import blocks
+from importer.engine.dialect import ANY_LINE_END, Dialect
+from importer.engine.exactness import Exactness, FieldCheck
+from tests.engine.reference import in_file
+
+DIALECTS = (
+    Dialect(header=False, blank_lines="keep"),
+    Dialect(line_end="\r\n", blank_lines="keep"),
+    Dialect(line_end="\r", blank_lines="keep"),
+    Dialect(line_end=ANY_LINE_END, blank_lines="keep"),
+    Dialect(delimiter="\t", quote="", escape="\\", blank_lines="keep"),
+    Dialect(escape="\\", blank_lines="keep"),
+    Dialect(trailing_delimiter=True, blank_lines="keep"),
+    Dialect(unquoted_empty_is_null=True, blank_lines="keep"),
+    Dialect(delimiter="||", blank_lines="keep"),
+)
+CHECKS = (
+    FieldCheck("a", "int", null_markers=("NA", "-")),
+    FieldCheck("b", "decimal(5,2)", nullable=False, null_markers=("NA",)),
+    FieldCheck("c", "datetime", nullable=False),
+    FieldCheck("d", "char(4)"),
+)
+CELLS = st.sampled_from([
+    "", "1", "-7", "1.5", "1.25", "-99.5", "1.259", "NA", "NULL", "\\N", "-", "x", "1e3", "12345678901", "2024-01-02",
+    "2024-01-02 03:04:05", "2024-01-02 03:04:05.5", "24-1-2", "ab", "ab ", "abcd", "é東", 'a"b', "a,b", "a\nb", "\\\\",
+    "|",
+])  # fmt: skip
+
+
+def written(dialect: Dialect, rows: list[list[str]], quoting: bool) -> bytes:
+    """The rows, quoted where they must be or where it is asked for."""
+
+    def cell(text: str) -> str:
+        quote = dialect.quote
+        if quote and (quoting or any(mark in text for mark in (dialect.delimiter, quote, "\n"))):
+            return quote + text.replace(quote, quote * 2) + quote
+        return text
+
+    end = "\n" if dialect.line_end == ANY_LINE_END else dialect.line_end
+    last = dialect.delimiter if dialect.trailing_delimiter else ""
+    return "".join(dialect.delimiter.join(map(cell, row)) + last + end for row in rows).encode()
+
+
+ROWS = st.lists(
+    st.one_of(st.lists(CELLS, min_size=4, max_size=4), st.lists(CELLS, min_size=1, max_size=5)), max_size=12
+)
+
+
+@settings(max_examples=600, derandomize=True, deadline=None)
+@given(dialect=st.sampled_from(DIALECTS), rows=ROWS, quoting=st.booleans(), mariadb=st.booleans())
+@example(DIALECTS[0], [["1", "2", "2024-01-02", "x"], ["1"]], False, True)
+def test_many_at_once_as_one_by_one(dialect: Dialect, rows: list[list[str]], quoting: bool, mariadb: bool):
+    exactness = Exactness(dialect, CHECKS, mariadb)
+    data = written(dialect, rows, quoting)
+    with in_file(data) as fd:
+        for block in blocks(fd, dialect, 0, 1, len(data)):
+            quick, slow = exactness.examine(block), exactness.inspector.examine_one_by_one(block)
+            assert quick == slow
+            found = bool(slow.faults or slow.notices or slow.noted)
+            assert exactness.suspicious(block) or not found
