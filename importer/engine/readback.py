@@ -10,12 +10,13 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
+from importer.engine import encodings
 from importer.engine.connection import Connection
 from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, Problem, RowsRefused
 from importer.engine.expressions import expression
 from importer.engine.mapping import ColumnMapping
-from importer.engine.records import LocatedRecord, fields
+from importer.engine.records import LocatedRecord, values
 from importer.engine.same_value import Sameness, same_value
 from importer.engine.sql import quote_name
 from importer.engine.table import Column, Key, Table
@@ -84,12 +85,12 @@ class Readback:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "Readback":
+    def from_json(cls, saved: dict[str, Any]) -> "Readback":
         readings = tuple(
             Reading(Column(**each["column"]), each["field"], tuple(each["null_markers"]), each["expression"])
-            for each in values["readings"]
+            for each in saved["readings"]
         )
-        return cls(**{**values, "readings": readings, "key": tuple(values["key"])})
+        return cls(**{**saved, "readings": readings, "key": tuple(saved["key"])})
 
 
 def _reading(number: int, mapping: ColumnMapping, column: Column) -> Reading:
@@ -145,8 +146,10 @@ def _all_differences(
 
 def _texts(raw: bytes, dialect: Dialect) -> list[bytes | None]:
     """The fields of a record in UTF-8, as the server reads them."""
-    values = fields(raw, dialect)
-    return [None if dialect.escape and value == rb"\N" else value for value in values]
+    found = values(raw, dialect)
+    if dialect.encoding == encodings.UTF8:
+        return found
+    return [value and value.decode(dialect.encoding).encode() for value in found]
 
 
 def _said(connection: Connection, readback: Readback, rows: list[list[bytes | None]]) -> list[Values]:
@@ -173,8 +176,8 @@ def _transformed(connection: Connection, readings: list[Reading], rows: list[lis
         f"SELECT {at} AS place, " + ", ".join(f"{_literal(texts[number])} AS f{number}" for number in numbers)
         for at, texts in enumerate(rows)
     )
-    values = ", ".join(each.expression for each in readings)
-    sql = f"SELECT {values} FROM ({' UNION ALL '.join(lines)}) AS said ORDER BY said.place"
+    selected = ", ".join(each.expression for each in readings)
+    sql = f"SELECT {selected} FROM ({' UNION ALL '.join(lines)}) AS said ORDER BY said.place"
     return list(_fetch_bytes(connection, sql))
 
 
@@ -183,13 +186,13 @@ def differences(
 ) -> Iterator[BadRow]:
     """The cells of the table that are not as `said`, and the rows that are not there; `lines` are their lines."""
     found = _found(connection, readback, said)
-    for line, values in zip(lines, said, strict=True):
-        row = found.get(_key(readback, values))
+    for line, wanted in zip(lines, said, strict=True):
+        row = found.get(_key(readback, wanted))
         if row is None:
-            key = ", ".join(_shown(values[at]) for at in readback.key_positions)
+            key = ", ".join(_shown(wanted[at]) for at in readback.key_positions)
             yield BadRow(line, ", ".join(readback.key), key, "there is no row with this key.")
-        elif row != values:
-            yield from _differing_cells(readback, line, values, row)
+        elif row != wanted:
+            yield from _differing_cells(readback, line, wanted, row)
 
 
 def _differing_cells(readback: Readback, line: int, said: Values, found: Values) -> Iterator[BadRow]:
@@ -219,8 +222,8 @@ def _found(connection: Connection, readback: Readback, rows: Sequence[Values]) -
     return {_key(readback, row): row for row in _fetch_bytes(connection, sql)}
 
 
-def _key(readback: Readback, values: Sequence[bytes | None]) -> tuple[bytes, ...]:
-    return tuple([_canonical(kind, values[at] or b"") for at, kind in readback.key_kinds])
+def _key(readback: Readback, row: Values) -> tuple[bytes, ...]:
+    return tuple([_canonical(kind, row[at] or b"") for at, kind in readback.key_kinds])
 
 
 def _canonical(kind: str, value: bytes) -> bytes:
