@@ -11,7 +11,7 @@ from typing import Any
 
 from dashboard.accounting import ACCOUNTING
 from importer.engine import encodings
-from importer.engine.dialect import Dialect
+from importer.engine.dialect import LINE_ENDS, Dialect, from_written
 from importer.engine.errors import Problem
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.options import Options
@@ -20,13 +20,15 @@ from importer.engine.suggestions import MATCHES
 from importer.engine.table import Table
 from importer.models import ImportJob, MappingPreset, Target
 
-DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar"}
+DELIMITERS = {",": "comma", r"\t": "tab", ";": "semicolon", "|": "vertical bar"}
 QUOTES = {'"': 'double "', "'": "single '", "": "none"}
 ESCAPES = {"": "none", "\\": "backslash"}
-LINE_ENDS = {"lf": "\n", "crlf": "\r\n"}  # An HTML form would not keep the characters themselves.
-LINE_END_WORDS = {"lf": "LF (Unix)", "crlf": "CR LF (Windows)"}
+LINE_END_WORDS = {"lf": "LF (Unix)", "crlf": "CR LF (Windows)", "cr": "CR (old Macs)", "any": "any of them"}
 HEADERS = {"yes": True, "no": False}
 HEADER_WORDS = {"yes": "names", "no": "data"}
+TRAILING_WORDS = {"no": "starts a field", "yes": "is left out"}
+BLANK_WORDS = {"skip": "are left out", "keep": "are rows"}
+EMPTY_WORDS = {"no": "an empty text, as in quotes", "yes": "NULL"}
 MOST_CHUNK_MIB = 1024
 MOST_REJECTS = 10**12
 
@@ -43,12 +45,16 @@ class Choices:
         if "delimiter" not in self.values:
             return None
         return Dialect(
-            delimiter=self.values["delimiter"],
+            delimiter=from_written(self.values["delimiter"]),
             quote=self.values.get("quote", ""),
             escape=self.values.get("escape", ""),
             line_end=LINE_ENDS.get(self.values.get("line_end", ""), "\n"),
             encoding=self.values.get("encoding", encodings.UTF8),
             header=HEADERS.get(self.values.get("header", ""), True),
+            skip_rows=int(skip_rows) if (skip_rows := self.values.get("skip_rows", "")).isdecimal() else 0,
+            trailing_delimiter=self.values.get("trailing_delimiter") == "yes",
+            blank_lines=self.values.get("blank_lines", "skip"),
+            unquoted_empty_is_null=self.values.get("unquoted_empty_is_null") == "yes",
         )
 
     @cached_property

@@ -21,6 +21,7 @@ from dashboard.preview import Preview, look
 from importer import jobs, presets, sources, workers
 from importer.engine import encodings
 from importer.engine.connection import connect
+from importer.engine.dialect import LINE_ENDS, as_written
 from importer.engine.errors import Problem
 from importer.engine.modes import MODES
 from importer.engine.options import OFFERED
@@ -170,6 +171,9 @@ def _show(
         **_seen_before(request, preview.source),
         "targets": Target.objects.order_by("name"),
         "dialect_selects": _dialect_selects(preview),
+        "delimiters": form.DELIMITERS,
+        "delimiter": preview.choices.values.get("delimiter", as_written(preview.dialect.delimiter)),
+        "skip_rows": preview.choices.values.get("skip_rows", preview.dialect.skip_rows),
         "encodings": encodings.COMMON,
         "packed_as": WORDS.get(preview.profile.packing, "") if preview.profile else "",
         "accounting": _accounting(preview.choices),
@@ -207,16 +211,20 @@ class Select:
 def _dialect_selects(preview: Preview) -> list[Select]:
     """What was chosen, which need not make sense together; else what was sniffed."""
     dialect, values = preview.dialect, preview.choices.values
-    line_end = next(name for name, value in form.LINE_ENDS.items() if value == dialect.line_end)
-    header = next(name for name, value in form.HEADERS.items() if value == dialect.header)
+    line_end = next(name for name, value in LINE_ENDS.items() if value == dialect.line_end)
+    header, trailing, empty = (
+        "yes" if yes else "no" for yes in (dialect.header, dialect.trailing_delimiter, dialect.unquoted_empty_is_null)
+    )
     return [
         Select(name, label, _select_options(words, values.get(name, sniffed)))
         for name, label, words, sniffed in (
-            ("delimiter", "Delimiter", form.DELIMITERS, dialect.delimiter),
             ("quote", "Quote", form.QUOTES, dialect.quote),
             ("escape", "Escape", form.ESCAPES, dialect.escape),
             ("line_end", "Line end", form.LINE_END_WORDS, line_end),
             ("header", "First row", form.HEADER_WORDS, header),
+            ("blank_lines", "Blank lines", form.BLANK_WORDS, dialect.blank_lines),
+            ("trailing_delimiter", "A delimiter at a line's end", form.TRAILING_WORDS, trailing),
+            ("unquoted_empty_is_null", "Nothing, without quotes, is", form.EMPTY_WORDS, empty),
         )
     ]
 

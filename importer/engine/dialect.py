@@ -1,5 +1,6 @@
 """The format of a CSV file, and the only place that renders it in LOAD DATA's own words."""
 
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -9,6 +10,8 @@ from importer.engine.errors import SourceProblem
 
 LONGEST_DELIMITER = 10  # characters
 ANY_LINE_END = "any"
+# How line ends are called where the characters themselves cannot be written.
+LINE_ENDS = {"lf": "\n", "crlf": "\r\n", "cr": "\r", "any": ANY_LINE_END}
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,7 @@ class Dialect:
         _require(_is_delimiter(self.delimiter), "delimiter", self.delimiter, f"1 to {LONGEST_DELIMITER} characters")
         _require(not self.quote or _is_mark(self.quote), "quote", self.quote, "one ASCII character, or none")
         _require(self.escape in ("", "\\"), "escape", self.escape, "a backslash, or none")
-        ends = ("\n", "\r\n", "\r", ANY_LINE_END)
-        _require(self.line_end in ends, "line end", self.line_end, "LF, CR LF, CR, or any of them")
+        _require(self.line_end in LINE_ENDS.values(), "line end", self.line_end, "LF, CR LF, CR, or any of them")
         # However it is spelled: two spellings of one encoding are the same dialect.
         object.__setattr__(self, "encoding", encodings.named(self.encoding))
         written = encodings.writable(self.delimiter, self.encoding)
@@ -115,6 +117,21 @@ class Dialect:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def as_written(mark: str) -> str:
+    r"""A mark for people to read and write: `\t` for a tab, `\x01` for another control character, `\\` for `\`."""
+    written = mark.replace("\\", r"\\").replace("\t", r"\t")
+    return re.sub(r"[\x00-\x1f\x7f]", lambda control: f"\\x{ord(control[0]):02x}", written)
+
+
+def from_written(text: str) -> str:
+    r"""The mark that was written so; a backslash that begins none of these stands for itself."""
+    return re.sub(r"\\(?:(t)|(\\)|x([0-9a-fA-F]{2}))", _meant, text)
+
+
+def _meant(written: re.Match[str]) -> str:
+    return chr(int(written[3], 16)) if written[3] else "\t" if written[1] else "\\"
 
 
 def _is_mark(text: str) -> bool:

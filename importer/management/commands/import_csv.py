@@ -12,7 +12,7 @@ from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from importer import in_process, jobs, presets, rejects, sources, workers
-from importer.engine.dialect import Dialect
+from importer.engine.dialect import LINE_ENDS, Dialect, from_written
 from importer.engine.errors import Problem
 from importer.engine.modes import MODES
 from importer.engine.options import OFFERED, Options
@@ -23,6 +23,13 @@ from importer.management.prepared import PreparedCommand
 from importer.models import ImportJob, Target
 from importer.preparation import Prepared, prepare
 
+# Flags that say something about the dialect, and what.
+FLAGS: dict[str, tuple[str, Any]] = {
+    "no_header": ("header", False),
+    "trailing_delimiter": ("trailing_delimiter", True),
+    "keep_blank_lines": ("blank_lines", "keep"),
+    "unquoted_empty_null": ("unquoted_empty_is_null", True),
+}
 LOOK_EVERY = 0.2  # seconds
 MOST_KINDS = 20  # printed; the report as JSON has all
 NOBODY_CAME = 20  # seconds after which a job that nobody took is worth a word
@@ -44,11 +51,14 @@ class Command(PreparedCommand):
         parser.add_argument("--parallel", type=sessions, help="chunks at once; default: the plan decides")
         parser.add_argument("--null", action="append", metavar="MARKER", help="text that means NULL; may be repeated")
         _add_mapping(parser)
-        parser.add_argument("--delimiter", type=character)
+        parser.add_argument(
+            "--delimiter", type=from_written, help=r"one or more characters; \t and \x01 stand for control characters"
+        )
         parser.add_argument("--quote", type=character, help="'' for none")
         parser.add_argument("--escape", type=character, help="'' (RFC 4180) or a backslash")
         parser.add_argument("--encoding", type=encoding, help="such as cp1252, utf-16-le, shift_jis")
         parser.add_argument("--no-header", action="store_true", help="the first record is data")
+        _add_lines(parser)
         parser.add_argument("--plan-only", action="store_true", help="show what would be done, and do nothing")
         parser.add_argument("--in-process", action="store_true", help="without Redis and workers")
         parser.add_argument("--json", action="store_true", help="print one report as JSON")
@@ -173,6 +183,17 @@ def _add_accounting(parser: CommandParser) -> None:
     parser.add_argument("--verify", choices=OFFERED["verify"], help="what is compared afterwards (default: counts)")
 
 
+def _add_lines(parser: CommandParser) -> None:
+    """What is a record, and what is none."""
+    parser.add_argument("--line-end", choices=LINE_ENDS, help="what ends a record; any: each of the three does")
+    parser.add_argument("--skip-rows", type=rows, metavar="N", help="lines before the header, or before the data")
+    parser.add_argument("--trailing-delimiter", action="store_true", help="each record ends in one more delimiter")
+    parser.add_argument("--keep-blank-lines", action="store_true", help="a line with nothing in it is a row")
+    parser.add_argument(
+        "--unquoted-empty-null", action="store_true", help='nothing between two delimiters is NULL, "" is an empty text'
+    )
+
+
 def _add_mapping(parser: CommandParser) -> None:
     """Which field goes where, and how it reads; the rest is as suggested."""
     parser.add_argument(
@@ -211,7 +232,7 @@ def _prepare(options: dict[str, Any]) -> Prepared:
 
 def _prepare_as_saved(options: dict[str, Any]) -> Prepared:
     """As a preset says; another target or table may be named, and other options."""
-    for name in ("map", "set", "null", "delimiter", "quote", "escape", "encoding", "no_header"):
+    for name in ("map", "set", "null", "delimiter", "quote", "escape", "encoding", "line_end", "skip_rows", *FLAGS):
         if options[name]:
             raise Problem(
                 f"--{name.replace('_', '-')} says what the preset says already.",
@@ -261,9 +282,11 @@ def _dialect(options: dict[str, Any]) -> Dialect:
 
     Raises SourceProblem if its encoding can only be guessed.
     """
-    asked = {name: options[name] for name in ("delimiter", "quote", "escape", "encoding") if options[name] is not None}
-    if options["no_header"]:
-        asked["header"] = False
+    names = ("delimiter", "quote", "escape", "encoding", "skip_rows")
+    asked = {name: options[name] for name in names if options[name] is not None}
+    if options["line_end"]:
+        asked["line_end"] = LINE_ENDS[options["line_end"]]
+    asked |= {name: value for flag, (name, value) in FLAGS.items() if options[flag]}
     profile = profile_file(options["file"], **asked)
     if profile.doubt:
         raise profile.doubt
