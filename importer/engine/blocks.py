@@ -109,10 +109,8 @@ def _encoding_flaws(data: bytes, ends: Ends, dialect: Dialect, offset: int, line
     """
     if data.isascii():
         return
-    if ends.size < len(data):
-        data = data[: ends.size]
     low = counted = 0
-    while low < ends.size and (at := encodings.invalid_at(data, dialect.encoding, low)) >= 0:
+    while low < ends.size and (at := encodings.invalid_at(data, dialect.encoding, low, ends.size)) >= 0:
         line += line_ends(data, dialect.line_end, counted, at)
         counted, low = at, ends.first(at)
         yield _not_encoded(data[at], offset + at, line, dialect).of_record(ends.count(0, low) - 1)

@@ -117,11 +117,13 @@ def blank_records(data: bytes, ends: Ends, dialect: Dialect) -> Sequence[int]:
     import numpy as np
 
     if isinstance(ends, ListedEnds):
-        lasts = np.asarray(ends.ends, dtype=np.int64)
-        starts = np.concatenate(([0], lasts[:-1])).astype(np.int64)
-        short = np.flatnonzero(lasts - starts <= 2)
+        lasts = np.asarray(ends.ends, np.int64)
+        lengths = np.diff(lasts, prepend=0)
+        if not len(lengths) or lengths.min() > 2:
+            return []
+        short = lengths <= 2
         line_end = re.compile(RECORD_ENDS[dialect.line_end])
-        pairs = zip(starts[short].tolist(), lasts[short].tolist(), strict=True)
+        pairs = zip((lasts - lengths)[short].tolist(), lasts[short].tolist(), strict=True)
         return [low for low, high in pairs if line_end.fullmatch(data, low, high)]
     width = 2 if dialect.line_end == "\r\n" else 1
     marks = np.frombuffer(data, np.uint8, ends.size) == ends.mark[0]
@@ -280,8 +282,10 @@ def _record_pattern(dialect: Dialect, final: bool, *, stray: bool) -> re.Pattern
     first = re.escape(dialect.delimiter_bytes[:1])
     part = rb"(?!%b)%b" % (d, first) if len(dialect.delimiter_bytes) > 1 else NOTHING
     others = none_of(dialect.delimiter_bytes[:1], dialect.escape.encode(), b"\r\n")
-    body = rb"(?:%b++|%b|%b|%b)*+" % (others, plain_cr, escaped, part)
-    inside = rb"(?:%b++|%b%b|%b)*+" % (none_of(dialect.quote.encode(), dialect.escape.encode()), q, q, escaped)
+    escapes = [escaped] if dialect.escape else []
+    body = _any_number_of(others + b"++", plain_cr, part, *escapes)
+    unquoted = none_of(dialect.quote.encode(), dialect.escape.encode())
+    inside = _any_number_of(unquoted + b"++", q + q, *escapes)
     enclosed = rb"%b%b%b(?=%b|%b)" % (q, inside, q, d, end)
     plain = rb"(?!%b)%b" % (q, body)
     kinds = [enclosed, plain]
@@ -291,6 +295,10 @@ def _record_pattern(dialect: Dialect, final: bool, *, stray: bool) -> re.Pattern
         kinds.append(rb"%b%b%b(?!%b|%b|%b)%b" % (q, inside, q, d, line_end, unsure, body))
     field = rb"(?:%b)" % b"|".join(kinds)
     return re.compile(rb"%b(?:%b%b)*+(?:%b)" % (field, d, field, end), re.DOTALL)
+
+
+def _any_number_of(*patterns: bytes) -> bytes:
+    return rb"(?:%b)*+" % b"|".join(pattern for pattern in patterns if pattern != NOTHING)
 
 
 def _line_end_pattern(dialect: Dialect, final: bool) -> bytes:

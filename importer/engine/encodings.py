@@ -157,14 +157,14 @@ def mark(encoding: str) -> bytes:
     return _BOMS.get(encoding, b"") if encoding != UTF8 else b""
 
 
-def invalid_at(data: bytes, encoding: str, start: int = 0, *, final: bool = True) -> int:
-    """Where the first byte at or after `start` lies that is invalid in the encoding, -1 if none is.
+def invalid_at(data: bytes, encoding: str, start: int = 0, end: int | None = None, *, final: bool = True) -> int:
+    """Where the first byte of data[start:end] lies that is invalid in the encoding, -1 if none is.
 
     `final`: a character that the end of `data` cuts is invalid, too.
     """
     if data.isascii():
         return -1
-    view = memoryview(data)[start:] if start else data
+    view = memoryview(data)[start:end]
     try:
         if encoding == UTF8:
             codecs.utf_8_decode(view, "strict", final)
