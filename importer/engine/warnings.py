@@ -76,7 +76,7 @@ def read_warnings(connection: Connection) -> Warnings:
     found, traced = [], 0
     for level, code, message in shown:
         text = message.decode(errors="replace") if isinstance(message, bytes) else message
-        if text.startswith(_TRACE):
+        if text == f"{_TRACE}{traced + 1}'":
             traced += 1
         elif code != DEPRECATED:
             found.append((traced, ServerWarning.from_message(code, text, note=level == "Note")))

@@ -91,6 +91,7 @@ def works(
                 first_line=1,
                 end=path.stat().st_size,
                 chunk_bytes=chunk_bytes,
+                tolerate=options.on_error == "reject",
                 exactness=plan.exactness,
             )
         )

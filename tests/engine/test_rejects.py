@@ -265,3 +265,16 @@ class TestStop:
         assert [row.line for row in caught.value.rows] == list(range(52, 72))
         assert caught.value.bad_rows == 49
         assert rows_of(database, "SELECT COUNT(*) FROM t") == [(0,)]
+
+
+class TestRowsThatCannotBeRead:
+    def test_are_left_out_like_the_others(self, database: Address, tmp_path: Path):
+        """A stray quote, bytes that are no UTF-8, and a row that the server refuses, without naming it, beside them."""
+        run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, v VARCHAR(9))")
+        lines = [b'%d,"x%d"\n' % (n, n) for n in range(500)]
+        lines[3], lines[100], lines[101], lines[400] = b'3,"a"b"\n', b"100,\xff\xfe\n", b"9,again\n", b"400,far too long\n"
+        loaded = load_bytes(database, tmp_path, b"".join(lines), ("n", "v"), Options(on_error="reject"))
+        assert loaded.lines == [4, 101, 102, 401]
+        assert loaded.raw == lines[3] + lines[100] + lines[101] + lines[400]
+        assert loaded.tally == Tally(496, rejected=4)
+        assert {n for (n,) in rows_of(database, "SELECT n FROM t")} == set(range(500)) - {3, 100, 101, 400}

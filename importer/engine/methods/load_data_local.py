@@ -13,7 +13,7 @@ from importer.engine.sql import quote_name, quote_text
 from importer.engine.table import Column, Table
 
 # What a traced statement writes into its warnings for each row, before the row's number (from 1).
-TRACE = "#"
+TRACE = "millrace row "
 RESET_TRACE = "SET @traced = 0"
 _LEADING = f"LOAD DATA LOCAL INFILE {quote_text(FEED_NAME)} "
 
