@@ -40,6 +40,8 @@ SQL_MODE = (
 )
 LOADER_SESSION = {
     "sql_mode": SQL_MODE,
+    # Its warnings are read: row numbers, columns and keys stand in them (warnings.py).
+    "lc_messages": "en_US",
     "time_zone": "+00:00",
     "unique_checks": 1,
     "foreign_key_checks": 1,

@@ -25,6 +25,7 @@ from tests.engine.loads import (
     works,
 )
 from tests.proxy import cutting_at_commit
+from tests.targets import TestServer
 
 STOP = Options(checks=False)
 
@@ -139,6 +140,17 @@ class TestRowsThatTheServerDoesNotName:
         run_sql(database, "CREATE TABLE t (n INT, FOREIGN KEY (n) REFERENCES p (id))")
         loaded = load_bytes(database, tmp_path, b"1\n2\n", ("n",))
         assert loaded.reasons == {("1452", "", "There is no row in `p` for its `n`."): 2}
+
+    def test_by_a_server_that_speaks_another_language(self, server: TestServer, tmp_path: Path):
+        server.run("SET GLOBAL lc_messages = 'de_DE'")
+        try:
+            with server.fresh_database() as database:
+                run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, v VARCHAR(3))")
+                loaded = load_bytes(database, tmp_path, b"1,a\n1,b\n2,long\n3,c\n", ("n", "v"))
+        finally:
+            server.run("SET GLOBAL lc_messages = 'en_US'")
+        assert (loaded.lines, loaded.tally) == ([2, 3], Tally(2, rejected=2))
+        assert "Duplicate entry" in loaded.explained[0][5]
 
 
 class TestMany:
@@ -272,7 +284,8 @@ class TestRowsThatCannotBeRead:
         """A stray quote, bytes that are no UTF-8, and a row that the server refuses, without naming it, beside them."""
         run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, v VARCHAR(9))")
         lines = [b'%d,"x%d"\n' % (n, n) for n in range(500)]
-        lines[3], lines[100], lines[101], lines[400] = b'3,"a"b"\n', b"100,\xff\xfe\n", b"9,again\n", b"400,far too long\n"
+        lines[3], lines[100] = b'3,"a"b"\n', b"100,\xff\xfe\n"
+        lines[101], lines[400] = b"9,again\n", b"400,far too long\n"
         loaded = load_bytes(database, tmp_path, b"".join(lines), ("n", "v"), Options(on_error="reject"))
         assert loaded.lines == [4, 101, 102, 401]
         assert loaded.raw == lines[3] + lines[100] + lines[101] + lines[400]
