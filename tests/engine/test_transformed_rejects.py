@@ -1,0 +1,69 @@
+"""Rows whose values a transform does not take are left out, by their line and value, and all others arrive."""
+
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from importer.engine.connection import Address, connect
+from importer.engine.dialect import RFC4180
+from importer.engine.errors import RowsRefused
+from importer.engine.load import Watch, Work, load_chunk
+from importer.engine.mapping import ColumnMapping
+from importer.engine.options import Options
+from importer.engine.plan import make_plan
+from importer.engine.server import read_server
+from importer.engine.table import read_table
+from tests.engine.test_load import given_table, ranges, rows_of
+
+DIALECT = replace(RFC4180, delimiter=";", header=False)
+MAPPING = (
+    ColumnMapping("n", (), "", ("thousands-dot",)),
+    ColumnMapping("d", ("NA",), "%d.%m.%Y", ("trim",)),
+    ColumnMapping("b", (), "", ("yes-no",)),
+    ColumnMapping("x", (), "", ("hex",)),
+)
+BAD = {
+    7: "1,2,3;01.02.2024;ja;00",
+    8: "1;31.02.2024;ja;00",
+    9: "1;01.02.24;ja;00",
+    100: "1;01.02.2024;maybe;00",
+    101: "1;01.02.2024;ja;0",
+    299: "1;;ja;00",
+}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "rejects").mkdir()
+    path = tmp_path / "data.csv"
+    path.write_text("".join(f"{BAD.get(n, f'1.{n:03},50; 01.02.2024 ;nein;FF')}\n" for n in range(1, 301)))
+    return path
+
+
+def work(address: Address, path: Path, options: Options) -> Work:
+    given_table(address, "n DECIMAL(9,2), d DATE, b BIT(1), x VARBINARY(4)")
+    with connect(address) as connection:
+        table, server = read_table(connection, address.database, "t"), read_server(connection, address)
+    plan = make_plan(path.stat().st_size, DIALECT, table, MAPPING, options, server)
+    (chunk,) = ranges(path, DIALECT)
+    return Work("job-1", 1, path, address, DIALECT, plan, chunk, options=options, rejects=path.parent / "rejects")
+
+
+def test_bad_rows_are_left_out(database: Address, path: Path):
+    outcome = load_chunk(work(database, path, Options(on_error="reject")), Watch())
+    assert (outcome.tally.loaded, outcome.tally.rejected) == (300 - len(BAD), len(BAD))
+    raw = next((path.parent / "rejects").glob("*.rejects")).read_text()
+    assert raw.splitlines() == list(BAD.values())
+    wanted = [(Decimal(f"1{n:03}.50"), date(2024, 2, 1), b"\0", b"\xff") for n in range(1, 301) if n not in BAD]
+    assert sorted(rows_of(database)) == wanted
+
+
+def test_the_first_bad_row_stops_it_with_its_line_and_value(database: Address, path: Path):
+    with pytest.raises(RowsRefused) as caught:
+        load_chunk(work(database, path, Options()), Watch())
+    first = caught.value.rows[0]
+    assert (first.line, first.column, first.value) == (7, "n", "1,2,3")
+    assert "not thousands dot, decimal comma: 1,2,3" in first.reason
