@@ -36,8 +36,8 @@ def upload(page: Page, path: Path, table: str) -> None:
     """Choose a file and a table, and wait for the button that says what it will do."""
     page.goto("/new/")
     page.locator("#file-choice").set_input_files(path)
-    page.get_by_label("Table").fill(table)
-    page.get_by_label("Table").blur()
+    page.get_by_label("Table", exact=True).fill(table)
+    page.get_by_label("Table", exact=True).blur()
 
 
 def test_from_the_upload_to_the_balanced_equation(page: Page, database: Address, people: Path):
