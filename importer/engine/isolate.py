@@ -16,6 +16,7 @@ import MySQLdb
 
 from importer.engine.answer import Answer, Tolerance, understand
 from importer.engine.connection import execute, fetch_all
+from importer.engine.errors import TargetProblem
 from importer.engine.methods import load_data_local
 from importer.engine.sender import Sender
 from importer.engine.server_errors import about_rows
@@ -140,6 +141,12 @@ class Isolation:
                 self._require_row_at_fault(statement, error)
             return Answer(stands=False, first=ServerWarning.from_message(*error.args[:2]))
         warnings = read_warnings(self._connection) if report.warnings else Warnings()
+        if statement == self._statements.traced and not warnings.rows_traced:
+            # Else every row would seem to be at fault, one by one.
+            raise TargetProblem(
+                "The server's warnings do not tell which row they are about.",
+                advice="Retry, which plans anew; if it comes again, please report it with the server's version.",
+            )
         return understand(report, warnings, count, self._tolerance, self._expected_notes if whole else 0)
 
     def _require_row_at_fault(self, statement: str, error: MySQLdb.Error) -> None:

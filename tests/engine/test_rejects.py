@@ -141,6 +141,16 @@ class TestRowsThatTheServerDoesNotName:
         loaded = load_bytes(database, tmp_path, b"1\n2\n", ("n",))
         assert loaded.reasons == {("1452", "", "There is no row in `p` for its `n`."): 2}
 
+    def test_not_by_a_statement_that_does_not_trace_them(self, database: Address, tmp_path: Path):
+        """As one that another version has planned."""
+        run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY)")
+        (tmp_path / "data.csv").write_bytes(b"1\n1\n")
+        [work] = works(database, tmp_path / "data.csv", ("n",))
+        plan = replace(work.plan, traced_statement=work.plan.traced_statement.replace("millrace row", "row"))
+        with pytest.raises(TargetProblem, match="do not tell which row"):
+            load_chunk(replace(work, plan=plan), Watch())
+        assert rows_of(database) == []
+
     def test_by_a_server_that_speaks_another_language(self, server: TestServer, tmp_path: Path):
         server.run("SET GLOBAL lc_messages = 'de_DE'")
         try:
