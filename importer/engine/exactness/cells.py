@@ -1,6 +1,6 @@
 """Many cells of a file at once: where they lie, which of their bytes are no digits, and their bytes eight at a time."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -10,6 +10,11 @@ import numpy as np
 LONGEST = 32
 # Zero bytes before and after a block's own, so that a few more can be read on both sides of any cell.
 PADDING = LONGEST + 8
+
+# The C library gives memory back to the system when twice the largest piece that it has seen freed lies unused (man
+# mallopt, M_MMAP_THRESHOLD); the arrays of each block would be fresh pages again, which takes as long as all else here.
+# So it is shown a large piece once, of which no byte is ever touched.
+np.empty(16 * 2**20, np.uint8)
 
 # The bytes of a word that belong to a cell of so many bytes: the last ones, which are the high ones.
 _KEPT = np.array([0] + [(2**64 - 1) << 8 * (8 - kept) & (2**64 - 1) for kept in range(1, 9)], np.uint64)
@@ -67,6 +72,7 @@ class Cells:
     page: Page
     starts: Any
     ends: Any
+    _gathered: dict[int, Any] = field(default_factory=dict)
 
     @cached_property
     def lengths(self) -> Any:
@@ -122,7 +128,9 @@ class Cells:
 
     def word(self, before_end: int = 0) -> Any:
         """The eight bytes that end so many bytes before each cell's end, as numbers: the last byte is the highest."""
-        return self.page.words[self.ends - (8 + before_end)].view("<u8")
+        if before_end not in self._gathered:
+            self._gathered[before_end] = self.page.words[self.ends - (8 + before_end)].view("<u8")
+        return self._gathered[before_end]
 
     def match(self, pattern: bytes) -> Any:
         """A mask of the cells that look like the pattern, in which 0 stands for any digit and all else for itself."""

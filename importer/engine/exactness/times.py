@@ -74,8 +74,10 @@ _SIX, _CARRY = np.uint64(0x0A << 24 | 0x0A << 48), np.uint64(0x40 << 24 | 0x40 <
 
 
 def _surely_days(cells: Cells, before_end: int) -> Any:
-    """Which of the cells with `-mm-dd` so many bytes before their ends name a day that exists in every year."""
-    digits = cells.word(before_end) >> np.uint64(24) & _DIGITS_OF_DAY
+    """Which of the cells with `-mm-dd` 0 or 9 bytes before their ends name a day that exists in every year."""
+    # With the byte behind the day, it is a word that was compared with the pattern already.
+    word = cells.word(8) << np.uint64(8) if before_end else cells.word()
+    digits = word >> np.uint64(24) & _DIGITS_OF_DAY
     digits |= digits >> np.uint64(4)
     return _DAYS[(digits & np.uint64(0xFF) | digits >> np.uint64(16) & np.uint64(0xFF00)).view(np.int64)]
 
