@@ -204,9 +204,12 @@ def _ends_by_parity(data: bytes, dialect: Dialect, final: bool) -> ListedEnds | 
     if not _all_quotes_at_field_borders(view, quotes, dialect):
         return None
     any_end = dialect.line_end == ANY_LINE_END
-    ends = _any_line_ends(data, final) if any_end else np.flatnonzero(view == LF) + 1
-    ends = ends[np.searchsorted(quotes, ends - 1) % 2 == 0]
-    if not any_end:
+    if any_end:
+        ends = _any_line_ends(data, final)
+        ends = ends[np.searchsorted(quotes, ends - 1) % 2 == 0]
+    else:
+        newlines = np.flatnonzero(view == LF)
+        ends = newlines[np.searchsorted(quotes, newlines) % 2 == 0] + 1
         after_cr = view[ends - 2] == CR
         after_cr[ends == 1] = False
         foreign = np.flatnonzero(after_cr if dialect.line_end == "\n" else ~after_cr)

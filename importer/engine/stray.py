@@ -17,12 +17,13 @@ should, which no count of fields outweighs. Nothing is decided before the field'
 for quotes, bounded by the largest record, some tens of milliseconds.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from importer.engine.dialect import Dialect
 from importer.engine.lines import line_ends
-from importer.engine.walk import Quote, RecordWalk
+from importer.engine.walk import RECORD_ENDS, Quote, RecordWalk
 
 STRAY, UNCLOSED, ENCODING, TRAILING = "stray quote", "unclosed quote", "encoding", "trailing delimiter"
 RECORDS_TO_LOOK_AT = 100
@@ -94,15 +95,24 @@ def _line_with_plain_quote(tail: bytes, opened: Quote, dialect: Dialect, *, fina
 
 
 def _are_records(data: bytes, low: int, until: int, dialect: Dialect, *, final: bool) -> bool:
-    """Whether the records that begin in data[low:until] have the file's number of fields."""
+    """Whether the records that begin between data[low] and data[until] have the file's number of fields.
+
+    Blank lines do not count.
+    """
+    line_end = re.compile(rb".*?(?:%b|\Z)" % RECORD_ENDS[dialect.line_end], re.DOTALL)
     found = usual = 0
-    while low < min(until, len(data)) and found < RECORDS_TO_LOOK_AT:
+    while low <= until and low < len(data) and found < RECORDS_TO_LOOK_AT:
         walk = RecordWalk(dialect)
-        length = walk.feed(data, low, final=final)
-        if not length:
-            break
-        found += 1
-        usual += _usual(walk.fields, dialect)
+        length, fits = walk.feed(data, low, final=final), _usual(walk.fields, dialect)
+        if not (length and fits):
+            # It may have an unclosed quote itself: then its line, quotes and all, tells.
+            line = line_end.match(data, low)
+            if not line:
+                break
+            length, fits = len(line[0]), _usual(line[0].count(dialect.delimiter_bytes) + 1, dialect)
+        if data[low : low + length].strip(b"\r\n"):
+            found += 1
+            usual += fits
         low += length
     return bool(found) and usual >= 0.9 * found
 
