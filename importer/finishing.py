@@ -1,16 +1,23 @@
 """What a worker does in modes that stage, besides loading chunks: stage, finish, clean up."""
 
 import logging
+import time
 from contextlib import suppress
+from dataclasses import replace
+
+from django.conf import settings
 
 from importer import jobs
 from importer.engine import ledger, staging, verify
 from importer.engine.connection import connect
-from importer.engine.errors import Problem
+from importer.engine.errors import Cancelled, Problem
 from importer.engine.finish import Finish, finish, is_done
-from importer.engine.load import Watch
+from importer.engine.load import Watch, open_source
+from importer.engine.new_table import NewTable, changes, settle, survey
+from importer.engine.plan import Reason
 from importer.heart import Heart
 from importer.models import ImportJob
+from importer.preparation import replan
 from importer.work import Then, as_problem, end_connection
 
 log = logging.getLogger(__name__)
@@ -21,9 +28,12 @@ def stage_job(job_id: int, then: Then) -> None:
     job = jobs.claim_stage(job_id)
     if not job:
         return
-    plan = job.plan
-    assert plan.staged
     try:
+        if job.new_table and not _settle_types(job, job.new_table):
+            then(job_id, ())
+            return
+        plan = job.plan
+        assert plan.staged
         with connect(job.target.address) as connection:
             ledger.create(connection)
             digest = staging.make(connection, plan.schema, str(job.key), plan.staged)
@@ -32,6 +42,32 @@ def stage_job(job_id: int, then: Then) -> None:
         then(job_id, jobs.step_failed(job, as_problem(error, str(job), job)))
     else:
         then(job_id, ())
+
+
+def _settle_types(job: ImportJob, table: NewTable) -> bool:
+    """Read the whole file and give the new table types that hold it. False: the step is not wanted any more."""
+    renewed = time.monotonic()
+
+    def keep_lease() -> None:
+        nonlocal renewed
+        if time.monotonic() - renewed > settings.HEARTBEAT_SECONDS:
+            renewed = time.monotonic()
+            if not jobs.renew_step(job, None):
+                raise Cancelled("The types are no longer wanted.", where=str(job))
+
+    try:
+        with open_source(job.plain_file) as fd:
+            found = survey(fd, job.dialect, job.data_offset, job.data_line, job.read_size, job.mapping, keep_lease)
+    except Cancelled:
+        jobs.release_step(job)
+        return False
+    settled = settle(table, found, job.mapping)
+    job.new_table_json = settled.as_json()
+    plan = replan(job, job.key)
+    told = [Reason(*change) for change in changes(table, settled, found, job.mapping)]
+    plan = replace(plan, reasons=(*plan.reasons, Reason("Types hold the whole file", "all of it was read"), *told))
+    job.plan_json = plan.as_json()
+    return jobs.record_types(job, settled, plan)
 
 
 def finish_job(job_id: int, then: Then) -> None:

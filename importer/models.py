@@ -12,6 +12,7 @@ from importer.engine import modes
 from importer.engine.connection import Address
 from importer.engine.dialect import Dialect
 from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.new_table import NewTable
 from importer.engine.options import Options
 from importer.engine.plain import needs_copy
 from importer.engine.plan import ImportPlan
@@ -155,6 +156,8 @@ class ImportJob(models.Model):
     fillings_json = models.JSONField(default=list)
     options_json = models.JSONField(default=dict)
     plan_json = models.JSONField()
+    # The table that mode create makes (importer.engine.new_table.NewTable as JSON), else empty.
+    new_table_json = models.JSONField(default=dict, blank=True)
     parallelism = models.PositiveSmallIntegerField(default=2)
     # How the file is packed (engine/packed.py), "" for not at all.
     packing = models.CharField(max_length=8, blank=True)
@@ -241,6 +244,11 @@ class ImportJob(models.Model):
         return needs_copy(self.packing, self.file_dialect.encoding)
 
     @property
+    def awaits_copy(self) -> bool:
+        """Whether the table's types cannot be read yet."""
+        return bool(self.new_table_json) and self.needs_copy and not self.scan_finished
+
+    @property
     def plain_file(self) -> Path:
         """What is read: the file, or its plain copy."""
         return settings.PLAIN_DIR / self.plain_copy if self.needs_copy else self.source.file
@@ -270,6 +278,11 @@ class ImportJob(models.Model):
     @property
     def plan(self) -> ImportPlan:
         return ImportPlan.from_json(self.plan_json)
+
+    @property
+    def new_table(self) -> NewTable | None:
+        """The table that mode create makes."""
+        return NewTable.from_json(self.new_table_json) if self.new_table_json else None
 
     @property
     def stages(self) -> bool:

@@ -1,22 +1,38 @@
 """From a file and a table to a plan that can be shown and started: nothing is written anywhere yet."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid4
 
 from importer.engine import modes
 from importer.engine.check.rights import check_rights
 from importer.engine.connection import Connection, connect
 from importer.engine.dialect import Dialect
+from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mapping import AskedField, ColumnMapping, Filling
+from importer.engine.new_table import LONGEST_NAME, NewTable, change_table, suggest_table
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan, make_plan
 from importer.engine.profile import Profile, profile_file
-from importer.engine.server import read_server
-from importer.engine.suggestions import suggest_mapping
+from importer.engine.server import Server, read_server
+from importer.engine.staging import existing, staging_name
+from importer.engine.suggestions import BY_POSITION, suggest_mapping
 from importer.engine.surroundings import NOTHING_AROUND, Surroundings, read_surroundings
 from importer.engine.table import Table, read_table
+from importer.engine.values import DATE_KINDS, NUMBER_KINDS
 from importer.models import ImportJob, SourceFile, Target
+
+
+@dataclass(frozen=True)
+class AskedTable:
+    """What somebody wants of the table that mode create makes: types by column, and the columns of its primary key.
+
+    `widen`: types that the whole file does not fit are made wider; else the import ends.
+    """
+
+    types: dict[str, str] = field(default_factory=dict)
+    primary_key: tuple[str, ...] = ()
+    widen: bool = True
 
 
 @dataclass(frozen=True)
@@ -32,6 +48,8 @@ class Prepared:
     fillings: tuple[Filling, ...]
     options: Options
     plan: ImportPlan
+    # The table that mode create makes.
+    new_table: NewTable | None = None
 
 
 def prepare(
@@ -45,6 +63,7 @@ def prepare(
     null_markers: Sequence[str] | None = None,
     asked: Sequence[AskedField] = (),
     options: Options | None = None,
+    asked_table: AskedTable | None = None,
 ) -> Prepared:
     """Profile the file, look at the table and plan. None leaves dialect, mapping or options to what the file suggests.
 
@@ -54,11 +73,20 @@ def prepare(
     options = options or Options()
     profile = profile_file(source.file, dialect)
     schema, _, name = table_name.rpartition(".")
+    new_table = None
     with connect(target.address) as connection:
-        table = read_table(connection, schema or target.database, name)
         server = read_server(connection, target.address)
+        if options.mode == "create":
+            new_table = _new_table(connection, schema or target.database, name, profile, asked_table, server)
+            table = new_table.as_table()
+        else:
+            table = read_table(connection, schema or target.database, name)
         around = _look_around(connection, table, options)
-    mapping = tuple(mapping) if mapping is not None else suggest_mapping(profile, table, null_markers, asked=asked)
+    if mapping is None:
+        match = BY_POSITION if new_table else ""
+        mapping = suggest_mapping(profile, table, null_markers, match, asked=asked)
+        mapping = _empty_is_null(mapping, table) if new_table and null_markers is None else mapping
+    mapping = tuple(mapping)
     key = uuid4()
     plan = make_plan(
         profile.size - profile.data_offset,
@@ -71,8 +99,39 @@ def prepare(
         packing=profile.packing,
         job=str(key),
         around=around,
+        create=new_table.statement(staging_name(str(key))) if new_table else "",
     )
-    return Prepared(key, source, target, profile, table, mapping, tuple(fillings), options, plan)
+    return Prepared(key, source, target, profile, table, mapping, tuple(fillings), options, plan, new_table)
+
+
+def _empty_is_null(mapping: Sequence[ColumnMapping], table: Table) -> list[ColumnMapping]:
+    """In a number or date column of a new table: else one empty value after the sample would make a text of it."""
+    typed = {column.name for column in table.columns if column.kind in NUMBER_KINDS | DATE_KINDS and column.nullable}
+    return [
+        replace(each, null_markers=tuple(dict.fromkeys(("", *each.null_markers)))) if each.column in typed else each
+        for each in mapping
+    ]
+
+
+def _new_table(
+    connection: Connection, schema: str, name: str, profile: Profile, asked: AskedTable | None, server: Server
+) -> NewTable:
+    """The table that is to be made, as suggested by the sample and changed as asked."""
+    if not name or len(name) > LONGEST_NAME:
+        raise Problem("The new table has no name that the server takes.", advice="Give it one of 1 to 64 characters.")
+    if existing(connection, schema, [name]):
+        raise TargetProblem(
+            f"There is a table {schema}.{name} already.", advice="Choose another name, or mode replace."
+        )
+    table = suggest_table(schema, name, profile)
+    if asked:
+        table = change_table(table, asked.types, asked.primary_key, asked.widen)
+    if server.on("sql_require_primary_key") and not table.primary_key:
+        raise TargetProblem(
+            "The server makes no table without a primary key (sql_require_primary_key).",
+            advice="Say which columns are the primary key.",
+        )
+    return table
 
 
 def _look_around(connection: Connection, table: Table, options: Options) -> Surroundings:
@@ -90,8 +149,9 @@ def replan(job: ImportJob, key: UUID) -> ImportPlan:
 
     Raises Problem with the first thing that stands in the way.
     """
+    new_table = job.new_table
     with connect(job.target.address) as connection:
-        table = read_table(connection, job.schema_name, job.table_name)
+        table = new_table.as_table() if new_table else read_table(connection, job.schema_name, job.table_name)
         server = read_server(connection, job.target.address)
         around = _look_around(connection, table, job.options)
     options = replace(job.options, chunk_bytes=job.plan.chunk_bytes, parallelism=job.parallelism)
@@ -106,4 +166,5 @@ def replan(job: ImportJob, key: UUID) -> ImportPlan:
         packing=job.packing,
         job=str(key),
         around=around,
+        create=new_table.statement(staging_name(str(key))) if new_table else "",
     )

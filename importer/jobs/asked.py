@@ -44,6 +44,7 @@ def create(prepared: Prepared, user: User | None = None, rejects_of: ImportJob |
         fillings_json=[each.as_json() for each in prepared.fillings],
         options_json=prepared.options.as_json(),
         plan_json=prepared.plan.as_json(),
+        new_table_json=prepared.new_table.as_json() if prepared.new_table else {},
         parallelism=prepared.plan.parallelism,
         packing=prepared.profile.packing,
         plain_size=prepared.profile.size,

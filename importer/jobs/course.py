@@ -28,7 +28,8 @@ def advance(job_id: int) -> list[Step]:
             job.refresh_from_db()
         match job.status:
             case Status.LOADING if job.stages and not (job.staged or job.finished):
-                return _queue_step(job, "stage", JobStep.STAGE_QUEUED)
+                # Types are read in the plain copy, which the scan makes.
+                return _scan_step(job) if job.awaits_copy else _queue_step(job, "stage", JobStep.STAGE_QUEUED)
             case Status.LOADING:
                 return [*_scan_step(job), *_chunk_steps(job), *_when_loaded(job)]
             case Status.PAUSED:

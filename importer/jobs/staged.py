@@ -6,7 +6,9 @@ from typing import Any
 from django.db.models import F, QuerySet, Sum
 from django.utils import timezone
 
+from importer.engine.new_table import NewTable
 from importer.engine.outcome import Tally
+from importer.engine.plan import ImportPlan
 from importer.jobs.guarded import NO_STEP, JobStep, Status, claim_step, lease_end, my_step
 from importer.models import ImportJob
 
@@ -23,6 +25,12 @@ def claim_stage(job_id: int) -> ImportJob | None:
         # Before it is made: whatever happens now, somebody will look for it.
         my_step(job).update(leftover=True)
     return job
+
+
+def record_types(job: ImportJob, table: NewTable, plan: ImportPlan) -> bool:
+    """The whole file was read: the new table's types are final. False: the step is somebody else's."""
+    mine = my_step(job).filter(step=JobStep.STAGING)
+    return bool(mine.update(new_table_json=table.as_json(), plan_json=plan.as_json(), version=F("version") + 1))
 
 
 def record_staged(job: ImportJob, digest: str) -> bool:

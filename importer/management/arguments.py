@@ -90,3 +90,11 @@ def filling(text: str) -> Filling:
     if source == "text" or source not in SOURCES:
         raise argparse.ArgumentTypeError(f"{value!r} is not @file, @row, @line or @time; a text with @ begins with @@")
     return Filling(column, source)
+
+
+def column_type(text: str) -> tuple[str, str]:
+    """`amount=decimal(12,2)`: a column of a new table and its type."""
+    name, equals, type_ = text.rpartition("=")
+    if not (name and equals):
+        raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=TYPE")
+    return name, type_

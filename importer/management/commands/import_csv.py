@@ -18,10 +18,20 @@ from importer.engine.modes import MODES
 from importer.engine.options import OFFERED, Options
 from importer.engine.profile import profile_file
 from importer.engine.transforms import TRANSFORMS
-from importer.management.arguments import asked_field, character, encoding, filling, percent, rows, sessions, size
+from importer.management.arguments import (
+    asked_field,
+    character,
+    column_type,
+    encoding,
+    filling,
+    percent,
+    rows,
+    sessions,
+    size,
+)
 from importer.management.prepared import PreparedCommand
 from importer.models import ImportJob, Target
-from importer.preparation import Prepared, prepare
+from importer.preparation import AskedTable, Prepared, prepare
 
 # Flags that say something about the dialect, and what.
 FLAGS: dict[str, tuple[str, Any]] = {
@@ -44,6 +54,7 @@ class Command(PreparedCommand):
         parser.add_argument("--table", help="TABLE or SCHEMA.TABLE")
         parser.add_argument("--preset", metavar="NAME", help="target, table, format, columns and options as saved")
         parser.add_argument("--mode", choices=list(MODES), help="default: append")
+        _add_new_table(parser)
         _add_accounting(parser)
         parser.add_argument("--method", choices=["load_data_local"])
         parser.add_argument("--indexes", choices=["keep"])
@@ -155,6 +166,13 @@ class Command(PreparedCommand):
         self.stderr.write(problem["advice"])
 
 
+def _add_new_table(parser: CommandParser) -> None:
+    """How the table is to be that mode create makes."""
+    parser.add_argument("--type", type=column_type, action="append", metavar="COLUMN=TYPE", help="with --mode create")
+    parser.add_argument("--primary-key", action="append", metavar="COLUMN", help="with --mode create; may be repeated")
+    parser.add_argument("--no-widen", action="store_true", help="with --mode create: end where a type is too narrow")
+
+
 def _add_accounting(parser: CommandParser) -> None:
     """What becomes of rows that cannot go in as they are."""
     parser.add_argument(
@@ -227,6 +245,9 @@ def _prepare(options: dict[str, Any]) -> Prepared:
         asked=options["map"],
         fillings=options["set"],
         options=_options(options, Options()),
+        asked_table=AskedTable(
+            dict(options["type"] or ()), tuple(options["primary_key"] or ()), widen=not options["no_widen"]
+        ),
     )
 
 

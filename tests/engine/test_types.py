@@ -1,0 +1,97 @@
+"""Which type holds which values."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from importer.engine.errors import Problem
+from importer.engine.types import Seen, check_type
+
+
+def seen(*values: str, markers: tuple[str, ...] = ()) -> Seen:
+    found = Seen()
+    found.take(values, frozenset(markers))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("values", "type_"),
+    [
+        (["0", "1", "1"], "tinyint"),
+        (["0", "2"], "int"),
+        (["-5", "2147483647"], "int"),
+        (["2147483648"], "bigint"),
+        (["18446744073709551615"], "bigint unsigned"),
+        (["-1", "18446744073709551615"], "decimal(20,0)"),
+        (["9" * 66], "varchar(128)"),
+        (["007", "8"], "varchar(16)"),
+        (["+5"], "varchar(16)"),
+        (["1", "1.50", "-20.5"], "decimal(6,2)"),
+        (["1e3", "2.5E-7"], "double"),
+        (["1.2345678901234567e3"], "varchar(32)"),
+        (["2024-02-29", "1999-12-31"], "date"),
+        (["2024-02-29", "2024-02-29 10:00:00"], "datetime"),
+        (["2024-02-29T10:00:00.125"], "datetime(3)"),
+        (["2024-13-01"], "varchar(16)"),
+        (["true", "false"], "varchar(16)"),
+        (["é" * 60], "varchar(128)"),
+        (["x" * 1001], "text"),
+        (["x" * 70_000], "mediumtext"),
+        (["a\nb"], "varchar(16)"),
+        (["1\n2"], "varchar(16)"),
+        ([], "varchar(255)"),
+    ],
+)
+def test_the_narrowest_that_holds_them_all(values, type_):
+    assert seen(*values).type == type_
+    assert seen(*values).fits(type_)
+
+
+def test_values_that_come_later_widen():
+    found = Seen()
+    for values, type_ in ((["1"], "tinyint"), (["300"], "int"), (["1.5"], "decimal(6,1)"), (["N/A"], "varchar(16)")):
+        found.take(values, frozenset())
+        assert found.type == type_
+
+
+def test_a_date_after_numbers_makes_it_text():
+    found = seen("1")
+    found.take(["2024-01-01"], frozenset())
+    assert found.type == "varchar(16)"
+
+
+def test_markers_of_null_say_nothing_about_the_type():
+    assert seen("1", "", "NA", markers=("", "NA")).type == "tinyint"
+    assert seen("", markers=("",)).type == "varchar(255)"
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.integers().map(str),
+            st.decimals(allow_nan=False, allow_infinity=False, places=3).map(str),
+            st.dates().map(str),
+            st.text(max_size=40),
+        ),
+        max_size=20,
+    ),
+    st.integers(1, 5),
+)
+def test_the_order_and_the_parts_make_no_difference(values, size):
+    whole, parts = seen(*values), Seen()
+    for at in range(0, len(values), size):
+        parts.take(values[at : at + size], frozenset())
+    assert parts.kind == whole.kind or {parts.kind, whole.kind} <= {"text", ""}
+    assert parts.fits(whole.type)
+    assert whole.fits(parts.type)
+
+
+@pytest.mark.parametrize("asked", ["INT", "bigint  unsigned", "decimal(10, 2)", "varchar(64)", "datetime(6)", "JSON"])
+def test_types_that_can_be_asked_for(asked):
+    assert check_type(asked) == " ".join(asked.lower().split())
+
+
+@pytest.mark.parametrize("asked", ["", "int)", "int; DROP TABLE t", "varchar", "int default 5", "enum('a')", "int -- "])
+def test_no_sql_comes_in_as_a_type(asked):
+    with pytest.raises(Problem, match="not a column type"):
+        check_type(asked)

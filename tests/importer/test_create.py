@@ -1,0 +1,142 @@
+"""Mode create: a table from the whole file's types, on real servers, with the worker's steps taken one by one."""
+
+from pathlib import Path
+
+import pytest
+
+from importer import jobs, sources
+from importer.engine import ledger
+from importer.engine.connection import connect, execute, fetch_all
+from importer.engine.errors import Problem
+from importer.engine.options import Options
+from importer.models import ImportJob, Target
+from importer.preparation import AskedTable, prepare
+from tests.importer.steps import run
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+Status = ImportJob.Status
+ROWS = 60_000  # more than the sample sees
+
+
+@pytest.fixture
+def target(database, transactional_db) -> Target:
+    return saved_target(database, "t")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "things.csv"
+    rows = (f'{n},0{n % 9},{n}.5,2024-01-{n % 28 + 1:02},"{"x" * (n % 20)}",{n % 2},\n' for n in range(ROWS))
+    path.write_text("id,code,price,day,text,flag,none\n" + "".join(rows))
+    return path
+
+
+def created(target: Target, file: Path, table: str = "things", **asked) -> ImportJob:
+    options = Options(mode="create", chunk_bytes=500_000, parallelism=2)
+    asked_table = AskedTable(**asked)
+    return jobs.create(prepare(sources.register(file), target, table, options=options, asked_table=asked_table))
+
+
+def told(target: Target, sql: str) -> list[tuple]:
+    with connect(target.address) as connection:
+        return fetch_all(connection, sql)
+
+
+def types(target: Target, table: str = "things") -> dict[str, str]:
+    sql = "SELECT COLUMN_NAME, COLUMN_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = '{}' AND TABLE_NAME = '{}'"
+    plain = {name: kind for name, kind in told(target, sql.format(target.database, table))}
+    return {
+        name: (kind.decode() if isinstance(kind, bytes) else kind).replace("(11)", "").replace("tinyint(4)", "tinyint")
+        for name, kind in plain.items()
+    }
+
+
+def tables(target: Target) -> set[str]:
+    return {row[0] for row in told(target, "SHOW TABLES")}
+
+
+def test_types_come_from_the_values(target, file):
+    job = run(created(target, file))
+    assert (job.status, job.problem, job.balanced) == (Status.SUCCEEDED, {}, True)
+    assert types(target) == {
+        "id": "int",
+        "code": "varchar(16)",
+        "price": "decimal(6,1)",
+        "day": "date",
+        "text": "varchar(32)",
+        "flag": "tinyint",
+        "none": "varchar(255)",
+    }
+    assert told(target, "SELECT COUNT(*), SUM(id), MAX(code), MAX(price) FROM things")[0][:3] == (
+        ROWS,
+        sum(range(ROWS)),
+        "08",
+    )
+    assert tables(target) == {"things", ledger.TABLE}
+
+
+def test_a_value_beyond_the_sample_widens_its_column_and_the_plan_says_so(target, file):
+    lines = file.read_text().splitlines(keepends=True)
+    lines[50_001] = '50000,07,1.125,2024-01-01,"' + "y" * 90 + '",3000000000,\n'
+    file.write_text("".join(lines))
+    job = run(created(target, file))
+    assert (job.status, job.problem) == (Status.SUCCEEDED, {})
+    found = types(target)
+    assert (found["price"], found["text"]) == ("decimal(10,3)", "varchar(128)")
+    assert found["flag"].startswith("bigint")
+    said = {reason["choice"]: reason["why"] for reason in job.plan_json["reasons"]}
+    [why] = [why for choice, why in said.items() if choice.startswith("price is decimal(10,3), not ")]
+    assert "line 50,002 has '1.125'" in why
+
+
+def test_without_widening_the_import_ends_with_the_line(target, file):
+    lines = file.read_text().splitlines(keepends=True)
+    lines[50_001] = "50000,07,n/k,2024-01-01,a,1,\n"
+    file.write_text("".join(lines))
+    job = run(created(target, file, widen=False, types={"price": "decimal(9,1)", "text": "text"}))
+    assert job.status == Status.FAILED
+    assert "'n/k' does not fit price decimal(9,1)" in job.problem["what"]
+    assert job.problem["where"].startswith("things.csv, line 50,002") or "line 50,002" in job.problem["where"]
+    assert "things" not in tables(target)
+
+
+def test_what_was_asked_for_stands(target, file):
+    asked = {"id": "BIGINT UNSIGNED", "code": "char(3)"}
+    job = run(created(target, file, types=asked, primary_key=("id",)))
+    assert (job.status, job.problem) == (Status.SUCCEEDED, {})
+    assert types(target)["id"].startswith("bigint") and types(target)["code"] == "char(3)"
+    assert told(target, "SHOW KEYS FROM things")[0][2] == "PRIMARY"
+
+
+def test_a_table_that_is_there_is_refused(target, file):
+    with connect(target.address) as connection:
+        execute(connection, "CREATE TABLE things (a INT)")
+    with pytest.raises(Problem, match="There is a table"):
+        created(target, file)
+
+
+def test_a_table_that_came_meanwhile_is_left_alone(target, file):
+    job = created(target, file)
+    with connect(target.address) as connection:
+        execute(connection, "CREATE TABLE things (a INT)")
+    job = run(job)
+    assert job.status == Status.FAILED
+    assert "There is a table" in job.problem["what"]
+    assert types(target) == {"a": "int"}
+    assert tables(target) == {"things", ledger.TABLE}
+
+
+def test_names_that_no_table_can_have_are_changed(target, tmp_path):
+    path = tmp_path / "odd.csv"
+    path.write_text("a,A,,`b`\n1,2,3,4\n")
+    job = run(created(target, path, "odd`name"))
+    assert (job.status, job.problem) == (Status.SUCCEEDED, {})
+    assert list(types(target, "odd`name")) == ["a", "A_2", "column_3", "`b`"]
+
+
+@pytest.mark.parametrize("asked", [{"types": {"nope": "int"}}, {"types": {"id": "int; DROP"}}, {"primary_key": ("x",)}])
+def test_what_cannot_be_asked_for(target, file, asked):
+    with pytest.raises(Problem):
+        created(target, file, **asked)
