@@ -14,11 +14,13 @@ from importer.engine import encodings
 from importer.engine.dialect import LINE_ENDS, Dialect, from_written
 from importer.engine.errors import Problem
 from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.new_table import NewTable
 from importer.engine.options import Options
 from importer.engine.plan import MIB, MOST_PARALLELISM
 from importer.engine.suggestions import MATCHES
 from importer.engine.table import Table
 from importer.models import ImportJob, MappingPreset, Target
+from importer.preparation import AskedTable
 
 DELIMITERS = {",": "comma", r"\t": "tab", ";": "semicolon", "|": "vertical bar"}
 QUOTES = {'"': 'double "', "'": "single '", "": "none"}
@@ -168,6 +170,16 @@ class Choices:
         if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,6})?", text) and float(text) <= 100:
             return float(text)
         raise Problem(f"{meaning} is {text!r}.", advice="Give a number from 0 to 100, or leave it empty.")
+
+    def asked_table(self, table: NewTable, basis: str) -> AskedTable:
+        """What was chosen for a table that is to be made; its types only if they were chosen for this very `basis`."""
+        types = {}
+        if self.values.get("basis") == basis:
+            chosen = ((column, self.values.get(f"type_{at}", "").strip()) for at, column in enumerate(table.columns))
+            types = {column.name: text for column, text in chosen if text and text != column.type}
+        key = next(csv.reader([self.values.get("primary_key", "")], skipinitialspace=True), [])
+        narrow = "basis" in self.values and "widen" not in self.values and self.values.get("mode_shown") == "create"
+        return AskedTable(types, tuple(name.strip() for name in key if name.strip()), widen=not narrow)
 
     def mapping(self, fields: int, basis: str) -> tuple[ColumnMapping, ...] | None:
         """What was chosen for each of so many fields; None unless it was chosen for this very `basis`."""

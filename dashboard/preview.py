@@ -14,13 +14,14 @@ from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.encodings import UTF8
 from importer.engine.errors import Problem
 from importer.engine.mapping import AskedField, ColumnMapping, Filling
+from importer.engine.new_table import NewTable, change_table, suggest_table
 from importer.engine.plan import MIB
 from importer.engine.profile import Profile, profile_file
 from importer.engine.sample import SAMPLE_BYTES
-from importer.engine.suggestions import mapping_notes, suggest_mapping
+from importer.engine.suggestions import map_to_new, mapping_notes, suggest_mapping
 from importer.engine.table import Table, list_tables, read_table
 from importer.models import MappingPreset, SourceFile, Target
-from importer.preparation import Prepared, prepare
+from importer.preparation import AskedTable, Prepared, prepare
 
 ROWS_SHOWN = 20
 SAMPLES_SHOWN = 3
@@ -37,6 +38,9 @@ class Preview:
     profile: Profile | None = None
     tables: list[str] = field(default_factory=list)
     table: Table | None = None
+    # The table that mode create makes, and what was chosen for it.
+    new_table: NewTable | None = None
+    asked_table: AskedTable | None = None
     mapping: tuple[ColumnMapping, ...] = ()
     fillings: tuple[Filling, ...] = ()
     # How the first rows' values arrive where they are not as in the file, by the number of their field.
@@ -171,12 +175,29 @@ def _read_table(preview: Preview) -> None:
     target = preview.target
     if target is None:
         return
+    if preview.choices.mode == "create" and preview.profile:
+        _suggest_new_table(preview, preview.profile, target)
+        return
     with connect(target.address) as connection:
         preview.tables = list_tables(connection, target.database)
         asked = preview.choices.table or _named_alike(connection, target.database, preview.source.name)
         schema, _, name = asked.rpartition(".")
         if name:
             preview.table = read_table(connection, schema or target.database, name)
+
+
+def _suggest_new_table(preview: Preview, profile: Profile, target: Target) -> None:
+    """The table that mode create would make, with the types that were chosen for it."""
+    schema, _, name = (preview.choices.table or _stem(preview.source.name)).rpartition(".")
+    suggested = suggest_table(schema or target.database, name, profile)
+    basis = preview.choices.basis(profile.dialect, profile.header, suggested.as_table())
+    preview.asked_table = preview.choices.asked_table(suggested, basis)
+    asked = preview.asked_table
+    # Whatever is wrong with a type is said beside the types as they were suggested.
+    preview.new_table, preview.table = suggested, suggested.as_table()
+    preview.mapping = map_to_new(profile, preview.table)
+    preview.new_table = change_table(suggested, asked.types, asked.primary_key, asked.widen)
+    preview.table = preview.new_table.as_table()
 
 
 def _named_alike(connection: Connection, schema: str, file_name: str) -> str:
@@ -228,7 +249,10 @@ def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
     profile, choices = preview.profile, preview.choices
     assert profile
     preview.basis = choices.basis(profile.dialect, profile.header, table)
-    first = _as_before(preview, table) or suggest_mapping(profile, table, choices.null_markers, choices.match)
+    if preview.new_table:
+        first = map_to_new(profile, table, choices.null_markers)
+    else:
+        first = _as_before(preview, table) or suggest_mapping(profile, table, choices.null_markers, choices.match)
     preview.mapping = choices.mapping(len(profile.header), preview.basis) or first
     preview.mapping = _with_moved(preview, table)
     chosen = choices.fillings(table, preview.basis)
@@ -243,4 +267,5 @@ def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
         mapping=preview.mapping,
         fillings=preview.fillings,
         options=choices.options,
+        asked_table=preview.asked_table,
     )

@@ -16,10 +16,9 @@ from importer.engine.plan import ImportPlan, make_plan
 from importer.engine.profile import Profile, profile_file
 from importer.engine.server import Server, read_server
 from importer.engine.staging import existing, staging_name
-from importer.engine.suggestions import BY_POSITION, suggest_mapping
+from importer.engine.suggestions import map_to_new, suggest_mapping
 from importer.engine.surroundings import NOTHING_AROUND, Surroundings, read_surroundings
 from importer.engine.table import Table, read_table
-from importer.engine.values import DATE_KINDS, NUMBER_KINDS
 from importer.models import ImportJob, SourceFile, Target
 
 
@@ -83,9 +82,8 @@ def prepare(
             table = read_table(connection, schema or target.database, name)
         around = _look_around(connection, table, options)
     if mapping is None:
-        match = BY_POSITION if new_table else ""
-        mapping = suggest_mapping(profile, table, null_markers, match, asked=asked)
-        mapping = _empty_is_null(mapping, table) if new_table and null_markers is None else mapping
+        suggest = map_to_new if new_table else suggest_mapping
+        mapping = suggest(profile, table, null_markers, asked=asked)
     mapping = tuple(mapping)
     key = uuid4()
     plan = make_plan(
@@ -102,15 +100,6 @@ def prepare(
         create=new_table.statement(staging_name(str(key))) if new_table else "",
     )
     return Prepared(key, source, target, profile, table, mapping, tuple(fillings), options, plan, new_table)
-
-
-def _empty_is_null(mapping: Sequence[ColumnMapping], table: Table) -> list[ColumnMapping]:
-    """In a number or date column of a new table: else one empty value after the sample would make a text of it."""
-    typed = {column.name for column in table.columns if column.kind in NUMBER_KINDS | DATE_KINDS and column.nullable}
-    return [
-        replace(each, null_markers=tuple(dict.fromkeys(("", *each.null_markers)))) if each.column in typed else each
-        for each in mapping
-    ]
 
 
 def _new_table(

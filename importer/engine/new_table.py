@@ -192,7 +192,12 @@ def _witness(
 
 def settle(table: NewTable, found: Sequence[Surveyed], mapping: Sequence[ColumnMapping]) -> NewTable:
     """The table with types that the whole file fits. Raises Problem, with the line, if one must not be widened."""
-    by_column = {each.column: surveyed for each, surveyed in zip(mapping, found, strict=True) if each.column}
+    # What is read in a way of its own, as somebody asked, is left to the load to judge.
+    by_column = {
+        each.column: surveyed
+        for each, surveyed in zip(mapping, found, strict=True)
+        if not (each.datetime_format or each.transforms)
+    }
     columns = []
     for column in table.columns:
         found_here = by_column.get(column.name)

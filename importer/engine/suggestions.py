@@ -57,6 +57,27 @@ def suggest_mapping(
     return tuple(suggested)
 
 
+def map_to_new(
+    profile: Profile,
+    table: Table,
+    null_markers: Sequence[str] | None = None,
+    asked: Sequence[AskedField] = (),
+) -> tuple[ColumnMapping, ...]:
+    """The same for a table that is to be made from the file: every field goes into the column that it stands for.
+
+    In number and date columns an empty value is NULL, even if the sample has none: else the first one after it would
+    make a text of its column.
+    """
+    mapping = suggest_mapping(profile, table, null_markers, BY_POSITION, asked)
+    if null_markers is not None:
+        return mapping
+    typed = {column.name for column in table.columns if _typed(column) and column.nullable}
+    return tuple(
+        replace(each, null_markers=tuple(dict.fromkeys(("", *each.null_markers)))) if each.column in typed else each
+        for each in mapping
+    )
+
+
 def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]) -> tuple[str, ...]:
     """What to look at before this mapping is used: doubtful dates and numbers, words that may mean NULL."""
     notes = []

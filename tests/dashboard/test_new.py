@@ -65,6 +65,8 @@ def shown_form(answer):
     values = {}
     for tag in re.findall(r"<input[^>]*>", html):
         attributes = dict(re.findall(r'(\w+)="([^"]*)"', tag))
+        if attributes.get("type") in ("radio", "checkbox") and not tag.endswith(" checked>"):
+            continue
         if "name" in attributes and attributes["name"] != "csrfmiddlewaretoken":
             values[attributes["name"]] = attributes.get("value", "").replace("&quot;", '"')
     for name, options in re.findall(r'<select[^>]*name="(\w+)"[^>]*>(.*?)</select>', html, re.DOTALL):

@@ -9,6 +9,7 @@ from importer.engine import ledger
 from importer.engine.connection import connect, execute, fetch_all
 from importer.engine.errors import Problem
 from importer.engine.options import Options
+from importer.engine.table import read_table
 from importer.models import ImportJob, Target
 from importer.preparation import AskedTable, prepare
 from tests.importer.steps import run
@@ -45,12 +46,9 @@ def told(target: Target, sql: str) -> list[tuple]:
 
 
 def types(target: Target, table: str = "things") -> dict[str, str]:
-    sql = "SELECT COLUMN_NAME, COLUMN_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = '{}' AND TABLE_NAME = '{}'"
-    plain = {name: kind for name, kind in told(target, sql.format(target.database, table))}
-    return {
-        name: (kind.decode() if isinstance(kind, bytes) else kind).replace("(11)", "").replace("tinyint(4)", "tinyint")
-        for name, kind in plain.items()
-    }
+    with connect(target.address) as connection:
+        columns = read_table(connection, target.database, table).columns
+    return {each.name: each.type.replace("int(11)", "int").replace("int(4)", "int") for each in columns}
 
 
 def tables(target: Target) -> set[str]:
@@ -106,7 +104,8 @@ def test_what_was_asked_for_stands(target, file):
     asked = {"id": "BIGINT UNSIGNED", "code": "char(3)"}
     job = run(created(target, file, types=asked, primary_key=("id",)))
     assert (job.status, job.problem) == (Status.SUCCEEDED, {})
-    assert types(target)["id"].startswith("bigint") and types(target)["code"] == "char(3)"
+    assert types(target)["id"].startswith("bigint")
+    assert types(target)["code"] == "char(3)"
     assert told(target, "SHOW KEYS FROM things")[0][2] == "PRIMARY"
 
 

@@ -1,0 +1,107 @@
+"""What the modes that stage cost beside mode append, on one server, table and file.
+
+    python -m bench.modes --server mysql://root@127.0.0.1:3306/ --rows 500000 --runs 3
+
+The modes take turns (A B C A B C ...). Chunks load in two sessions by the engine alone, without scan and application:
+from the making of the staging table to the end of the finishing step. `full` begins with the table's rows in it.
+"""
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from bench.overhead import DATABASE, address_of
+from bench.workloads import NODES
+from importer.engine import ledger, staging
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.finish import Finish, finish
+from importer.engine.load import Watch, Work, load_chunk, open_source
+from importer.engine.options import Options
+from importer.engine.plan import make_plan
+from importer.engine.profile import profile_file
+from importer.engine.scanner import scan
+from importer.engine.server import read_server
+from importer.engine.table import read_table
+
+SESSIONS = 2
+MODES = (("append", "fail", False), ("atomic", "fail", False), ("replace", "fail", True), ("upsert", "fail", True))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--server", required=True)
+    parser.add_argument("--rows", type=int, default=500_000)
+    parser.add_argument("--runs", type=int, default=3)
+    arguments = parser.parse_args()
+    address = address_of(arguments.server)
+    with connect(replace(address, database="")) as connection:
+        execute(connection, f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
+    with tempfile.TemporaryDirectory(prefix="millrace-bench-") as folder:
+        path = Path(folder) / "nodes.csv"
+        NODES.write(path, arguments.rows)
+        seconds: dict[str, list[float]] = {mode: [] for mode, _, _ in MODES}
+        for number in range(arguments.runs + 1):  # the first round warms up and is not counted
+            for mode, on_duplicate, full in MODES:
+                taken = run(address, path, Options(mode=mode, on_duplicate=on_duplicate), full)
+                if number:
+                    seconds[mode].append(taken)
+    ratios = {
+        mode: round(statistics.median(a / b for a, b in zip(taken, seconds["append"], strict=True)), 2)
+        for mode, taken in seconds.items()
+    }
+    print(json.dumps({"rows": arguments.rows, "seconds": seconds, "times_append": ratios}, indent=2))
+
+
+def run(address: Address, path: Path, options: Options, full: bool) -> float:
+    """Seconds for the whole file into a fresh table, or into one that has all its rows."""
+    with connect(address) as connection:
+        ledger.create(connection)
+        for table in _leftovers(connection):
+            execute(connection, f"DROP TABLE {table}")
+        execute(connection, NODES.create_sql)
+    if full:
+        _import(address, path, Options())
+    return _import(address, path, options)
+
+
+def _import(address: Address, path: Path, options: Options) -> float:
+    job, profile = str(uuid.uuid4()), profile_file(path)
+    with connect(address) as connection:
+        table = read_table(connection, address.database, NODES.name)
+        server = read_server(connection, address)
+    size = profile.size - profile.data_offset
+    plan = make_plan(size, profile.dialect, table, NODES.mapping, options, server, job=job)
+    with open_source(path) as fd:
+        dialect, start, line = profile.dialect, profile.data_offset, profile.data_line
+        chunks = list(
+            scan(fd, dialect, start=start, first_line=line, end=profile.size, chunk_bytes=min(plan.chunk_bytes, 2**22))
+        )
+    begun = time.perf_counter()
+    if plan.staged:
+        with connect(address) as connection:
+            plan = replace(plan, table_digest=staging.make(connection, plan.schema, job, plan.staged))
+
+    def load(chunk):
+        load_chunk(Work(job, 1, path, address, profile.dialect, plan, chunk, options=options), Watch())
+
+    with ThreadPoolExecutor(SESSIONS) as pool:
+        list(pool.map(load, chunks))
+    if plan.staged:
+        finish(Finish(job, 1, address, plan, sum(chunk.rows for chunk in chunks)), Watch())
+        with connect(address) as connection:
+            staging.drop(connection, plan.schema, job)
+    return time.perf_counter() - begun
+
+
+def _leftovers(connection) -> list[str]:
+    return [row[0] for row in fetch_all(connection, "SHOW TABLES") if row[0] != ledger.TABLE]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""The modes on the new import page, and the kept table on the page of an import."""
+
+import pytest
+from django.urls import reverse
+
+from importer.engine import ledger
+from importer.engine.connection import connect, execute
+from importer.engine.options import Options
+from importer.models import ImportJob
+from tests.dashboard.job_data import make_job
+from tests.dashboard.test_new import show, start, uploaded
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.django_db
+
+ITEMS = b"code,amount,day\n007,1,2024-01-01\n008,2,\n"
+
+
+@pytest.fixture
+def target(database):
+    with connect(database) as connection:
+        ledger.create(connection)
+        execute(connection, "CREATE TABLE items (code VARCHAR(10), amount INT, day DATE)")
+        execute(connection, "CREATE TABLE parent (id INT PRIMARY KEY)")
+        execute(connection, "CREATE TABLE child (id INT, FOREIGN KEY (id) REFERENCES parent (id))")
+    return saved_target(database)
+
+
+def form(target, table, mode, **values):
+    return {"target": str(target.pk), "table": table, "mode": mode, **values}
+
+
+def basis(html):
+    return html.split('name="basis" value="')[1].split('"')[0]
+
+
+class TestModes:
+    def test_append_is_the_one_to_begin_with(self, browser, user, target):
+        html = show(browser, uploaded(user, ITEMS, "items.csv")).content.decode()
+        assert html.count('name="mode"') == 5
+        assert 'value="append" checked' in html
+
+    def test_the_plan_of_a_mode_that_stages_shows_all_its_statements(self, browser, user, target):
+        source = uploaded(user, ITEMS, "items.csv")
+        html = show(browser, source, **form(target, "items", "replace")).content.decode()
+        for words in ("take the table&#x27;s place in one instant", "LIKE", "RENAME TABLE", "millrace_stage_"):
+            assert words in html
+        assert ".items</button>" in html
+
+    def test_what_a_mode_cannot_keep_is_refused_with_the_cure(self, browser, user, target):
+        source = uploaded(user, b"id\n1\n", "parent.csv")
+        answer = show(browser, source, **form(target, "parent", "replace"))
+        assert answer.status_code == 422
+        assert "point at parent" in answer.content.decode()
+        assert "Choose mode upsert or atomic" in answer.content.decode()
+
+    def test_a_mode_that_is_none_is_refused(self, browser, user, target):
+        answer = show(browser, uploaded(user, ITEMS, "items.csv"), **form(target, "items", "nonsense"))
+        assert answer.status_code == 422
+
+    def test_an_import_starts_in_the_chosen_mode(self, browser, user, target):
+        source = uploaded(user, ITEMS, "items.csv")
+        values = form(target, "items", "atomic")
+        shown = show(browser, source, **values).content.decode()
+        fields = {f"column_{number}": name for number, name in enumerate(("code", "amount", "day"))}
+        start(browser, source, **values, **fields, basis=basis(shown))
+        job = ImportJob.objects.get()
+        assert job.options.mode == "atomic"
+        assert str(job.key).replace("-", "") in job.plan.table
+
+
+class TestCreate:
+    def test_types_are_suggested_and_can_be_changed(self, browser, user, target):
+        source = uploaded(user, ITEMS, "fresh.csv")
+        values = form(target, "fresh", "create")
+        html = show(browser, source, **values).content.decode()
+        for number, type_ in enumerate(("varchar(16)", "int", "date")):
+            assert f'name="type_{number}" value="{type_}"' in html
+        assert "CREATE TABLE" in html
+        changed = {"type_1": "DECIMAL(9,2)", "primary_key": "code", "widen": "yes", "mode_shown": "create"}
+        fields = {f"column_{number}": name for number, name in enumerate(("code", "amount", "day"))}
+        html = show(browser, source, **values, **changed, **fields, basis=basis(html)).content.decode()
+        assert "`amount` decimal(9,2) NULL" in html
+        assert "PRIMARY KEY (`code`)" in html
+        start(browser, source, **values, **changed, **fields, basis=basis(html))
+        assert ImportJob.objects.get().new_table.primary_key == ("code",)
+
+    def test_a_type_that_is_none_is_refused_and_stays_editable(self, browser, user, target):
+        source = uploaded(user, ITEMS, "fresh.csv")
+        values = form(target, "fresh", "create")
+        html = show(browser, source, **values).content.decode()
+        answer = show(browser, source, **values, type_1="int); DROP TABLE items", basis=basis(html))
+        assert answer.status_code == 422
+        assert "not a column type" in answer.content.decode()
+        assert 'name="type_1"' in answer.content.decode()
+
+    def test_a_table_that_is_there_is_refused(self, browser, user, target):
+        answer = show(browser, uploaded(user, ITEMS, "items.csv"), **form(target, "items", "create"))
+        assert answer.status_code == 422
+        assert "There is a table" in answer.content.decode()
+
+
+class TestKeptTable:
+    def kept(self, **fields):
+        options = Options(mode="replace").as_json()
+        return make_job(
+            ImportJob.Status.SUCCEEDED, chunks=2, options_json=options, finished=True,
+            kept_table="millrace_old_1", kept_rows=1234, kept_bytes=5_000_000, **fields,
+        )  # fmt: skip
+
+    def test_its_size_is_told_and_there_are_two_buttons(self, browser):
+        html = browser.get(reverse("job", args=[self.kept().pk])).content.decode()
+        assert "about 1,234 rows, 5.00 MB" in html
+        assert 'id="job-restore"' in html
+        assert 'id="job-drop-kept"' in html
+
+    def test_a_later_import_takes_the_restore_away_and_says_why(self, browser):
+        job = self.kept()
+        later = make_job(ImportJob.Status.SUCCEEDED, chunks=1)
+        ImportJob.objects.filter(pk=later.pk).update(started_at=job.finished_at)
+        html = browser.get(reverse("job", args=[job.pk])).content.decode()
+        assert 'id="job-restore"' not in html
+        assert f"Import {later.pk} has worked on the table since" in html
+        assert 'id="job-drop-kept"' in html
+
+    def test_without_one_there_is_no_card(self, browser):
+        html = browser.get(reverse("job", args=[make_job(chunks=1).pk])).content.decode()
+        assert 'id="job-restore"' not in html
+        assert 'id="job-drop-kept"' not in html
+
+    def test_a_failed_import_that_staged_says_that_the_table_is_as_it_was(self, browser):
+        job = make_job(ImportJob.Status.FAILED, chunks=2, loaded=0, options_json=Options(mode="atomic").as_json())
+        html = browser.get(reverse("job", args=[job.pk])).content.decode()
+        assert "Failed; the table is as it was" in html
+        assert "Retry from the start" in html
+        ImportJob.objects.filter(pk=job.pk).update(leftover=True)
+        assert "not known yet" in browser.get(reverse("job", args=[job.pk])).content.decode()
