@@ -137,6 +137,18 @@ def count_between(positions: Sequence[int], low: int, high: int) -> int:
     return bisect_left(positions, high) - bisect_left(positions, low) if positions else 0
 
 
+def quotes_are_regular(data: bytes, dialect: Dialect) -> bool:
+    """Whether every quote of these whole records opens a field, closes one or is half of a doubled quote.
+
+    Then a byte is inside an enclosed field exactly if an odd number of quotes comes before it. The delimiter must be
+    one byte, and the dialect one without an escape or whose escape does not occur.
+    """
+    import numpy as np
+
+    view = np.frombuffer(data, np.uint8)
+    return _all_quotes_at_field_borders(view, np.flatnonzero(view == ord(dialect.quote)), dialect)
+
+
 def _escapes_a_line_end(data: bytes, dialect: Dialect) -> bool:
     escape = dialect.escape.encode()
     return escape + b"\n" in data or (b"\r" in data and escape + b"\r" in data)

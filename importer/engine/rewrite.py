@@ -5,14 +5,15 @@ the text NULL stands in quotes. Values keep every byte, line ends inside quotes 
 and trailing delimiters, are left out.
 
 Three ways, the quickest that is right for the records at hand: where none has a quote, an escape or the word NULL, some
-replacements for the whole run; where only line ends differ, those are set one by one; else field by field.
+replacements for the whole run; where only line ends differ, or NULL has to be written, that is done at those places;
+else field by field.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from importer.engine.boundaries import Ends, blank_records
+from importer.engine.boundaries import Ends, blank_records, quotes_are_regular
 from importer.engine.dialect import ANY_LINE_END, Dialect
 from importer.engine.feed import Step, whole_records
 from importer.engine.records import values
@@ -32,21 +33,25 @@ def rewritten(dialect: Dialect) -> Step:
 
 
 def _rewritten(data: bytes, ends: Ends, dialect: Dialect) -> bytes:
-    if not _hard(dialect).search(data):
+    hard = _hard(dialect)
+    if hard is not None and not any(mark in data for mark in hard):
         return _by_replacing(data, dialect)
-    if _only_line_ends_differ(dialect) and NULL_WORD not in data:
-        return _with_line_ends_set(data, ends, dialect)
+    if _marks_stay(dialect) and NULL_WORD not in data and not (dialect.escape and dialect.escape.encode() in data):
+        if not dialect.unquoted_empty_is_null:
+            return _with_line_ends_set(data, ends, dialect)
+        if not ends.flaws and quotes_are_regular(data, dialect):
+            return _with_null_words(_with_line_ends_set(data, ends, dialect), dialect)
     return _field_by_field(data, ends, dialect)
 
 
 @lru_cache
-def _hard(dialect: Dialect) -> re.Pattern[bytes]:
-    """What keeps a run of records from being rewritten by replacing marks."""
+def _hard(dialect: Dialect) -> tuple[bytes, ...] | None:
+    """What keeps records from being rewritten by replacing marks; None where that cannot be done at all."""
     if dialect.trailing_delimiter and dialect.delimiter != dialect.sent.delimiter:
-        return re.compile(b"")
-    delimiter = "" if dialect.delimiter == dialect.sent.delimiter else dialect.sent.delimiter
-    marks = (each.encode() for each in (dialect.quote, dialect.escape, dialect.sent.quote, delimiter))
-    return re.compile(rb"%b|%b" % (one_of(*marks), NULL_WORD))
+        return None
+    other = "" if dialect.delimiter == dialect.sent.delimiter else dialect.sent.delimiter
+    marks = {dialect.quote, dialect.escape, dialect.sent.quote, other} - {""}
+    return (*(mark.encode() for mark in sorted(marks)), NULL_WORD)
 
 
 def _by_replacing(data: bytes, dialect: Dialect) -> bytes:
@@ -57,21 +62,34 @@ def _by_replacing(data: bytes, dialect: Dialect) -> bytes:
     if not data.endswith(b"\n"):
         data += b"\n"
     if dialect.blank_lines == "skip":
-        data = re.sub(rb"(?<![^\n])\n", b"", data)
+        while b"\n\n" in data:
+            data = data.replace(b"\n\n", b"\n")
+        data = data.removeprefix(b"\n")
     delimiter = dialect.sent.delimiter.encode()
     data = data.replace(dialect.delimiter_bytes, delimiter)
     if dialect.trailing_delimiter:
         data = data.replace(delimiter + b"\n", b"\n")
-    if dialect.unquoted_empty_is_null:
-        mark = re.escape(delimiter)
-        data = re.sub(rb"(?<![^%b\n])(?=[%b\n])" % (mark, mark), NULL_WORD, data)
-    return data
+    return _with_null_words(data, dialect) if dialect.unquoted_empty_is_null else data
 
 
-def _only_line_ends_differ(dialect: Dialect) -> bool:
-    sent = dialect.sent
-    same = (dialect.delimiter, dialect.quote, dialect.escape) == (sent.delimiter, sent.quote, sent.escape)
-    return same and not dialect.unquoted_empty_is_null and not dialect.trailing_delimiter
+def _with_null_words(data: bytes, dialect: Dialect) -> bytes:
+    """Records that end in LF, with the word NULL where there is nothing between two marks outside quotes."""
+    import numpy as np
+
+    view = np.frombuffer(data, np.uint8)
+    marks = np.flatnonzero((view == ord(dialect.sent.delimiter)) | (view == ord("\n")))
+    if dialect.quote and dialect.quote.encode() in data:
+        quotes = np.flatnonzero(view == ord(dialect.quote))
+        marks = marks[np.searchsorted(quotes, marks) % 2 == 0]
+    empty = marks[np.diff(marks, prepend=-1) == 1]
+    word = np.frombuffer(NULL_WORD, np.uint8)
+    return np.insert(view, np.repeat(empty, len(word)), np.tile(word, len(empty))).tobytes()
+
+
+def _marks_stay(dialect: Dialect) -> bool:
+    """Whether fields are told apart and enclosed in the same way in what is sent."""
+    same = (dialect.delimiter, dialect.quote) == (dialect.sent.delimiter, dialect.sent.quote)
+    return same and not dialect.trailing_delimiter
 
 
 def _with_line_ends_set(data: bytes, ends: Ends, dialect: Dialect) -> bytes:
@@ -82,15 +100,16 @@ def _with_line_ends_set(data: bytes, ends: Ends, dialect: Dialect) -> bytes:
     lasts = np.asarray(ends.listed())
     kept = np.ones(len(view), bool)
     lf, cr = ord("\n"), ord("\r")
-    at_cr_lf = lasts[(lasts > 1) & (view[lasts - 1] == lf) & (view[lasts - 2] == cr)]
-    # A CR that an LF follows is no line end of its own, and a lone one before a record's LF is not data here.
-    kept[at_cr_lf - 2] = False
-    at_cr = lasts[view[lasts - 1] == cr]
-    view[at_cr - 1] = lf
+    if dialect.line_end in ("\r\n", ANY_LINE_END):
+        at_cr_lf = lasts[(lasts > 1) & (view[lasts - 1] == lf) & (view[lasts - 2] == cr)]
+        kept[at_cr_lf - 2] = False
+    if dialect.line_end in ("\r", ANY_LINE_END):
+        view[lasts[view[lasts - 1] == cr] - 1] = lf
     if dialect.blank_lines == "skip":
         for low in blank_records(data, ends, dialect):
             kept[low : ends.first(low)] = False
-    return view[kept].tobytes()
+    whole = view[kept].tobytes()
+    return whole if not whole or whole.endswith(b"\n") else whole + b"\n"
 
 
 def _field_by_field(data: bytes, ends: Ends, dialect: Dialect) -> bytes:

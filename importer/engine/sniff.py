@@ -201,16 +201,35 @@ def _line_end(sample: bytes, final: bool) -> str:
     cr_lf, lf, cr = sample.count(b"\r\n"), sample.count(b"\n"), sample.count(b"\r")
     if cr_lf == lf == cr:
         return "\r\n"
+    if not lf:
+        by_cr = (_read(sample, Dialect(each, line_end="\r"), final) for each in DELIMITERS)
+        return "\r" if any(len(reading.rows) > 1 for reading in by_cr) else "\n"
     read = {line_end: _most_read(sample, line_end, final) for line_end in ("\n", "\r\n", "\r")}
     best = max(read, key=lambda line_end: read[line_end])
-    # Only where no single one reads on does every one of them count.
-    return best if read[best][0] >= _most_read(sample, ANY_LINE_END, final)[0] else ANY_LINE_END
+    # Only where no single one reads on, or where each of them gives better records, does every one of them count.
+    if read[best][0] < _most_read(sample, ANY_LINE_END, final)[0] or _better_with_any(sample, best, final):
+        return ANY_LINE_END
+    return best
 
 
-def _most_read(sample: bytes, line_end: str, final: bool) -> tuple[int, int]:
-    """How many bytes can be read, up to a line end of another kind or a quote that never closes; how many records."""
-    found = [find_ends(sample, Dialect(each, line_end=line_end), final=final) for each in DELIMITERS]
-    return max((ends.size, ends.count(0, ends.size)) for ends in found)
+def _most_read(sample: bytes, line_end: str, final: bool) -> tuple[int, int, tuple[bool, float, int]]:
+    """How far the sample can be read, up to a line end of another kind or a quote that never closes.
+
+    Then how few quotes are stray, then how well the delimiter fits.
+    """
+    readings = [_read(sample, Dialect(each, line_end=line_end), final) for each in DELIMITERS]
+    return max((each.reach, -each.stray, _fitness(each)) for each in readings)
+
+
+def _better_with_any(sample: bytes, line_end: str, final: bool) -> bool:
+    """Whether values that hold a CR are whole records: as many fields everywhere if the CR ends one."""
+    if line_end == "\r" or sample.count(b"\r\n") == sample.count(b"\r"):
+        return False
+    one, each = (
+        max((_read(sample, Dialect(mark, line_end=end), final) for mark in DELIMITERS), key=_fitness)
+        for end in (line_end, ANY_LINE_END)
+    )
+    return each.divides and len(each.rows) > len(one.rows) and each.agreement >= one.agreement
 
 
 def _without_quotes(sample: bytes, best: Reading, final: bool) -> tuple[Reading, list[str]]:

@@ -35,6 +35,9 @@ REWRITTEN = (
     Dialect(delimiter="||", quote="'", line_end="any"),
     Dialect(delimiter="||", trailing_delimiter=True),
     Dialect(unquoted_empty_is_null=True),
+    Dialect(unquoted_empty_is_null=True, line_end="any", blank_lines="keep"),
+    Dialect(unquoted_empty_is_null=True, line_end="\r\n"),
+    Dialect(unquoted_empty_is_null=True, line_end="\r", delimiter=";", trailing_delimiter=True),
     Dialect(escape="\\", unquoted_empty_is_null=True, blank_lines="keep"),
 )
 

@@ -133,3 +133,14 @@ def test_null_markers_work_on_rewritten_records(table: Address, tmp_path: Path):
     mapping = (ColumnMapping("n"), ColumnMapping("a", ("NULL", "")), ColumnMapping("b"))
     load_bytes(table, tmp_path, b"1,NULL,NULL\r2,,x\n", mapping, dialect=dialect)
     assert rows_of(table, "SELECT * FROM t ORDER BY n") == [(1, None, "NULL"), (2, None, "x")]
+
+
+@pytest.mark.parametrize("checks", [True, False])
+def test_an_empty_number_is_null_and_one_in_quotes_is_none(database: Address, tmp_path: Path, checks: bool):
+    run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, a INT, b DATE)")
+    dialect = Dialect(header=False, unquoted_empty_is_null=True, width=3)
+    data = b'1,,\n2,5,2024-01-31\n3,"",\n4,,""\n"5","6",\n'
+    options = replace(REJECT, checks=checks)
+    loaded = load_bytes(database, tmp_path, data, COLUMNS, options, dialect=dialect)
+    assert (loaded.tally, loaded.lines) == (Tally(3, rejected=2), [3, 4])
+    assert [row[:2] for row in rows_of(database, "SELECT * FROM t ORDER BY n")] == [(1, None), (2, 5), (5, 6)]

@@ -1,0 +1,84 @@
+"""What a sample says about line ends, lines before the table, trailing delimiters, and how sure that is."""
+
+import pytest
+
+from importer.engine.sniff import sniff
+
+TABLE = "".join(f"{n},name {n},2024-01-31\n" for n in range(1000))
+
+
+def sniffed(text: str):
+    return sniff(text.encode(), final=True)
+
+
+class TestLineEnds:
+    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+    def test_one_kind(self, end):
+        assert sniffed(("id,name,day\n" + TABLE).replace("\n", end))[0].line_end == end
+
+    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+    @pytest.mark.parametrize("inside", ["\n", "\r\n", "\r", "\n\r"])
+    def test_others_inside_quotes_do_not_count(self, end, inside):
+        text = 'id,name\n1,"a|b"\n2,"c|d"\n'.replace("\n", end).replace("|", inside)
+        assert sniffed(text)[0].line_end == end
+
+    @pytest.mark.parametrize("ends", [("\n", "\r\n"), ("\r", "\n"), ("\r\n", "\r"), ("\r", "\n", "\r\n")])
+    def test_several_kinds(self, ends):
+        lines = TABLE.splitlines()
+        text = "".join(line + ends[number % len(ends)] for number, line in enumerate(lines))
+        dialect, notes = sniffed("id,name,day\n" + text)
+        assert dialect.line_end == "any"
+        assert "Lines end in more than one way (LF, CR LF or CR): each of them ends a record." in notes
+
+    def test_a_cr_in_a_value_is_no_line_end(self):
+        assert sniffed("id,name\n1,a\rb\n2,c\n")[0].line_end == "\n"
+
+    def test_a_sample_that_ends_between_cr_and_lf(self):
+        text = ("id,name,day\n" + TABLE).replace("\n", "\r\n").encode()
+        assert sniff(text[:-1], final=False)[0].line_end == "\r\n"
+
+
+class TestLinesBeforeTheTable:
+    @pytest.mark.parametrize(
+        "before", ["Report of May\n", "Report of May\nmade by us, in 2024\n"[:14], "Report\n\nall branches\n\n"]
+    )
+    def test_are_skipped(self, before):
+        dialect, notes = sniffed(before + "id,name,day\n" + TABLE)
+        assert dialect.skip_rows == before.count("\n")
+        assert dialect.header
+        assert any("no part of the table" in note for note in notes)
+
+    @pytest.mark.parametrize("text", ["id,name,day\n" + TABLE, "id,name\n" + TABLE, TABLE, "a\nb\nc\n", "one line\n"])
+    def test_a_header_or_data_is_none(self, text):
+        assert sniffed(text)[0].skip_rows == 0
+
+    def test_bad_rows_at_the_top_are_not_skipped_where_others_are_bad_below(self):
+        assert sniffed("1\n" + "1,a,b\n2,c\n" * 50)[0].skip_rows == 0
+
+
+class TestTrailingDelimiter:
+    @pytest.mark.parametrize("header", ["id;name;\n", "id;name\n", ""])
+    def test_is_told(self, header):
+        dialect, notes = sniffed(header + "".join(f"{n};x;\n" for n in range(20)))
+        assert dialect.trailing_delimiter
+        assert "Each record ends in one more delimiter, which is not taken for a field." in notes
+
+    @pytest.mark.parametrize("text", ["id;name;\n1;a;\n2;b;c\n", "id;name;note\n1;a;x\n", "a;\nb;\n"])
+    def test_a_last_field_that_is_empty_only_sometimes_is_a_field(self, text):
+        assert not sniffed(text)[0].trailing_delimiter
+
+    def test_a_named_last_column_is_a_field_even_if_it_is_always_empty(self):
+        assert not sniffed("id;name;note\n1;a;\n2;b;\n")[0].trailing_delimiter
+
+
+class TestHowSure:
+    def test_records_that_do_not_fit_are_counted(self):
+        notes = sniffed("id,name,day\n" + TABLE.replace("name 7,", "name, 7,", 1).replace("name 9,", "name, 9,", 1))[1]
+        assert "Delimiter: comma; 998 of 1,000 sample records have 3 fields." in notes
+
+    def test_all_of_them(self):
+        assert "Delimiter: semicolon; all 3 sample records have 2 fields." in sniffed("a;b\n1;2\n3;4\n")[1]
+
+    def test_a_space_before_a_quote_is_worth_a_word(self):
+        notes = sniffed('id,name\n1, "a"\n2, "b"\n')[1]
+        assert "' \"a\"': the space before the quote makes both part of the value. Please check." in notes
