@@ -69,3 +69,27 @@ def test_a_bad_row_is_named_on_the_job_page_and_nothing_of_its_chunk_is_kept(
     wait_until(lambda: ImportJob.objects.get().ended)
     with connect(database) as connection:
         assert fetch_all(connection, "SELECT COUNT(*) FROM people") == [(0,)]
+
+
+def test_a_table_is_replaced_and_restored_with_one_click(page: Page, database: Address, people: Path):
+    with connect(database) as connection:
+        execute(connection, f"CREATE TABLE people ({COLUMNS})")
+        execute(connection, "INSERT INTO people VALUES (1, 'was there', NULL, NULL)")
+    add_target(page, database)
+    upload(page, people, "people")
+    page.get_by_role("radio", name="Replace").check()
+    expect(page.get_by_text("in one instant").last).to_be_visible()
+    page.get_by_role("button", name=f"into {database.database}.people").click()
+    expect(page.get_by_text("Balanced, and verified")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("The old table is kept")).to_be_visible()
+    page.locator("#job-restore").click()
+    page.get_by_role("button", name="Restore the old table").click()
+    expect(page.get_by_text("The old table is back")).to_be_visible()
+    expect(page.locator("#job-restore")).to_have_count(0)
+    with connect(database) as connection:
+        assert fetch_all(connection, "SELECT name FROM people") == [("was there",)]
+    page.locator("#job-drop-kept").click()
+    page.get_by_role("button", name="Drop the table").click()
+    expect(page.locator("#job-kept")).to_be_hidden()
+    with connect(database) as connection:
+        assert {row[0] for row in fetch_all(connection, "SHOW TABLES")} == {"people", "millrace_ledger"}

@@ -1,0 +1,90 @@
+"""Kill any process while a staged import runs: the table gets all rows once, or stays as it was."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.db import connections
+
+from importer import jobs, sources
+from importer.engine import ledger
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.options import Options
+from importer.models import ImportJob
+from importer.preparation import prepare
+from tests.faults.conftest import CHUNK_BYTES, TABLES, Disturbed, expected_contents
+from tests.stack import Stack, wait_until
+from tests.targets import TestServer, saved_target
+
+Status = ImportJob.Status
+
+
+@pytest.fixture(params=["atomic", "upsert", "replace"])
+def staged(
+    request: pytest.FixtureRequest, stack: Stack, database: Address, many_rows: Path, transactional_db
+) -> Iterator[Disturbed]:
+    """A staged import under way, into a table with a primary key."""
+    with connect(database) as connection:
+        ledger.create(connection)
+        execute(connection, f"CREATE TABLE keyed ({TABLES['keyed']}) CHARACTER SET utf8mb4")
+    target = saved_target(database, database.database)
+    options = Options(mode=request.param, chunk_bytes=CHUNK_BYTES, parallelism=2)
+    job = jobs.create(prepare(sources.register(many_rows), target, "keyed", options=options))
+    jobs.start(job.pk)
+    yield Disturbed(job, database)
+    wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the job's end before the next test")
+    connections.close_all()
+
+
+def ends_well(staged: Disturbed) -> None:
+    """Exactly the rows of an undisturbed import, and no staging table left."""
+    wait_until(lambda: now(staged).ended, seconds=200, what="the job's end")
+    job = now(staged)
+    assert (job.status, job.problem, job.balanced) == (Status.SUCCEEDED, {}, True)
+    assert staged.contents() == expected_contents()
+    wait_until(lambda: not now(staged).leftover, seconds=60, what="a clean target")
+    with connect(staged.address) as connection:
+        names = {row[0] for row in fetch_all(connection, "SHOW TABLES")}
+    assert names == {"keyed", ledger.TABLE, *({job.kept_table} if job.kept_table else set())}
+    staged.no_connection_is_left()
+
+
+def now(staged: Disturbed) -> ImportJob:
+    return ImportJob.objects.get(pk=staged.job.pk)
+
+
+def is_finishing(staged: Disturbed) -> None:
+    wait_until(lambda: now(staged).status in (Status.FINISHING, Status.VERIFYING, Status.SUCCEEDED), seconds=100)
+
+
+def test_a_pool_child_is_killed_while_staging(staged: Disturbed, stack: Stack):
+    staged.in_the_middle()
+    assert staged.contents()[0] == 0
+    os.kill(stack.load_worker.children()[0], signal.SIGKILL)
+    ends_well(staged)
+
+
+def test_the_worker_is_killed_in_the_finishing_step(staged: Disturbed, stack: Stack):
+    is_finishing(staged)
+    stack.load_worker.kill()
+    stack.load_worker.start()
+    ends_well(staged)
+
+
+def test_the_server_is_killed_in_the_finishing_step(staged: Disturbed, server: TestServer):
+    is_finishing(staged)
+    server.kill()
+    server.start()
+    ends_well(staged)
+
+
+def test_a_cancel_in_the_finishing_step_is_in_time_or_too_late_but_never_half(staged: Disturbed):
+    wait_until(lambda: now(staged).status == Status.FINISHING, seconds=100, what="the finishing step")
+    jobs.cancel(staged.job.pk)
+    wait_until(lambda: now(staged).ended, seconds=30, what="the end of a cancelled job")
+    if now(staged).status == Status.CANCELLED:
+        assert staged.contents()[0] == 0
+        jobs.retry(staged.job.pk)
+    ends_well(staged)
