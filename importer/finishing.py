@@ -109,8 +109,9 @@ def clean_job(job_id: int, then: Then) -> None:
         _drop_staging(job)
     except Exception as error:
         log.info("%s: its staging table could not be dropped: %s", job, as_problem(error, str(job), job))
-        jobs.cleaning_failed(job)
-    then(job_id, ())
+        then(job_id, jobs.cleaning_failed(job))
+    else:
+        then(job_id, ())
 
 
 def _work(job: ImportJob) -> Finish:

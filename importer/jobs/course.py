@@ -9,13 +9,23 @@ from django.utils import timezone
 
 from importer.engine.errors import Problem
 from importer.jobs.counted import COUNTS, Kind, merged
-from importer.jobs.guarded import NO_STEP, JobStep, Status, change, claim_of, claim_step, lease_end, my_step, unqueue
+from importer.jobs.guarded import (
+    NO_STEP,
+    JobStep,
+    Status,
+    change,
+    claim_of,
+    claim_step,
+    lease_end,
+    my_step,
+    try_later,
+    unqueue,
+)
 from importer.jobs.limits import exceeded
 from importer.jobs.report import equation
 from importer.models import Chunk, ImportJob
 from importer.wake import Step
 
-LONGEST_BACKOFF = 30  # seconds
 # Steps during which a worker is at the target, or at the file.
 RUNNING = (JobStep.SCANNING, JobStep.STAGING, JobStep.FINISHING, JobStep.CLEANING)
 
@@ -181,8 +191,7 @@ def _kinds(job: ImportJob) -> dict[str, list[Kind]]:
 def step_failed(job: ImportJob, problem: Problem) -> list[Step]:
     """The target did not let the job's own step be taken: try it again a little later, or end the job."""
     if problem.retryable and job.step_failures + 1 < settings.MAX_ATTEMPTS:
-        my_step(job).update(step_failures=F("step_failures") + 1, **NO_STEP)
-        return [Step("advance", job.pk, delay=LONGEST_BACKOFF / 10)]
+        return [Step("advance", job.pk, delay=try_later(job))]
     fail(job.pk, problem)
     my_step(job).update(step_failures=0, **NO_STEP)
     return []

@@ -16,6 +16,15 @@ Status = ImportJob.Status
 JobStep = ImportJob.Step
 
 
+LONGEST_BACKOFF = 30  # seconds
+QUEUED_AS = {
+    JobStep.SCANNING: JobStep.SCAN_QUEUED,
+    JobStep.VERIFYING: JobStep.VERIFY_QUEUED,
+    JobStep.STAGING: JobStep.STAGE_QUEUED,
+    JobStep.FINISHING: JobStep.FINISH_QUEUED,
+    JobStep.CLEANING: JobStep.CLEAN_QUEUED,
+}
+
 # The values of a job that nobody works on as a whole.
 NO_STEP: dict[str, Any] = {"step": JobStep.NONE, "step_lease": None, "step_connection_id": None}
 
@@ -45,6 +54,20 @@ def release_step(job: ImportJob) -> None:
 def my_step(job: ImportJob) -> QuerySet[ImportJob]:
     """The job, as long as this attempt is the one that holds its step."""
     return ImportJob.objects.filter(pk=job.pk, step_attempt=job.step_attempt)
+
+
+def try_later(job: ImportJob) -> int:
+    """The job's step has failed: queue it again, for whoever asks after so many seconds; twice as many each time."""
+    delay: int = min(LONGEST_BACKOFF, 2**job.step_failures)
+    again_at = timezone.now() + timedelta(seconds=delay)
+    my_step(job).update(
+        step=QUEUED_AS[JobStep(job.step)],
+        step_lease=again_at,
+        step_connection_id=None,
+        step_failures=F("step_failures") + 1,
+        version=F("version") + 1,
+    )
+    return delay
 
 
 def unqueue(job_id: int) -> None:

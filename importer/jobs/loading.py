@@ -11,8 +11,8 @@ from django.utils import timezone
 from importer.engine.errors import Problem
 from importer.engine.outcome import Outcome
 from importer.jobs.counted import Kind, merged
-from importer.jobs.course import LONGEST_BACKOFF, enforce_limits, fail
-from importer.jobs.guarded import Status, lease_end, touch
+from importer.jobs.course import enforce_limits, fail
+from importer.jobs.guarded import LONGEST_BACKOFF, Status, lease_end, touch
 from importer.models import Chunk, ImportJob
 from importer.wake import Step
 

@@ -9,8 +9,9 @@ from django.utils import timezone
 from importer.engine.new_table import NewTable
 from importer.engine.outcome import Tally
 from importer.engine.plan import ImportPlan
-from importer.jobs.guarded import NO_STEP, JobStep, Status, claim_step, lease_end, my_step
+from importer.jobs.guarded import NO_STEP, JobStep, Status, claim_step, lease_end, my_step, try_later
 from importer.models import ImportJob
+from importer.wake import Step
 
 # How long the staging table of a job that has ended waits for the next look at a server that did not answer.
 CLEAN_AGAIN = timedelta(minutes=10)
@@ -104,11 +105,12 @@ def record_clean(job: ImportJob) -> None:
     my_step(job).filter(status__in=NOT_DONE, finished=False).update(**nothing)
 
 
-def cleaning_failed(job: ImportJob) -> None:
+def cleaning_failed(job: ImportJob) -> list[Step]:
     """The target does not answer. A job that has tried often enough ends, and is tried again now and then."""
     again = {"step": JobStep.CLEAN_QUEUED, "step_lease": timezone.now() + CLEAN_AGAIN, "step_connection_id": None}
     if not my_step(job).filter(status__in=ImportJob.ENDED).update(**again):
-        my_step(job).update(step_failures=F("step_failures") + 1, version=F("version") + 1, **NO_STEP)
+        return [Step("advance", job.pk, delay=try_later(job))]
+    return []
 
 
 def leftovers() -> list[int]:
