@@ -282,8 +282,8 @@ def _reading_reasons(dialect: Dialect, packing: str) -> Iterator[Reason]:
         why = "on the way to the server, at about 700 MB/s; what is pure ASCII goes as it is"
         yield Reason(f"Transcoded from {dialect.encoding}", why)
     if dialect.rewriting:
-        # Measured (facts.md, Reading): at 140 to 300 MB/s, beside a server that takes some 25 MB/s a session.
-        cost = "costs 10 to 20 % of the speed, more where quotes or escapes are unusual"
+        # Measured (facts.md, Reading): at 140 to 300 MB/s, beside a server that takes some 20 MB/s a session.
+        cost = "costs up to 10 % of the speed, more where quotes or escapes are unusual"
         yield Reason("Records are rewritten", f"{'; '.join(dialect.rewriting)}; that {cost}", holds_back=True)
     elif kind is not Kind.SINGLE:
         yield Reason("Bytes go as they are", "the server reads this dialect itself")

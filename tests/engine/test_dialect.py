@@ -2,7 +2,7 @@
 
 import pytest
 
-from importer.engine.dialect import MYSQL_TSV, RFC4180, Dialect
+from importer.engine.dialect import MYSQL_TSV, PRESETS, RFC4180, Dialect, as_written, from_written
 from importer.engine.errors import SourceProblem
 
 
@@ -61,3 +61,36 @@ class TestClauses:
 
     def test_json_and_back(self):
         assert Dialect(**MYSQL_TSV.as_json()) == MYSQL_TSV
+
+
+class TestWriting:
+    @pytest.mark.parametrize("mark", [",", "\t", "||", "\x01", "\x01\x02", "\\", "\\t", r"\x01", "é", " "])
+    def test_a_mark_reads_back_as_it_was_written(self, mark):
+        assert from_written(as_written(mark)) == mark
+
+    @pytest.mark.parametrize(
+        ("text", "mark"), [(r"\t", "\t"), (r"\x1F", "\x1f"), ("\t", "\t"), ("\\", "\\"), (r"\d", r"\d")]
+    )
+    def test_control_characters_may_be_written(self, text, mark):
+        assert from_written(text) == mark
+
+
+class TestWhatTheServerIsTold:
+    def test_what_it_can_read_goes_as_it_is(self):
+        for dialect in (*PRESETS.values(), Dialect(delimiter="||"), Dialect(line_end="\r", trailing_delimiter=True)):
+            assert dialect.sent is dialect
+
+    @pytest.mark.parametrize(
+        ("dialect", "why"),
+        [
+            (Dialect(line_end="any"), "LF, CR LF or CR"),
+            (Dialect(delimiter="§"), "not ASCII"),
+            (Dialect(unquoted_empty_is_null=True), "NULL without quotes"),
+            (Dialect(delimiter="||", trailing_delimiter=True), "two ways"),
+        ],
+    )
+    def test_what_it_cannot_is_rewritten_for_a_reason(self, dialect, why):
+        [reason] = dialect.rewriting
+        assert why in reason
+        assert not dialect.sent.rewriting
+        assert (dialect.sent.line_end, dialect.sent.quote, dialect.sent.escape) == ("\n", '"', "")

@@ -208,3 +208,33 @@ def test_more_in_parallel_than_the_workers_load_is_said(target: Target, people: 
 def execute_on(target: Target, sql: str) -> None:
     with connect(target.address) as connection:
         execute(connection, sql)
+
+
+def test_a_file_of_another_dialect_loads_and_its_bad_quotes_are_rejected(
+    target: Target, tmp_path: Path, stack_env: Stack
+):
+    path = tmp_path / "people.txt"
+    lines = ["People", "", "id||name||born||", "1||Zoë||||", '2||"5" disk"||NA||', '3||""||2001-01-01||', ""]
+    path.write_bytes("\r".join(lines).replace("\r3", "\r\n3").encode())
+    done = stack_env.manage(
+        *("import_csv", str(path), "--target", "t", "--table", "people", "--in-process", "--json"),
+        *(
+            "--delimiter",
+            "||",
+            "--line-end",
+            "any",
+            "--skip-rows",
+            "2",
+            "--trailing-delimiter",
+            "--unquoted-empty-null",
+        ),
+        *("--on-error", "reject"),
+    )
+    report = json.loads(done.stdout)
+    assert report["rows"] == {"source": 3, "loaded": 2, "replaced": 0, "skipped": 0, "rejected": 1}
+    assert [kind["code"] for kind in report["reject_reasons"]] == ["stray quote"]
+    assert Path(report["reasons_file"]).read_text().splitlines()[1].startswith("5,")
+    assert any(reason["choice"] == "Records are rewritten" for reason in report["plan"]["reasons"])
+    with connect(target.address) as connection:
+        found = fetch_all(connection, "SELECT id, name, born IS NULL FROM people ORDER BY id")
+    assert found == [(1, "Zoë", 1), (3, "", 0)]
