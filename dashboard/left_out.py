@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from importer import rejects
-from importer.jobs.counted import Kind
+from importer.jobs.counted import Kind, by_reason
 from importer.models import ImportJob
 from importer.rejects import Explained
 
@@ -27,11 +27,12 @@ def left_out(job: ImportJob) -> Section | None:
     """None while every row has gone in as it is."""
     if not (job.rejected_rows or job.skipped_rows or job.notices):
         return None
+    kinds = by_reason(job.reject_reasons, "rows")
     return Section(
         count=job.rejected_rows + job.skipped_rows,
-        kinds=job.reject_reasons[:KINDS_SHOWN],
-        more_kinds=job.reject_reasons[KINDS_SHOWN:],
-        notices=job.notices,
+        kinds=kinds[:KINDS_SHOWN],
+        more_kinds=kinds[KINDS_SHOWN:],
+        notices=by_reason(job.notices, "values"),
         rows=rejects.first_rows(job, ROWS_SHOWN),
         again=list(job.loaded_again_by.order_by("pk")),
     )

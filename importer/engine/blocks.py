@@ -11,7 +11,7 @@ from importer.engine.boundaries import Ends, LineEnds, ListedEnds, blank_records
 from importer.engine.dialect import ANY_LINE_END, Dialect
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.lines import line_ends
-from importer.engine.stray import ENCODING, TRAILING, Flaw, judged, never_closed
+from importer.engine.stray import ENCODING, TRAILING, Flaw, judged, line_around, look_into, never_closed
 from importer.engine.walk import Quote, RecordWalk
 
 # Small enough for a processor's second-level cache, large enough that a read's fixed cost does not show.
@@ -113,17 +113,19 @@ def _encoding_flaws(data: bytes, ends: Ends, dialect: Dialect, offset: int, line
     while low < ends.size and (at := encodings.invalid_at(data, dialect.encoding, low, ends.size)) >= 0:
         line += line_ends(data, dialect.line_end, counted, at)
         counted, low = at, ends.first(at)
-        yield _not_encoded(data[at], offset + at, line, dialect).of_record(ends.count(0, low) - 1)
+        yield _not_encoded(data, at, offset, line, dialect).of_record(ends.count(0, low) - 1)
 
 
-def _not_encoded(byte: int, offset: int, line: int, dialect: Dialect) -> Flaw:
+def _not_encoded(data: bytes, at: int, offset: int, line: int, dialect: Dialect) -> Flaw:
+    """For the byte data[at]; `data` lies at `offset` in the file."""
     name = "UTF-8" if dialect.encoding == encodings.UTF8 else dialect.encoding
     return Flaw(
         ENCODING,
         line,
         0,
-        f"The byte 0x{byte:02X} at offset {offset:,} is not {name}.",
+        f"The byte 0x{data[at]:02X} at offset {offset + at:,} is not {name}.",
         "Choose the file's encoding (--encoding cp1252 for western Windows), or save it as UTF-8.",
+        line_around(at, look_into(data)),
     )
 
 
@@ -261,7 +263,7 @@ def _flaw_in_piece(error: UnicodeDecodeError, piece: bytes, at: int, line: int, 
     # What a decoder kept from the piece before stands at the front; it holds no line end.
     kept = len(error.object) - len(piece)
     line += line_ends(error.object, dialect.line_end, 0, error.start)
-    return _not_encoded(error.object[error.start], at - kept + error.start, line, dialect)
+    return _not_encoded(error.object, error.start, at - kept, line, dialect)
 
 
 def _foreign_line_end(dialect: Dialect, line: int) -> SourceProblem:

@@ -208,6 +208,13 @@ def text(raw: bytes, encoding: str) -> str:
     return raw.decode(encoding, errors="backslashreplace")
 
 
+def excerpt(raw: bytes, encoding: str) -> str:
+    """The same for bytes that were cut out of a text, without the part of a character at either end."""
+    if encoding == UTF8:
+        raw = raw.lstrip(bytes(range(0x80, 0xC0)))
+    return codecs.getincrementaldecoder(encoding)("backslashreplace").decode(raw)
+
+
 def copied(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     """A text in an OTHER encoding as UTF-8, without its byte order mark, a piece for each piece and one more.
 

@@ -57,7 +57,7 @@ class Explanation:
             yield LeftOut(record.line, record.offset, fault, value, more, record.raw, rejected)
 
     def _of(self, record: LocatedRecord, wrong: Fault | ServerWarning) -> tuple[Fault, str]:
-        """What is wrong with the record, and with which value: the column's, or all of it where no column is named."""
+        """What is wrong with the record, and the value: that of the column, or without one the record or a part of it."""
         if isinstance(wrong, Fault):
             fault, values = wrong, None
         else:
@@ -65,7 +65,7 @@ class Explanation:
             blank = not record.raw.strip(b"\r\n")
             fault = fault_of(wrong, self.table, len(values), len(self.columns), blank=blank)
         if not fault.column:
-            return fault, self._text(record.raw.rstrip(b"\r\n"))
+            return fault, fault.value or self._text(record.raw.rstrip(b"\r\n"))
         return fault, fault.value or self._value(fault.column, values or fields(record.raw, self.dialect))
 
     def _value(self, column: str, values: list[bytes]) -> str:

@@ -1,23 +1,34 @@
 """Records that cannot be read safely, as faults: what a review leaves out of the load."""
 
+from importer.engine import encodings
 from importer.engine.blocks import Block
 from importer.engine.errors import RecordUnreadable
 from importer.engine.faults import Fault
-from importer.engine.stray import Flaw
+from importer.engine.stray import ENCODING, STRAY, TRAILING, UNCLOSED, Flaw
+
+# The same for all records with that flaw, so that they can be counted.
+REASONS = {
+    STRAY: "A quote inside the field is neither doubled nor followed by a delimiter or line end.",
+    UNCLOSED: "The quote that opens the field is not closed.",
+    ENCODING: "There are bytes that are not in the file's encoding.",
+    TRAILING: "The record does not end in the delimiter.",
+}
 
 
-def find_flaws(block: Block) -> list[tuple[int, Fault]]:
+def find_flaws(block: Block, encoding: str) -> list[tuple[int, Fault]]:
     """For each flaw the number of its record in the block, from 0, and what is wrong with it; in order.
 
     A quote that is stray or never closed, bytes that are not in the file's encoding, a record that does not end in the
-    delimiter although the dialect says so. blocks() has found them already.
+    delimiter although the dialect says so. blocks() has found them already. The value is what stands at the place.
     """
     return [
-        (flaw.record, Fault(flaw.code, flaw.what, value=flaw.around.decode(errors="backslashreplace")))
+        (flaw.record, Fault(flaw.code, REASONS[flaw.code], value=encodings.excerpt(flaw.around, encoding)))
         for flaw in block.flaws
     ]
 
 
-def problem(flaw: Flaw) -> RecordUnreadable:
+def problem(flaw: Flaw, encoding: str) -> RecordUnreadable:
     """What to raise where a flaw is to stop the import."""
-    return RecordUnreadable(flaw.what, where=f"line {flaw.line}", advice=flaw.advice)
+    around = encodings.excerpt(flaw.around, encoding)
+    what = f"{flaw.what.removesuffix('.')}: {around!r}." if around else flaw.what
+    return RecordUnreadable(what, where=f"line {flaw.line}", advice=flaw.advice)

@@ -31,7 +31,7 @@ def review(fd: int, chunk: ChunkRange, dialect: Dialect, exactness: Exactness | 
     found = Review()
     number = 0
     for block in blocks(fd, dialect, chunk.offset, chunk.first_line, chunk.offset + chunk.length):
-        faults = find_flaws(block)
+        faults = find_flaws(block, dialect.encoding)
         if exactness and exactness.suspicious(block):
             examination = exactness.examine(_with_data(fd, block))
             faults += examination.faults

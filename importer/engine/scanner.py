@@ -71,7 +71,7 @@ def scan(
     chunk = _OpenChunk(number, start, first_line, first_row, dialect.line_end)
     for block in blocks(fd, dialect, start, first_line, end, block_bytes, max_record_bytes):
         if block.flaws and not tolerate:
-            raise problem(block.flaws[0])
+            raise problem(block.flaws[0], dialect.encoding)
         low, suspicious = 0, None if exactness else False
         while low < block.size:
             high = block.ends.last(low, chunk.offset + chunk_bytes - block.offset)

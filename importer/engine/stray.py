@@ -28,7 +28,7 @@ from importer.engine.walk import RECORD_ENDS, Quote, RecordWalk
 STRAY, UNCLOSED, ENCODING, TRAILING = "stray quote", "unclosed quote", "encoding", "trailing delimiter"
 RECORDS_TO_LOOK_AT = 100
 EVIDENCE_BYTES = 256 * 1024
-SHOWN = 40  # bytes before and after a quote
+SHOWN = 40  # bytes before and after the place
 
 # Bytes of a record from one offset in it to another, fewer where the data ends before.
 Look = Callable[[int, int], bytes]
@@ -124,33 +124,29 @@ def _usual(fields: int, dialect: Dialect) -> bool:
 def _stray(stray: Quote, opened: Quote | None, look: Look) -> Flaw:
     line = opened.line if opened else stray.line
     where = "" if line == stray.line else f" on line {stray.line}, in the field that opens on line {line},"
-    around = _around(stray, look)
     return Flaw(
         STRAY,
         stray.line,
         stray.field,
-        f"A quote in field {stray.field}{where} is neither doubled nor followed by a delimiter or a line end:"
-        f" {around.decode(errors='backslashreplace')!r}.",
+        f"A quote in field {stray.field}{where} is neither doubled nor followed by a delimiter or a line end.",
         "Double it where it is part of the value. If quotes are plain characters in this file, choose no quote.",
-        around,
+        line_around(stray.offset, look),
     )
 
 
 def _unclosed(opened: Quote, look: Look) -> Flaw:
-    around = _around(opened, look)
     return Flaw(
         UNCLOSED,
         opened.line,
         opened.field,
-        f"The quote that opens field {opened.field} on line {opened.line} is not closed:"
-        f" {around.decode(errors='backslashreplace')!r}.",
+        f"The quote that opens field {opened.field} on line {opened.line} is not closed.",
         "Close it, or double it where it is part of the value. If the file quotes nothing, choose no quote.",
-        around,
+        line_around(opened.offset, look),
     )
 
 
-def _around(quote: Quote, look: Look) -> bytes:
-    """What stands around a quote on its line."""
-    before = look(max(0, quote.offset - SHOWN), quote.offset).replace(b"\r", b"\n").rpartition(b"\n")[2]
-    after = look(quote.offset, quote.offset + SHOWN).replace(b"\r", b"\n").partition(b"\n")[0]
+def line_around(offset: int, look: Look) -> bytes:
+    """What stands around a place on its line."""
+    before = look(max(0, offset - SHOWN), offset).replace(b"\r", b"\n").rpartition(b"\n")[2]
+    after = look(offset, offset + SHOWN).replace(b"\r", b"\n").partition(b"\n")[0]
     return before + after

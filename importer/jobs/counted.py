@@ -29,6 +29,18 @@ def merged(kinds: Iterable[Kind], amount: str) -> list[Kind]:
     return [*found, _kind(("", "", OTHERS), amount, others)] if others else found
 
 
+def by_reason(kinds: Iterable[Kind], amount: str) -> list[Kind]:
+    """The same for people: one entry for each (column, reason), whoever found it, with the code most of them have.
+
+    Some of them we refuse before they are sent, and some the server refuses, with a number of its own.
+    """
+    found: dict[tuple[str, str], Kind] = {}
+    for kind in kinds:
+        same = found.setdefault((kind["column"], kind["reason"]), {**kind, amount: 0})
+        same[amount] += kind[amount]
+    return sorted(found.values(), key=lambda kind: (kind["reason"] == OTHERS, -kind[amount]))
+
+
 def _kind(key: tuple[str, str, str], amount: str, count: int) -> Kind:
     code, column, reason = key
     return {"code": code, "column": column, "reason": reason, amount: count}

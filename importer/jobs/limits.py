@@ -3,6 +3,7 @@
 import math
 
 from importer.engine.errors import TooManyRejects
+from importer.jobs.counted import by_reason
 from importer.models import ImportJob
 
 REASONS_SAID = 3
@@ -53,7 +54,7 @@ def _limit(job: ImportJob) -> str:
 
 
 def _commonest(job: ImportJob) -> str:
-    said = [f"{each['rows']:,} rows: {_named(each)}" for each in job.reject_reasons[:REASONS_SAID]]
+    said = [f"{each['rows']:,} rows: {_named(each)}" for each in by_reason(job.reject_reasons, "rows")[:REASONS_SAID]]
     return f" The commonest: {'; '.join(said)}." if said else ""
 
 

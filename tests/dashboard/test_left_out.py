@@ -51,6 +51,16 @@ class TestSection:
     def test_hidden_while_every_row_went_in(self, browser):
         assert "hidden" in section(page(browser, make_job()))
 
+    def test_one_reason_of_one_column_is_one_line_whoever_found_it(self, browser):
+        kinds = [
+            {"code": code, "column": "lat", "reason": NO_NUMBER, "rows": rows}
+            for code, rows in (("1366", 5), ("1265", 2))
+        ]
+        job = make_job(Status.SUCCEEDED, chunks=1, rejected_rows=7, reject_reasons=kinds)
+        html = section(page(browser, job))
+        assert html.count(NO_NUMBER) == 1
+        assert re.search(rf'{NO_NUMBER}</td><td class="break">lat</td><td class="number">7</td>', html)
+
     def test_reasons_counted_and_the_rows_in_place(self, browser):
         html = section(page(browser, with_rejects()))
         assert re.search(rf'{NO_NUMBER}</td><td class="break">lat</td><td class="number">2</td>', html)

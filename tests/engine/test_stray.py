@@ -1,6 +1,7 @@
 """Quotes that do not belong: what they cost, where they are named, and the long texts that are no such thing."""
 
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -23,7 +24,7 @@ def bad_records(data: bytes, dialect: Dialect = THREE, **options) -> list[tuple[
     with in_file(data) as fd:
         for block in blocks(fd, dialect, 0, 1, len(data), **options):
             ends = [0, *block.ends.listed().tolist()]
-            for record, fault in find_flaws(block):
+            for record, fault in find_flaws(block, dialect.encoding):
                 low, high = block.offset + ends[record], block.offset + ends[record + 1]
                 found.append((data.count(b"\n", 0, low) + 1, fault.code, data[low:high]))
     return found
@@ -55,6 +56,23 @@ class TestStrayQuotes:
         data = b'1,"many\nlines of\ntext" and more,b\n2,c,d\n'
         assert bad_records(data) == [(1, "stray quote", b'1,"many\nlines of\ntext" and more,b\n')]
         assert "on line 3, in the field that opens on line 1," in refusal(data).what
+
+    def test_each_has_the_same_reason_and_shows_its_place_in_the_files_encoding(self):
+        dialect = replace(THREE, encoding="cp1252")
+        data = '1,"5" Müller",b\n2,"6" Möller",b\n3,"x,b\n4,a,b\n'.encode("cp1252")
+        with in_file(data) as fd:
+            faults = [f for block in blocks(fd, dialect, 0, 1, len(data)) for _, f in find_flaws(block, "cp1252")]
+        assert len({fault.reason for fault in faults[:2]}) == 1
+        assert [fault.value for fault in faults] == ['1,"5" Müller",b', '2,"6" Möller",b', '3,"x,b']
+        assert '\'1,"5" Müller",b\'' in refusal(data, dialect).what
+
+    def test_the_place_shows_no_half_of_a_character(self):
+        data = b"1," + b'"' + "é".encode() * 30 + b'" b' + "é".encode() * 30 + b'",c\n'
+        with in_file(data) as fd:
+            ((_, fault),) = [
+                each for block in blocks(fd, THREE, 0, 1, len(data)) for each in find_flaws(block, "utf-8")
+            ]
+        assert set(fault.value) == set('é" b')
 
     def test_inside_an_unenclosed_field_quotes_are_literal(self):
         assert bad_records(b'1,5" disk,a "quoted" word\n') == []
