@@ -33,6 +33,8 @@ BLANK_WORDS = {"skip": "are left out", "keep": "are rows"}
 EMPTY_WORDS = {"no": "an empty text, as in quotes", "yes": "NULL"}
 MOST_CHUNK_MIB = 1024
 MOST_REJECTS = 10**12
+# The share of rows to leave out that is chosen before anybody says anything: more of them is a wrong mapping, mostly.
+USUAL_REJECT_PERCENT = "10"
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,18 @@ class Choices:
         default = "upsert" if self.again and self.again.options.mode == "upsert" else "append"
         return self.values.get("mode") or default
 
+    @property
+    def limits(self) -> dict[str, str]:
+        """How many rows may be left out, as written. Of rows that were rejected before, many may be bad again."""
+        before = self.before.options if self.before else None
+        percent = USUAL_REJECT_PERCENT
+        if self.again or (before and before.on_error == "reject"):
+            percent = ""
+        return {
+            "max_rejects": self.values.get("max_rejects", "").strip(),
+            "max_reject_percent": self.values.get("max_reject_percent", percent).strip(),
+        }
+
     @cached_property
     def options(self) -> Options:
         """Raises Problem if a number is none or out of range."""
@@ -145,7 +159,7 @@ class Choices:
         if asked["on_error"] == "reject":
             # Limits mean nothing to an import that stops.
             asked["max_rejects"] = self._number("max_rejects", "The most rows to leave out", MOST_REJECTS, least=0)
-            asked["max_reject_percent"] = self._percent("max_reject_percent", "The most rows to leave out, in percent,")
+            asked["max_reject_percent"] = self._reject_percent()
         return Options(
             mode=self.mode,
             **asked,
@@ -163,13 +177,16 @@ class Choices:
             f"{meaning} is {text!r}.", advice=f"Give a whole number from {least} to {most:,}, or leave it empty."
         )
 
-    def _percent(self, name: str, meaning: str) -> float | None:
-        text = self.values.get(name, "").strip().removesuffix("%").replace(",", ".")
+    def _reject_percent(self) -> float | None:
+        text = self.limits["max_reject_percent"].removesuffix("%").replace(",", ".").strip()
         if not text:
             return None
         if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,6})?", text) and float(text) <= 100:
             return float(text)
-        raise Problem(f"{meaning} is {text!r}.", advice="Give a number from 0 to 100, or leave it empty.")
+        raise Problem(
+            f"The most rows to leave out, in percent, is {text!r}.",
+            advice="Give a number from 0 to 100, or leave it empty.",
+        )
 
     def asked_table(self, table: NewTable, basis: str) -> AskedTable:
         """What was chosen for a table that is to be made; its types only if they were chosen for this very `basis`."""

@@ -57,7 +57,7 @@ class Explanation:
             yield LeftOut(record.line, record.offset, fault, value, more, record.raw, rejected)
 
     def _of(self, record: LocatedRecord, wrong: Fault | ServerWarning) -> tuple[Fault, str]:
-        """What is wrong with the record, and the value: that of the column, or without one the record or a part of it."""
+        """What is wrong with the record, and the value: the column's; without a column the record or a part of it."""
         if isinstance(wrong, Fault):
             fault, values = wrong, None
         else:

@@ -33,8 +33,22 @@ def exceeded(job: ImportJob) -> TooManyRejects | None:
     return TooManyRejects(
         f"{job.rejected_rows:,} of {rows} cannot go in; {_limit(job)} may be left out.{_commonest(job)}",
         where=job.source.name,
-        advice="Look at the rows that did not go in. If they are to be left out, go on without the limit; if not, mend"
-        " the file, or change the table.",
+        advice=_advice(job),
+    )
+
+
+def _advice(job: ImportJob) -> str:
+    """A wrong way to read one column is what makes most rows bad."""
+    worst = next(iter(by_reason(job.reject_reasons, "rows")), {"column": ""})["column"]
+    reading = (
+        f" If {worst} is written in another way than the server reads it, choose that way: under Read as on the new"
+        " import page, or with --map."
+        if worst
+        else ""
+    )
+    return (
+        f"Look at the rows that did not go in.{reading} If they are to be left out, go on without the limit; if not,"
+        " mend the file, or change the table."
     )
 
 

@@ -51,6 +51,17 @@ class TestSection:
     def test_hidden_while_every_row_went_in(self, browser):
         assert "hidden" in section(page(browser, make_job()))
 
+    def test_a_success_with_rejected_rows_says_so_in_its_heading(self, browser):
+        html = page(browser, with_rejects())
+        assert "Succeeded, 3 rows rejected" in html
+        assert "rejected</span>" not in page(browser, make_job(Status.SUCCEEDED)).split("<h2")[0]
+
+    def test_where_every_row_was_rejected_nothing_was_committed(self, browser):
+        job = make_job(Status.SUCCEEDED, chunks=1)
+        ImportJob.objects.filter(pk=job.pk).update(loaded_rows=0, rejected_rows=job.scanned_rows)
+        html = page(browser, job)
+        assert "nothing was committed" in html and "committed yet" not in html
+
     def test_one_reason_of_one_column_is_one_line_whoever_found_it(self, browser):
         kinds = [
             {"code": code, "column": "lat", "reason": NO_NUMBER, "rows": rows}

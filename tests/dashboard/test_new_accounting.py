@@ -1,9 +1,10 @@
 """What becomes of rows that do not go in, as asked on the new import page."""
 
 import pytest
+from django.urls import reverse
 
 from dashboard.choices import Choices
-from importer.models import ImportJob
+from importer.models import ImportJob, MappingPreset
 from tests.dashboard.test_new import show, shown_form, start, target, uploaded
 
 __all__ = ["target"]
@@ -28,6 +29,21 @@ class TestWhatDoesNotFit:
         start(browser, source, **shown_form(answer))
         options = ImportJob.objects.get().options
         assert (options.on_error, options.max_rejects, options.max_reject_percent) == ("reject", 0, 0.5)
+
+    def test_a_share_of_the_rows_is_the_limit_to_begin_with(self, browser, user, target):
+        source = uploaded(user)
+        values = shown_form(show(browser, source)) | {"on_error": "reject"}
+        values = shown_form(show(browser, source, **values))
+        assert (values["max_rejects"], values["max_reject_percent"]) == ("", "10")
+        assert Choices(values).options.max_reject_percent == 10
+        assert Choices(values | {"max_reject_percent": ""}).options.max_reject_percent is None
+
+    def test_a_preset_without_a_limit_stays_without(self, browser, user, target):
+        source = uploaded(user)
+        values = shown_form(show(browser, source)) | {"on_error": "reject", "max_reject_percent": ""}
+        browser.post(reverse("save_preset", args=[source.key]), values | {"preset_name": "all"})
+        preset = MappingPreset.objects.get()
+        assert Choices({"preset": str(preset.pk)}).options.max_reject_percent is None
 
     def test_a_limit_is_forgotten_where_the_import_stops_anyway(self):
         options = Choices({"on_error": "stop", "max_rejects": "5"}).options
