@@ -1,0 +1,14 @@
+"""A sample of the generated cases (tests/generated.py): whatever the dialect, each row is in or in the rejects."""
+
+from pathlib import Path
+
+from importer.engine.connection import Address
+from tests.generated import Bench, make_case
+
+CASES = 300
+
+
+def test_every_row_of_every_case_is_accounted_for(database: Address, tmp_path: Path):
+    bench = Bench.on(database, tmp_path)
+    for seed in range(CASES):
+        bench.check(make_case(seed), f"seed {seed}")
