@@ -60,7 +60,8 @@ class TestSection:
         job = make_job(Status.SUCCEEDED, chunks=1)
         ImportJob.objects.filter(pk=job.pk).update(loaded_rows=0, rejected_rows=job.scanned_rows)
         html = page(browser, job)
-        assert "nothing was committed" in html and "committed yet" not in html
+        assert "nothing was committed" in html
+        assert "committed yet" not in html
 
     def test_one_reason_of_one_column_is_one_line_whoever_found_it(self, browser):
         kinds = [
