@@ -1,6 +1,6 @@
 """The guarded updates: each names the state it leaves and looks at the count.
 
-So two deliveries of the same message, or a click and a worker, never both win. The graphs are in models.py.
+So two deliveries of the same message, or a click and a worker, never both win. The graphs are in models/.
 """
 
 from datetime import datetime, timedelta

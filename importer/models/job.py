@@ -1,98 +1,20 @@
-"""What the application remembers. Only `jobs.py` changes the state of jobs and chunks."""
+"""One file into one table: what was asked for, what was planned, and how far it is."""
 
 import uuid
 from pathlib import Path
 
 from django.conf import settings
-from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 
-from importer import secrets
 from importer.engine import modes
-from importer.engine.connection import Address
 from importer.engine.dialect import Dialect
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.new_table import NewTable
 from importer.engine.options import Options
 from importer.engine.plain import needs_copy
 from importer.engine.plan import ImportPlan
-from importer.engine.scanner import ChunkRange
-
-
-class Target(models.Model):
-    """A MySQL or MariaDB server and the database in it that tables are loaded into."""
-
-    class Tls(models.TextChoices):
-        OFF = "off", "off (this machine or a trusted network only)"
-        ENCRYPT = "encrypt", "encrypted, certificate not checked"
-        VERIFY = "verify", "encrypted, certificate and host name checked"
-
-    key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    name = models.CharField(
-        max_length=64, unique=True, validators=[RegexValidator(r"^[\w.-]+\Z", "Letters, digits, _ . and - only.")]
-    )
-    host = models.CharField(max_length=255)
-    port = models.PositiveIntegerField(default=3306, validators=[MinValueValidator(1), MaxValueValidator(65535)])
-    user = models.CharField(max_length=128)
-    password_ciphertext = models.TextField(blank=True, editable=False)
-    database = models.CharField(max_length=64)
-    tls = models.CharField(max_length=8, choices=Tls, default=Tls.VERIFY)
-    tls_ca = models.CharField("CA file", max_length=255, blank=True)
-    ceiling = models.PositiveSmallIntegerField(
-        "most chunks at once", default=8, validators=[MinValueValidator(1), MaxValueValidator(64)]
-    )
-    # The last check's findings (importer.engine.check.Finding as JSON) and when it ran.
-    findings = models.JSONField(default=list, blank=True)
-    checked_at = models.DateTimeField(null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    def __str__(self) -> str:
-        return self.name
-
-    def set_password(self, password: str) -> None:
-        """Encrypt and keep; the ciphertext is bound to this target, so it cannot be moved to another's row."""
-        self.password_ciphertext = secrets.encrypt(password, bound_to=str(self.key))
-
-    @property
-    def address(self) -> Address:
-        """How the engine reaches the server; decrypts the password."""
-        return Address(
-            host=self.host,
-            port=self.port,
-            user=self.user,
-            password=secrets.decrypt(self.password_ciphertext, bound_to=str(self.key)),
-            database=self.database,
-            tls=self.tls,
-            tls_ca=self.tls_ca,
-        )
-
-
-class SourceFile(models.Model):
-    """A CSV file on disk: uploaded (we own it) or named on the command line (its owner does)."""
-
-    class Status(models.TextChoices):
-        UPLOADING = "uploading"
-        READY = "ready"
-
-    key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    name = models.CharField(max_length=255)
-    path = models.CharField(max_length=1024)
-    size = models.BigIntegerField()
-    received = models.BigIntegerField(default=0)
-    status = models.CharField(max_length=10, choices=Status, default=Status.UPLOADING)
-    # xxh3-128 of the whole file, hexadecimal: tells "the same file again".
-    fingerprint = models.CharField(max_length=32, blank=True, db_index=True)
-    owned = models.BooleanField(default=True)
-    uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    touched_at = models.DateTimeField(auto_now=True)
-
-    def __str__(self) -> str:
-        return self.name
-
-    @property
-    def file(self) -> Path:
-        return Path(self.path)
+from importer.models.source_file import SourceFile
+from importer.models.target import Target
 
 
 class ImportJob(models.Model):
@@ -293,122 +215,3 @@ class ImportJob(models.Model):
     def accounted_rows(self) -> int:
         """The right side of the equation: what has become of the rows so far."""
         return self.loaded_rows + self.replaced_rows + self.skipped_rows + self.rejected_rows
-
-
-class Chunk(models.Model):
-    """A run of whole records of the file, loaded in one transaction.
-
-    pending -> queued -> loading -> loaded
-       ^          |         |
-       +----------+---------+--> failed --(retry of the job)--> pending
-    """
-
-    class Status(models.TextChoices):
-        PENDING = "pending"
-        QUEUED = "queued"
-        LOADING = "loading"
-        LOADED = "loaded"
-        FAILED = "failed"
-
-    IN_FLIGHT = (Status.QUEUED, Status.LOADING)
-
-    job = models.ForeignKey(ImportJob, models.CASCADE, related_name="chunks")
-    number = models.PositiveIntegerField()
-    offset = models.BigIntegerField()
-    length = models.BigIntegerField()
-    rows = models.BigIntegerField()
-    first_line = models.BigIntegerField()
-    first_row = models.BigIntegerField(default=1)
-    digest = models.CharField(max_length=16)
-    null_word = models.BooleanField(default=False)
-    suspect = models.BooleanField(default=False)
-
-    status = models.CharField(max_length=8, choices=Status, default=Status.PENDING)
-    attempt = models.PositiveSmallIntegerField(default=0)
-    # How many workers died over it: a chunk that kills its worker is not tried for ever.
-    deaths = models.PositiveSmallIntegerField(default=0)
-    # Queued or loading: when its worker is given up. Pending: not to be tried again before.
-    lease = models.DateTimeField(null=True, blank=True)
-    # The target's id of the connection that loads it: what a sweep kills after the worker is gone.
-    connection_id = models.BigIntegerField(null=True, blank=True)
-    started_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
-    # What became of its rows, once it is loaded; together they are `rows`.
-    loaded_rows = models.BigIntegerField(default=0)
-    replaced_rows = models.BigIntegerField(default=0)
-    skipped_rows = models.BigIntegerField(default=0)
-    rejected_rows = models.BigIntegerField(default=0)
-    reject_reasons = models.JSONField(default=list, blank=True)
-    notices = models.JSONField(default=list, blank=True)
-    # Seconds by phase of the attempt that loaded it: {"connect", "send", "commit"}.
-    timings = models.JSONField(default=dict, blank=True)
-    problem = models.JSONField(default=dict, blank=True)
-
-    class Meta:
-        ordering = ["number"]
-        constraints = [models.UniqueConstraint(fields=["job", "number"], name="one_chunk_per_number")]
-        indexes = [models.Index(fields=["job", "status"]), models.Index(fields=["status", "lease"])]
-
-    def __str__(self) -> str:
-        return f"chunk {self.number} of import {self.job_id}"
-
-    @property
-    def range(self) -> ChunkRange:
-        return ChunkRange(
-            self.number,
-            self.offset,
-            self.length,
-            self.rows,
-            self.first_line,
-            self.digest,
-            self.null_word,
-            self.suspect,
-            self.first_row,
-        )
-
-
-class MappingPreset(models.Model):
-    """How files with a certain header go into a certain table: saved to be used again."""
-
-    name = models.CharField(
-        max_length=64, unique=True, validators=[RegexValidator(r"^[^\x00-\x1f\x7f]+\Z", "No control characters.")]
-    )
-    target = models.ForeignKey(Target, models.CASCADE, related_name="presets")
-    schema_name = models.CharField(max_length=64)
-    table_name = models.CharField(max_length=64)
-    header = models.JSONField()
-    dialect_json = models.JSONField()
-    mapping_json = models.JSONField()
-    fillings_json = models.JSONField(default=list)
-    options_json = models.JSONField(default=dict)
-    # Name and full type of the table's columns when it was saved: tells what has changed since.
-    columns_json = models.JSONField()
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    used_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["name"]
-
-    def __str__(self) -> str:
-        return self.name
-
-    @property
-    def table(self) -> str:
-        return f"{self.schema_name}.{self.table_name}"
-
-    @property
-    def file_dialect(self) -> Dialect:
-        return Dialect(**self.dialect_json)
-
-    @property
-    def mapping(self) -> tuple[ColumnMapping, ...]:
-        return tuple(ColumnMapping.from_json(each) for each in self.mapping_json)
-
-    @property
-    def fillings(self) -> tuple[Filling, ...]:
-        return tuple(Filling(**each) for each in self.fillings_json)
-
-    @property
-    def options(self) -> Options:
-        return Options(**self.options_json)

@@ -1,0 +1,9 @@
+"""What the application remembers. Only `importer.jobs` changes the state of jobs and chunks."""
+
+from importer.models.chunk import Chunk
+from importer.models.job import ImportJob
+from importer.models.preset import MappingPreset
+from importer.models.source_file import SourceFile
+from importer.models.target import Target
+
+__all__ = ["Chunk", "ImportJob", "MappingPreset", "SourceFile", "Target"]

@@ -1,0 +1,78 @@
+"""A part of a job that is loaded in one transaction."""
+
+from django.db import models
+
+from importer.engine.scanner import ChunkRange
+from importer.models.job import ImportJob
+
+
+class Chunk(models.Model):
+    """A run of whole records of the file, loaded in one transaction.
+
+    pending -> queued -> loading -> loaded
+       ^          |         |
+       +----------+---------+--> failed --(retry of the job)--> pending
+    """
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        QUEUED = "queued"
+        LOADING = "loading"
+        LOADED = "loaded"
+        FAILED = "failed"
+
+    IN_FLIGHT = (Status.QUEUED, Status.LOADING)
+
+    job = models.ForeignKey(ImportJob, models.CASCADE, related_name="chunks")
+    number = models.PositiveIntegerField()
+    offset = models.BigIntegerField()
+    length = models.BigIntegerField()
+    rows = models.BigIntegerField()
+    first_line = models.BigIntegerField()
+    first_row = models.BigIntegerField(default=1)
+    digest = models.CharField(max_length=16)
+    null_word = models.BooleanField(default=False)
+    suspect = models.BooleanField(default=False)
+
+    status = models.CharField(max_length=8, choices=Status, default=Status.PENDING)
+    attempt = models.PositiveSmallIntegerField(default=0)
+    # How many workers died over it: a chunk that kills its worker is not tried for ever.
+    deaths = models.PositiveSmallIntegerField(default=0)
+    # Queued or loading: when its worker is given up. Pending: not to be tried again before.
+    lease = models.DateTimeField(null=True, blank=True)
+    # The target's id of the connection that loads it: what a sweep kills after the worker is gone.
+    connection_id = models.BigIntegerField(null=True, blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    # What became of its rows, once it is loaded; together they are `rows`.
+    loaded_rows = models.BigIntegerField(default=0)
+    replaced_rows = models.BigIntegerField(default=0)
+    skipped_rows = models.BigIntegerField(default=0)
+    rejected_rows = models.BigIntegerField(default=0)
+    reject_reasons = models.JSONField(default=list, blank=True)
+    notices = models.JSONField(default=list, blank=True)
+    # Seconds by phase of the attempt that loaded it: {"connect", "send", "commit"}.
+    timings = models.JSONField(default=dict, blank=True)
+    problem = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["job", "number"], name="one_chunk_per_number")]
+        indexes = [models.Index(fields=["job", "status"]), models.Index(fields=["status", "lease"])]
+
+    def __str__(self) -> str:
+        return f"chunk {self.number} of import {self.job_id}"
+
+    @property
+    def range(self) -> ChunkRange:
+        return ChunkRange(
+            self.number,
+            self.offset,
+            self.length,
+            self.rows,
+            self.first_line,
+            self.digest,
+            self.null_word,
+            self.suspect,
+            self.first_row,
+        )

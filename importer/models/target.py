@@ -1,0 +1,57 @@
+"""A server, and the database in it that tables are loaded into."""
+
+import uuid
+
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
+from django.db import models
+
+from importer import secrets
+from importer.engine.connection import Address
+
+
+class Target(models.Model):
+    """A MySQL or MariaDB server and the database in it that tables are loaded into."""
+
+    class Tls(models.TextChoices):
+        OFF = "off", "off (this machine or a trusted network only)"
+        ENCRYPT = "encrypt", "encrypted, certificate not checked"
+        VERIFY = "verify", "encrypted, certificate and host name checked"
+
+    key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(
+        max_length=64, unique=True, validators=[RegexValidator(r"^[\w.-]+\Z", "Letters, digits, _ . and - only.")]
+    )
+    host = models.CharField(max_length=255)
+    port = models.PositiveIntegerField(default=3306, validators=[MinValueValidator(1), MaxValueValidator(65535)])
+    user = models.CharField(max_length=128)
+    password_ciphertext = models.TextField(blank=True, editable=False)
+    database = models.CharField(max_length=64)
+    tls = models.CharField(max_length=8, choices=Tls, default=Tls.VERIFY)
+    tls_ca = models.CharField("CA file", max_length=255, blank=True)
+    ceiling = models.PositiveSmallIntegerField(
+        "most chunks at once", default=8, validators=[MinValueValidator(1), MaxValueValidator(64)]
+    )
+    # The last check's findings (importer.engine.check.Finding as JSON) and when it ran.
+    findings = models.JSONField(default=list, blank=True)
+    checked_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def set_password(self, password: str) -> None:
+        """Encrypt and keep; the ciphertext is bound to this target, so it cannot be moved to another's row."""
+        self.password_ciphertext = secrets.encrypt(password, bound_to=str(self.key))
+
+    @property
+    def address(self) -> Address:
+        """How the engine reaches the server; decrypts the password."""
+        return Address(
+            host=self.host,
+            port=self.port,
+            user=self.user,
+            password=secrets.decrypt(self.password_ciphertext, bound_to=str(self.key)),
+            database=self.database,
+            tls=self.tls,
+            tls_ca=self.tls_ca,
+        )
