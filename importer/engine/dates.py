@@ -1,10 +1,12 @@
 """Dates and times that are not written as the server reads them: formats, what fits them, and their SQL."""
 
 import re
-from collections.abc import Iterable
+from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
 from importer.engine.errors import Problem
+from importer.engine.misfits import best_readings
 from importer.engine.table import Column
 
 # STR_TO_DATE's own words (manual, DATE_FORMAT()), and the texts that each may stand for; the server would take more:
@@ -46,19 +48,30 @@ class DateReading:
     doubt: str = ""
 
 
-def read_dates(values: Iterable[str]) -> DateReading:
-    """The one format in which all these values are dates; the server's own for no value, or if none fits all."""
-    values = list(dict.fromkeys(values))
-    if all(_NATIVE.fullmatch(value) for value in values):
+def read_dates(values: Counter[str]) -> DateReading:
+    """The one format in which these values are dates, but for a few; else the server's own. Each value with its count.
+
+    The server's own for no value, too.
+    """
+    if all(map(_is_native, values)):
         return DateReading()
-    fitting = [each for each in _FORMATS if all(re.fullmatch(pattern(each), value) for value in values)]
-    if len(fitting) == 1:
-        return DateReading(fitting[0])
-    if fitting:
-        choices = " or ".join(fitting)
-        return DateReading(doubt=f"{values[0]!r} can be read as {choices}: choose the format of the dates.")
-    odd = next(value for value in values if not _NATIVE.fullmatch(value))
+    best = best_readings(values, _is_native, {each: partial(matches, each) for each in _FORMATS})
+    if len(best) == 1:
+        return DateReading(best[0])
+    if best:
+        first = next(value for value in values if matches(best[0], value))
+        return DateReading(doubt=f"{first!r} can be read as {' or '.join(best)}: choose the format of the dates.")
+    odd = next(value for value in values if not _is_native(value))
     return DateReading(doubt=f"{odd!r} is no date that the server reads, and no one format fits all values.")
+
+
+def matches(datetime_format: str, value: str) -> bool:
+    """Whether the value is written in this format."""
+    return re.fullmatch(pattern(datetime_format), value) is not None
+
+
+def _is_native(value: str) -> bool:
+    return _NATIVE.fullmatch(value) is not None
 
 
 def check_format(text: str) -> None:
@@ -73,6 +86,7 @@ def check_format(text: str) -> None:
         raise Problem(f"{text!r} is no date and time format.", advice="Write it as %d.%m.%Y %H:%i:%s, for example.")
 
 
+@lru_cache
 def pattern(datetime_format: str, digits: int = 6) -> str:
     """A pattern for the texts in this format; of a fraction only so many digits may be other than 0."""
     fraction = f"(?:[0-9]{{1,{digits}}}0*)" if digits else "0+"

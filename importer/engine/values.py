@@ -2,7 +2,7 @@
 
 import re
 
-NULL_WORDS = ("", "NA", "N/A", "NULL", "null", "None", r"\N", "-", "nan")
+NULL_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "(null)", "None", "none", r"\N", "-", "nan", "NaN")
 
 NUMBER_KINDS = frozenset(
     {"tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double", "bit", "year"}

@@ -13,13 +13,14 @@ import pytest
 
 from importer.engine.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
+from importer.engine.doubts import mapping_notes
 from importer.engine.errors import SourceProblem
 from importer.engine.feed import ByteRange
 from importer.engine.mapping import ColumnMapping
 from importer.engine.methods.load_data_local import load, statement
 from importer.engine.profile import SAMPLE_BYTES, SAMPLE_ROWS, profile_file
 from importer.engine.scanner import scan
-from importer.engine.suggestions import mapping_notes, suggest_mapping
+from importer.engine.suggestions import suggest_mapping
 from importer.engine.table import Column, Table, read_table
 from tests.engine.packing import PACKED
 
@@ -363,6 +364,7 @@ class TestSuggestedNulls:
         assert self.suggested(path, n="int", t="varchar(9)") == [("", "NA"), ()]
         profile, target = profile_file(path), table(n="int", t="varchar(9)")
         assert mapping_notes(profile, target, suggest_mapping(profile, target)) == (
+            "NA is read as NULL in n.",
             "t: NA stays text here; elsewhere it means NULL.",
         )
 
@@ -395,7 +397,7 @@ class TestDates:
         profile, target = profile_file(path), table(id="int", d="datetime")
         mapping = suggest_mapping(profile, target)
         assert mapping[1] == ColumnMapping("d", ("NA",), found)
-        assert mapping_notes(profile, target, mapping) == ()
+        assert mapping_notes(profile, target, mapping) == ("NA is read as NULL in d.",)
 
     @pytest.mark.parametrize(
         ("values", "note"),

@@ -2,10 +2,11 @@
 
 import pytest
 
+from importer.engine.doubts import mapping_notes
 from importer.engine.errors import Problem
 from importer.engine.mapping import AskedField, ColumnMapping
 from importer.engine.profile import profile_file
-from importer.engine.suggestions import mapping_notes, suggest_mapping
+from importer.engine.suggestions import suggest_mapping
 from tests.engine.test_profile import source, table
 
 __all__ = ["source"]
@@ -69,6 +70,45 @@ def test_dates_with_blanks_around_them(source):
     profile = profile_file(source("id,d\n1, 31.12.2024\n2,NA \n"))
     mapping = suggest_mapping(profile, table(id="int", d="date"), ["NA"])
     assert mapping[1] == ColumnMapping("d", ("NA",), "%d.%m.%Y", ("trim",))
+
+
+class TestAFewThatDoNotFit:
+    def suggested(self, source, type_: str, usual: list[str], odd: list[str]):
+        values = [usual[number % len(usual)] for number in range(200 - len(odd))] + odd
+        profile = profile_file(source("id;v\n" + "".join(f"1;{value}\n" for value in values)))
+        target = table(id="int", v=type_)
+        (_, found) = mapping = suggest_mapping(profile, target)
+        return found, mapping_notes(profile, target, mapping)
+
+    @pytest.mark.parametrize(
+        ("type_", "usual", "transforms", "datetime_format"),
+        [
+            ("decimal(8,2)", ["1,01", "2,02"], ("decimal-comma",), ""),
+            ("decimal(8,2)", ["1.000,50", "2,02"], ("thousands-dot",), ""),
+            ("tinyint(1)", ["yes", "no"], ("yes-no",), ""),
+            ("date", ["31.12.2024", "1.2.2024"], (), "%d.%m.%Y"),
+            ("decimal(8,2)", ["1.01", "2.02"], (), ""),
+        ],
+    )
+    def test_do_not_stand_in_the_way_but_are_counted(self, source, type_, usual, transforms, datetime_format):
+        found, (note,) = self.suggested(source, type_, usual, ["?", "?", "none yet"])
+        assert (found.transforms, found.datetime_format) == (transforms, datetime_format)
+        assert note.startswith(f"v: 3 of 200 values do not fit {type_}, such as '?': they will be bad rows")
+
+    @pytest.mark.parametrize("type_", ["decimal(8,2)", "date", "tinyint(1)"])
+    def test_too_many_do(self, source, type_):
+        usual = {"date": "31.12.2024", "tinyint(1)": "yes"}.get(type_, "1,5")
+        found, _ = self.suggested(source, type_, [usual], ["?"] * 11)
+        assert (found.transforms, found.datetime_format) == ((), "")
+
+    def test_numbers_that_fit_as_they_are_do_not_count_for_a_reading(self, source):
+        found, _ = self.suggested(source, "decimal(8,2)", ["12"], ["1,5", "2,5", "?"])
+        assert found.transforms == ()
+
+    def test_words_for_null_are_no_misfits_and_are_named(self, source):
+        found, notes = self.suggested(source, "decimal(8,2)", ["1,01", "22,02"], ["n/a"])
+        assert (found.null_markers, found.transforms) == (("n/a",), ("decimal-comma",))
+        assert notes == ("n/a is read as NULL in v.",)
 
 
 class TestMatch:

@@ -1,0 +1,98 @@
+"""What to look at in a mapping before it is used, as far as the sample tells."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from importer.engine import dates
+from importer.engine.mapping import ColumnMapping
+from importer.engine.misfits import Fits, misfits
+from importer.engine.profile import Profile
+from importer.engine.suggestions import DECIMAL_COMMA_FIRST, read_dates_of, typed, values_of, values_said
+from importer.engine.table import Column, Table
+from importer.engine.transforms import BLANKS, NUMBERS, TRANSFORMS
+from importer.engine.values import DATE_KINDS, is_number
+
+
+def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]) -> tuple[str, ...]:
+    """Doubtful dates and numbers, values that fit no reading, words that mean NULL or may mean it."""
+    notes = []
+    if not any(each.column for each in mapping):
+        notes.append("No field has the name of a column: choose the columns by hand.")
+    for number, each in enumerate(mapping):
+        if not each.column:
+            continue
+        column = table.column(each.column)
+        values = values_said(profile, number, each)
+        doubt = ""
+        if not each.datetime_format and column.kind in DATE_KINDS:
+            doubt = read_dates_of(values, each).doubt
+        notes += [f"{each.column}: {doubt}"] if doubt else _misfit_notes(values, each, column)
+        notes += _number_doubts(values, each, column)
+    return (*notes, *_null_notes(profile, table, mapping))
+
+
+def _null_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]) -> list[str]:
+    """Where the sample's words are read as NULL, and where they stay text."""
+    words = {word for each in mapping for word in each.null_markers if word}
+    null: dict[str, list[str]] = {}
+    kept = []
+    for number, each in enumerate(mapping):
+        if not each.column:
+            continue
+        seen = words & values_of(profile, number).keys()
+        for word in sorted(seen):
+            if word not in each.null_markers:
+                kept.append(f"{each.column}: {word} stays text here; elsewhere it means NULL.")
+            elif typed(table.column(each.column)):
+                null.setdefault(word, []).append(each.column)
+    return [*(f"{word} is read as NULL in {', '.join(columns)}." for word, columns in null.items()), *kept]
+
+
+def _misfit_notes(values: Counter[str], mapping: ColumnMapping, column: Column) -> list[str]:
+    """One note where values are no numbers or dates in the way in which the column is read."""
+    fits = _reading(mapping, column)
+    if fits is None or not (count := misfits(values, fits)):
+        return []
+    first = next(value for value in values if not fits(value))
+    they = "it will be a bad row" if count == 1 else "they will be bad rows"
+    return [
+        f"{column.name}: {count:,} of {values.total():,} values {'does' if count == 1 else 'do'} not fit"
+        f" {column.type}, such as {first!r}: {they}, unless read in another way or named as NULL."
+    ]
+
+
+def _reading(mapping: ColumnMapping, column: Column) -> Fits | None:
+    """Whether a value fits, roughly: what the server or its exactness says of it is for the load to find out."""
+    blanks = BLANKS if "trim" in mapping.transforms else ""
+    if column.kind in DATE_KINDS:
+        form = mapping.datetime_format
+        return (lambda value: dates.matches(form, value.strip(blanks))) if form else None
+    if column.kind not in NUMBERS:
+        return None
+    chosen = next((TRANSFORMS[name] for name in mapping.transforms if not TRANSFORMS[name].cleans), None)
+    if chosen:
+        return lambda value: chosen.fits(value.strip(blanks), column)
+    return lambda value: is_number(value.strip(BLANKS), "double")
+
+
+def _number_doubts(values: Counter[str], mapping: ColumnMapping, column: Column) -> list[str]:
+    """One note where all the values could be other numbers as well."""
+    chosen = next((name for name in mapping.transforms if name in DECIMAL_COMMA_FIRST), "")
+    if not chosen:
+        return []
+    numbers = [bare for value in values if TRANSFORMS[chosen].fits(bare := value.strip(BLANKS), column)]
+    for other in DECIMAL_COMMA_FIRST:
+        if other != chosen and all(TRANSFORMS[other].fits(value, column) for value in numbers):
+            first = next((value for value in numbers if _number(value, other) != _number(value, chosen)), "")
+            if first:
+                return [
+                    f"{column.name}: {first!r} is read as {_number(first, chosen)}; it could also be"
+                    f" {_number(first, other)} ({TRANSFORMS[other].label.lower()}). Please check."
+                ]
+    return []
+
+
+def _number(value: str, name: str) -> str:
+    twin = TRANSFORMS[name].twin
+    assert twin
+    return twin(value)
