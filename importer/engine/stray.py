@@ -7,7 +7,7 @@ a sound record. Then only the line with the unclosed quote is bad.
 That is taken for certain only if all of this holds, given how many fields a record of the file has (Dialect.width):
 
 - The field did not come to its end as it should: a stray quote, no quote at all within the largest record or to the end
-  of the data, or, in a field larger than a block, a record with another number of fields than the file's.
+  of the data, or, with a field of LARGE_FIELD bytes or more, a record with another number of fields than the file's.
 - The line on which it opened, read again with that quote as a plain character, has the file's number of fields.
 - So has what follows, read as records of its own (nine in ten of them, up to a hundred); where no quote closes the
   field at all, there is no need to look.
@@ -28,6 +28,7 @@ from importer.engine.walk import RECORD_ENDS, Quote, RecordWalk
 STRAY, UNCLOSED, ENCODING, TRAILING = "stray quote", "unclosed quote", "encoding", "trailing delimiter"
 RECORDS_TO_LOOK_AT = 100
 EVIDENCE_BYTES = 256 * 1024
+LARGE_FIELD = 256 * 1024
 SHOWN = 40  # bytes before and after the place
 
 # Bytes of a record from one offset in it to another, fewer where the data ends before.
@@ -65,7 +66,7 @@ def judged(walk: RecordWalk, look: Look, length: int, dialect: Dialect) -> tuple
     `length` is how long it is as the walk has read it.
     """
     opened = walk.opened_astray or walk.longest
-    if opened and (walk.stray or not _usual(walk.fields, dialect)):
+    if opened and (walk.stray or (walk.longest_length >= LARGE_FIELD and not _usual(walk.fields, dialect))):
         tail = look(opened.offset, min(length, opened.offset + EVIDENCE_BYTES))
         final = opened.offset + len(tail) == length
         line_length = _line_with_plain_quote(tail, opened, dialect, final=final)

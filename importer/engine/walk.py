@@ -38,8 +38,8 @@ class RecordWalk:
 
     `fields` counts its fields. `opened` is the last quote that opened a field, `is_open` whether it still does where
     the last piece ended. `stray` is the first stray quote, `opened_astray` the one that opened its field. `longest` is
-    the quote that opened the longest enclosed field of those that were closed. `foreign_line` is the first line that
-    ends, outside quotes, in another line end than the dialect's, 0 if none does.
+    the quote that opened the longest enclosed field of those that were closed, of `longest_length` bytes.
+    `foreign_line` is the first line that ends, outside quotes, in another line end than the dialect's, 0 if none does.
 
     With `literal` a quote at the very start is not taken for one.
     """
@@ -55,7 +55,7 @@ class RecordWalk:
         self._start = 0  # where the record goes on in the piece at hand
         self._held = b""
         self._state = "plain" if literal else "start"  # of a field; then "plain" or "enclosed"
-        self._longest_length = 0
+        self.longest_length = 0
         self.fields = 1
         self.opened: Quote | None = None
         self.stray: Quote | None = None
@@ -128,8 +128,8 @@ class RecordWalk:
     def _close(self, at: int) -> None:
         assert self.opened
         length = self._length + at - self._start - self.opened.offset
-        if length > self._longest_length:
-            self._longest_length, self.longest = length, self.opened
+        if length > self.longest_length:
+            self.longest_length, self.longest = length, self.opened
 
     def _go_astray(self, data: bytes, at: int) -> None:
         self._state = "plain"
