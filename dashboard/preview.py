@@ -16,7 +16,6 @@ from importer.engine.encodings import UTF8
 from importer.engine.errors import Problem
 from importer.engine.mapping import AskedField, ColumnMapping, Filling
 from importer.engine.new_table import NewTable, change_table, suggest_table
-from importer.engine.plan import MIB
 from importer.engine.profile import Profile, profile_file
 from importer.engine.sample import SAMPLE_BYTES
 from importer.engine.suggestions import map_to_new, suggest_mapping
@@ -68,10 +67,6 @@ class Preview:
     @property
     def table_name(self) -> str:
         return self.choices.table or (self.table.name if self.table else "")
-
-    @property
-    def planned_chunk_mib(self) -> float | None:
-        return self.prepared.plan.chunk_bytes / MIB if self.prepared else None
 
     @property
     def fields(self) -> list[Field]:

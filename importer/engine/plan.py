@@ -302,7 +302,8 @@ def _reasons(
     count = max(1, _rounded_up(data_bytes, chunk_bytes))
     why = "as asked" if options.chunk_bytes else "small enough to share out and to repeat, large enough to be cheap"
     chunks = "One chunk" if count == 1 else f"About {count:,} chunks"
-    yield Reason(f"{chunks} of at most {chunk_bytes / 1e6:.1f} MB", f"{why}; each is one transaction")
+    size = f"{chunk_bytes / 1e6:.1f} MB" if chunk_bytes >= 100_000 else f"{chunk_bytes / 1e3:.1f} kB"
+    yield Reason(f"{chunks} of at most {size}", f"{why}; each is one transaction")
     for told in modes.explained(options.mode, table, around):
         yield Reason(*told)
     if options.verify == "full":

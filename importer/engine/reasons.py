@@ -59,6 +59,16 @@ def _plainly(warning: ServerWarning, table: Table) -> str:
     return f"The value does not fit {column.type}."
 
 
+def on_reading(column: str) -> str:
+    """What to do if it is the way in which a column is read that makes most rows bad; "" without a column."""
+    if not column:
+        return ""
+    return (
+        f" If {column} is written in another way than the server reads it, choose that way: under Read as on the new"
+        " import page, or with --map."
+    )
+
+
 def key_of(warning: ServerWarning, table: Table) -> Key | None:
     """The key that a duplicate is about: `PRIMARY` on MariaDB, `t.PRIMARY` on MySQL, in the server's words."""
     found = _KEY.search(warning.reason)

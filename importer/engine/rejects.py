@@ -15,6 +15,7 @@ from importer.engine.options import Options
 from importer.engine.outcome import NoticeCount, Outcome, ReasonCount, Tally
 from importer.engine.parts import LeftOut, remove_parts, write_parts
 from importer.engine.plan import ImportPlan
+from importer.engine.reasons import on_reading
 from importer.engine.review import Review
 from importer.engine.scanner import ChunkRange
 from importer.engine.sender import Sender
@@ -125,13 +126,25 @@ class Account:
         )
 
     def _too_many(self, findings: Findings, count: int, most: int) -> TooManyRejects:
+        times, worst = self._commonest(findings)
+        of_column = f"{worst.fault.column}: " if worst.fault.column else ""
         return TooManyRejects(
-            f"{count:,} rows cannot go in, in one chunk alone; at most {most:,} may be left out of the whole import.",
+            f"{count:,} rows cannot go in, in one chunk alone; at most {most:,} may be left out of the whole import."
+            f" The commonest: {times:,} rows: {of_column}{worst.fault.reason}",
             where=self._lines(),
-            advice="Look at these rows. If they are to be left out, allow more; if not, mend the file or the table.",
+            advice=f"Look at these rows.{on_reading(worst.fault.column)} If they are to be left out, allow more; if"
+            " not, mend the file or the table.",
             rows=self._named(findings),
             bad_rows=count,
         )
+
+    def _commonest(self, findings: Findings) -> tuple[int, LeftOut]:
+        """How many rows have the column and the code that most have, and the first of them."""
+        wrong = self._wrong(findings)
+        counts = Counter((each.column, str(each.code)) for each in wrong.values())
+        (kind, times), *_ = counts.most_common(1)
+        first = next(row for row in sorted(wrong) if (wrong[row].column, str(wrong[row].code)) == kind)
+        return times, next(self._explanation(findings).left_out({first: wrong[first]}, {}))
 
     def _lines(self) -> str:
         rows = f"{self.chunk.rows:,} row{'' if self.chunk.rows == 1 else 's'}"

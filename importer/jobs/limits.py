@@ -3,6 +3,7 @@
 import math
 
 from importer.engine.errors import TooManyRejects
+from importer.engine.reasons import on_reading
 from importer.jobs.counted import by_reason
 from importer.models import ImportJob
 
@@ -40,15 +41,9 @@ def exceeded(job: ImportJob) -> TooManyRejects | None:
 def _advice(job: ImportJob) -> str:
     """A wrong way to read one column is what makes most rows bad."""
     worst = next(iter(by_reason(job.reject_reasons, "rows")), {"column": ""})["column"]
-    reading = (
-        f" If {worst} is written in another way than the server reads it, choose that way: under Read as on the new"
-        " import page, or with --map."
-        if worst
-        else ""
-    )
     return (
-        f"Look at the rows that did not go in.{reading} If they are to be left out, go on without the limit; if not,"
-        " mend the file, or change the table."
+        f"Look at the rows that did not go in.{on_reading(worst)} If they are to be left out, go on without the"
+        " limit; if not, mend the file, or change the table."
     )
 
 

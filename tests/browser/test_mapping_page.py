@@ -101,6 +101,20 @@ def test_nothing_is_wider_than_a_phone(opened, upload: SourceFile, scheme: str):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_words_stay_whole_in_the_table_of_columns(opened, upload: SourceFile, database: Address, tmp_path: Path):
+    path = tmp_path / "prices.csv"
+    path.write_text("id;a_rather_long_customer;ordered_at;" + "x" * 80 + "\n1;2;3;4\n2;3;4;5\n")
+    source = sources.register(path)
+    source.owned, source.uploaded_by = True, User.objects.get()
+    source.save()
+    page = opened(reverse("new_source", args=[source.key]), viewport={"width": 1280, "height": 900})
+    heights = page.locator(".columns-table .field-name").evaluate_all(
+        "all => all.filter(each => each.closest('th')).map(each => each.getBoundingClientRect().height)"
+    )
+    assert heights[0] == heights[1] == heights[2] < heights[3]
+    assert page.evaluate("document.documentElement.scrollWidth") == 1280
+
+
 def test_presets_are_renamed_and_deleted(opened, upload: SourceFile):
     page = opened(reverse("new_source", args=[upload.key]))
     page.get_by_label("source gets").select_option("file")

@@ -150,6 +150,11 @@ class TestPreview:
         assert ">2,3<" in semicolon
         assert ">1;2<" in comma
 
+    def test_a_small_files_chunk_has_a_size(self, browser, user, target):
+        html = show(browser, uploaded(user)).content.decode()
+        assert re.search(r"One chunk of at most [1-9]\d*\.\d kB", html) or re.search(r"at most 0\.[1-9] kB", html)
+        assert re.search(r'placeholder="[1-9][^"]* (bytes|kB), as planned"', html)
+
     def test_the_first_row_as_data(self, browser, user, target):
         source = uploaded(user)
         values = shown_form(show(browser, source))
