@@ -165,7 +165,7 @@ def _exactness(
 ) -> Exactness | None:
     if not options.checks:
         return None
-    return Exactness.of(dialect, mapping, table, mariadb=server.mariadb, rounding=options.rounding)
+    return Exactness.of(dialect.plain, mapping, table, mariadb=server.mariadb, rounding=options.rounding)
 
 
 def _loaded_into(table: Table, options: Options, job: str) -> Table:

@@ -88,6 +88,16 @@ class TestEncodings:
         assert (job.status, job.balanced, job.problem) == (Status.SUCCEEDED, True, {})
         assert in_table(target) == ROWS
 
+    @pytest.mark.parametrize("encoding", ["utf-16-le", "shift_jis", "cp037"])
+    def test_values_that_are_looked_at_one_by_one_arrive(self, target, tmp_path, encoding):
+        """Where each record is read by itself, as with such a delimiter, and where a number is an unusual one."""
+        for text in ("n||word\n+1||a\n 2||b\n", "n,word\n+1,a\n 2,b\n"):
+            job = run(created(target, written(tmp_path, text.encode(encoding)), encoding))
+            assert (job.status, job.problem) == (Status.SUCCEEDED, {})
+            assert in_table(target) == ((1, "a"), (2, "b"))
+            with connect(target.address) as connection:
+                execute(connection, "TRUNCATE t")
+
     @pytest.mark.parametrize("encoding", ["shift_jis", "euc_jp", "gb18030", "iso2022_jp"])
     def test_a_character_whose_last_byte_looks_like_another(self, target, tmp_path, encoding):
         job = run(created(target, written(tmp_path, JAPANESE.encode(encoding)), encoding))
