@@ -1,6 +1,7 @@
 """Sends a chunk's rows to the server: all of them or a run of them, less those that are left out."""
 
 import dataclasses
+import os
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +11,7 @@ from importer.engine.chunk_rows import ChunkRows
 from importer.engine.connection import LoaderConnection
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged
-from importer.engine.feed import SourceBytes, Step, leaving_out, open_feed
+from importer.engine.feed import SourceBytes, Step, ended, leaving_out, open_feed
 from importer.engine.methods import Report, load_data_local
 from importer.engine.numbering import numbered
 from importer.engine.rewrite import rewritten
@@ -104,7 +105,15 @@ class Sender:
             steps.append(leaving_out(gaps, piece.offset))
         if self._dialect.rewriting:
             steps.append(rewritten(self._dialect))
+        if self._ends_in_delimiter(piece):
+            steps.append(ended(self._dialect))
         return (*steps, *encodings.steps(self._dialect.encoding))
+
+    def _ends_in_delimiter(self, piece: ChunkRange) -> bool:
+        delimiter = self._dialect.delimiter_bytes
+        if piece.length < len(delimiter):
+            return False
+        return os.pread(self._fd, len(delimiter), piece.offset + piece.length - len(delimiter)) == delimiter
 
     def _require(self, digest: str) -> None:
         chunk = self._chunk

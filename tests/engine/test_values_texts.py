@@ -68,6 +68,20 @@ class TestLineEnds:
         assert came_of(database, tmp_path, NUMBERED, "n,t\n1,a\n2,b\n\n\n").rows == [(1, "a"), (2, "b")]
         assert came_of(database, tmp_path, NUMBERED, "n,t\n1,a\n2,b").rows == [(1, "a"), (2, "b")]
 
+    @pytest.mark.parametrize("line_end", ["\n", "\r\n", "any"])
+    @pytest.mark.parametrize(("delimiter", "encoding"), [(",", "utf-8"), ("||", "utf-8"), ("¦", "cp1252")])
+    def test_a_last_line_without_an_end_may_end_in_an_empty_field(
+        self, database: Address, tmp_path, line_end: str, delimiter: str, encoding: str
+    ):
+        """The servers take such a field for a missing one."""
+        dialect = Dialect(delimiter, line_end=line_end, encoding=encoding)
+        end = "\n" if line_end == "any" else line_end
+        data = f"n,t{end}1,a{end}2,".replace(",", delimiter).encode(encoding)
+        assert came_of(database, tmp_path, NUMBERED, data, dialect=dialect).rows == [(1, "a"), (2, "")]
+        worse = f"n,t{end}1,a{end}x,".replace(",", delimiter).encode(encoding)
+        came = came_of(database, tmp_path, NUMBERED, worse, dialect=dialect)
+        assert (came.rows, came.tally.rejected) == ([(1, "a")], 1)
+
     @pytest.mark.parametrize("data", [b"", b"\n\n", b"n,t\n", b"\xef\xbb\xbfn,t\r\n"])
     def test_a_file_without_data_is_refused(self, database: Address, tmp_path, data: bytes):
         with pytest.raises(SourceProblem):
