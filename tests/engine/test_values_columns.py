@@ -10,6 +10,7 @@ from importer.engine.mapping import ColumnMapping
 from tests.engine.values import REJECT, Came, came_of
 
 DIALECT = Dialect(header=False)
+LONG = f"1.{'0' * 39}1"
 
 
 def into(database: Address, tmp_path, type_: str, values: list[str], **options) -> Came:
@@ -71,8 +72,8 @@ class TestRounding:
     @pytest.mark.parametrize(
         ("type_", "fine", "lossy"),
         [
-            ("FLOAT", ["0.1", "16777216", "123456.7", "1e38"], ["16777217", "0.12345678901", "1e-50"]),
-            ("DOUBLE", ["0.1", "9007199254740992", "0.30000000000000004", "1e308"], ["9007199254740993", "1e-400"]),
+            ("FLOAT", ["0.1", "16777216", "123456.7", "1e38"], ["16777217", "0.12345678901", "1e-50", LONG]),
+            ("DOUBLE", ["9007199254740992", "0.30000000000000004", "1e308"], ["9007199254740993", "1e-400", LONG]),
         ],
     )
     def test_digits_that_floating_point_loses_are_counted(self, database: Address, tmp_path, type_, fine, lossy):
@@ -82,9 +83,10 @@ class TestRounding:
         assert rejected(came) == dict.fromkeys(lossy, "digits")
 
     def test_what_is_no_number_is_rejected(self, database: Address, tmp_path):
-        came = into(database, tmp_path, "DOUBLE", ["NaN", "Infinity", "1e400", "", "1,5"])
-        codes = {"NaN": "1366", "Infinity": "1366", "1e400": "1264", "": "1366", "1,5": "1265"}
-        assert (came.rows, rejected(came)) == ([], codes)
+        codes = {"NaN": "1366", "Infinity": "1366", "1e400": "1264", "": "1366", "1,5": "1265", ".": "1366"}
+        for type_ in ("FLOAT", "DOUBLE"):
+            came = into(database, tmp_path, type_, list(codes))
+            assert (came.rows, rejected(came)) == ([], codes)
 
 
 class TestDates:
@@ -189,6 +191,13 @@ class TestBytesAndOthers:
         came = into(database, tmp_path, "BINARY(4)", ["abcd", "ab", "abcde"])
         assert came.rows == [(1, b"abcd"), (2, b"ab\0\0")]
         assert (came.notices, list(rejected(came))) == ({("x", "padding"): 1}, ["abcde"])
+
+    @pytest.mark.parametrize("escape", ["", "\\"])
+    def test_binary_with_a_doubled_quote_is_shorter_than_it_looks(self, database: Address, tmp_path, escape: str):
+        data = f"""1,"a{escape or '"'}"b"\n2,"abcd"\n"""
+        came = came_of(database, tmp_path, "n INT, x BINARY(4)", data, dialect=replace(DIALECT, escape=escape))
+        assert came.rows == [(1, b'a"b\0'), (2, b"abcd")]
+        assert came.notices == {("x", "padding"): 1}
 
 
 class TestTexts:

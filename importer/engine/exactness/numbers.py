@@ -190,7 +190,7 @@ def _decimals(cells: Cells) -> Any:
     """Which are digits with one point."""
     point = cells.points
     single = (point != 0) & (point & (point - np.uint64(1)) == 0)
-    return single & (cells.no_digits == point) & (cells.lengths <= LONGEST)
+    return single & (cells.no_digits == point) & (cells.lengths > 1) & (cells.lengths <= LONGEST)
 
 
 def _scaled(number: Number, scale: int) -> tuple[int, bool]:
@@ -206,7 +206,8 @@ def _scaled(number: Number, scale: int) -> tuple[int, bool]:
 def reads_the_same(stored: float, digits: str, after_point: int) -> bool:
     """Whether a float, written with as many digits as these, the first not zero, gives them again."""
     written = Context(prec=len(digits)).create_decimal(Decimal(abs(stored)))
-    return written == Decimal(digits).scaleb(-after_point)
+    # Not by arithmetic, which would round to 28 digits.
+    return written == Decimal(f"{digits}E{-after_point}")
 
 
 @dataclass(frozen=True)

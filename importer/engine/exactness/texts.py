@@ -29,6 +29,7 @@ OTHER_CASE = "The value is written otherwise than the member of {type} that is s
 MANY_MEMBERS = 64
 _PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
+_LONGER_IN_FILE = re.compile(rb"([^\0\r\n0-9A-Za-z])\1|\\")
 # What all servers take as white space at the end of a text.
 _WHITE = " \t\n\v\f\r"
 
@@ -70,7 +71,10 @@ class Bytes:
     fixed: bool = False
 
     def unusual(self, cells: Cells) -> Any:
-        """As Text.unusual; BINARY fills what is shorter with zero bytes."""
+        """As Text.unusual; BINARY fills what is shorter with zero bytes, and a doubled quote or an escape is longer in
+        the file."""
+        if self.fixed and _LONGER_IN_FILE.search(cells.page.data):
+            return np.arange(len(cells))
         return np.flatnonzero(cells.lengths != self.most if self.fixed else cells.lengths > self.most)
 
     def judge(self, value: bytes) -> Verdict | None:
