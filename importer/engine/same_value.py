@@ -7,8 +7,9 @@ import json
 import re
 from collections.abc import Callable
 from datetime import date
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from enum import Enum
+from fractions import Fraction
 
 import numpy as np
 
@@ -33,6 +34,10 @@ def same_value(column: Column, said: bytes, found: bytes) -> Sameness:
         return Sameness.OTHER
 
 
+# More digits than any column holds; the usual 28 are too few.
+_EXACT = Context(prec=200)
+
+
 def _whole(_column: Column, said: str, found: bytes) -> Sameness:
     return _equal(Decimal(said.strip()) == Decimal(found.decode()))
 
@@ -41,44 +46,75 @@ def _decimal(_column: Column, said: str, found: bytes) -> Sameness:
     wanted, got = Decimal(said.strip()), Decimal(found.decode())
     if wanted == got:
         return Sameness.SAME
-    rounded = wanted.quantize(got, ROUND_HALF_UP)
+    rounded = wanted.quantize(got, ROUND_HALF_UP, _EXACT)
     return Sameness.ROUNDED if rounded == got else Sameness.OTHER
 
 
-def _double(_column: Column, said: str, found: bytes) -> Sameness:
+def _double(column: Column, said: str, found: bytes) -> Sameness:
     """The nearest number that the column can hold is the same: which texts have no exact one is counted elsewhere."""
-    return _equal(float(said) == float(found))
+    if float(said) == float(found):
+        return Sameness.SAME
+    return _to_scale(column, said, lambda rounded: rounded == float(found))
 
 
-def _float(_column: Column, said: str, found: bytes) -> Sameness:
-    return _equal(np.float32(float(said)) == np.float32(float(found)))
+def _float(column: Column, said: str, found: bytes) -> Sameness:
+    stored = np.float32(float(found))
+    if np.float32(float(said)) == stored:
+        return Sameness.SAME
+    return _to_scale(column, said, lambda rounded: np.float32(rounded) == stored)
+
+
+def _to_scale(column: Column, said: str, is_stored: Callable[[float], bool]) -> Sameness:
+    """FLOAT(m,d) and DOUBLE(m,d) round to d digits; half of the last one goes up or down, as its double happens to."""
+    scale = re.search(r"\(\d+,(\d+)\)", column.type)
+    if not scale:
+        return Sameness.OTHER
+    last = Decimal(1).scaleb(-int(scale[1]))
+    either = (Decimal(said.strip()).quantize(last, how, _EXACT) for how in (ROUND_HALF_UP, ROUND_HALF_DOWN))
+    return Sameness.ROUNDED if any(is_stored(float(rounded)) for rounded in either) else Sameness.OTHER
 
 
 def _moment(_column: Column, said: str, found: bytes) -> Sameness:
     """Dates and times; a part that the file leaves out is 0, and less than a second may be rounded away."""
-    wanted, got = _microseconds(said), _microseconds(found.decode())
+    wanted, got = _seconds(said), _seconds(found.decode())
     if wanted == got:
         return Sameness.SAME
-    return Sameness.ROUNDED if abs(wanted - got) < SECOND else Sameness.OTHER
+    return Sameness.ROUNDED if abs(wanted - got) < 1 else Sameness.OTHER
 
 
-SECOND = 1_000_000
-_MOMENT = re.compile(
-    r"(?:(?P<year>\d{4})-?(?P<month>\d{1,2})-?(?P<day>\d{1,2}))?[ T]?"
-    r"(?:(?P<minus>-)?(?P<hour>\d+):(?P<minute>\d{1,2})(?::(?P<second>\d{1,2})(?:\.(?P<fraction>\d{1,6}))?)?)?"
+# What one server or the other reads (exactness/times.py says which).
+_DATED = re.compile(
+    r"(?P<year>\d{4})\W?(?P<month>\d{1,2})\W?(?P<day>\d{1,2})"
+    r"(?:(?:T|\s+)?(?P<hour>\d{1,2})(?:\W?(?P<minute>\d{1,2})(?:\W?(?P<second>\d{1,2})(?:\.(?P<fraction>\d*))?)?)?)?"
+    r"(?P<offset>[+-]\d\d:\d\d)?"
 )
+_CLOCK = re.compile(
+    r"(?P<minus>-)?(?:(?P<days>\d{1,2}) )?(?P<hour>\d+):(?P<minute>\d{1,2})"
+    r"(?::(?P<second>\d{1,2})(?:\.(?P<fraction>\d*))?)?"
+)
+LEAP_YEAR = 4  # stands for the year 0, which Python does not have
 
 
-def _microseconds(text: str) -> int:
+def _seconds(text: str) -> Fraction:
     """Since midnight, or since the first day of year 1 if there is a date. Raises ValueError for anything else."""
-    found = _MOMENT.fullmatch(text.strip())
+    text = re.sub(r"^(-?\d\d)(\d\d)(\d\d)$", r"\1:\2:\3", text.strip())
+    found = _CLOCK.fullmatch(text) or _DATED.fullmatch(text)
     if not found:
         raise ValueError(text)
-    part = {name: int(value or 0) for name, value in found.groupdict().items() if name not in ("minus", "fraction")}
-    days = date(part["year"], part["month"], part["day"]).toordinal() if found["year"] else 0
-    seconds = ((days * 24 + part["hour"]) * 60 + part["minute"]) * 60 + part["second"]
-    length = seconds * SECOND + int((found["fraction"] or "0").ljust(6, "0"))
-    return -length if found["minus"] else length
+    part = found.groupdict(default="")
+    number = {name: int(part.get(name) or 0) for name in ("year", "month", "day", "days", "hour", "minute", "second")}
+    days = _days(number["year"], number["month"], number["day"]) if "year" in part else number["days"]
+    seconds = ((days * 24 + number["hour"]) * 60 + number["minute"]) * 60 + number["second"]
+    length = seconds + Fraction(f"0.{part['fraction'] or 0}")
+    if offset := part.get("offset"):
+        length -= int(f"{offset[0]}1") * (int(offset[1:3]) * 60 + int(offset[4:])) * 60
+    return -length if part.get("minus") else length
+
+
+def _days(year: int, month: int, day: int) -> int:
+    if year:
+        return date(year, month, day).toordinal()
+    return date(LEAP_YEAR, month, day).toordinal() - date(LEAP_YEAR + 1, 1, 1).toordinal()
 
 
 def _binary(_column: Column, said: str, found: bytes) -> Sameness:
@@ -86,8 +122,14 @@ def _binary(_column: Column, said: str, found: bytes) -> Sameness:
     return _equal(said.encode().rstrip(b"\0") == found.rstrip(b"\0"))
 
 
-def _text(_column: Column, said: str, found: bytes) -> Sameness:
-    return Sameness.ROUNDED if said.rstrip(" ").encode() == found.rstrip(b" ") else Sameness.OTHER
+def _text(column: Column, said: str, found: bytes) -> Sameness:
+    """CHAR loses spaces at the end, VARCHAR white space beyond its length."""
+    if said.rstrip(" ").encode() == found.rstrip(b" "):
+        return Sameness.ROUNDED
+    full = re.fullmatch(rf"(?:var)?char\({len(found.decode())}\).*", column.type, re.IGNORECASE)
+    cut = said[len(found.decode()) :]
+    beyond = full and said.startswith(found.decode()) and not cut.strip(" \t\n\v\f\r")
+    return Sameness.ROUNDED if beyond else Sameness.OTHER
 
 
 def _json(_column: Column, said: str, found: bytes) -> Sameness:
