@@ -1,5 +1,7 @@
 """What stands in the file is what arrives, or the row is rejected: bytes, quotes, line ends, NULL, counts of fields."""
 
+from dataclasses import replace
+
 import pytest
 
 from importer.engine.connection import Address
@@ -7,7 +9,7 @@ from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
-from tests.engine.values import came_of
+from tests.engine.values import REJECT, came_of
 
 TEXTS = "a VARCHAR(200), b VARCHAR(200)"
 NUMBERED = "n INT, t VARCHAR(200)"
@@ -171,6 +173,18 @@ class TestCountsOfFields:
         came = came_of(database, tmp_path, columns, "x,n,id\ny,5,0\ny,6,9\n", mapping=("", "n", "id"))
         # 0 stays 0: it would otherwise be a new number.
         assert came.rows == [(0, 5, 10), (9, 6, 12)]
+
+    @pytest.mark.parametrize(
+        "options", [REJECT, replace(REJECT, on_error="stop"), replace(REJECT, on_duplicate="skip")]
+    )
+    @pytest.mark.parametrize("columns", [("id", "n"), ("n", "id")])
+    def test_0_stays_0_beside_a_value_that_is_computed(self, database: Address, tmp_path, columns, options):
+        """A SET clause makes the server forget that the file gave a number."""
+        mapping = [ColumnMapping(name, null_markers=("",) if name == "n" else ()) for name in columns]
+        data = "0,5\n9,6\n" if columns[0] == "id" else "5,0\n6,9\n"
+        table = "id INT AUTO_INCREMENT PRIMARY KEY, n INT"
+        came = came_of(database, tmp_path, table, data, mapping=mapping, header=False, options=options)
+        assert came.rows == [(0, 5), (9, 6)]
 
 
 class TestDelimiters:

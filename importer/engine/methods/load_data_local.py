@@ -48,6 +48,10 @@ def statement(
     readings = [_reading(position, each, table, keep_null_word) for position, each in enumerate(mapping)]
     if traced:
         readings = _with_trace(readings)
+    if fillings or also or any(each.indirect for each in readings):
+        readings = [
+            replace(each, numbering=each.column is not None and each.column.auto_increment) for each in readings
+        ]
     assignments = [each.assignment for each in readings if each.indirect]
     assignments += [f"{quote_name(each.column)} = {_filled(each)}" for each in fillings]
     assignments += also
@@ -99,20 +103,25 @@ def load(connection: LoaderConnection, statement: str, feed: Feed) -> Report:
 
 @dataclass(frozen=True)
 class _Reading:
-    """How one field gets from the file into its column; `column` is None where it is left out."""
+    """How one field gets from the file into its column; `column` is None where it is left out.
+
+    `numbering`: it goes into an AUTO_INCREMENT column, in a statement with SET. There the server forgets that the file
+    gave a number, and makes a new one of 0 (facts.md, LOAD DATA LOCAL), unless SET gives it.
+    """
 
     position: int
     mapping: ColumnMapping
     column: Column | None
     keep_null_word: bool
     traced: bool = False
+    numbering: bool = False
 
     @property
     def indirect(self) -> bool:
         """Whether it passes through a variable and an expression."""
         if self.column is None:
             return False
-        return self.keep_null_word or self.traced or not is_plain(self.mapping)
+        return self.keep_null_word or self.traced or self.numbering or not is_plain(self.mapping)
 
     @property
     def target(self) -> str:
