@@ -30,7 +30,7 @@ HEADERS = {"yes": True, "no": False}
 HEADER_WORDS = {"yes": "names", "no": "data"}
 TRAILING_WORDS = {"no": "starts a field", "yes": "is left out"}
 BLANK_WORDS = {"skip": "are left out", "keep": "are rows"}
-EMPTY_WORDS = {"no": "an empty text, as in quotes", "yes": "NULL"}
+EMPTY_WORDS = {"no": "empty text", "yes": "NULL"}
 MOST_CHUNK_MIB = 1024
 MOST_REJECTS = 10**12
 # The share of rows to leave out that is chosen before anybody says anything: more of them is a wrong mapping, mostly.

@@ -25,13 +25,17 @@ WORDS = (
 
 @dataclass(frozen=True)
 class Field:
-    """One field of the file as the form shows it: its name, some of its values, and what becomes of it."""
+    """One field of the file as the form shows it: its name, some of its values, and what becomes of it.
+
+    `asked_type` is what was written as its type where that cannot be.
+    """
 
     number: int
     name: str
     samples: tuple[str, ...]
     mapping: ColumnMapping
     column: Column | None
+    asked_type: str = ""
 
     @property
     def markers(self) -> str:

@@ -74,8 +74,16 @@ class Preview:
         names = self.profile.header
         mapping = self.mapping or tuple(ColumnMapping("") for _ in names)
         columns = {column.name: column for column in self.table.columns} if self.table else {}
+        wrong_types = self.asked_table.types if self.asked_table and self.problem else {}
         return [
-            Field(number, name, _samples(self.profile, number), mapping[number], columns.get(mapping[number].column))
+            Field(
+                number,
+                name,
+                _samples(self.profile, number),
+                mapping[number],
+                columns.get(mapping[number].column),
+                wrong_types.get(mapping[number].column, ""),
+            )
             for number, name in enumerate(names)
         ]
 

@@ -112,7 +112,11 @@ class Progress:
             return "Unpacking" if self.job.packing else "Turning it into UTF-8"
         if self.job.status == Status.LOADING and not self.job.scan_finished:
             return "Scanning and loading" + (" into a staging table" if self.job.stages else "")
-        return self._staged_phase if self.job.stages else _PHASES[self.job.status]
+        if self.job.stages:
+            return self._staged_phase
+        if self.job.status in (Status.FAILED, Status.CANCELLED) and not self.job.committed_bytes:
+            return f"{self.job.get_status_display()}; nothing was committed"
+        return _PHASES[self.job.status]
 
     @property
     def _staged_phase(self) -> str:

@@ -121,6 +121,9 @@ def test_presets_are_renamed_and_deleted(opened, upload: SourceFile):
     page.get_by_label("Save as preset").fill("one")
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_role("link", name="All presets").first.click()
+    expect(page.get_by_label("Name of the preset one")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.get_by_label("Name of the preset one").fill("two")
     page.get_by_role("button", name="Rename one").click()
     expect(page.get_by_label("Name of the preset two")).to_have_value("two")

@@ -192,6 +192,12 @@ class TestPolling:
 
 
 class TestProblem:
+    def test_where_nothing_was_committed_nothing_is_said_to_stay(self, browser):
+        html = page(browser, make_job(Status.FAILED, chunks=3, loaded=0))
+        assert "Failed; nothing was committed" in html
+        assert "No chunk was committed." in html
+        assert "Failed; what was committed stays" in page(browser, make_job(Status.FAILED, chunks=3, loaded=1))
+
     def test_it_says_what_where_and_what_to_do(self, browser):
         html = page(browser, make_job(Status.FAILED, problem=REFUSED))
         for text in (REFUSED.what, REFUSED.where, REFUSED.advice, "125,901", "longer than the 64 characters", "empty"):
