@@ -8,16 +8,15 @@ from django.db import models
 
 from importer.engine import modes
 from importer.engine.dialect import Dialect
-from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.new_table import NewTable
-from importer.engine.options import Options
 from importer.engine.plain import needs_copy
 from importer.engine.plan import ImportPlan
+from importer.models.recipe import Recipe
 from importer.models.source_file import SourceFile
 from importer.models.target import Target
 
 
-class ImportJob(models.Model):
+class ImportJob(Recipe):
     """One file into one table.
 
     waiting -> loading -> finishing -> verifying -> succeeded
@@ -65,18 +64,11 @@ class ImportJob(models.Model):
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     target = models.ForeignKey(Target, models.PROTECT, related_name="jobs")
     source = models.ForeignKey(SourceFile, models.PROTECT, related_name="jobs")
-    schema_name = models.CharField(max_length=64)
-    table_name = models.CharField(max_length=64)
     # Set while the job owns its table, else NULL; unique, because MySQL ignores conditional constraints (facts.md).
     table_claim = models.CharField(max_length=200, unique=True, null=True, blank=True, editable=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.WAITING, db_index=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
 
-    dialect_json = models.JSONField()
-    mapping_json = models.JSONField()
-    # Columns without a field, and what they get (importer.engine.mapping.Filling).
-    fillings_json = models.JSONField(default=list)
-    options_json = models.JSONField(default=dict)
     plan_json = models.JSONField()
     # The table that mode create makes (importer.engine.new_table.NewTable as JSON), else empty.
     new_table_json = models.JSONField(default=dict, blank=True)
@@ -143,17 +135,8 @@ class ImportJob(models.Model):
         return f"Import {self.pk}"
 
     @property
-    def table(self) -> str:
-        return f"{self.schema_name}.{self.table_name}"
-
-    @property
     def ended(self) -> bool:
         return self.status in self.ENDED
-
-    @property
-    def file_dialect(self) -> Dialect:
-        """The format of the file as it came, with its own encoding."""
-        return Dialect(**self.dialect_json)
 
     @property
     def dialect(self) -> Dialect:
@@ -184,18 +167,6 @@ class ImportJob(models.Model):
     def data_bytes(self) -> int:
         """The same without BOM and header."""
         return max(0, self.read_size - self.data_offset)
-
-    @property
-    def mapping(self) -> tuple[ColumnMapping, ...]:
-        return tuple(ColumnMapping.from_json(each) for each in self.mapping_json)
-
-    @property
-    def fillings(self) -> tuple[Filling, ...]:
-        return tuple(Filling(**each) for each in self.fillings_json)
-
-    @property
-    def options(self) -> Options:
-        return Options(**self.options_json)
 
     @property
     def plan(self) -> ImportPlan:

@@ -1,0 +1,43 @@
+"""How a file is read and where it goes: what a job and a preset have in common."""
+
+from django.db import models
+
+from importer.engine.dialect import Dialect
+from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.options import Options
+
+
+class Recipe(models.Model):
+    """Values of the engine, kept as JSON, and the table that they are for."""
+
+    schema_name = models.CharField(max_length=64)
+    table_name = models.CharField(max_length=64)
+    dialect_json = models.JSONField()
+    mapping_json = models.JSONField()
+    # Columns without a field, and what they get (importer.engine.mapping.Filling).
+    fillings_json = models.JSONField(default=list)
+    options_json = models.JSONField(default=dict)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def table(self) -> str:
+        return f"{self.schema_name}.{self.table_name}"
+
+    @property
+    def file_dialect(self) -> Dialect:
+        """How the file itself is read, in its own encoding."""
+        return Dialect(**self.dialect_json)
+
+    @property
+    def mapping(self) -> tuple[ColumnMapping, ...]:
+        return tuple(ColumnMapping.from_json(each) for each in self.mapping_json)
+
+    @property
+    def fillings(self) -> tuple[Filling, ...]:
+        return tuple(Filling(**each) for each in self.fillings_json)
+
+    @property
+    def options(self) -> Options:
+        return Options(**self.options_json)
