@@ -110,6 +110,18 @@ def test_counts_by_reason_and_where_the_files_are_are_printed(target: Target, pe
     assert "2 rows cannot go in" in done.stderr
 
 
+def test_how_values_are_read_and_what_is_doubtful_is_said(target: Target, tmp_path: Path, capsys):
+    execute_on(target, "CREATE TABLE sums (id INT, a DECIMAL(9,3), d DATE)")
+    path = tmp_path / "sums.csv"
+    path.write_text("id;a;d\n1;1,234;31.01.2024\n2;5,678;01.02.2024\n3;NA;01.02.2024\n")
+    call_command("import_csv", str(path), "--target", "t", "--table", "sums", "--plan-only")
+    said = capsys.readouterr().err
+    assert "a is read as decimal comma" in said
+    assert "'1,234' is read as 1.234; it could also be 1234" in said
+    assert "d is read as %d.%m.%Y" in said
+    assert "NA is read as NULL in a." in said
+
+
 def test_plan_only_shows_reasons_and_sql_and_does_nothing(target: Target, people: Path, capsys):
     said = run(capsys, str(people), "--target", "t", "--table", "people", "--plan-only", "--parallel", "3")
     assert "3 in parallel: as asked" in said

@@ -13,6 +13,7 @@ from tqdm import tqdm
 
 from importer import in_process, jobs, presets, rejects, sources, workers
 from importer.engine.dialect import LINE_ENDS, Dialect, from_written
+from importer.engine.doubts import mapping_notes
 from importer.engine.errors import Problem
 from importer.engine.modes import MODES
 from importer.engine.options import OFFERED, Options
@@ -236,7 +237,7 @@ def _add_mapping(parser: CommandParser) -> None:
 def _prepare(options: dict[str, Any]) -> Prepared:
     if options["preset"]:
         return _prepare_as_saved(options)
-    return prepare(
+    prepared = prepare(
         sources.register(options["file"]),
         _target(options["target"]),
         _required(options, "table"),
@@ -249,6 +250,18 @@ def _prepare(options: dict[str, Any]) -> Prepared:
             dict(options["type"] or ()), tuple(options["primary_key"] or ()), widen=not options["no_widen"]
         ),
     )
+    _tell_of_reading(prepared)
+    return prepared
+
+
+def _tell_of_reading(prepared: Prepared) -> None:
+    """What the sample suggested about values, and what is doubtful: there is no page to ask on."""
+    for each in prepared.mapping:
+        read = [TRANSFORMS[name].label.lower() for name in each.transforms] + [each.datetime_format]
+        if any(read):
+            sys.stderr.write(f"{each.column} is read as {', '.join(filter(None, read))} (--map says otherwise).\n")
+    for note in mapping_notes(prepared.profile, prepared.table, prepared.mapping):
+        sys.stderr.write(f"{note}\n")
 
 
 def _prepare_as_saved(options: dict[str, Any]) -> Prepared:
