@@ -88,7 +88,8 @@ def _profile(sample: Sample, told: Told, dialect: Dialect | None, known: dict[st
     start = len(UTF8_BOM) if begin.startswith(UTF8_BOM) else 0
     notes = told.notes
     if dialect is None:
-        dialect, found = sniff(begin[start:], final=sample.whole and len(begin) == sample.readable)
+        asked = Dialect(known["delimiter"], encoding=told.encoding).plain if known.get("delimiter") else None
+        dialect, found = sniff(begin[start:], final=sample.whole and len(begin) == sample.readable, asked=asked)
         notes += found
     dialect = replace(dialect, **{**known, "encoding": told.encoding})
     start += skipped(begin[start:], dialect)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from importer.engine.boundaries import find_ends
-from importer.engine.dialect import ANY_LINE_END, MYSQL_TSV, Dialect
+from importer.engine.dialect import ANY_LINE_END, MYSQL_TSV, Dialect, as_written
 from importer.engine.lines import line_ends
 from importer.engine.records import fields
 
@@ -57,13 +57,14 @@ class Reading:
         return self.width > 1 and self.agreement > 0.5
 
 
-def sniff(sample: bytes, *, final: bool) -> tuple[Dialect, tuple[str, ...]]:
+def sniff(sample: bytes, *, final: bool, asked: Dialect | None = None) -> tuple[Dialect, tuple[str, ...]]:
     """The dialect that fits the sample best, and in plain words what speaks for it and how far it fits.
 
-    `final`: the sample is the whole file.
+    `final`: the sample is the whole file. Only the delimiter of `asked` is tried, in its encoding, if there is one.
     """
-    line_end = _line_end(sample, final)
-    skipped, readings = _readings(sample, line_end, final)
+    candidates = (asked,) if asked else tuple(map(Dialect, DELIMITERS))
+    line_end = _line_end(sample, candidates, final)
+    skipped, readings = _readings(sample, candidates, line_end, final)
     best = max(readings, key=_fitness)
     sample = sample[skipped.bytes :]
     best, notes = _without_quotes(sample, best, final)
@@ -89,9 +90,11 @@ class _Skipped:
     notes: tuple[str, ...] = ()
 
 
-def _readings(sample: bytes, line_end: str, final: bool) -> tuple[_Skipped, list[Reading]]:
+def _readings(
+    sample: bytes, candidates: Sequence[Dialect], line_end: str, final: bool
+) -> tuple[_Skipped, list[Reading]]:
     """The sample read with each delimiter, from the first line that belongs to the table."""
-    candidates = [Dialect(delimiter=each, line_end=line_end) for each in DELIMITERS]
+    candidates = [replace(each, line_end=line_end) for each in candidates]
     readings = [_read(sample, each, final) for each in candidates]
     best = max(readings, key=_fitness)
     skipped = _before_the_table(sample, best) if best.divides else _Skipped()
@@ -192,7 +195,7 @@ def _fitness(reading: Reading) -> tuple[bool, float, int]:
     return reading.divides, round(reading.agreement, 2), reading.width
 
 
-def _line_end(sample: bytes, final: bool) -> str:
+def _line_end(sample: bytes, candidates: Sequence[Dialect], final: bool) -> str:
     """The line end with which the sample can be read furthest: others may stand inside quotes."""
     if b"\r" not in sample:
         return "\n"
@@ -202,31 +205,35 @@ def _line_end(sample: bytes, final: bool) -> str:
     if cr_lf == lf == cr:
         return "\r\n"
     if not lf:
-        by_cr = (_read(sample, Dialect(each, line_end="\r"), final) for each in DELIMITERS)
+        by_cr = (_read(sample, replace(each, line_end="\r"), final) for each in candidates)
         return "\r" if any(len(reading.rows) > 1 for reading in by_cr) else "\n"
-    read = {line_end: _most_read(sample, line_end, final) for line_end in ("\n", "\r\n", "\r")}
+    read = {line_end: _most_read(sample, candidates, line_end, final) for line_end in ("\n", "\r\n", "\r")}
     best = max(read, key=lambda line_end: read[line_end])
     # Only where no single one reads on, or where each of them gives better records, does every one of them count.
-    if read[best][0] < _most_read(sample, ANY_LINE_END, final)[0] or _better_with_any(sample, best, final):
+    if read[best][0] < _most_read(sample, candidates, ANY_LINE_END, final)[0] or _better_with_any(
+        sample, candidates, best, final
+    ):
         return ANY_LINE_END
     return best
 
 
-def _most_read(sample: bytes, line_end: str, final: bool) -> tuple[int, int, tuple[bool, float, int]]:
+def _most_read(
+    sample: bytes, candidates: Sequence[Dialect], line_end: str, final: bool
+) -> tuple[int, int, tuple[bool, float, int]]:
     """How far the sample can be read, up to a line end of another kind or a quote that never closes.
 
     Then how few quotes are stray, then how well the delimiter fits.
     """
-    readings = [_read(sample, Dialect(each, line_end=line_end), final) for each in DELIMITERS]
+    readings = [_read(sample, replace(each, line_end=line_end), final) for each in candidates]
     return max((each.reach, -each.stray, _fitness(each)) for each in readings)
 
 
-def _better_with_any(sample: bytes, line_end: str, final: bool) -> bool:
+def _better_with_any(sample: bytes, candidates: Sequence[Dialect], line_end: str, final: bool) -> bool:
     """Whether values that hold a CR are whole records: as many fields everywhere if the CR ends one."""
     if line_end == "\r" or sample.count(b"\r\n") == sample.count(b"\r"):
         return False
     one, each = (
-        max((_read(sample, Dialect(mark, line_end=end), final) for mark in DELIMITERS), key=_fitness)
+        max((_read(sample, replace(mark, line_end=end), final) for mark in candidates), key=_fitness)
         for end in (line_end, ANY_LINE_END)
     )
     return each.divides and len(each.rows) > len(one.rows) and each.agreement >= one.agreement
@@ -260,7 +267,7 @@ def _as_the_server_writes(sample: bytes, best: Reading, final: bool) -> tuple[Re
 
 
 def _delimiter_note(best: Reading, readings: Sequence[Reading]) -> str:
-    name = DELIMITERS[best.dialect.delimiter]
+    name = DELIMITERS.get(best.dialect.delimiter, as_written(best.dialect.delimiter))
     fitting, all_of_them = sum(len(row) == best.width for row in best.rows), len(best.rows)
     share = f"all {all_of_them:,}" if fitting == all_of_them else f"{fitting:,} of {all_of_them:,}"
     note = f"Delimiter: {name}; {share} sample records have {best.width} fields."

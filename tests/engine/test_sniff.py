@@ -2,6 +2,7 @@
 
 import pytest
 
+from importer.engine.profile import profile_file
 from importer.engine.sniff import sniff
 
 TABLE = "".join(f"{n},name {n},2024-01-31\n" for n in range(1000))
@@ -82,3 +83,17 @@ class TestHowSure:
     def test_a_space_before_a_quote_is_worth_a_word(self):
         notes = sniffed('id,name\n1, "a"\n2, "b"\n')[1]
         assert "' \"a\"': the space before the quote makes both part of the value. Please check." in notes
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("delimiter", ["::", "\x01", "~", "¦"])
+def test_a_delimiter_that_is_asked_for_tells_where_quotes_stand(tmp_path, delimiter: str, line_end: str, encoding: str):
+    """Line ends inside quotes are none of the file's own, whatever stands before the quotes."""
+    rows = (("1", "a\nb", "c"), ("2", "d\r\ne", "f"))
+    lines = [delimiter.join(('"id"', '"t"', '"u"'))]
+    lines += [delimiter.join(f'"{value}"' for value in row) for row in rows]
+    path = tmp_path / "file.csv"
+    path.write_bytes("".join(f"{line}{line_end}" for line in lines).encode(encoding))
+    profile = profile_file(path, delimiter=delimiter, encoding=encoding)
+    assert (profile.header, profile.rows, profile.dialect.line_end) == (("id", "t", "u"), rows, line_end)
