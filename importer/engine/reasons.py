@@ -4,6 +4,7 @@ import re
 
 from importer.engine.faults import Fault
 from importer.engine.table import Key, Table
+from importer.engine.transforms import TRANSFORMS
 from importer.engine.warnings import DUPLICATE, WRONG_COUNT, ServerWarning
 
 TEXT = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "binary", "varbinary", "blob")
@@ -18,6 +19,8 @@ NO_PARENT = (1216, 1452)
 _KEY = re.compile(r"for key '(.*)'$")
 _PARENT = re.compile(r"FOREIGN KEY \(([^)]*)\) REFERENCES (`[^(]*`)")
 _QUOTED = re.compile(r"'[^']*'")
+# What expressions.py makes of a text that a transform does not take.
+_NOT_READ = re.compile(r"'\(*not (.{1,80}?): ")
 
 
 def fault_of(warning: ServerWarning, table: Table, field_count: int, wanted: int, *, blank: bool) -> Fault:
@@ -25,11 +28,18 @@ def fault_of(warning: ServerWarning, table: Table, field_count: int, wanted: int
     code, said = str(warning.code), warning.reason
     if warning.code in WRONG_COUNT:
         return Fault(code, "The line is blank." if blank else wrong_count(field_count, wanted))
+    wanted_reading = _NOT_READ.search(said)
+    if wanted_reading and _is_reading(wanted_reading[1]):
+        return Fault(code, f"The value cannot be read as {wanted_reading[1]}.", warning.column)
     plain = _plainly(warning, table)
     if plain:
         return Fault(code, plain, warning.column, said=said)
     general = _QUOTED.sub("…", said)
     return Fault(code, general, warning.column, said=said if general != said else "")
+
+
+def _is_reading(words: str) -> bool:
+    return any(words == each.label.lower() for each in TRANSFORMS.values())
 
 
 def wrong_count(count: int, wanted: int) -> str:
