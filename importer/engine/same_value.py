@@ -137,12 +137,17 @@ def _json(_column: Column, said: str, found: bytes) -> Sameness:
 
 
 def _member(_column: Column, said: str, found: bytes) -> Sameness:
-    """ENUM and SET answer in the spelling of the table."""
-    return _equal(sorted(said.casefold().split(",")) == sorted(found.decode().casefold().split(",")))
+    """ENUM and SET answer in the spelling of the table; a SET has each member once."""
+    wanted, got = set(said.casefold().split(",")), set(found.decode().casefold().split(","))
+    if wanted == got:
+        return Sameness.SAME
+    return Sameness.ROUNDED if {each.rstrip(" ") for each in wanted} == got else Sameness.OTHER
 
 
 def _bit(_column: Column, said: str, found: bytes) -> Sameness:
-    return _equal(int(said) == int.from_bytes(found, "big"))
+    """Bytes, or the number that a transform has made of the text."""
+    stored = int.from_bytes(found, "big")
+    return _equal(int.from_bytes(said.encode(), "big") == stored or (said.isdecimal() and int(said) == stored))
 
 
 def _equal(same: bool) -> Sameness:

@@ -60,7 +60,11 @@ CASES = [
     ("VARCHAR(9)", "東 🌊 ", Sameness.SAME),
     ("BINARY(4)", "ab", Sameness.SAME),
     ("ENUM('Red','Green')", "red", Sameness.SAME),
+    ("ENUM('Red','Green')", "red ", Sameness.ROUNDED),
     ("SET('a','b')", "b,a", Sameness.SAME),
+    ("SET('a','b')", "b,b", Sameness.SAME),
+    ("BIT(9)", "", Sameness.SAME),
+    ("BIT(9)", "a", Sameness.SAME),
 ]
 OTHER = [
     ("INT", "5", "6"),
