@@ -17,7 +17,8 @@ LOOK_EVERY = 0.2  # seconds
 def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None]) -> ImportJob:
     """Take the job to its end; `look` is called with it again and again.
 
-    Starts one process more than `parallelism`, for the scan.
+    Starts one process more than `parallelism`, for the scan. While another import has the table, that one is taken on
+    as well: the process that began it may have been killed.
     """
     pool = ProcessPoolExecutor(parallelism + 1, multiprocessing.get_context("spawn"), initializer=django.setup)
     connections.close_all()
@@ -25,7 +26,7 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None]) -> Imp
     try:
         while not (job := ImportJob.objects.select_related("source").get(pk=job_id)).ended:
             look(job)
-            running |= {pool.submit(_take, step) for step in jobs.advance(job_id)}
+            running |= {pool.submit(_take, step) for step in _steps(job)}
             done, running = wait(running, timeout=LOOK_EVERY, return_when=FIRST_COMPLETED)
             for future in done:
                 future.result()
@@ -33,6 +34,14 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None]) -> Imp
     finally:
         pool.shutdown(cancel_futures=True)
         copies.remove_unneeded()
+
+
+def _steps(job: ImportJob) -> list[Step]:
+    before = jobs.holder(job)
+    if before:
+        for chunk in jobs.expired_chunks():
+            jobs.take_back(chunk)
+    return [*(jobs.advance(before.pk) if before else []), *jobs.advance(job.pk)]
 
 
 def _take(step: Step) -> None:

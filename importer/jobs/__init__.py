@@ -6,7 +6,17 @@ what it amounts to; guarded.py: the updates that all of them are made of.
 """
 
 from importer.jobs.asked import cancel, could_leave_out, create, pause, resume, retry, set_parallelism, start
-from importer.jobs.course import advance, claim_verify, fail, planned_rows, reopen, step_failed, succeed, unended
+from importer.jobs.course import (
+    advance,
+    claim_verify,
+    fail,
+    holder,
+    planned_rows,
+    reopen,
+    step_failed,
+    succeed,
+    unended,
+)
 from importer.jobs.guarded import release_step
 from importer.jobs.kept import drop_kept, record_kept, release_kept, restore, unreleased, why_no_restore
 from importer.jobs.limits import most_rejects
@@ -55,6 +65,7 @@ __all__ = [
     "expired_chunks",
     "fail",
     "finish_scan",
+    "holder",
     "leftovers",
     "most_rejects",
     "pause",

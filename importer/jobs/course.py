@@ -67,6 +67,13 @@ def _admit(job: ImportJob) -> bool:
         return False
 
 
+def holder(job: ImportJob) -> ImportJob | None:
+    """The import that has the table for which this one waits; None if it does not wait."""
+    if job.status != Status.WAITING:
+        return None
+    return ImportJob.objects.filter(table_claim=claim_of(job)).first()
+
+
 def _scan_step(job: ImportJob) -> list[Step]:
     return [] if job.scan_finished else _queue_step(job, "scan", JobStep.SCAN_QUEUED)
 

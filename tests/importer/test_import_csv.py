@@ -1,7 +1,11 @@
 """The command line, as people script against it."""
 
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,8 +14,8 @@ from django.core.management import CommandError, call_command
 from importer import live, workers
 from importer.engine import ledger
 from importer.engine.connection import Address, connect, execute, fetch_all
-from importer.models import ImportJob, SourceFile, Target
-from tests.stack import Stack, wait_until
+from importer.models import Chunk, ImportJob, SourceFile, Target
+from tests.stack import ROOT, Stack, wait_until
 from tests.targets import saved_target
 
 ROWS = 5000
@@ -55,6 +59,26 @@ def test_in_process_needs_neither_redis_nor_worker(target: Target, people: Path,
     assert report["rows_per_second"] > 0
     assert report["rejects_file"] is None
     assert loaded(target) == (ROWS, 1667, 'Zoë "999"')
+
+
+def test_the_import_of_a_killed_process_is_taken_to_its_end_by_the_next(
+    target: Target, people: Path, tmp_path: Path, stack_env: Stack
+):
+    args = ["import_csv", "--target", "t", "--table", "people", "--in-process", "--chunk-size", "2K", "--parallel", "1"]
+    killed = subprocess.Popen(
+        [sys.executable, "manage.py", *args, str(people)], cwd=ROOT, env=stack_env.env, start_new_session=True
+    )
+    wait_until(lambda: Chunk.objects.filter(status=Chunk.Status.LOADED).exists())
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    first = ImportJob.objects.get()
+    assert not first.ended
+    one_more = tmp_path / "one_more.csv"
+    one_more.write_text(f"id,name,born\n{ROWS},Zoë,\n")
+    done = stack_env.manage(*args, str(one_more))
+    assert f"Import {first.pk} has the table {first.table}: this one waits for it." in done.stderr
+    assert [job.status for job in ImportJob.objects.order_by("pk")] == [ImportJob.Status.SUCCEEDED] * 2
+    assert loaded(target)[0] == ROWS + 1
 
 
 def test_a_bad_row_fails_with_status_1_and_names_it(target: Target, people: Path, stack_env: Stack):

@@ -331,8 +331,13 @@ def _follow(job: ImportJob, prepared: Prepared, options: dict[str, Any]) -> Impo
     """Start the job and wait for its end, with a progress bar on a terminal. Ctrl-C cancels the job."""
     quiet = options["json"] or not sys.stderr.isatty()
     with tqdm(total=prepared.source.size, unit="B", unit_scale=True, disable=quiet, desc=f"import {job.pk}") as bar:
+        told = False
 
         def look(now: ImportJob) -> None:
+            nonlocal told
+            if not told and (before := jobs.holder(now)):
+                told = True
+                sys.stderr.write(f"Import {before.pk} has the table {now.table}: this one waits for it.\n")
             bar.total = now.read_size
             bar.set_postfix_str(f"{now.loaded_rows:,} rows, {now.status}")
             bar.update(now.data_offset + now.committed_bytes - bar.n)
