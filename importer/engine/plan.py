@@ -32,7 +32,8 @@ REMOTE_PARALLELISM = 4
 MOST_PARALLELISM = 64
 # Below this the redo log fills within seconds of a load, which then waits for the server to flush pages.
 ROOMY_REDO = 1024 * MIB
-READ_BACK_COST = "and compared with the file before its chunk is committed; that takes five to six times as long (docs/facts.md)"
+# Measured: docs/facts.md, Speed.
+READ_BACK_COST = "and compared with the file before its chunk is committed; that takes five to six times as long"
 
 
 @dataclass(frozen=True)
