@@ -7,11 +7,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from dashboard.choices import Choices, parse_markers, show_markers
 from importer import sources
 from importer.engine import ledger
 from importer.engine.connection import connect, execute, fetch_all
-from importer.engine.errors import Problem
 from importer.models import ImportJob, SourceFile, Target
 from tests.targets import saved_target
 
@@ -379,23 +377,3 @@ class TestTables:
     def test_a_server_that_does_not_answer_offers_nothing(self, browser, wrong_target):
         answer = browser.get(reverse("new_tables"), {"target": wrong_target.pk})
         assert (answer.status_code, answer.content.strip()) == (200, b"")
-
-
-class TestMarkers:
-    @pytest.mark.parametrize(
-        ("text", "markers"),
-        [("", ()), ("NA", ("NA",)), ('NA, ""', ("NA", "")), ('"a,b", - ', ("a,b", "- ")), ('"x""y"', ('x"y',))],
-    )
-    def test_written_as_in_a_line_of_csv(self, text, markers):
-        assert parse_markers(text) == markers
-        assert parse_markers(show_markers(markers)) == markers
-
-    def test_once_each(self):
-        assert parse_markers("NA, NA") == ("NA",)
-
-    def test_no_line_at_all(self):
-        with pytest.raises(Problem, match="no list of NULL markers"):
-            parse_markers("a\rb")
-
-    def test_target_that_is_no_number(self):
-        assert Choices({"target": "1 OR 1"}).target is None

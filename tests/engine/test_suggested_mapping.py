@@ -1,0 +1,121 @@
+"""Which columns a file's fields are suggested for, what means NULL in them, and how their dates read."""
+
+from pathlib import Path
+
+import pytest
+
+from importer.engine.doubts import mapping_notes
+from importer.engine.mapping import ColumnMapping
+from importer.engine.profile import profile_file
+from importer.engine.suggestions import suggest_mapping
+from importer.engine.table import Column, Table
+
+
+@pytest.fixture
+def source(tmp_path):
+    """A function that writes a file and gives its path."""
+
+    def write(content: bytes | str, name: str = "data.csv") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
+
+
+def table(**types: str) -> Table:
+    """A table with these columns; a type that ends in `!` is NOT NULL, `#` AUTO_INCREMENT, `=` generated."""
+    columns = [
+        Column(name, type_.rstrip("!#="), type_[-1] not in "!#", None, type_[-1] == "#", type_[-1] == "=")
+        for name, type_ in types.items()
+    ]
+    return Table("s", "t", "InnoDB", tuple(columns))
+
+
+class TestSuggestedColumns:
+    def test_by_name_whatever_the_case(self, source):
+        profile = profile_file(source("ID, Name ,other\n1,a,b\n"))
+        columns = [each.column for each in suggest_mapping(profile, table(name="text", id="int"))]
+        assert columns == ["id", "name", ""]
+
+    @pytest.mark.parametrize(
+        ("types", "columns"),
+        [
+            ({"a": "int", "b": "text"}, ["a", "b"]),
+            ({"id": "int#", "a": "int", "b": "text", "c": "int="}, ["a", "b"]),
+            ({"id": "int#", "b": "text"}, ["id", "b"]),
+            ({"a": "int", "b": "text", "c": "text"}, ["", ""]),
+        ],
+    )
+    def test_by_position_without_a_header_if_the_numbers_agree(self, source, types, columns):
+        profile = profile_file(source("1,a\n2,b\n"))
+        assert [each.column for each in suggest_mapping(profile, table(**types))] == columns
+
+    def test_no_column_at_all_is_said(self, source):
+        profile, target = profile_file(source("x,y\n1,2\n")), table(a="int")
+        assert "choose the columns" in mapping_notes(profile, target, suggest_mapping(profile, target))[0]
+
+
+class TestSuggestedNulls:
+    def suggested(self, path, **types):
+        return [each.null_markers for each in suggest_mapping(profile_file(path), table(**types))]
+
+    def test_words_that_a_number_cannot_be(self, source):
+        path = source("a,b,c\n1,NA,x\n,2,y\n")
+        assert self.suggested(path, a="int", b="double", c="int!") == [("", "NA"), ("", "NA"), ()]
+
+    def test_text_stays_text_and_a_note_asks_about_the_word(self, source):
+        path = source("n,t\n1,NA\nNA,x\n,\n")
+        assert self.suggested(path, n="int", t="varchar(9)") == [("", "NA"), ()]
+        profile, target = profile_file(path), table(n="int", t="varchar(9)")
+        assert mapping_notes(profile, target, suggest_mapping(profile, target)) == (
+            "NA is read as NULL in n.",
+            "t: NA stays text here; elsewhere it means NULL.",
+        )
+
+    def test_text_alone_gives_no_reason_to_read_null(self, source):
+        assert self.suggested(source("id,t\n1,NA\n2,\n"), id="int", t="text") == [(), ()]
+
+    def test_what_a_person_says_goes_for_all_nullable_columns(self, source):
+        path = source("a,b,c\n1,NA,x\n")
+        mapping = suggest_mapping(profile_file(path), table(a="int", b="int", c="text!"), ["?", "?"])
+        assert [each.null_markers for each in mapping] == [("?",), ("?",), ()]
+
+
+class TestDates:
+    @pytest.mark.parametrize(
+        ("values", "found"),
+        [
+            (["2013-01-01 10:00:00", "2013-01-01T10:00:00", "2013-01-01"], ""),
+            (["2013-01-01T10:00:00Z"], "%Y-%m-%dT%H:%i:%sZ"),
+            (["2013-01-01T10:00:00.5Z"], "%Y-%m-%dT%H:%i:%s.%fZ"),
+            (["2013-01-01 10:00Z"], "%Y-%m-%d %H:%iZ"),
+            (["13/01/2020", "01/02/2020"], "%d/%m/%Y"),
+            (["01/13/2020", "01/02/2020"], "%m/%d/%Y"),
+            (["01.02.2020 09:30"], "%d.%m.%Y %H:%i"),
+            (["1/13/2020 9:30 PM"], "%m/%d/%Y %h:%i %p"),
+            (["2020/01/31"], "%Y/%m/%d"),
+        ],
+    )
+    def test_a_format_that_all_values_have(self, source, values, found):
+        path = source("id,d\n" + "".join(f"1,{value}\n" for value in [*values, "NA"]))
+        profile, target = profile_file(path), table(id="int", d="datetime")
+        mapping = suggest_mapping(profile, target)
+        assert mapping[1] == ColumnMapping("d", ("NA",), found)
+        assert mapping_notes(profile, target, mapping) == ("NA is read as NULL in d.",)
+
+    @pytest.mark.parametrize(
+        ("values", "note"),
+        [
+            (["01/02/2020", "03/04/2020"], "can be read as %d/%m/%Y or %m/%d/%Y"),
+            (["13/01/2020", "01/13/2020"], "no one format fits"),
+            (["2013-01-01T10:00:00+01:00"], "no one format fits"),
+            (["yesterday"], "'yesterday' is no date"),
+        ],
+    )
+    def test_what_is_unclear_is_asked_not_guessed(self, source, values, note):
+        path = source("id,d\n" + "".join(f"1,{value}\n" for value in values))
+        profile, target = profile_file(path), table(id="int", d="date!")
+        mapping = suggest_mapping(profile, target)
+        assert mapping[1].datetime_format == ""
+        assert note in mapping_notes(profile, target, mapping)[0]
