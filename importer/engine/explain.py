@@ -22,7 +22,8 @@ Wrong = Mapping[int, Fault | ServerWarning]
 class Explanation:
     """Explains rows of one chunk. `columns` are in the order of the file's fields, "" for one that is left out.
 
-    `about_keys` has, for some rows, more to say about the key that is there already.
+    `table` is the one that rows load into, `called` its name for people: of a staging table, that of the table it is
+    for. `about_keys` has, for some rows, more to say about the key that is there already.
     """
 
     fd: int
@@ -30,6 +31,7 @@ class Explanation:
     dialect: Dialect
     columns: tuple[str, ...]
     table: Table
+    called: str
     about_keys: Mapping[int, str] = field(default_factory=dict)
 
     def with_earlier_lines(self, start: int, first_line: int, duplicates: Mapping[int, ServerWarning]) -> "Explanation":
@@ -63,10 +65,14 @@ class Explanation:
         else:
             values = fields(record.raw, self.dialect)
             blank = not record.raw.strip(b"\r\n")
-            fault = fault_of(wrong, self.table, len(values), len(self.columns), blank=blank)
+            fault = self._named(fault_of(wrong, self.table, len(values), len(self.columns), blank=blank))
         if not fault.column:
             return fault, fault.value or self._text(record.raw.rstrip(b"\r\n"))
         return fault, fault.value or self._value(fault.column, values or fields(record.raw, self.dialect))
+
+    def _named(self, fault: Fault) -> Fault:
+        reason, said = (text.replace(self.table.name, self.called) for text in (fault.reason, fault.said))
+        return replace(fault, reason=reason, said=said)
 
     def _value(self, column: str, values: list[bytes]) -> str:
         wanted = column.lower()

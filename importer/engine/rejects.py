@@ -102,7 +102,8 @@ class Account:
         """Earlier lines with the same key are looked for in the chunk alone, unless `searched_from` says otherwise."""
         table = read_table(self.connection, self.plan.schema, self.plan.table)
         start = searched_from or (self.chunk.offset, self.chunk.first_line)
-        explanation = Explanation(self.fd, self.sender.rows, self.dialect, self.plan.fields, table)
+        called = self.plan.final_table
+        explanation = Explanation(self.fd, self.sender.rows, self.dialect, self.plan.fields, table, called)
         wrong = {**findings.refused, **findings.skipped}
         first = sorted(row for row, warning in wrong.items() if warning.code == DUPLICATE)[:NAMED_ROWS]
         return explanation.with_earlier_lines(*start, {row: wrong[row] for row in first})

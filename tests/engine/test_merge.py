@@ -47,6 +47,14 @@ class TestAtomic:
         assert load.finish() == load.finish(attempt=2) == Tally(loaded=50)
         assert rows_of(database, "SELECT COUNT(*) FROM t") == [(50,)]
 
+    def test_a_row_that_does_not_go_in_is_explained_by_the_tables_own_name(self, database: Address, distinct: Path):
+        given(database, PEOPLE.replace("seen", "CHECK (id < 59), seen"))
+        with pytest.raises(RowsRefused) as raised:
+            planned(database, distinct, "atomic", "id", "name").stage()
+        [row] = raised.value.rows
+        assert row.line == 50
+        assert "millrace_stage" not in f"{raised.value} {row.reason}"
+
     def test_a_duplicate_in_the_table_fails_and_names_the_key(self, database: Address, distinct: Path):
         given(database, PEOPLE, "INSERT INTO t (id, name) VALUES (33, 'there')")
         load = planned(database, distinct, "atomic", "id", "name")
