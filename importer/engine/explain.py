@@ -61,7 +61,7 @@ class Explanation:
     def _of(self, record: LocatedRecord, wrong: Fault | ServerWarning) -> tuple[Fault, str]:
         """What is wrong with the record, and the value: the column's; without a column the record or a part of it."""
         if isinstance(wrong, Fault):
-            fault, values = wrong, None
+            fault, values = self._placed(wrong), None
         else:
             values = fields(record.raw, self.dialect)
             blank = not record.raw.strip(b"\r\n")
@@ -69,6 +69,10 @@ class Explanation:
         if not fault.column:
             return fault, fault.value or self._text(record.raw.rstrip(b"\r\n"))
         return fault, fault.value or self._value(fault.column, values or fields(record.raw, self.dialect))
+
+    def _placed(self, fault: Fault) -> Fault:
+        known = 0 < fault.field <= len(self.columns)
+        return replace(fault, column=self.columns[fault.field - 1]) if known else fault
 
     def _named(self, fault: Fault) -> Fault:
         reason, said = (text.replace(self.table.name, self.called) for text in (fault.reason, fault.said))

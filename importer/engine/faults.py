@@ -9,7 +9,8 @@ class Fault:
 
     `code` is the server's error number as text, or a word of ours (`stray quote`); `reason` is for people, and the same
     for all records that are at fault in the same way; `said` are the server's own words, if it found the fault. A
-    `notice` does not keep the record out: the value goes in, changed a little, and is counted.
+    `notice` does not keep the record out: the value goes in, changed a little, and is counted. `field` is the file's,
+    from 1, where that is known and the column is not; else 0.
     """
 
     code: str
@@ -18,3 +19,4 @@ class Fault:
     value: str = ""
     notice: bool = False
     said: str = ""
+    field: int = 0

@@ -21,10 +21,11 @@ def find_flaws(block: Block, encoding: str) -> list[tuple[int, Fault]]:
     A quote that is stray or never closed, bytes that are not in the file's encoding, a record that does not end in the
     delimiter although the dialect says so. blocks() has found them already. The value is what stands at the place.
     """
-    return [
-        (flaw.record, Fault(flaw.code, REASONS[flaw.code], value=encodings.excerpt(flaw.around, encoding)))
-        for flaw in block.flaws
-    ]
+    return [(flaw.record, _fault(flaw, encoding)) for flaw in block.flaws]
+
+
+def _fault(flaw: Flaw, encoding: str) -> Fault:
+    return Fault(flaw.code, REASONS[flaw.code], value=encodings.excerpt(flaw.around, encoding), field=flaw.field)
 
 
 def problem(flaw: Flaw, encoding: str) -> RecordUnreadable:

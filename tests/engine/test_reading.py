@@ -110,6 +110,7 @@ def test_flawed_records_are_left_out_and_the_others_arrive(
     assert loaded.tally == Tally(8, rejected=3)
     assert loaded.lines == [3, 9, 17]
     assert [row[4] for row in loaded.explained] == ["stray quote", "unclosed quote", "encoding"]
+    assert [row[2] for row in loaded.explained] == ["a", "a", ""]
     assert loaded.raw == b"".join(rows[number] for number in BAD)
     assert [n for (n,) in rows_of(table, "SELECT n FROM t ORDER BY n")] == [1, 3, 4, 6, 7, 8, 10, 11]
 
