@@ -14,7 +14,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from bench.overhead import DATABASE, address_of, run_import, saved_target, version
+from bench.overhead import DATABASE, address_of, run_import, saved_target, version, with_application
 from bench.workloads import NODES, Workload, flights
 from importer.engine.connection import Address, connect, execute
 
@@ -69,10 +69,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    import os
-
-    import django
-
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    django.setup()
-    main()
+    with_application(main)

@@ -9,10 +9,12 @@ scan, no ledger, no checks. Prints one JSON document; a table goes to stderr.
 
 import argparse
 import json
+import os
 import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -140,6 +142,15 @@ def address_of(url: str) -> Address:
     return Address(parts.hostname, parts.port or 3306, parts.username or "root", parts.password or "", DATABASE)
 
 
+def with_application(run: Callable[[], None]) -> None:
+    """Run it with the application set up."""
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+    run()
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--server", required=True)
@@ -153,10 +164,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    import os
-
-    import django
-
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    django.setup()
-    main()
+    with_application(main)

@@ -37,18 +37,6 @@ DIALECTS = {
 }
 
 
-@pytest.fixture
-def source(tmp_path):
-    """A function that writes a file and gives its path."""
-
-    def write(content: bytes | str, name: str = "data.csv") -> Path:
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return write
-
-
 def refusal(path: Path, dialect: Dialect | None = None) -> SourceProblem:
     with pytest.raises(SourceProblem) as caught:
         profile_file(path, dialect)

@@ -1,7 +1,5 @@
 """Which columns a file's fields are suggested for, what means NULL in them, and how their dates read."""
 
-from pathlib import Path
-
 import pytest
 
 from importer.engine.doubts import mapping_notes
@@ -9,18 +7,6 @@ from importer.engine.mapping import ColumnMapping
 from importer.engine.profile import profile_file
 from importer.engine.suggestions import suggest_mapping
 from importer.engine.table import Column, Table
-
-
-@pytest.fixture
-def source(tmp_path):
-    """A function that writes a file and gives its path."""
-
-    def write(content: bytes | str, name: str = "data.csv") -> Path:
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return write
 
 
 def table(**types: str) -> Table:
