@@ -66,4 +66,4 @@ def test_the_first_bad_row_stops_it_with_its_line_and_value(database: Address, p
         load_chunk(work(database, path, Options()), Watch())
     first = caught.value.rows[0]
     assert (first.line, first.column, first.value) == (7, "n", "1,2,3")
-    assert "not thousands dot, decimal comma: 1,2,3" in first.reason
+    assert first.reason == "The value cannot be read as thousands dot, decimal comma."
