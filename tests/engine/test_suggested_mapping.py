@@ -6,16 +6,7 @@ from importer.engine.doubts import mapping_notes
 from importer.engine.mapping import ColumnMapping
 from importer.engine.profile import profile_file
 from importer.engine.suggestions import suggest_mapping
-from importer.engine.table import Column, Table
-
-
-def table(**types: str) -> Table:
-    """A table with these columns; a type that ends in `!` is NOT NULL, `#` AUTO_INCREMENT, `=` generated."""
-    columns = [
-        Column(name, type_.rstrip("!#="), type_[-1] not in "!#", None, type_[-1] == "#", type_[-1] == "=")
-        for name, type_ in types.items()
-    ]
-    return Table("s", "t", "InnoDB", tuple(columns))
+from tests.engine.tables import table
 
 
 class TestSuggestedColumns:

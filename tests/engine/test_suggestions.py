@@ -7,9 +7,7 @@ from importer.engine.errors import Problem
 from importer.engine.mapping import AskedField, ColumnMapping
 from importer.engine.profile import profile_file
 from importer.engine.suggestions import suggest_mapping
-from tests.engine.test_profile import source, table
-
-__all__ = ["source"]
+from tests.engine.tables import table
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,12 @@
+"""Tables as a server would describe them, for tests that need none."""
+
+from importer.engine.table import Column, Table
+
+
+def table(**types: str) -> Table:
+    """A table with these columns; a type that ends in `!` is NOT NULL, `#` AUTO_INCREMENT, `=` generated."""
+    columns = [
+        Column(name, type_.rstrip("!#="), type_[-1] not in "!#", None, type_[-1] == "#", type_[-1] == "=")
+        for name, type_ in types.items()
+    ]
+    return Table("s", "t", "InnoDB", tuple(columns))
