@@ -37,11 +37,14 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None]) -> Imp
 
 
 def _steps(job: ImportJob) -> list[Step]:
+    """The job's next steps; while it waits, also those of the import that it waits for."""
     before = jobs.holder(job)
-    if before:
-        for chunk in jobs.expired_chunks():
-            jobs.take_back(chunk)
-    return [*(jobs.advance(before.pk) if before else []), *jobs.advance(job.pk)]
+    if not before:
+        return jobs.advance(job.pk)
+    from importer import work
+
+    work.take_back_expired()
+    return [*jobs.advance(before.pk), *jobs.advance(job.pk)]
 
 
 def _take(step: Step) -> None:

@@ -102,11 +102,16 @@ def _missing(job: ImportJob) -> set[int]:
     return verify.missing_chunks(job.target.address, str(job.key), jobs.planned_rows(job))
 
 
-def sweep(then: Then) -> None:
-    """Put right what lost messages and dead workers left behind; doing it twice is harmless."""
+def take_back_expired() -> None:
+    """Give free the chunks whose workers have given no sign of life for a lease, and end what these left open."""
     for chunk in jobs.expired_chunks():
         end_connection(chunk.job.target.address, chunk.connection_id, str(chunk))
         jobs.take_back(chunk)
+
+
+def sweep(then: Then) -> None:
+    """Put right what lost messages and dead workers left behind; doing it twice is harmless."""
+    take_back_expired()
     for job in jobs.unreleased():
         with suppress(Problem):  # If the server is away, a later sweep does it.
             jobs.release_kept(job)
