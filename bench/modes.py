@@ -23,7 +23,7 @@ from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.finish import Finish, finish
 from importer.engine.load import Watch, Work, load_chunk, open_source
 from importer.engine.options import Options
-from importer.engine.plan import make_plan
+from importer.engine.planner import make_plan
 from importer.engine.profile import profile_file
 from importer.engine.scanner import scan
 from importer.engine.server import read_server

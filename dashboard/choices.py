@@ -16,7 +16,8 @@ from importer.engine.errors import Problem
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.new_table import NewTable
 from importer.engine.options import Options
-from importer.engine.plan import MIB, MOST_PARALLELISM
+from importer.engine.planner.chunks import MOST_PARALLELISM
+from importer.engine.sizes import MIB
 from importer.engine.suggestions import MATCHES
 from importer.engine.table import Table
 from importer.models import ImportJob, MappingPreset, Target

@@ -12,7 +12,8 @@ from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mapping import AskedField, ColumnMapping, Filling
 from importer.engine.new_table import LONGEST_NAME, NewTable, change_table, suggest_table
 from importer.engine.options import Options
-from importer.engine.plan import ImportPlan, make_plan
+from importer.engine.plan import ImportPlan
+from importer.engine.planner import make_plan
 from importer.engine.profile import Profile, profile_file
 from importer.engine.server import Server, read_server
 from importer.engine.staging import existing, staging_name

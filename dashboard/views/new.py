@@ -26,7 +26,7 @@ from importer.engine.errors import Problem
 from importer.engine.modes import MODES
 from importer.engine.options import OFFERED
 from importer.engine.packed import WORDS
-from importer.engine.plan import MOST_PARALLELISM
+from importer.engine.planner.chunks import MOST_PARALLELISM
 from importer.engine.suggestions import BY_NAME, BY_POSITION
 from importer.engine.table import list_tables
 from importer.models import ImportJob, MappingPreset, SourceFile, Target

@@ -1,6 +1,6 @@
 """What somebody may ask of an import."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from importer.engine import modes
@@ -16,6 +16,16 @@ class Options:
     would lose digits or trailing spaces: "notice" loads and counts it, "reject" treats it as a bad one. `verify` "full"
     reads every value back and compares it with the file. Without `checks` nobody looks for values that
     the server would change without a word.
+
+    How it is loaded: `method` and `rows_per_statement` (for the INSERT methods), chunks of at most `chunk_bytes` and
+    `commit_rows`, each one transaction, `parallelism` of them at once. `indexes` "defer" takes those that refuse no
+    row off an empty table and puts them back afterwards, `foreign_keys` "defer" the same of foreign keys. `sort` "key"
+    loads a copy in the order of the primary key. `partitions` (by hash) are of a table that mode create makes;
+    `load_as` "myisam" stages rows in a MyISAM table that is converted at the end.
+
+    What is set for it: `unique_checks`, `foreign_key_checks`, `isolation` ("" leaves it as the server has it),
+    `lock_table` and the variables in `session` for each loading session; those in `server_variables` for the whole
+    server while the import runs, which are then put back.
     """
 
     mode: str = "append"
@@ -25,11 +35,23 @@ class Options:
     on_duplicate: str = "fail"
     rounding: str = "notice"
     verify: str = "counts"
-    method: str = "load_data_local"
-    indexes: str = "keep"
-    chunk_bytes: int | None = None
-    parallelism: int | None = None
     checks: bool = True
+    method: str = "auto"
+    rows_per_statement: int | None = None
+    chunk_bytes: int | None = None
+    commit_rows: int | None = None
+    parallelism: int | None = None
+    indexes: str = "auto"
+    foreign_keys: str = "keep"
+    sort: str = "auto"
+    partitions: int | None = None
+    load_as: str = "innodb"
+    unique_checks: bool = True
+    foreign_key_checks: bool = True
+    isolation: str = ""
+    lock_table: bool = False
+    session: dict[str, str] = field(default_factory=dict)
+    server_variables: dict[str, str] = field(default_factory=dict)
 
     @property
     def ordered(self) -> bool:
@@ -51,6 +73,12 @@ OFFERED: dict[str, tuple[str, ...]] = {
     "on_duplicate": ("fail", "skip", "replace"),
     "rounding": ("notice", "reject"),
     "verify": ("counts", "full"),
+    "method": ("auto", "load_data_local"),
+    "indexes": ("auto", "keep"),
+    "foreign_keys": ("keep",),
+    "sort": ("auto", "keep"),
+    "load_as": ("innodb",),
+    "isolation": ("",),
 }
 
 

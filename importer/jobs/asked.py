@@ -11,7 +11,7 @@ from django.db.models import F
 from importer import wake
 from importer.engine.errors import Problem, RecordUnreadable, RowsRefused, TooManyRejects
 from importer.engine.options import Options
-from importer.engine.plan import MOST_PARALLELISM
+from importer.engine.planner.chunks import MOST_PARALLELISM
 from importer.jobs.counted import COUNTS
 from importer.jobs.course import advance
 from importer.jobs.guarded import Status, change, unqueue

@@ -13,7 +13,8 @@ from importer.engine.load import Watch, Work, load_chunk, open_source
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.outcome import Tally
-from importer.engine.plan import ImportPlan, make_plan
+from importer.engine.plan import ImportPlan
+from importer.engine.planner import make_plan
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
 from importer.engine.surroundings import read_surroundings

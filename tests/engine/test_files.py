@@ -13,7 +13,7 @@ from importer.engine.dialect import Dialect
 from importer.engine.load import Watch, Work, load_chunk, open_source
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
-from importer.engine.plan import make_plan
+from importer.engine.planner import make_plan
 from importer.engine.profile import Profile, profile_file
 from importer.engine.scanner import scan
 from importer.engine.server import read_server

@@ -12,7 +12,7 @@ from importer.engine.errors import Problem
 from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.options import Options
-from importer.engine.plan import make_plan
+from importer.engine.planner import make_plan
 from importer.engine.server import read_server
 from importer.engine.table import read_table
 from tests.engine.test_load import columns, given_table, ranges, rows_of

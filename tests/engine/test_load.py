@@ -13,7 +13,7 @@ from importer.engine.errors import RowsRefused, SourceChanged, TargetProblem
 from importer.engine.load import Watch, Work, load_chunk, loaded_before, open_source
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
-from importer.engine.plan import make_plan
+from importer.engine.planner import make_plan
 from importer.engine.scanner import ChunkRange, scan
 from importer.engine.server import read_server
 from importer.engine.table import read_table

@@ -6,8 +6,9 @@ from importer.engine.dialect import RFC4180
 from importer.engine.errors import Problem
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
-from importer.engine.plan import MIB, make_plan
+from importer.engine.planner import make_plan
 from importer.engine.server import Server
+from importer.engine.sizes import MIB
 from importer.engine.table import Column, Key, Table
 
 

@@ -13,7 +13,7 @@ from importer.engine.errors import RowsRefused
 from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
-from importer.engine.plan import make_plan
+from importer.engine.planner import make_plan
 from importer.engine.server import read_server
 from importer.engine.table import read_table
 from tests.engine.test_load import given_table, ranges, rows_of

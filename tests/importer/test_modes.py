@@ -9,7 +9,7 @@ from importer import finishing, jobs, sources, work
 from importer.engine import ledger, staging
 from importer.engine.connection import connect, execute, fetch_all
 from importer.engine.errors import Problem
-from importer.engine.plan import Options
+from importer.engine.options import Options
 from importer.models import ImportJob, Target
 from importer.preparation import prepare
 from tests.importer.steps import queued, run, take

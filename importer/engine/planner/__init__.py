@@ -1,0 +1,114 @@
+"""From a file, a table, a server and what was asked for to a plan, with the reason for each choice.
+
+One file for each decision: method, statements, chunks; `refusals` forbid, the others explain. All of them look at the
+same Case.
+"""
+
+from collections.abc import Sequence
+
+from importer.engine import modes
+from importer.engine.dialect import Dialect
+from importer.engine.errors import Problem
+from importer.engine.exactness import Exactness
+from importer.engine.mapping import ColumnMapping, Filling, check_mapping
+from importer.engine.options import Options, check_options
+from importer.engine.plan import ImportPlan
+from importer.engine.planner.case import Case
+from importer.engine.planner.chunks import chunk_bytes, chunks_reason, parallelism, parallelism_reason
+from importer.engine.planner.holding import holding_reasons
+from importer.engine.planner.keeping import keeping_reasons
+from importer.engine.planner.method import choose_method
+from importer.engine.planner.reading import reading_reasons
+from importer.engine.planner.refusals import check_server, check_table
+from importer.engine.planner.statements import numbering_reasons, statements
+from importer.engine.readback import Readback
+from importer.engine.server import Server
+from importer.engine.staging import Staged, plan_staging
+from importer.engine.surroundings import NOTHING_AROUND, Surroundings
+from importer.engine.table import Table
+
+__all__ = ["make_plan"]
+
+
+def make_plan(
+    data_bytes: int,
+    dialect: Dialect,
+    table: Table,
+    mapping: Sequence[ColumnMapping],
+    options: Options,
+    server: Server,
+    fillings: Sequence[Filling] = (),
+    *,
+    packing: str = "",
+    job: str = "",
+    around: Surroundings = NOTHING_AROUND,
+    create: str = "",
+) -> ImportPlan:
+    """Decide how `data_bytes` of records go into the table. Raises Problem with the first thing that forbids it.
+
+    A mode that stages needs the job's key; mode create the statement that makes the staging table, and `table` as it
+    will be then.
+    """
+    check_options(options)
+    check_server(server)
+    check_table(table)
+    check_mapping(mapping, table, fillings)
+    case = Case(data_bytes, dialect, table, mapping, fillings, options, server, packing, job, around, create)
+    modes.check_mode(options.mode, options.on_duplicate, table, around, case.columns)
+    staged = _staged(case)
+    method, method_reason = choose_method(case)
+    at_once = parallelism(case)
+    most_bytes = chunk_bytes(case, at_once)
+    return ImportPlan(
+        method=method,
+        schema=table.schema,
+        table=case.loaded_into.name,
+        **statements(case),
+        chunk_bytes=most_bytes,
+        parallelism=at_once,
+        table_digest="" if staged else table.digest,
+        fields=tuple(each.column for each in mapping),
+        reasons=(
+            method_reason,
+            *reading_reasons(case),
+            parallelism_reason(case, at_once),
+            chunks_reason(case, most_bytes),
+            *keeping_reasons(case),
+            *holding_reasons(case),
+            *numbering_reasons(case),
+        ),
+        exactness=_exactness(case),
+        readback=_readback(case),
+        ordered=options.ordered,
+        staged=staged,
+        sources=tuple(sorted({each.source for each in fillings} - {"text"})),
+    )
+
+
+def _staged(case: Case) -> Staged | None:
+    if not case.staged:
+        return None
+    options = case.options
+    return plan_staging(
+        case.job, options.mode, options.on_duplicate, case.table, case.around, case.columns, case.create
+    )
+
+
+def _exactness(case: Case) -> Exactness | None:
+    if not case.options.checks:
+        return None
+    return Exactness.of(
+        case.dialect.plain, case.mapping, case.table, mariadb=case.server.mariadb, rounding=case.options.rounding
+    )
+
+
+def _readback(case: Case) -> Readback | None:
+    options = case.options
+    if options.verify != "full":
+        return None
+    if options.on_duplicate != "fail" or case.numbers_rows:
+        raise Problem(
+            "Rows that skip, replace or change one another cannot be compared with the file one by one.",
+            advice="Verify by counts, or let duplicates fail in mode append, atomic or replace.",
+        )
+    return Readback.of(case.loaded_into, case.mapping, options.rounding)

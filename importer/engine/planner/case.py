@@ -1,0 +1,55 @@
+"""Everything that the planner looks at before it decides."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from importer.engine import modes
+from importer.engine.dialect import Dialect
+from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.options import Options
+from importer.engine.server import Server
+from importer.engine.staging import staging_name
+from importer.engine.surroundings import NOTHING_AROUND, Surroundings
+from importer.engine.table import Table
+
+
+@dataclass(frozen=True)
+class Case:
+    """`data_bytes` of records that are to go into a table, as asked for by `options`.
+
+    `job` is the job's key and `create` the statement that makes the staging table, for modes that need them. `packing`
+    is how the file is packed, "" for not at all.
+    """
+
+    data_bytes: int
+    dialect: Dialect
+    table: Table
+    mapping: Sequence[ColumnMapping]
+    fillings: Sequence[Filling]
+    options: Options
+    server: Server
+    packing: str = ""
+    job: str = ""
+    around: Surroundings = NOTHING_AROUND
+    create: str = ""
+
+    @property
+    def staged(self) -> bool:
+        """Whether the chunks load into a staging table."""
+        return modes.stages(self.options.mode)
+
+    @property
+    def numbers_rows(self) -> bool:
+        """Whether each staged row carries its place in the file."""
+        return modes.numbers_rows(self.options.mode, self.options.on_duplicate)
+
+    @cached_property
+    def loaded_into(self) -> Table:
+        """The table that the chunks load into."""
+        return replace(self.table, name=staging_name(self.job)) if self.staged else self.table
+
+    @property
+    def columns(self) -> list[str]:
+        """Those that the import gives values to."""
+        return [*(each.column for each in self.mapping if each.column), *(each.column for each in self.fillings)]

@@ -1,0 +1,33 @@
+"""What becomes of the table and of rows that cannot go in, in words."""
+
+from collections.abc import Iterator
+
+from importer.engine import modes
+from importer.engine.options import Options
+from importer.engine.plan import Reason
+from importer.engine.planner.case import Case
+
+# Measured: docs/facts.md, Speed.
+READ_BACK_COST = "and compared with the file before its chunk is committed; that takes five to six times as long"
+
+
+def keeping_reasons(case: Case) -> Iterator[Reason]:
+    """What becomes of the table, of what is around it, and of rows that cannot go in."""
+    options, table = case.options, case.table
+    for told in modes.explained(options.mode, table, case.around):
+        yield Reason(*told)
+    if options.verify == "full":
+        yield Reason("Every value is read back", READ_BACK_COST, holds_back=True)
+    if options.on_error == "reject":
+        yield Reason("Rows that cannot go in are left out", f"{_reject_limit(options)}, and kept with their reasons")
+    if table.triggers and not case.staged:
+        yield Reason(f"Triggers fire: {', '.join(table.triggers)}", "once for each row", holds_back=True)
+
+
+def _reject_limit(options: Options) -> str:
+    limits = []
+    if options.max_rejects is not None:
+        limits.append(f"{options.max_rejects:,}")
+    if options.max_reject_percent is not None:
+        limits.append(f"{options.max_reject_percent:g} % of the rows")
+    return f"at most {' or '.join(limits)}" if limits else "however many"

@@ -1,0 +1,33 @@
+"""What forbids an import whatever is asked for."""
+
+from importer.engine.errors import TargetProblem
+from importer.engine.server import Server
+from importer.engine.table import Table
+
+
+def check_server(server: Server) -> None:
+    """Raise TargetProblem if the server's settings do not let us load exactly once."""
+    if not server.on("local_infile"):
+        raise TargetProblem(
+            "The server refuses LOAD DATA LOCAL (local_infile is OFF).",
+            advice="On the server: SET GLOBAL local_infile = 1, and local_infile = 1 under [mysqld] in its my.cnf.",
+        )
+    if server.on("wsrep_on") and server.on("wsrep_load_data_splitting"):
+        raise TargetProblem(
+            "This Galera cluster commits every 10,000 rows of a LOAD DATA, so a chunk could load in part.",
+            advice="SET GLOBAL wsrep_load_data_splitting = OFF.",
+        )
+    if server.on("super_read_only") or server.on("innodb_read_only"):
+        raise TargetProblem("The server is read-only.", advice="Load into the primary, not into a replica.")
+
+
+def check_table(table: Table) -> None:
+    """Raise TargetProblem if rows that go into the table could not be rolled back."""
+    name = f"{table.schema}.{table.name}"
+    if not table.engine:
+        raise TargetProblem(f"{name} is a view.", advice="Choose the table behind it.")
+    if table.engine.lower() != "innodb":
+        raise TargetProblem(
+            f"{name} is a {table.engine} table, which cannot roll back: a broken load would leave part of its rows.",
+            advice=f"ALTER TABLE {name} ENGINE=InnoDB, or choose another table.",
+        )

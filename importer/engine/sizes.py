@@ -1,0 +1,3 @@
+"""Units of bytes."""
+
+MIB = 2**20
