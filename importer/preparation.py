@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 
 from importer.engine import modes
 from importer.engine.check.rights import check_rights
+from importer.engine.check.sessions import check_session
 from importer.engine.connection import Connection, connect
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem, TargetProblem
@@ -100,7 +101,15 @@ def prepare(
         around=around,
         create=new_table.statement(staging_name(str(key))) if new_table else "",
     )
+    _try_session(target, plan, server)
     return Prepared(key, source, target, profile, table, mapping, tuple(fillings), options, plan, new_table)
+
+
+def _try_session(target: Target, plan: ImportPlan, server: Server) -> None:
+    """See that the server takes what the plan sets for its sessions: now, while nothing has begun."""
+    if plan.session or plan.lock_table:
+        with connect(target.address) as connection:
+            check_session(connection, plan, server)
 
 
 def _new_table(
@@ -126,7 +135,8 @@ def _new_table(
 
 def _look_around(connection: Connection, table: Table, options: Options) -> Surroundings:
     """What a mode has to keep; and whether the account may do what the mode does."""
-    if not modes.stages(options.mode) and options.on_duplicate == "fail":
+    alone = options.on_duplicate == "fail" and options.foreign_key_checks and not options.lock_table
+    if not modes.stages(options.mode) and alone:
         return NOTHING_AROUND
     check_rights(connection, table, options.mode, options.on_duplicate)
     return read_surroundings(connection, table.schema, table.name)
@@ -145,7 +155,7 @@ def replan(job: ImportJob, key: UUID) -> ImportPlan:
         server = read_server(connection, job.target.address)
         around = _look_around(connection, table, job.options)
     options = replace(job.options, chunk_bytes=job.plan.chunk_bytes, parallelism=job.parallelism)
-    return make_plan(
+    plan = make_plan(
         job.data_bytes,
         job.file_dialect,
         table,
@@ -158,3 +168,5 @@ def replan(job: ImportJob, key: UUID) -> ImportPlan:
         around=around,
         create=new_table.statement(staging_name(str(key))) if new_table else "",
     )
+    _try_session(job.target, plan, server)
+    return plan

@@ -1,9 +1,10 @@
 """Connections to a target: one for asking, one for loading with a handler that serves our bytes and nothing else."""
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import MySQLdb
@@ -14,6 +15,7 @@ from importer.engine.errors import TargetProblem
 from importer.engine.server_errors import explain
 
 __all__ = [
+    "ISOLATION",
     "Address",
     "Connection",
     "LoaderConnection",
@@ -38,7 +40,7 @@ SQL_MODE = (
     "STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
     "NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO"
 )
-LOADER_SESSION = {
+LOADER_SESSION: dict[str, int | str] = {
     "sql_mode": SQL_MODE,
     # Its warnings are read: row numbers, columns and keys stand in them (warnings.py).
     "lc_messages": "en_US",
@@ -51,6 +53,9 @@ LOADER_SESSION = {
     # An orphaned transaction, whose client's machine vanished, gives its ledger row free after this (seconds).
     "wait_timeout": 120,
 }
+
+# Set by a statement of its own; the name is MySQL's, MariaDB has it since 11.1.
+ISOLATION = "transaction_isolation"
 
 # The list of warnings is cut there; at most 65,535 (manual, Server System Variables).
 MAX_ERROR_COUNT = 65535
@@ -157,21 +162,29 @@ def connect(address: Address) -> Iterator[Connection]:
 
 
 @contextmanager
-def connect_loader(address: Address, read_timeout: int = READ_TIMEOUT) -> Iterator[LoaderConnection]:
+def connect_loader(
+    address: Address, read_timeout: int = READ_TIMEOUT, session: Mapping[str, int | str] = MappingProxyType({})
+) -> Iterator[LoaderConnection]:
     """A fresh connection for loading: no autocommit, session as LOADER_SESSION; closed at the end, which rolls back.
 
-    `read_timeout`: seconds that a statement may take without a word from the server.
+    `read_timeout`: seconds that a statement may take without a word from the server. `session`: variables that this
+    import sets besides, or instead (ImportPlan.session).
     """
     options = {**_options(address), "read_timeout": read_timeout}
     with explain(str(address)):
         connection = LoaderConnection(**options, client_flag=CLIENT.LOCAL_FILES, autocommit=False)
     with closing(connection), explain(str(address)):
         _insist_on_tls(connection, address)
-        settings = ", ".join(f"SESSION {name} = %s" for name in LOADER_SESSION)
-        execute(connection, f"SET {settings}", tuple(LOADER_SESSION.values()))
-        execute(connection, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+        _set_session(connection, {**LOADER_SESSION, ISOLATION: "READ-COMMITTED", **session})
         _see_all_warnings(connection)
         yield connection
+
+
+def _set_session(connection: Connection, variables: dict[str, int | str]) -> None:
+    level = str(variables.pop(ISOLATION)).replace("-", " ")
+    settings = ", ".join(f"SESSION {name} = %s" for name in variables)
+    execute(connection, f"SET {settings}", tuple(variables.values()))
+    execute(connection, f"SET SESSION TRANSACTION ISOLATION LEVEL {level}")
 
 
 def cipher(connection: Connection) -> str:

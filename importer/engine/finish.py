@@ -54,7 +54,7 @@ def finish(work: Finish, watch: Watch) -> Tally:
     Raises Problem, also for a duplicate that is to fail; whatever is raised, the target's table is as it was, except
     where the connection was lost during COMMIT or RENAME: the next attempt finds out.
     """
-    with connect_loader(work.address, READ_TIMEOUT) as connection:
+    with connect_loader(work.address, READ_TIMEOUT, work.plan.session) as connection:
         watch.on_connect(connection.thread_id())
         if work.staged.mode in modes.MERGING:
             return _merge(connection, work)

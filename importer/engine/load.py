@@ -17,6 +17,7 @@ from importer.engine.connection import Address, Connection, LoaderConnection, co
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem, TargetProblem
 from importer.engine.isolate import Findings, Isolation, Statements
+from importer.engine.locking import begin
 from importer.engine.methods import load_data_local
 from importer.engine.options import Options
 from importer.engine.outcome import Outcome
@@ -97,7 +98,7 @@ def load_chunk(work: Work, watch: Watch) -> Outcome:
     kept, except where the connection was lost during COMMIT: the next attempt's ledger row tells then.
     """
     stopwatch = Stopwatch()
-    with open_source(work.path) as fd, connect_loader(work.address) as connection:
+    with open_source(work.path) as fd, connect_loader(work.address, session=work.plan.session) as connection:
         watch.on_connect(connection.thread_id())
         if work.first:
             ledger.create(connection)
@@ -107,7 +108,7 @@ def load_chunk(work: Work, watch: Watch) -> Outcome:
         if work.plan.staged and work.plan.staged.numbered:
             staging.number_rows(connection, work.chunk.number)
         stopwatch.lap("connect")
-        execute(connection, "START TRANSACTION")
+        begin(connection, work.plan)
         if not ledger.enter(connection, _entry(work)):
             execute(connection, "ROLLBACK")
             return _already(connection, work, stopwatch.timings)

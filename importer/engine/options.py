@@ -5,6 +5,8 @@ from typing import Any
 
 from importer.engine import modes
 from importer.engine.errors import Problem
+from importer.engine.session import ISOLATIONS, SESSION_VARIABLES
+from importer.engine.variables import values
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Options:
     loads a copy in the order of the primary key. `partitions` (by hash) are of a table that mode create makes;
     `load_as` "myisam" stages rows in a MyISAM table that is converted at the end.
 
-    What is set for it: `unique_checks`, `foreign_key_checks`, `isolation` ("" leaves it as the server has it),
+    What is set for it: `unique_checks`, `foreign_key_checks`, `isolation` ("" is READ-COMMITTED),
     `lock_table` and the variables in `session` for each loading session; those in `server_variables` for the whole
     server while the import runs, which are then put back.
     """
@@ -78,7 +80,7 @@ OFFERED: dict[str, tuple[str, ...]] = {
     "foreign_keys": ("keep",),
     "sort": ("auto", "keep"),
     "load_as": ("innodb",),
-    "isolation": ("",),
+    "isolation": ("", *ISOLATIONS),
 }
 
 
@@ -88,6 +90,7 @@ def check_options(options: Options) -> None:
         asked = getattr(options, name)
         if asked not in offered:
             raise Problem(f"{name} is {asked!r}.", advice=f"Choose one of {', '.join(offered)}.")
+    values(options.session, SESSION_VARIABLES, "The session variable")
     limited = options.max_rejects is not None or options.max_reject_percent is not None
     if limited and options.on_error != "reject":
         raise Problem(

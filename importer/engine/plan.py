@@ -1,6 +1,6 @@
 """What will be done and why: values, which the planner makes and everybody else follows."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from importer.engine.exactness import Exactness
@@ -50,6 +50,10 @@ class ImportPlan:
     staged: Staged | None = None
     # What is read back of each chunk, if all of it is to be compared with the file (Options.verify).
     readback: Readback | None = None
+    # Variables of each loading session, besides connection.LOADER_SESSION or instead of what stands there.
+    session: dict[str, int | str] = field(default_factory=dict)
+    # Each chunk holds the table, and the ledger, alone (engine/locking.py).
+    lock_table: bool = False
 
     @property
     def numbers(self) -> tuple[str, ...]:

@@ -118,6 +118,31 @@ class TestObstacles:
         assert plan(of=table(column("a"), numbered, column("d", nullable=False, default="x")))
 
 
+class TestLock:
+    def test_is_for_one_session(self):
+        made = plan(options=Options(lock_table=True))
+        assert (made.lock_table, made.parallelism) == (True, 1)
+        assert made.session == {"lock_wait_timeout": 50}
+
+    @pytest.mark.parametrize(
+        ("of", "asked", "said"),
+        [
+            (table(triggers=("log_it",)), {}, "foreign keys or triggers .log_it."),
+            (table(), {"parallelism": 2}, "Only one session"),
+            (table(), {"mode": "atomic"}, "guard the staging table"),
+        ],
+    )
+    def test_is_refused(self, of: Table, asked: dict, said: str):
+        with pytest.raises(Problem, match=said):
+            plan(of=of, options=Options(lock_table=True, **asked))
+
+
+@pytest.mark.parametrize(("mode", "wsrep", "said"), [("replace", "OFF", "empty table"), ("append", "ON", "every node")])
+def test_a_load_kept_from_the_binary_log_is_refused_where_others_would_lose_by_it(mode: str, wsrep: str, said: str):
+    with pytest.raises(Problem, match=said):
+        plan(options=Options(mode=mode, session={"sql_log_bin": "0"}), on=server(wsrep_on=wsrep))
+
+
 class TestReasons:
     def test_what_holds_back_is_marked(self):
         keys = (Key("PRIMARY", ("a",), True), Key("k", ("a",), False))

@@ -26,6 +26,7 @@ TRIALS = {
     "CREATE": "CREATE TABLE {table} LIKE {table}_too",
     "ALTER": "ALTER TABLE {table} ADD COLUMN a INT",
     "DROP": "DROP TABLE {table}",
+    "LOCK TABLES": "LOCK TABLES {table} WRITE",
 }
 
 

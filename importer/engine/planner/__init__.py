@@ -1,7 +1,7 @@
 """From a file, a table, a server and what was asked for to a plan, with the reason for each choice.
 
-One file for each decision: method, statements, chunks; `refusals` forbid, the others explain. All of them look at the
-same Case.
+One file for each decision: method, statements, chunks, sessions; `refusals` forbid, the others explain. All of them
+look at the same Case.
 """
 
 from collections.abc import Sequence
@@ -20,6 +20,7 @@ from importer.engine.planner.keeping import keeping_reasons
 from importer.engine.planner.method import choose_method
 from importer.engine.planner.reading import reading_reasons
 from importer.engine.planner.refusals import check_server, check_table
+from importer.engine.planner.sessions import check_session, session, session_reasons
 from importer.engine.planner.statements import numbering_reasons, statements
 from importer.engine.readback import Readback
 from importer.engine.server import Server
@@ -55,6 +56,7 @@ def make_plan(
     check_mapping(mapping, table, fillings)
     case = Case(data_bytes, dialect, table, mapping, fillings, options, server, packing, job, around, create)
     modes.check_mode(options.mode, options.on_duplicate, table, around, case.columns)
+    check_session(case)
     staged = _staged(case)
     method, method_reason = choose_method(case)
     at_once = parallelism(case)
@@ -73,6 +75,7 @@ def make_plan(
             *reading_reasons(case),
             parallelism_reason(case, at_once),
             chunks_reason(case, most_bytes),
+            *session_reasons(case),
             *keeping_reasons(case),
             *holding_reasons(case),
             *numbering_reasons(case),
@@ -80,6 +83,8 @@ def make_plan(
         exactness=_exactness(case),
         readback=_readback(case),
         ordered=options.ordered,
+        session=session(case),
+        lock_table=options.lock_table,
         staged=staged,
         sources=tuple(sorted({each.source for each in fillings} - {"text"})),
     )

@@ -17,7 +17,7 @@ MOST_PARALLELISM = 64
 
 def parallelism(case: Case) -> int:
     """How many chunks load at once."""
-    if case.options.ordered:
+    if case.options.ordered or case.options.lock_table:
         return 1
     return _within(case.options.parallelism or _best_parallelism(case), 1, MOST_PARALLELISM)
 
@@ -44,6 +44,8 @@ def parallelism_reason(case: Case, parallelism: int) -> Reason:
     if options.ordered:
         kept = "first" if options.on_duplicate == "skip" else "last"
         return Reason("One chunk after another", f"of rows with one key, the {kept} in the file stays", holds_back=True)
+    if options.lock_table:
+        return Reason("One chunk after another", "each holds the table's lock", holds_back=True)
     if options.parallelism:
         why = "as asked"
     elif parallelism == 1:

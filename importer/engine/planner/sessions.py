@@ -1,0 +1,151 @@
+"""What is set for each loading session, what each setting gives up, and where one of them is refused."""
+
+from collections.abc import Iterator
+
+from importer.engine.connection import ISOLATION
+from importer.engine.errors import Problem, TargetProblem
+from importer.engine.plan import Reason
+from importer.engine.planner.case import Case
+from importer.engine.session import SESSION_VARIABLES
+from importer.engine.sql import quote_name
+from importer.engine.table import Key
+from importer.engine.variables import Value, require_flavour, values
+
+# A LOCK TABLES waits for every other import on the target; by default the servers let it wait for a day or a year.
+LOCK_WAIT = 50  # seconds
+
+_LEVELS = {
+    "READ-UNCOMMITTED": "makes no difference: the load reads only its own rows",
+    "READ-COMMITTED": "locks no gaps between keys, so that chunks do not wait for each other",
+    "REPEATABLE-READ": "locks gaps between keys: chunks into one table wait for each other, or meet in deadlocks",
+    "SERIALIZABLE": "locks gaps between keys, and what is read: chunks wait for each other, or meet in deadlocks",
+}
+
+
+def session(case: Case) -> dict[str, Value]:
+    """The plan's session variables."""
+    options = case.options
+    found: dict[str, Value] = {"lock_wait_timeout": LOCK_WAIT} if options.lock_table else {}
+    found |= values(options.session, SESSION_VARIABLES, "The session variable")
+    if not options.unique_checks:
+        found["unique_checks"] = 0
+    if not options.foreign_key_checks:
+        found["foreign_key_checks"] = 0
+    if options.isolation:
+        found[ISOLATION] = options.isolation
+    return found
+
+
+def check_session(case: Case) -> None:
+    """Raise Problem for what would cost rows, or break a promise, on this server."""
+    options, server = case.options, case.server
+    require_flavour(options.session, SESSION_VARIABLES, server)
+    if server.mariadb and not (options.unique_checks or options.foreign_key_checks):
+        # facts.md, LOAD DATA LOCAL: with both off, one duplicate took 50 loaded rows and the ledger row with it.
+        raise Problem(
+            "With unique_checks and foreign_key_checks both off, MariaDB loses rows of an empty table in silence.",
+            advice="Leave one of them on.",
+        )
+    blind = "" if options.unique_checks else _blind_keys(case)
+    if blind and (options.on_duplicate != "fail" or options.mode == "upsert"):
+        raise Problem(
+            f"With unique_checks off the server does not see every duplicate in {blind}: it would store both rows"
+            " where one is to be skipped, replaced or changed.",
+            advice="Leave unique_checks on, or let duplicates fail in mode append.",
+        )
+    if options.session.get("sql_log_bin") == "0":
+        _check_unlogged(case)
+    if options.lock_table:
+        _check_lock(case)
+
+
+def _check_unlogged(case: Case) -> None:
+    if case.server.on("wsrep_on"):
+        raise TargetProblem("In a Galera cluster every node must get the rows.", advice="Leave sql_log_bin out.")
+    if case.options.mode in ("replace", "create"):
+        raise Problem(
+            "With sql_log_bin = 0 the replicas would put an empty table in the place of theirs.",
+            advice="Leave sql_log_bin out, or choose mode append.",
+        )
+
+
+def _check_lock(case: Case) -> None:
+    table, around = case.table, case.around
+    if case.staged:
+        raise Problem(
+            "A lock would guard the staging table, which nobody else uses.",
+            advice="Leave lock_table out, or choose mode append.",
+        )
+    if (case.options.parallelism or 1) > 1:
+        raise Problem("Only one session can hold the table's lock.", advice="Leave parallelism out, or lock_table.")
+    more = (*around.foreign_keys, *around.referenced_by, *around.triggers, *table.triggers)
+    if more:
+        raise TargetProblem(
+            f"{table.name} has foreign keys or triggers ({', '.join(dict.fromkeys(more))}), which use other tables;"
+            " a session that holds locks may use none but those that it has locked.",
+            advice="Leave lock_table out.",
+        )
+
+
+def session_reasons(case: Case) -> Iterator[Reason]:
+    """What was asked for of the sessions, with what it gives up."""
+    options = case.options
+    if not options.unique_checks:
+        yield Reason("unique_checks is off", _unique_checks(case))
+    if not options.foreign_key_checks:
+        yield Reason("foreign_key_checks is off", _foreign_key_checks(case))
+    if options.isolation:
+        yield Reason(f"Isolation level {options.isolation}", f"as asked; it {_LEVELS[options.isolation]}")
+    if options.lock_table:
+        yield Reason(
+            "The table is locked by each chunk",
+            "as asked: nobody else reads or writes it meanwhile; the ledger is locked, too, so that other imports on"
+            " this target wait for each chunk",
+        )
+    for name, value in sorted(options.session.items()):
+        variable = SESSION_VARIABLES[name]
+        gives_up = f"; gives up: {variable.gives_up}" if variable.gives_up else ""
+        yield Reason(f"{name} = {value} in each session", f"as asked: {variable.does}{gives_up}")
+    if case.server.mariadb and (case.staged or case.table.rows_estimate == 0) and options.unique_checks:
+        yield Reason(
+            "MariaDB's bulk load into an empty table is not used",
+            "with both checks off it is fast, but one duplicate loses rows that the server has reported as loaded",
+        )
+
+
+def _unique_checks(case: Case) -> str:
+    if not _secondary(case):
+        return "changes nothing here: the table has no unique key but the primary, which is checked all the same"
+    if not _blind_keys(case):
+        return "changes nothing here: this server has no change buffer in use, so it checks every key all the same"
+    key = _secondary(case)[0]
+    names, table = ", ".join(map(quote_name, key.columns)), quote_name(case.table.name)
+    return (
+        f"spares reading index pages; gives up that a duplicate in {_blind_keys(case)} is found: both rows stay, and"
+        f" the key is broken. Look afterwards: SELECT {names} FROM {table} IGNORE INDEX ({quote_name(key.name)})"
+        f" GROUP BY {names} HAVING COUNT(*) > 1"
+    )
+
+
+def _foreign_key_checks(case: Case) -> str:
+    if not case.around.foreign_keys:
+        return "changes nothing here: the table has no foreign key"
+    keys = ", ".join(case.around.foreign_keys)
+    return f"gives up that a row without its parent ({keys}) is refused: it stays, and nothing checks it later"
+
+
+def _secondary(case: Case) -> list[Key]:
+    """The unique keys that are not the primary one."""
+    return [key for key in case.table.keys if key.unique and key.name != "PRIMARY"]
+
+
+def _blind_keys(case: Case) -> str:
+    """The unique keys whose duplicates the change buffer hides from the server with unique_checks off; "" for none.
+
+    Measured on both (facts.md, Session settings). Those that lie in the buffer pool are found, others are not.
+    """
+    # MariaDB has no change buffer since 11.0; where MySQL does not show the variable, there may be one.
+    buffering = case.server.variables.get("innodb_change_buffering", "none" if case.server.mariadb else "unknown")
+    if buffering in ("none", "deletes", "purges"):
+        return ""
+    return ", ".join(key.name for key in _secondary(case))
