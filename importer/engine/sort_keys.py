@@ -1,0 +1,219 @@
+"""The keys that records are sorted by: bytes whose order is nearly that of the primary key on the server.
+
+Nearly is enough: the order is for the server's sake, which then fills one page after the other; what is loaded does not
+depend on it. So letters of texts compare without case but otherwise by their bytes, whatever the collation, and only
+their first TEXT_BYTES count.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from importer.engine.blocks import Block, read_exactly
+from importer.engine.dialect import Dialect
+from importer.engine.errors import Problem
+from importer.engine.exactness.cells import PADDING, Page
+from importer.engine.exactness.layout import lay_out
+from importer.engine.mapping import ColumnMapping
+from importer.engine.records import fields
+from importer.engine.table import Column, Table
+
+TEXT_BYTES = 32
+# Columns after this many bytes of key no longer matter for which page a row goes to.
+ENOUGH_BYTES = 48
+MOST_DIGITS = 20
+
+_INTEGERS = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint", "year"})
+_DECIMALS = frozenset({"decimal", "float", "double"})
+_LETTERS = frozenset({"char", "varchar", "tinytext", "text", "enum"})
+# ISO dates and times order as their texts do.
+_TEXTS = frozenset({"binary", "varbinary", "date", "datetime", "timestamp", "time", "uuid", "inet6"})
+_SIGN = np.uint64(1 << 63)
+
+
+class Unsortable(Problem):
+    """Records cannot be put in the order of the primary key; `what` says why."""
+
+
+@dataclass(frozen=True)
+class KeyPart:
+    """A column of the key: the field (from 0) that goes into it, and how it orders: one of the kinds below."""
+
+    field: int
+    kind: str  # integer, unsigned, decimal, letters, text
+
+    def width(self) -> int:
+        """How many bytes of key it makes."""
+        return {"integer": 8, "unsigned": 8, "decimal": 16}.get(self.kind, TEXT_BYTES)
+
+
+@dataclass(frozen=True)
+class SortKey:
+    """What records of `fields` fields are sorted by; `columns` are the names for people."""
+
+    columns: tuple[str, ...]
+    parts: tuple[KeyPart, ...]
+    fields: int
+
+    @property
+    def dtype(self) -> Any:
+        """Of one key as numpy has it: a number if it is one, else so many bytes."""
+        width = sum(part.width() for part in self.parts)
+        return np.dtype(np.uint64) if width == 8 else np.dtype(f"S{width}")
+
+    @classmethod
+    def of(cls, table: Table, mapping: Sequence[ColumnMapping]) -> "SortKey":
+        """By the table's primary key. Raises Unsortable if it has none, or the file does not have its first column."""
+        primary = next((key for key in table.keys if key.name == "PRIMARY"), None)
+        if not primary:
+            raise Unsortable(f"{table.name} has no primary key.")
+        parts: list[KeyPart] = []
+        names: list[str] = []
+        for name in primary.columns:
+            part = _part(table.column(name), mapping)
+            if not part or sum(each.width() for each in parts) >= ENOUGH_BYTES:
+                break
+            parts.append(part)
+            names.append(name)
+        if not parts:
+            raise Unsortable(f"{primary.columns[0]}, with which the primary key begins, is not in the file as it is.")
+        return cls(tuple(names), tuple(parts), len(mapping))
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "SortKey":
+        parts = tuple(KeyPart(**each) for each in values["parts"])
+        return cls(tuple(values["columns"]), parts, values["fields"])
+
+    def keys(self, fd: int, block: Block, dialect: Dialect) -> tuple[Any, Any]:
+        """The key of each record of the block, blank lines among them, and whether it has one, as arrays.
+
+        One with another number of fields or with something else than a number where one belongs has none.
+        """
+        records = block.ends.count(0, block.size)
+        keys, known = np.zeros(records, self.dtype), np.zeros(records, bool)
+        layout = lay_out(block, dialect, self.fields) if block.data else None
+        if layout:
+            view, numbers = layout.page.view, slice(None) if layout.rows is None else layout.rows
+            cells = [(layout.starts[part.field], layout.ends[part.field]) for part in self.parts]
+        else:
+            view, cells, numbers = self._one_by_one(fd, block, dialect)
+        if len(cells[0][0]):
+            keys[numbers], known[numbers] = self._keys(view, cells)
+        return keys, known
+
+    def _keys(self, view: Any, cells: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+        made = [_ENCODE[part.kind](view, *cell) for part, cell in zip(self.parts, cells, strict=True)]
+        whole = np.ascontiguousarray(np.hstack([key for key, _ in made]))
+        known = np.logical_and.reduce([known for _, known in made])
+        if self.dtype == np.uint64:
+            return whole.view(">u8").ravel().astype(np.uint64), known
+        return whole.view(self.dtype).ravel(), known
+
+    def _one_by_one(self, fd: int, block: Block, dialect: Dialect) -> tuple[Any, list[tuple[Any, Any]], Any]:
+        """The same cells of a block that cannot be laid out, in bytes of their own."""
+        data = block.data or read_exactly(fd, block.size, block.offset)
+        ends = block.ends.listed().tolist()
+        found: list[list[bytes]] = []
+        numbers: list[int] = []
+        for number, (low, high) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
+            values = fields(data[low:high], dialect)
+            if len(values) == self.fields:
+                found.append([values[part.field][: 2 * TEXT_BYTES] for part in self.parts])
+                numbers.append(number)
+        lengths = np.array([[len(value) for value in row] for row in found], np.int64).reshape(-1, len(self.parts))
+        page = Page.of(b"".join(value for row in found for value in row))
+        stops = PADDING + np.cumsum(lengths.ravel()).reshape(lengths.shape)
+        starts = stops - lengths
+        return page.view, [(starts[:, at], stops[:, at]) for at in range(len(self.parts))], np.array(numbers, np.int64)
+
+
+def _part(column: Column, mapping: Sequence[ColumnMapping]) -> KeyPart | None:
+    """The part of the key that a column makes; None where its values are not as they stand in the file."""
+    kind = _kind(column)
+    for number, each in enumerate(mapping):
+        if each.column.lower() == column.name.lower():
+            return KeyPart(number, kind) if kind and not (each.transforms or each.datetime_format) else None
+    return None
+
+
+def _kind(column: Column) -> str:
+    if column.kind in _INTEGERS:
+        return "unsigned" if "unsigned" in column.type.lower() else "integer"
+    if column.kind in _DECIMALS:
+        return "decimal"
+    if column.kind in _LETTERS:
+        return "letters"
+    return "text" if column.kind in _TEXTS else ""
+
+
+def _text(view: Any, starts: Any, ends: Any) -> tuple[Any, Any]:
+    """The first bytes of each cell, filled up with zeros."""
+    at = starts[:, None] + np.arange(TEXT_BYTES)
+    inside = at < ends[:, None]
+    return np.where(inside, view[np.minimum(at, len(view) - 1)], 0).astype(np.uint8), np.ones(len(starts), bool)
+
+
+def _letters(view: Any, starts: Any, ends: Any) -> tuple[Any, Any]:
+    """The same with small letters as capital ones, as most collations have it."""
+    key, known = _text(view, starts, ends)
+    key[(key >= ord("a")) & (key <= ord("z"))] -= 32
+    return key, known
+
+
+def _magnitude(view: Any, starts: Any, ends: Any) -> tuple[Any, Any, Any]:
+    """The number that each cell writes in digits, without its sign; whether it has a minus; whether it has digits only.
+
+    Spaces count as zeros: those before the digits change nothing. So does nothing at all.
+    """
+    while (blank := (view[starts] == ord(" ")) & (starts < ends)).any():
+        starts = starts + blank
+    first = view[starts]
+    negative = (first == ord("-")) & (ends > starts)
+    starts = starts + (negative | ((first == ord("+")) & (ends > starts)))
+    lengths = ends - starts
+    known = lengths <= MOST_DIGITS
+    value = np.zeros(len(starts), np.uint64)
+    for place in range(min(int(lengths.max(initial=0)), MOST_DIGITS), 0, -1):
+        at = ends - place
+        digit = view[at] - np.uint8(ord("0"))
+        inside = at >= starts
+        blank = ~inside | (digit == (ord(" ") - ord("0")) % 256)
+        known &= (digit <= 9) | blank
+        value = value * np.uint64(10) + np.where(blank, 0, digit).astype(np.uint64)
+    return value, negative, known
+
+
+def _bytes_of(numbers: Any) -> Any:
+    return np.ascontiguousarray(numbers.astype(">u8")).view(np.uint8).reshape(-1, 8)
+
+
+def _unsigned(view: Any, starts: Any, ends: Any) -> tuple[Any, Any]:
+    value, negative, known = _magnitude(view, starts, ends)
+    return _bytes_of(value), known & ~negative & (ends > starts)
+
+
+def _integer(view: Any, starts: Any, ends: Any) -> tuple[Any, Any]:
+    value, negative, known = _magnitude(view, starts, ends)
+    return _bytes_of(np.where(negative, _SIGN - value, _SIGN + value)), known & (ends > starts)
+
+
+def _decimal(view: Any, starts: Any, ends: Any) -> tuple[Any, Any]:
+    """The whole part as a number, then the first digits after the point; negative ones the other way round."""
+    at = starts[:, None] + np.arange(TEXT_BYTES)
+    point = (view[np.minimum(at, len(view) - 1)] == ord(".")) & (at < ends[:, None])
+    stops = np.where(point.any(axis=1), starts + point.argmax(axis=1), ends)
+    value, negative, known = _magnitude(view, starts, stops)
+    after = np.minimum(stops + 1, ends)
+    digits = _text(view, after, ends)[0][:, :8]
+    known &= (ends > starts) & ((digits == 0) | ((digits >= ord("0")) & (digits <= ord("9")))).all(axis=1)
+    key = np.hstack([_bytes_of(value | _SIGN), digits])
+    key[negative] ^= 0xFF
+    return key, known
+
+
+_ENCODE = {"text": _text, "letters": _letters, "integer": _integer, "unsigned": _unsigned, "decimal": _decimal}

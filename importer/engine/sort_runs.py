@@ -1,0 +1,163 @@
+"""Records on their way through a sort: in memory, and in files without a name on the disk."""
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from importer.engine.blocks import Block, read_exactly
+from importer.engine.dialect import Dialect
+from importer.engine.lines import line_end_positions
+from importer.engine.places import NUMBERS
+from importer.engine.sort_keys import SortKey
+
+LENGTH = np.dtype(np.uint32)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Records with their keys, their lengths and their places (row, line, offset), as arrays.
+
+    Each begins in `data` at its number in `starts`.
+    """
+
+    keys: Any
+    lengths: Any
+    places: Any
+    starts: Any
+    data: bytes
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def records(self, which: Any) -> list[bytes]:
+        """The bytes of the records with these numbers."""
+        starts = self.starts[which]
+        ends = starts + self.lengths[which]
+        return list(map(self.data.__getitem__, map(slice, starts.tolist(), ends.tolist())))
+
+    def taken(self, which: Any) -> "Run":
+        """The records with these numbers, in this order, in bytes of their own."""
+        lengths = self.lengths[which]
+        return Run(self.keys[which], lengths, self.places[which], _starts(lengths), b"".join(self.records(which)))
+
+    def part(self, low: int, high: int) -> "Run":
+        """The records from `low` to `high`; they must lie on end."""
+        first = int(self.starts[low])
+        data = self.data[first : int(self.starts[high - 1]) + int(self.lengths[high - 1])]
+        starts = self.starts[low:high] - first
+        return Run(self.keys[low:high], self.lengths[low:high], self.places[low:high], starts, data)
+
+    @classmethod
+    def of_block(cls, fd: int, block: Block, dialect: Dialect, key: SortKey, row: int) -> tuple["Run", Any]:
+        """The rows of a block, the first of which is number `row`, in the file's order; and which have a key."""
+        keys, known = key.keys(fd, block, dialect)
+        data = block.data or read_exactly(fd, block.size, block.offset)
+        ends = np.asarray(block.ends.listed(), np.int64)
+        starts = np.concatenate(([0], ends[:-1]))
+        is_row = block.row_numbers() >= 0
+        view = np.frombuffer(data, np.uint8, block.size)
+        lines = block.first_line + np.searchsorted(line_end_positions(view, dialect.line_end), starts)
+        rows = row + np.cumsum(is_row) - 1
+        places = np.stack([rows, lines, starts + block.offset], axis=1)
+        run = cls(keys, (ends - starts).astype(LENGTH), places, starts, data)
+        if is_row.all():
+            return run, known
+        return cls(keys[is_row], run.lengths[is_row], places[is_row], starts[is_row], data), known[is_row]
+
+    @classmethod
+    def joined(cls, runs: list["Run"]) -> "Run":
+        """All records of several runs."""
+        if len(runs) == 1:
+            return runs[0]
+        before = np.cumsum([0, *(len(run.data) for run in runs[:-1])])
+        return cls(
+            np.concatenate([run.keys for run in runs]),
+            np.concatenate([run.lengths for run in runs]),
+            np.concatenate([run.places for run in runs]),
+            np.concatenate([run.starts + low for run, low in zip(runs, before, strict=True)]),
+            b"".join(run.data for run in runs),
+        )
+
+
+def _starts(lengths: Any) -> Any:
+    """Where records of these lengths begin that lie on end."""
+    return np.cumsum(lengths, dtype=np.int64) - lengths
+
+
+@dataclass
+class Bucket:
+    """Records of a range of keys, run after run in a file; `alike`: all have the same key.
+
+    The file has no name, so it is gone with the process, however that ends.
+    """
+
+    folder: Path
+    key: Any  # the type of a key, and of a number of a place
+    place: Any
+    alike: bool = False
+    size: int = 0
+    rows: int = 0
+    runs: list[tuple[int, int]] = field(default_factory=list)  # of each the rows, and the bytes of its records
+    _file: IO[bytes] | None = None
+
+    def add(self, run: Run) -> None:
+        """Append records that lie on end."""
+        if not self._file:
+            self._file = tempfile.TemporaryFile(dir=self.folder)  # noqa: SIM115
+        for part in (run.keys, run.lengths, run.places.astype(self.place)):
+            self._file.write(np.ascontiguousarray(part).tobytes())
+        self._file.write(run.data)
+        self.rows += len(run)
+        self.size += len(run) * self._width + len(run.data)
+        self.runs.append((len(run), len(run.data)))
+
+    @property
+    def _width(self) -> int:
+        return int(self.key.itemsize + LENGTH.itemsize + NUMBERS * self.place.itemsize)
+
+    def each_run(self) -> Iterator[Run]:
+        """Run after run, in the order in which they were added."""
+        if not self._file:
+            return
+        self._file.flush()
+        at = 0
+        for rows, size in self.runs:
+            data = read_exactly(self._file.fileno(), rows * self._width + size, at)
+            at += len(data)
+            yield self._read(data, 0, rows)
+
+    def whole(self) -> Run:
+        """All of it at once. There must be something in it."""
+        assert self._file
+        self._file.flush()
+        data, at = read_exactly(self._file.fileno(), self.size, 0), 0
+        found = []
+        for rows, size in self.runs:
+            found.append(self._read(data, at, rows))
+            at += rows * self._width + size
+        return Run(
+            np.concatenate([run.keys for run in found]),
+            np.concatenate([run.lengths for run in found]),
+            np.concatenate([run.places for run in found]),
+            np.concatenate([run.starts for run in found]),
+            data,
+        )
+
+    def _read(self, data: bytes, at: int, rows: int) -> Run:
+        """The run that lies at `at`, with starts in all of `data`."""
+        keys = np.frombuffer(data, self.key, rows, at)
+        at += keys.nbytes
+        lengths = np.frombuffer(data, LENGTH, rows, at)
+        at += lengths.nbytes
+        places = np.frombuffer(data, self.place, rows * NUMBERS, at).reshape(-1, NUMBERS)
+        return Run(keys, lengths, places, _starts(lengths) + at + places.nbytes, data)
+
+    def close(self) -> None:
+        """Give its room on the disk back."""
+        if self._file:
+            self._file.close()
+            self._file = None

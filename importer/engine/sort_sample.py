@@ -1,0 +1,96 @@
+"""What a few places of a file tell about its keys: the borders of equal shares, and whether they are in order."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from importer.engine.blocks import Block, read_exactly
+from importer.engine.boundaries import find_ends
+from importer.engine.dialect import Dialect
+from importer.engine.sort_keys import SortKey
+from importer.engine.walk import RECORD_ENDS
+
+WINDOWS = 64
+WINDOW_BYTES = 32 * 1024
+# The share of all keys that the middle four fifths of a window's lie among: about 0 where the file is in order, about
+# 0.8 where it is shuffled.
+NEARLY = 0.2
+
+
+@dataclass(frozen=True)
+class KeyOrder:
+    """How far records are from the order of their keys, as a sample tells.
+
+    `ascending` is the share of neighbours that are in order, `spread` the share of all keys that lie between those of
+    records that lie together.
+    """
+
+    ascending: float
+    spread: float
+
+    @property
+    def fits(self) -> bool:
+        """Whether what is loaded together goes into pages that lie together."""
+        return self.spread < NEARLY
+
+    @property
+    def said(self) -> str:
+        """In words: `in order`, `nearly in order`, `not in order`."""
+        if not self.fits:
+            return "not in order"
+        return "in order" if self.ascending == 1 else "nearly in order"
+
+
+def key_order(fd: int, dialect: Dialect, key: SortKey, start: int, end: int) -> KeyOrder | None:
+    """The order of the records in [start, end) of an open file; None if too few of them have a key.
+
+    Falling keys are no order: the servers fill pages well in the other direction only.
+    """
+    windows = [keys for keys in _windows(fd, dialect, key, start, end) if len(keys) > 1]
+    if not windows:
+        return None
+    together = np.concatenate(windows)
+    _, ranks = np.unique(together, return_inverse=True)
+    most = max(1, int(ranks.max()))
+    parts = np.split(ranks, np.cumsum([len(keys) for keys in windows])[:-1])
+    spans = [(np.quantile(part, 0.9) - np.quantile(part, 0.1)) / most for part in parts]
+    return KeyOrder(float(np.mean(ranks[1:] >= ranks[:-1])), float(np.mean(spans)))
+
+
+def sampled_keys(fd: int, dialect: Dialect, key: SortKey, start: int, end: int) -> Any:
+    """Keys from all over [start, end) of an open file, as an array."""
+    return np.concatenate([np.empty(0, key.dtype), *_windows(fd, dialect, key, start, end)])
+
+
+def _windows(fd: int, dialect: Dialect, key: SortKey, start: int, end: int) -> list[Any]:
+    """The keys of the records of each window, in the file's order.
+
+    A window may begin inside quotes; what is then taken for records tells little, and does no harm.
+    """
+    count = max(1, min(WINDOWS, (end - start) // WINDOW_BYTES))
+    found = []
+    for number in range(count):
+        at = start + (end - start) * number // count
+        data = read_exactly(fd, min(WINDOW_BYTES, end - at), at)
+        if number:
+            first_end = re.search(RECORD_ENDS[dialect.line_end], data)
+            data = data[first_end.end() :] if first_end else b""
+        ends = find_ends(data, dialect, final=False) if data else None
+        if ends and ends.size:
+            keys, known = key.keys(fd, Block(at, 1, ends.size, 0, ends, data), dialect)
+            found.append(keys[known])
+    return found
+
+
+def borders(sample: Any, shares: int) -> tuple[Any, Any]:
+    """Keys that cut what the sample is of into about equal `shares`, ascending; and which of them are so frequent that
+    they make a share by themselves.
+    """
+    if not len(sample) or shares < 2:
+        return sample[:0], np.zeros(0, bool)
+    ordered = np.sort(sample)
+    cuts = ordered[(np.arange(1, shares) * len(ordered)) // shares]
+    values, counts = np.unique(cuts, return_counts=True)
+    return values, counts > 1

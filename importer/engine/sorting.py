@@ -1,0 +1,238 @@
+"""A copy of a file with its records in the order of a key: an external sort in bounded memory.
+
+Two passes. The first spreads the records over buckets, each for a range of keys, whose borders come from a sample; the
+second sorts one bucket after the other. Records with the same key keep the file's order, and no byte of a record
+changes.
+
+Records without a key (another number of fields, something else than a number where one belongs) come after all others,
+and the last record stays the last if it has no line end. Blank lines that are no records are left out.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from importer.engine.blocks import blocks, end_of_records, pieces
+from importer.engine.boundaries import first_record
+from importer.engine.dialect import ANY_LINE_END, Dialect
+from importer.engine.flaws import problem
+from importer.engine.places import head, number_bytes
+from importer.engine.sizes import MIB
+from importer.engine.sort_keys import SortKey, Unsortable
+from importer.engine.sort_runs import Bucket, Run
+from importer.engine.sort_sample import borders, sampled_keys
+from importer.engine.stray import STRAY, UNCLOSED, Flaw
+
+ROWS_AT_ONCE = 8192
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bytes that are sorted at once: of the file before they are spread, of a bucket as planned and as it may become;
+    and how many buckets there are at most.
+
+    With these a process takes 30 MB more than before (bench.sorting).
+    """
+
+    unit: int = 2 * MIB
+    bucket: int = 8 * MIB
+    largest_bucket: int = 16 * MIB
+    buckets: int = 256
+
+
+@dataclass(frozen=True)
+class Source:
+    """The records that are to be sorted: from byte `start` of an open file, on line `first_line`, to byte `end`.
+
+    `tolerate`: records that cannot be read safely are rows all the same.
+    """
+
+    fd: int
+    dialect: Dialect
+    start: int
+    first_line: int
+    end: int
+    tolerate: bool = False
+
+
+def sort_records(
+    source: Source,
+    key: SortKey,
+    out: IO[bytes],
+    places: IO[bytes],
+    folder: Path,
+    on_progress: Callable[[float], None] = lambda _: None,
+    limits: Limits | None = None,
+) -> int:
+    """Write what comes before the records, and then the records in order; and their places. How many there are.
+
+    Buckets lie in `folder`, without names. `on_progress` is told the share of the work that is done, every few MiB; it
+    may raise to end it. Raises Unsortable where a quote leaves it uncertain where records end, else as scan() does, and
+    OSError.
+    """
+    sort = _Sort(source, key, out, places, folder, on_progress, limits or Limits())
+    try:
+        return sort.run()
+    finally:
+        sort.close()
+
+
+class _Sort:
+    def __init__(
+        self,
+        source: Source,
+        key: SortKey,
+        out: IO[bytes],
+        places: IO[bytes],
+        folder: Path,
+        on_progress: Callable[[float], None],
+        limits: Limits,
+    ) -> None:
+        self._source, self._key, self._out, self._places = source, key, out, places
+        self._folder, self._on_progress, self._limits = folder, on_progress, limits
+        self._end = end_of_records(source.fd, source.dialect, source.start, source.end)
+        self._place = np.dtype(f"<u{number_bytes(source.end)}")
+        self._rows = self._written = 0
+        self._open: list[Bucket] = []
+
+    def run(self) -> int:
+        source = self._source
+        for piece in pieces(source.fd, 0, source.start):
+            self._out.write(piece)
+        self._places.write(head(self._place.itemsize))
+        size = self._end - source.start
+        shares = min(self._limits.buckets, size // self._limits.bucket + 1)
+        sample = sampled_keys(source.fd, source.dialect, self._key, source.start, self._end) if size else None
+        spread = _Spread(self._bucket, *borders(sample, shares)) if size else None
+        first, keyless, last = self._bucket(), self._bucket(), self._bucket()
+        for run, known in self._units():
+            last_one = np.zeros(len(run), bool)
+            last_one[-1] = self._ends_without_line_end(run)
+            # In a dialect of any line end, an LF alone after a CR would be one line end with it.
+            lf = self._begin_with_lf(run) & ~last_one
+            for bucket, which in ((last, last_one), (first, lf), (keyless, ~(known | lf | last_one))):
+                if which.any():
+                    bucket.add(run.taken(np.flatnonzero(which)))
+            assert spread
+            spread.add(run, np.flatnonzero(known & ~(lf | last_one)))
+        for unsorted in first.each_run():
+            self._write(unsorted, np.arange(len(unsorted)))
+        for bucket in spread.buckets if spread else ():
+            self._put_in_order(bucket)
+        for bucket in (keyless, last):
+            for unsorted in bucket.each_run():
+                self._write(unsorted, np.arange(len(unsorted)))
+        return self._rows
+
+    def close(self) -> None:
+        for bucket in self._open:
+            bucket.close()
+
+    def _bucket(self, alike: bool = False) -> Bucket:
+        self._open.append(Bucket(self._folder, self._key.dtype, self._place, alike))
+        return self._open[-1]
+
+    def _units(self) -> Iterator[tuple[Run, Any]]:
+        """The rows in the file's order, some MiB at a time, and which of them have a key."""
+        source = self._source
+        parts: list[tuple[Run, Any]] = []
+        row = 1
+        for block in blocks(source.fd, source.dialect, source.start, source.first_line, self._end):
+            self._refuse(block.flaws)
+            run, known = Run.of_block(source.fd, block, source.dialect, self._key, row)
+            row += len(run)
+            if len(run):
+                parts.append((run, known))
+            if sum(len(run.data) for run, _ in parts) >= self._limits.unit:
+                yield _joined(parts)
+                parts = []
+                self._on_progress((block.offset - source.start) / (self._end - source.start) / 2)
+        if parts:
+            yield _joined(parts)
+
+    def _refuse(self, flaws: Sequence[Flaw]) -> None:
+        if not flaws:
+            return
+        if not self._source.tolerate:
+            raise problem(flaws[0], self._source.dialect.encoding)
+        for flaw in flaws:
+            if flaw.code in (STRAY, UNCLOSED):
+                # What comes after such a record decides where it ends, so it cannot be moved.
+                raise Unsortable(
+                    "A quote is not closed, or not doubled, so records cannot be moved.", where=f"line {flaw.line:,}"
+                )
+
+    def _ends_without_line_end(self, run: Run) -> bool:
+        """Whether the last of these records is the file's last and would go on if something came after it."""
+        offset, length = int(run.places[-1, 2]), int(run.lengths[-1])
+        if offset + length < self._end:
+            return False
+        [record] = run.records(np.array([len(run) - 1]))
+        return first_record(record + b"x", self._source.dialect, final=False)[1] != length
+
+    def _begin_with_lf(self, run: Run) -> Any:
+        if self._source.dialect.line_end != ANY_LINE_END:
+            return np.zeros(len(run), bool)
+        return np.frombuffer(run.data, np.uint8)[run.starts] == ord("\n")
+
+    def _put_in_order(self, bucket: Bucket) -> None:
+        """Write a bucket's records in order; one that has become too large is spread over smaller ones first."""
+        if bucket.alike:
+            for run in bucket.each_run():
+                self._write(run, np.arange(len(run)))
+        elif bucket.size > self._limits.largest_bucket:
+            for part in self._spread_again(bucket):
+                self._put_in_order(part)
+        elif bucket.rows:
+            run = bucket.whole()
+            self._write(run, np.argsort(run.keys, kind="stable"))
+        bucket.close()
+
+    def _spread_again(self, bucket: Bucket) -> list[Bucket]:
+        shares = min(self._limits.buckets, bucket.size // self._limits.bucket + 2)
+        sample = np.concatenate([run.keys[:: max(1, len(run) // 64)] for run in bucket.each_run()])
+        spread = _Spread(self._bucket, *borders(sample, shares))
+        for run in bucket.each_run():
+            spread.add(run, np.arange(len(run)))
+        bucket.close()
+        return spread.buckets
+
+    def _write(self, run: Run, order: Any) -> None:
+        """Append records in this order to the copy, and their places."""
+        for low in range(0, len(order), ROWS_AT_ONCE):
+            some = order[low : low + ROWS_AT_ONCE]
+            data = b"".join(run.records(some))
+            self._out.write(data)
+            self._places.write(run.places[some].astype(self._place).tobytes())
+            self._rows += len(some)
+            self._written += len(data)
+            self._on_progress(0.5 + self._written / (self._end - self._source.start) / 2)
+
+
+class _Spread:
+    """Buckets for the ranges of keys between these borders; `own`: which of them get a bucket for themselves."""
+
+    def __init__(self, bucket: Callable[[bool], Bucket], keys: Any, own: Any) -> None:
+        self._keys, self._own = keys, own
+        self.buckets = [bucket(False)]
+        for alone in own.tolist():
+            self.buckets += [bucket(True), bucket(False)] if alone else [bucket(False)]
+
+    def add(self, run: Run, which: Any) -> None:
+        """Put the records with these numbers into their buckets; within each they keep the file's order by key."""
+        if not len(which):
+            return
+        run = run.taken(which[np.argsort(run.keys[which], kind="stable")])
+        cuts = np.searchsorted(run.keys, self._keys)
+        behind = np.searchsorted(run.keys, self._keys[self._own], side="right")
+        cuts = np.sort(np.concatenate((cuts, behind))).tolist()
+        for bucket, low, high in zip(self.buckets, [0, *cuts], [*cuts, len(run)], strict=True):
+            if low < high:
+                bucket.add(run.part(low, high))
+
+
+def _joined(parts: list[tuple[Run, Any]]) -> tuple[Run, Any]:
+    return Run.joined([run for run, _ in parts]), np.concatenate([known for _, known in parts])
