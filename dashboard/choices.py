@@ -15,8 +15,7 @@ from importer.engine.dialect import LINE_ENDS, Dialect, from_written
 from importer.engine.errors import Problem
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.new_table import NewTable
-from importer.engine.options import Options
-from importer.engine.planner.chunks import MOST_PARALLELISM
+from importer.engine.options import MOST_PARALLELISM, Options
 from importer.engine.sizes import MIB
 from importer.engine.suggestions import MATCHES
 from importer.engine.table import Table

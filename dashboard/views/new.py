@@ -24,9 +24,8 @@ from importer.engine.connection import connect
 from importer.engine.dialect import LINE_ENDS, as_written
 from importer.engine.errors import Problem
 from importer.engine.modes import MODES
-from importer.engine.options import OFFERED
+from importer.engine.options import MOST_PARALLELISM, OFFERED
 from importer.engine.packed import WORDS
-from importer.engine.planner.chunks import MOST_PARALLELISM
 from importer.engine.suggestions import BY_NAME, BY_POSITION
 from importer.engine.table import list_tables
 from importer.models import ImportJob, MappingPreset, SourceFile, Target

@@ -21,7 +21,7 @@ class Problem(Exception):
 
     `what` happened, `where` (file, line, server...), and `advice`: what to do next. `retryable` tells whether the
     same step may well succeed a little later (a lost connection, a deadlock), `rows` names the rows at fault,
-    `bad_rows` counts them all.
+    `bad_rows` counts them all. `option` is the field of Options at fault, beside which pages say it.
     """
 
     what: str
@@ -30,6 +30,7 @@ class Problem(Exception):
     retryable: bool = False
     rows: tuple[BadRow, ...] = field(default=())
     bad_rows: int = 0
+    option: str = ""
 
     def __str__(self) -> str:
         said = f"{self.where}: {self.what}" if self.where else self.what

@@ -6,7 +6,10 @@ from typing import Any
 from importer.engine import modes
 from importer.engine.errors import Problem
 from importer.engine.session import ISOLATIONS, SESSION_VARIABLES
+from importer.engine.sizes import MIB
 from importer.engine.variables import values
+
+MOST_PARALLELISM = 64
 
 
 @dataclass(frozen=True)
@@ -83,21 +86,33 @@ OFFERED: dict[str, tuple[str, ...]] = {
     "isolation": ("", *ISOLATIONS),
 }
 
+# What each number may be, from the least to the most; None is always possible. 8,192 partitions are the servers' limit.
+BOUNDS: dict[str, tuple[int, int]] = {
+    "rows_per_statement": (1, 100_000),
+    "chunk_bytes": (1, 65_536 * MIB),
+    "commit_rows": (1, 1_000_000_000),
+    "parallelism": (1, MOST_PARALLELISM),
+    "partitions": (1, 8192),
+    "max_rejects": (0, 10**12),
+}
+
 
 def check_options(options: Options) -> None:
     """Raise Problem for what cannot be asked for, or not together."""
     for name, offered in OFFERED.items():
         asked = getattr(options, name)
         if asked not in offered:
-            raise Problem(f"{name} is {asked!r}.", advice=f"Choose one of {', '.join(offered)}.")
-    values(options.session, SESSION_VARIABLES, "The session variable")
+            raise Problem(f"{name} is {asked!r}.", advice=f"Choose one of {', '.join(offered)}.", option=name)
+    for name, (least, most) in BOUNDS.items():
+        number = getattr(options, name)
+        if number is not None and not least <= number <= most:
+            raise Problem(f"{name} is {number}.", advice=f"Give a number from {least} to {most:,}.", option=name)
+    values(options.session, SESSION_VARIABLES, "The session variable", "session")
     limited = options.max_rejects is not None or options.max_reject_percent is not None
     if limited and options.on_error != "reject":
         raise Problem(
             "A limit for rejected rows is given, but the import is to stop at the first one.",
             advice="Ask for on_error reject, or give no limit.",
         )
-    if options.max_rejects is not None and options.max_rejects < 0:
-        raise Problem(f"max_rejects is {options.max_rejects}.", advice="Give a number of rows from 0 on.")
     if options.max_reject_percent is not None and not 0 <= options.max_reject_percent <= 100:
         raise Problem(f"max_reject_percent is {options.max_reject_percent}.", advice="Give a percentage from 0 to 100.")

@@ -11,11 +11,15 @@ from importer.engine.staging import Staged
 
 @dataclass(frozen=True)
 class Reason:
-    """One choice and why it was made; `holds_back` marks what on the server keeps the load slower than it could be."""
+    """One choice and why it was made; `holds_back` marks what keeps the load slower than it could be.
+
+    `option` is the field of Options that it decides, "" where there is none: pages show the reason beside it.
+    """
 
     choice: str
     why: str
     holds_back: bool = False
+    option: str = ""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class Variable:
         """What it may be, in words."""
         return ", ".join(self.choices) if self.choices else f"a number from {self.least:,} to {self.most:,}"
 
-    def value(self, text: str) -> Value:
+    def value(self, text: str, option: str = "") -> Value:
         """What SET takes for `text`. Raises Problem if it may not be that."""
         if self.choices:
             if text.lower() in self.choices:
@@ -42,22 +42,29 @@ class Variable:
             self.least <= (number := int(found[1]) * _UNITS[found[2]]) <= self.most
         ):
             return number
-        raise Problem(f"{self.name} is {text!r}.", advice=f"Give {self.allowed}.")
+        raise Problem(f"{self.name} is {text!r}.", advice=f"Give {self.allowed}.", option=option)
 
 
-def values(asked: Mapping[str, str], allowed: Mapping[str, Variable], kind: str) -> dict[str, Value]:
-    """What was asked for, as SET takes it. Raises Problem for a name that is not allowed, or a value."""
+def values(asked: Mapping[str, str], allowed: Mapping[str, Variable], kind: str, option: str) -> dict[str, Value]:
+    """What was asked for by that field of Options, as SET takes it.
+
+    Raises Problem for a name that is not allowed, or a value.
+    """
     unknown = [name for name in asked if name not in allowed]
     if unknown:
         raise Problem(
-            f"{kind} {unknown[0]} cannot be set for an import.", advice=f"Choose from {', '.join(sorted(allowed))}."
+            f"{kind} {unknown[0]} cannot be set for an import.",
+            advice=f"Choose from {', '.join(sorted(allowed))}.",
+            option=option,
         )
-    return {name: allowed[name].value(text) for name, text in sorted(asked.items())}
+    return {name: allowed[name].value(text, option) for name, text in sorted(asked.items())}
 
 
-def require_flavour(asked: Mapping[str, str], allowed: Mapping[str, Variable], server: Server) -> None:
+def require_flavour(asked: Mapping[str, str], allowed: Mapping[str, Variable], server: Server, option: str) -> None:
     """Raise TargetProblem for a variable that the server's flavour does not have."""
     for name in asked:
         only = allowed[name].only
         if only and server.mariadb != (only == "MariaDB"):
-            raise TargetProblem(f"{server.flavour} has no {name}.", advice=f"Leave it out: it is {only}'s.")
+            raise TargetProblem(
+                f"{server.flavour} has no {name}.", advice=f"Leave it out: it is {only}'s.", option=option
+            )

@@ -10,8 +10,7 @@ from django.db.models import F
 
 from importer import wake
 from importer.engine.errors import Problem, RecordUnreadable, RowsRefused, TooManyRejects
-from importer.engine.options import Options
-from importer.engine.planner.chunks import MOST_PARALLELISM
+from importer.engine.options import MOST_PARALLELISM, Options
 from importer.jobs.counted import COUNTS
 from importer.jobs.course import advance
 from importer.jobs.guarded import Status, change, unqueue

@@ -1,5 +1,6 @@
 """How large the chunks are, and how many load at once."""
 
+from importer.engine.options import MOST_PARALLELISM
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
 from importer.engine.sizes import MIB
@@ -12,7 +13,6 @@ CHUNKS_PER_SESSION = 4
 # Chunks end with a record, before their full size: without this the file's last one would be a crumb.
 SLACK = 16 * 1024
 REMOTE_PARALLELISM = 4
-MOST_PARALLELISM = 64
 
 
 def parallelism(case: Case) -> int:
@@ -43,9 +43,11 @@ def parallelism_reason(case: Case, parallelism: int) -> Reason:
     options, server = case.options, case.server
     if options.ordered:
         kept = "first" if options.on_duplicate == "skip" else "last"
-        return Reason("One chunk after another", f"of rows with one key, the {kept} in the file stays", holds_back=True)
+        return Reason(
+            "One chunk after another", f"of rows with one key, the {kept} in the file stays", True, "parallelism"
+        )
     if options.lock_table:
-        return Reason("One chunk after another", "each holds the table's lock", holds_back=True)
+        return Reason("One chunk after another", "each holds the table's lock", True, "parallelism")
     if options.parallelism:
         why = "as asked"
     elif parallelism == 1:
@@ -54,7 +56,7 @@ def parallelism_reason(case: Case, parallelism: int) -> Reason:
         why = f"the server shares this machine's {server.cores} processors"
     else:
         why = "a remote server keeps some sessions busy while others wait for the network"
-    return Reason(f"{parallelism} in parallel", f"{why}; can be changed while it runs")
+    return Reason(f"{parallelism} in parallel", f"{why}; can be changed while it runs", option="parallelism")
 
 
 def chunks_reason(case: Case, chunk_bytes: int) -> Reason:
@@ -65,7 +67,7 @@ def chunks_reason(case: Case, chunk_bytes: int) -> Reason:
     )
     chunks = "One chunk" if count == 1 else f"About {count:,} chunks"
     size = f"{chunk_bytes / 1e6:.1f} MB" if chunk_bytes >= 100_000 else f"{chunk_bytes / 1e3:.1f} kB"
-    return Reason(f"{chunks} of at most {size}", f"{why}; each is one transaction")
+    return Reason(f"{chunks} of at most {size}", f"{why}; each is one transaction", option="chunk_bytes")
 
 
 def _rounded_up(value: int, divisor: int) -> int:

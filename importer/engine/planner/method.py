@@ -6,4 +6,5 @@ from importer.engine.planner.case import Case
 
 def choose_method(_case: Case) -> tuple[str, Reason]:
     """The method's name (options.METHODS), and why it is that one."""
-    return "load_data_local", Reason("LOAD DATA LOCAL", "the server allows it, and nothing else is as fast")
+    why = "the server allows it, and nothing else is as fast"
+    return "load_data_local", Reason("LOAD DATA LOCAL", why, option="method")

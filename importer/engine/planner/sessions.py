@@ -26,7 +26,7 @@ def session(case: Case) -> dict[str, Value]:
     """The plan's session variables."""
     options = case.options
     found: dict[str, Value] = {"lock_wait_timeout": LOCK_WAIT} if options.lock_table else {}
-    found |= values(options.session, SESSION_VARIABLES, "The session variable")
+    found |= values(options.session, SESSION_VARIABLES, "The session variable", "session")
     if not options.unique_checks:
         found["unique_checks"] = 0
     if not options.foreign_key_checks:
@@ -39,12 +39,13 @@ def session(case: Case) -> dict[str, Value]:
 def check_session(case: Case) -> None:
     """Raise Problem for what would cost rows, or break a promise, on this server."""
     options, server = case.options, case.server
-    require_flavour(options.session, SESSION_VARIABLES, server)
+    require_flavour(options.session, SESSION_VARIABLES, server, "session")
     if server.mariadb and not (options.unique_checks or options.foreign_key_checks):
         # facts.md, LOAD DATA LOCAL: with both off, one duplicate took 50 loaded rows and the ledger row with it.
         raise Problem(
             "With unique_checks and foreign_key_checks both off, MariaDB loses rows of an empty table in silence.",
             advice="Leave one of them on.",
+            option="unique_checks",
         )
     blind = "" if options.unique_checks else _blind_keys(case)
     if blind and (options.on_duplicate != "fail" or options.mode == "upsert"):
@@ -52,6 +53,7 @@ def check_session(case: Case) -> None:
             f"With unique_checks off the server does not see every duplicate in {blind}: it would store both rows"
             " where one is to be skipped, replaced or changed.",
             advice="Leave unique_checks on, or let duplicates fail in mode append.",
+            option="unique_checks",
         )
     if options.session.get("sql_log_bin") == "0":
         _check_unlogged(case)
@@ -61,11 +63,14 @@ def check_session(case: Case) -> None:
 
 def _check_unlogged(case: Case) -> None:
     if case.server.on("wsrep_on"):
-        raise TargetProblem("In a Galera cluster every node must get the rows.", advice="Leave sql_log_bin out.")
+        raise TargetProblem(
+            "In a Galera cluster every node must get the rows.", advice="Leave sql_log_bin out.", option="session"
+        )
     if case.options.mode in ("replace", "create"):
         raise Problem(
             "With sql_log_bin = 0 the replicas would put an empty table in the place of theirs.",
             advice="Leave sql_log_bin out, or choose mode append.",
+            option="session",
         )
 
 
@@ -75,15 +80,21 @@ def _check_lock(case: Case) -> None:
         raise Problem(
             "A lock would guard the staging table, which nobody else uses.",
             advice="Leave lock_table out, or choose mode append.",
+            option="lock_table",
         )
     if (case.options.parallelism or 1) > 1:
-        raise Problem("Only one session can hold the table's lock.", advice="Leave parallelism out, or lock_table.")
+        raise Problem(
+            "Only one session can hold the table's lock.",
+            advice="Leave parallelism out, or lock_table.",
+            option="parallelism",
+        )
     more = (*around.foreign_keys, *around.referenced_by, *around.triggers, *table.triggers)
     if more:
         raise TargetProblem(
             f"{table.name} has foreign keys or triggers ({', '.join(dict.fromkeys(more))}), which use other tables;"
             " a session that holds locks may use none but those that it has locked.",
             advice="Leave lock_table out.",
+            option="lock_table",
         )
 
 
@@ -91,21 +102,24 @@ def session_reasons(case: Case) -> Iterator[Reason]:
     """What was asked for of the sessions, with what it gives up."""
     options = case.options
     if not options.unique_checks:
-        yield Reason("unique_checks is off", _unique_checks(case))
+        yield Reason("unique_checks is off", _unique_checks(case), option="unique_checks")
     if not options.foreign_key_checks:
-        yield Reason("foreign_key_checks is off", _foreign_key_checks(case))
+        yield Reason("foreign_key_checks is off", _foreign_key_checks(case), option="foreign_key_checks")
     if options.isolation:
-        yield Reason(f"Isolation level {options.isolation}", f"as asked; it {_LEVELS[options.isolation]}")
+        why = f"as asked; it {_LEVELS[options.isolation]}"
+        yield Reason(f"Isolation level {options.isolation}", why, option="isolation")
     if options.lock_table:
         yield Reason(
             "The table is locked by each chunk",
             "as asked: nobody else reads or writes it meanwhile; the ledger is locked, too, so that other imports on"
             " this target wait for each chunk",
+            option="lock_table",
         )
     for name, value in sorted(options.session.items()):
         variable = SESSION_VARIABLES[name]
         gives_up = f"; gives up: {variable.gives_up}" if variable.gives_up else ""
-        yield Reason(f"{name} = {value} in each session", f"as asked: {variable.does}{gives_up}")
+        why = f"as asked: {variable.does}{gives_up}"
+        yield Reason(f"{name} = {value} in each session", why, option="session")
     if case.server.mariadb and (case.staged or case.table.rows_estimate == 0) and options.unique_checks:
         yield Reason(
             "MariaDB's bulk load into an empty table is not used",
