@@ -195,6 +195,7 @@ CELERY_TASK_ROUTES = {
     "importer.tasks.scan": {"queue": "scan"},
     "importer.tasks.load_chunk": {"queue": "load"},
     "importer.tasks.finish": {"queue": "load"},
+    "importer.tasks.restore": {"queue": "load"},
 }
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # Below the visibility timeout: a task that hangs is killed before Redis delivers it to somebody else (seconds).

@@ -20,6 +20,7 @@ _PHASES: Mapping[str, str] = {
     Status.LOADING: "Loading",
     Status.PAUSED: "Paused: no further chunk starts until you resume",
     Status.FINISHING: "Staged",
+    Status.INDEXING: "Loaded; putting back what was taken off the table",
     Status.VERIFYING: "Loaded; verifying against the ledger on the server",
     Status.SUCCEEDED: "Every row is accounted for",
     Status.FAILING: "Failing: ending what is in flight",

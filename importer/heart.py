@@ -52,6 +52,11 @@ class Heart(threading.Thread):
         """The heart of a step that is taken for the whole job."""
         return cls(str(job), job.target.address, partial(jobs.renew_step, job), partial(jobs.wants_step, job))
 
+    @classmethod
+    def of_duty(cls, job: ImportJob) -> "Heart":
+        """The heart of a step that no cancel ends, because it leaves the target as it was."""
+        return cls(str(job), job.target.address, partial(jobs.renew_duty, job), partial(jobs.has_duty, job))
+
     def connected(self, connection_id: int) -> None:
         """The connection that is to be killed if the work must end. Raises Cancelled if it must not even begin."""
         self._connection_id = connection_id

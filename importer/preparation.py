@@ -10,6 +10,7 @@ from importer.engine.check.sessions import check_session
 from importer.engine.connection import Connection, connect
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem, TargetProblem
+from importer.engine.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
 from importer.engine.mapping import AskedField, ColumnMapping, Filling
 from importer.engine.new_table import LONGEST_NAME, NewTable, change_table, suggest_table
 from importer.engine.options import Options
@@ -83,6 +84,7 @@ def prepare(
         else:
             table = read_table(connection, schema or target.database, name)
         around = _look_around(connection, table, options)
+        keys = _look_at_keys(connection, table, options)
     if mapping is None:
         suggest = map_to_new if new_table else suggest_mapping
         mapping = suggest(profile, table, null_markers, asked=asked)
@@ -99,6 +101,7 @@ def prepare(
         packing=profile.packing,
         job=str(key),
         around=around,
+        indexes=keys,
         create=new_table.statement(staging_name(str(key))) if new_table else "",
     )
     _try_session(target, plan, server)
@@ -142,6 +145,15 @@ def _look_around(connection: Connection, table: Table, options: Options) -> Surr
     return read_surroundings(connection, table.schema, table.name)
 
 
+def _look_at_keys(connection: Connection, table: Table, options: Options) -> Indexes:
+    """The table's keys as they would have to come back, where they may be taken off."""
+    if options.mode == "create" or options.indexes == "keep" or not table.engine:
+        return NO_INDEXES
+    return replace(
+        read_indexes(connection, table.schema, table.name), empty=is_empty(connection, table.schema, table.name)
+    )
+
+
 def replan(job: ImportJob, key: UUID) -> ImportPlan:
     """The plan for what is not in yet of a job, for its table and server as they are now; its chunks stay as they are.
 
@@ -154,6 +166,7 @@ def replan(job: ImportJob, key: UUID) -> ImportPlan:
         table = new_table.as_table() if new_table else read_table(connection, job.schema_name, job.table_name)
         server = read_server(connection, job.target.address)
         around = _look_around(connection, table, job.options)
+        keys = _look_at_keys(connection, table, job.options)
     options = replace(job.options, chunk_bytes=job.plan.chunk_bytes, parallelism=job.parallelism)
     plan = make_plan(
         job.data_bytes,
@@ -166,6 +179,7 @@ def replan(job: ImportJob, key: UUID) -> ImportPlan:
         packing=job.packing,
         job=str(key),
         around=around,
+        indexes=keys,
         create=new_table.statement(staging_name(str(key))) if new_table else "",
     )
     _try_session(job.target, plan, server)

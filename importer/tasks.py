@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from importer import finishing, jobs, wake, work
+from importer import arranging, finishing, jobs, wake, work
 from importer.engine.finish import READ_TIMEOUT
 from importer.wake import Step
 
@@ -22,6 +22,16 @@ def load_chunk(chunk_id: int) -> None:
 @shared_task
 def verify(job_id: int) -> None:
     work.verify_job(job_id, _go_on)
+
+
+@shared_task
+def arrange(job_id: int) -> None:
+    arranging.arrange_job(job_id, _go_on)
+
+
+@shared_task(time_limit=READ_TIMEOUT)
+def restore(job_id: int) -> None:
+    arranging.restore_job(job_id, _go_on)
 
 
 @shared_task

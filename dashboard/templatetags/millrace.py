@@ -25,6 +25,7 @@ _STATUS_COLOUR = {
     ImportJob.Status.PAUSED: "yellow",
     ImportJob.Status.LOADING: "azure",
     ImportJob.Status.FINISHING: "azure",
+    ImportJob.Status.INDEXING: "azure",
     ImportJob.Status.VERIFYING: "azure",
 }
 

@@ -152,10 +152,14 @@ def _native(connection: Connection) -> int:
 
 
 @contextmanager
-def connect(address: Address) -> Iterator[Connection]:
-    """A connection for asking and for small changes; closed at the end. Raises TargetProblem if it cannot be had."""
+def connect(address: Address, read_timeout: int = READ_TIMEOUT) -> Iterator[Connection]:
+    """A connection for asking and for changes; closed at the end. Raises TargetProblem if it cannot be had.
+
+    `read_timeout`: seconds that a statement may take without a word from the server.
+    """
+    options = {**_options(address), "read_timeout": read_timeout}
     with explain(str(address)):
-        connection = MySQLdb.connect(**_options(address), local_infile=0, autocommit=True)
+        connection = MySQLdb.connect(**options, local_infile=0, autocommit=True)
     with closing(connection), explain(str(address)):
         _insist_on_tls(connection, address)
         yield connection
@@ -253,5 +257,6 @@ def kill(address: Address, connection_id: int) -> None:
         try:
             execute(connection, "KILL CONNECTION %s", (connection_id,))
         except MySQLdb.OperationalError as error:
-            if error.args[0] != 1094:  # ER_NO_SUCH_THREAD
+            # ER_NO_SUCH_THREAD; ER_KILL_DENIED_ERROR: after a restart of the server somebody else has the number.
+            if error.args[0] not in (1094, 1095):
                 raise

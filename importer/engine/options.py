@@ -79,7 +79,7 @@ OFFERED: dict[str, tuple[str, ...]] = {
     "rounding": ("notice", "reject"),
     "verify": ("counts", "full"),
     "method": ("auto", "load_data_local"),
-    "indexes": ("auto", "keep"),
+    "indexes": ("auto", "keep", "defer"),
     "foreign_keys": ("keep",),
     "sort": ("auto", "keep"),
     "load_as": ("innodb",),

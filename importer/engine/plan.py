@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from importer.engine.arrangement import Arrangement
 from importer.engine.exactness import Exactness
 from importer.engine.numbering import NUMBERS
 from importer.engine.readback import Readback
@@ -58,6 +59,8 @@ class ImportPlan:
     session: dict[str, int | str] = field(default_factory=dict)
     # Each chunk holds the table, and the ledger, alone (engine/locking.py).
     lock_table: bool = False
+    # What is changed on the target for the time of the job, and put back.
+    arrangement: Arrangement | None = None
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -80,4 +83,6 @@ class ImportPlan:
         lists = {name: tuple(values[name]) for name in ("fields", "sources")}
         readback = Readback.from_json(values["readback"]) if values["readback"] else None
         objects = {"reasons": reasons, "exactness": exactness, "staged": staged, "readback": readback}
-        return cls(**{**values, **lists, **objects})
+        changed = values.get("arrangement")
+        arrangement = Arrangement.from_json(changed) if changed else None
+        return cls(**{**values, **lists, **objects, "arrangement": arrangement})

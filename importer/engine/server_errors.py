@@ -77,6 +77,11 @@ def about_rows(error: MySQLdb.Error) -> bool:
     return number > 0 and number not in MEANINGS and number not in _NOT_ABOUT_ROWS and number not in _CLIENT_ERRORS
 
 
+def is_lost(error: MySQLdb.Error) -> bool:
+    """Whether the connection is gone or the server away, so that nobody knows what became of the statement."""
+    return MEANINGS.get(_number(error)) in (_GONE, _DOWN)
+
+
 @contextmanager
 def explain(where: str) -> Iterator[None]:
     """Turn a MySQL error inside the block into a TargetProblem that names the server and says what to do."""

@@ -1,10 +1,22 @@
 """The life of a job, and the only writer of job and chunk state.
 
 asked.py: what people ask for; course.py: what comes next, and the end; scanning.py and loading.py: what workers claim
-and record; staged.py: the same for modes that stage; kept.py: the table that mode replace has put aside; report.py:
+and record; staged.py: the same for modes that stage; arranged.py: what is changed on the
+target for the time of a job; kept.py: the table that mode replace has put aside; report.py:
 what it amounts to; guarded.py: the updates that all of them are made of.
 """
 
+from importer.jobs.arranged import (
+    claim_arrange,
+    claim_restore,
+    has_duty,
+    record_arranged,
+    record_as_it_was,
+    record_restored,
+    record_written,
+    renew_duty,
+    restore_failed,
+)
 from importer.jobs.asked import cancel, could_leave_out, create, pause, resume, retry, set_parallelism, start
 from importer.jobs.course import (
     advance,
@@ -51,9 +63,11 @@ __all__ = [
     "add_chunks",
     "advance",
     "cancel",
+    "claim_arrange",
     "claim_chunk",
     "claim_clean",
     "claim_finish",
+    "claim_restore",
     "claim_scan",
     "claim_stage",
     "claim_verify",
@@ -65,11 +79,14 @@ __all__ = [
     "expired_chunks",
     "fail",
     "finish_scan",
+    "has_duty",
     "holder",
     "leftovers",
     "most_rejects",
     "pause",
     "planned_rows",
+    "record_arranged",
+    "record_as_it_was",
     "record_cancelled",
     "record_clean",
     "record_copy",
@@ -77,16 +94,20 @@ __all__ = [
     "record_finished",
     "record_kept",
     "record_loaded",
+    "record_restored",
     "record_staged",
     "record_types",
+    "record_written",
     "release_kept",
     "release_step",
     "renew_chunk",
     "renew_copy",
+    "renew_duty",
     "renew_step",
     "reopen",
     "report",
     "restore",
+    "restore_failed",
     "resume",
     "retry",
     "set_parallelism",

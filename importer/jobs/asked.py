@@ -121,7 +121,8 @@ def _again(job: ImportJob, leave_out: bool) -> dict[str, Any]:
     options = replace(_lifted(job), on_error="reject") if leave_out else _lifted(job)
     key = uuid4() if job.stages else job.key
     plan = replan(job, key).as_json()
-    values = {"key": key, "plan_json": plan, "options_json": options.as_json(), **_uncopied(job)}
+    anew = {"arrangement_json": {}, "arranged": False, "index_seconds": 0}
+    values = {"key": key, "plan_json": plan, "options_json": options.as_json(), **_uncopied(job), **anew}
     if not job.stages:
         return values
     return {

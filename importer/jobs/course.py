@@ -27,7 +27,14 @@ from importer.models import Chunk, ImportJob
 from importer.wake import Step
 
 # Steps during which a worker is at the target, or at the file.
-RUNNING = (JobStep.SCANNING, JobStep.STAGING, JobStep.FINISHING, JobStep.CLEANING)
+RUNNING = (
+    JobStep.SCANNING,
+    JobStep.ARRANGING,
+    JobStep.RESTORING,
+    JobStep.STAGING,
+    JobStep.FINISHING,
+    JobStep.CLEANING,
+)
 
 
 def advance(job_id: int) -> list[Step]:
@@ -37,6 +44,8 @@ def advance(job_id: int) -> list[Step]:
         if job.status == Status.WAITING and _admit(job):
             job.refresh_from_db()
         match job.status:
+            case Status.LOADING | Status.PAUSED if job.awaits_arrangement:
+                return _queue_step(job, "arrange", JobStep.ARRANGE_QUEUED)
             case Status.LOADING if job.stages and not (job.staged or job.finished):
                 # Types are read in the plain copy, which the scan makes.
                 return _scan_step(job) if job.awaits_copy else _queue_step(job, "stage", JobStep.STAGE_QUEUED)
@@ -44,10 +53,8 @@ def advance(job_id: int) -> list[Step]:
                 return [*_scan_step(job), *_chunk_steps(job), *_when_loaded(job)]
             case Status.PAUSED:
                 return _scan_step(job)
-            case Status.FINISHING:
-                return _queue_step(job, "finish", JobStep.FINISH_QUEUED)
-            case Status.VERIFYING:
-                return _queue_step(job, "verify", JobStep.VERIFY_QUEUED)
+            case Status.FINISHING | Status.INDEXING | Status.VERIFYING:
+                return _queue_own(job, Status(job.status))
             case Status.FAILING | Status.CANCELLING:
                 return _end_when_idle(job)
             case _ if job.ended and job.leftover:
@@ -86,12 +93,15 @@ def _when_loaded(job: ImportJob) -> list[Step]:
     if finishing and (problem := _forbids_finishing(job)):
         fail(job.pk, problem)
         return [Step("advance", job.pk)]
-    following = Status.FINISHING if finishing else Status.VERIFYING
+    following = Status.FINISHING if finishing else after_all_rows(job)
     if not change(job.pk, [Status.LOADING], status=following, loaded_at=timezone.now()):
         return []
-    if finishing:
-        return _queue_step(job, "finish", JobStep.FINISH_QUEUED)
-    return _queue_step(job, "verify", JobStep.VERIFY_QUEUED)
+    return _queue_own(job, following)
+
+
+def after_all_rows(job: ImportJob) -> ImportJob.Status:
+    """What follows when all rows are where they belong."""
+    return Status.INDEXING if job.unrestored else Status.VERIFYING
 
 
 def _forbids_finishing(job: ImportJob) -> Problem | None:
@@ -100,6 +110,16 @@ def _forbids_finishing(job: ImportJob) -> Problem | None:
     if balance.balanced:
         return exceeded(job)
     return Problem(f"The rows do not add up: {balance}.", advice="Please report this: it must not happen.")
+
+
+def _queue_own(job: ImportJob, status: ImportJob.Status) -> list[Step]:
+    """Queue the one step that a state is about."""
+    task, step = {
+        Status.FINISHING: ("finish", JobStep.FINISH_QUEUED),
+        Status.INDEXING: ("restore", JobStep.RESTORE_QUEUED),
+        Status.VERIFYING: ("verify", JobStep.VERIFY_QUEUED),
+    }[status]
+    return _queue_step(job, task, step)
 
 
 def _queue_step(job: ImportJob, task: str, step: ImportJob.Step) -> list[Step]:
@@ -139,10 +159,12 @@ def _chunk_steps(job: ImportJob) -> list[Step]:
 
 
 def _end_when_idle(job: ImportJob) -> list[Step]:
-    """Failing becomes failed and cancelling cancelled once no worker is at it any more, and nothing is left over."""
+    """Failing becomes failed, cancelling cancelled, once no worker is at it and nothing is changed or left over."""
     busy = job.step in RUNNING and job.step_lease and job.step_lease > timezone.now()
     if busy or job.chunks.filter(status__in=Chunk.IN_FLIGHT).exists():
         return []
+    if job.unrestored:
+        return _queue_step(job, "restore", JobStep.RESTORE_QUEUED)
     if job.leftover and job.step_failures < settings.MAX_ATTEMPTS:
         return _queue_step(job, "clean", JobStep.CLEAN_QUEUED)
     end = Status.FAILED if job.status == Status.FAILING else Status.CANCELLED
@@ -222,7 +244,7 @@ def succeed(job_id: int) -> list[Step]:
 def fail(job_id: int, problem: Problem) -> None:
     """Something is wrong with the job as a whole: start no more chunks, and end when those in flight have."""
     with transaction.atomic():
-        active = [Status.LOADING, Status.PAUSED, Status.FINISHING, Status.VERIFYING]
+        active = [Status.LOADING, Status.PAUSED, Status.FINISHING, Status.INDEXING, Status.VERIFYING]
         if change(job_id, active, status=Status.FAILING, problem=problem.as_json()):
             unqueue(job_id)
 

@@ -17,9 +17,12 @@ JobStep = ImportJob.Step
 
 
 LONGEST_BACKOFF = 30  # seconds
+MOST_FAILURES = 1000
 QUEUED_AS = {
     JobStep.SCANNING: JobStep.SCAN_QUEUED,
     JobStep.VERIFYING: JobStep.VERIFY_QUEUED,
+    JobStep.ARRANGING: JobStep.ARRANGE_QUEUED,
+    JobStep.RESTORING: JobStep.RESTORE_QUEUED,
     JobStep.STAGING: JobStep.STAGE_QUEUED,
     JobStep.FINISHING: JobStep.FINISH_QUEUED,
     JobStep.CLEANING: JobStep.CLEAN_QUEUED,
@@ -64,7 +67,8 @@ def try_later(job: ImportJob) -> int:
         step=QUEUED_AS[JobStep(job.step)],
         step_lease=again_at,
         step_connection_id=None,
-        step_failures=F("step_failures") + 1,
+        # As far as the smallest field can count.
+        step_failures=min(job.step_failures + 1, MOST_FAILURES),
         version=F("version") + 1,
     )
     return delay

@@ -36,7 +36,7 @@ def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path 
         "seconds": {
             "scan": seconds(job.started_at, job.scanned_at),
             "load": seconds(job.started_at, job.loaded_at),
-            "index": 0.0,
+            "index": job.index_seconds,
             "verify": seconds(job.loaded_at, job.finished_at),
             "total": seconds(job.started_at, job.finished_at),
         },

@@ -9,6 +9,7 @@ from django.utils import timezone
 from importer.engine.new_table import NewTable
 from importer.engine.outcome import Tally
 from importer.engine.plan import ImportPlan
+from importer.jobs.course import after_all_rows
 from importer.jobs.guarded import NO_STEP, JobStep, Status, claim_step, lease_end, my_step, try_later
 from importer.models import ImportJob
 from importer.wake import Step
@@ -73,7 +74,7 @@ def record_finished(job: ImportJob, tally: Tally) -> bool:
     mine = my_step(job).filter(status__in=[Status.FINISHING, *NOT_DONE])
     return bool(
         mine.update(
-            status=Status.VERIFYING,
+            status=after_all_rows(job),
             finished=True,
             loaded_rows=tally.loaded,
             replaced_rows=tally.replaced + _sum(job, "replaced_rows"),

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import models
 
 from importer.engine import modes
+from importer.engine.arrangement import Arrangement
 from importer.engine.dialect import Dialect
 from importer.engine.new_table import NewTable
 from importer.engine.plain import needs_copy
@@ -19,15 +20,16 @@ from importer.models.target import Target
 class ImportJob(Recipe):
     """One file into one table.
 
-    waiting -> loading -> finishing -> verifying -> succeeded
-       |        |  ^          |           |
-       |        v  | resume   |           +--> failed --(retry)--> waiting
-       |      paused          |
+    waiting -> loading -> finishing -> indexing -> verifying -> succeeded
+       |        |  ^          |           |           |
+       |        v  | resume   |           |           +--> failed --(retry)--> waiting
+       |      paused          |           |
        +--------+-------------+--> cancelling -> cancelled --(retry)--> waiting
-                +-------------+--> failing -> failed
+                +-------------+-----------+--> failing -> failed
 
     `waiting`: another job has the table. `finishing`: in a mode that stages, the staged rows go where they belong; the
-    other modes leave it out. `failing` and `cancelling`: what is in flight is still being ended, and a staging table
+    other modes leave it out. `indexing`: what was changed on the target for the load is put back, if anything was.
+    `failing` and `cancelling`: what is in flight is still being ended, what was changed put back, and a staging table
     dropped; if the finishing step turns out to have taken place, `verifying` follows.
     """
 
@@ -36,6 +38,7 @@ class ImportJob(Recipe):
         LOADING = "loading"
         PAUSED = "paused"
         FINISHING = "finishing"
+        INDEXING = "indexing"
         VERIFYING = "verifying"
         SUCCEEDED = "succeeded"
         FAILING = "failing"
@@ -49,6 +52,10 @@ class ImportJob(Recipe):
         SCANNING = "scanning"
         VERIFY_QUEUED = "verify queued"
         VERIFYING = "verifying"
+        ARRANGE_QUEUED = "arrange queued"
+        ARRANGING = "arranging"
+        RESTORE_QUEUED = "restore queued"
+        RESTORING = "restoring"
         STAGE_QUEUED = "stage queued"
         STAGING = "staging"
         FINISH_QUEUED = "finish queued"
@@ -85,14 +92,23 @@ class ImportJob(Recipe):
     data_offset = models.BigIntegerField(default=0)
     data_line = models.BigIntegerField(default=1)
 
-    # What is done once for a whole job, by one worker that holds the lease: the scan, the verification, and in a mode
-    # that stages the making of the staging table, the finishing step, the cleaning up and changes of a kept table.
+    # What is done once for a whole job, by one worker that holds the lease: the scan, the verification, the arranging
+    # of the target for the load and its way back, and in a mode that stages the making of the staging table, the
+    # finishing step, the cleaning up and changes of a kept table.
     step = models.CharField(max_length=16, choices=Step, default=Step.NONE, blank=True)
     step_attempt = models.PositiveSmallIntegerField(default=0)
     step_lease = models.DateTimeField(null=True, blank=True)
     # How often it has failed in a row, and the target's id of the connection it works on: see Chunk.connection_id.
     step_failures = models.PositiveSmallIntegerField(default=0)
     step_connection_id = models.BigIntegerField(null=True, blank=True)
+    # What is changed on the target for the time of the job (importer.engine.arrangement.Arrangement as JSON), written
+    # down before it is; all that is to be changed has been, or nothing is; some of it may not be put back yet. A job
+    # does not end before it is: `obstacle` is the Problem that stood in the way last. How long putting back took.
+    arrangement_json = models.JSONField(default=dict, blank=True)
+    arranged = models.BooleanField(default=False)
+    unrestored = models.BooleanField(default=False)
+    obstacle = models.JSONField(default=dict, blank=True)
+    index_seconds = models.FloatField(default=0)
     # Modes that stage: the staging table is made; one may be there that is to be dropped; the finishing step is done.
     staged = models.BooleanField(default=False)
     leftover = models.BooleanField(default=False)
@@ -176,6 +192,16 @@ class ImportJob(Recipe):
     def new_table(self) -> NewTable | None:
         """The table that mode create makes."""
         return NewTable.from_json(self.new_table_json) if self.new_table_json else None
+
+    @property
+    def arrangement(self) -> Arrangement | None:
+        """What is changed on the target for the time of the job; None before that is written down, or if nothing is."""
+        return Arrangement.from_json(self.arrangement_json) if self.arrangement_json else None
+
+    @property
+    def awaits_arrangement(self) -> bool:
+        """Whether something is to be changed on the target before the first chunk."""
+        return bool(self.plan_json.get("arrangement")) and not self.arranged
 
     @property
     def stages(self) -> bool:

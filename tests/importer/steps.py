@@ -1,6 +1,6 @@
 """The worker's steps, taken one by one in the test's own process: what a broker would hold, and what becomes of it."""
 
-from importer import finishing, jobs, work
+from importer import arranging, finishing, jobs, work
 from importer.models import Chunk, ImportJob
 from importer.wake import Step
 
@@ -8,6 +8,8 @@ TAKE = {
     "scan": work.scan_job,
     "load_chunk": work.load,
     "verify": work.verify_job,
+    "arrange": arranging.arrange_job,
+    "restore": arranging.restore_job,
     "stage": finishing.stage_job,
     "finish": finishing.finish_job,
     "clean": finishing.clean_job,
@@ -20,7 +22,10 @@ def take(step: Step) -> None:
 
 def queued(job: ImportJob) -> list[Step]:
     """What a broker would hold for the job."""
-    own = {f"{task} queued": Step(task, job.pk) for task in ("scan", "verify", "stage", "finish", "clean")}
+    own = {
+        f"{task} queued": Step(task, job.pk)
+        for task in ("scan", "verify", "arrange", "restore", "stage", "finish", "clean")
+    }
     chunks = Chunk.objects.filter(job=job, status=Chunk.Status.QUEUED).values_list("pk", flat=True)
     step = ImportJob.objects.get(pk=job.pk).step
     return [*([own[step]] if step in own else []), *(Step("load_chunk", pk) for pk in chunks)]

@@ -10,12 +10,14 @@ from importer.engine import modes
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.exactness import Exactness
+from importer.engine.indexes import NO_INDEXES, Indexes
 from importer.engine.mapping import ColumnMapping, Filling, check_mapping
 from importer.engine.options import Options, check_options
 from importer.engine.plan import ImportPlan
 from importer.engine.planner.case import Case
 from importer.engine.planner.chunks import chunk_bytes, chunks_reason, parallelism, parallelism_reason
 from importer.engine.planner.holding import holding_reasons
+from importer.engine.planner.index_policy import arrangement, index_reasons
 from importer.engine.planner.keeping import keeping_reasons
 from importer.engine.planner.method import choose_method
 from importer.engine.planner.reading import reading_reasons
@@ -43,6 +45,7 @@ def make_plan(
     packing: str = "",
     job: str = "",
     around: Surroundings = NOTHING_AROUND,
+    indexes: Indexes = NO_INDEXES,
     create: str = "",
 ) -> ImportPlan:
     """Decide how `data_bytes` of records go into the table. Raises Problem with the first thing that forbids it.
@@ -54,7 +57,7 @@ def make_plan(
     check_server(server)
     check_table(table)
     check_mapping(mapping, table, fillings)
-    case = Case(data_bytes, dialect, table, mapping, fillings, options, server, packing, job, around, create)
+    case = Case(data_bytes, dialect, table, mapping, fillings, options, server, packing, job, around, indexes, create)
     modes.check_mode(options.mode, options.on_duplicate, table, around, case.columns)
     check_session(case)
     staged = _staged(case)
@@ -76,6 +79,7 @@ def make_plan(
             parallelism_reason(case, at_once),
             chunks_reason(case, most_bytes),
             *session_reasons(case),
+            *index_reasons(case),
             *keeping_reasons(case),
             *holding_reasons(case),
             *numbering_reasons(case),
@@ -86,6 +90,7 @@ def make_plan(
         session=session(case),
         lock_table=options.lock_table,
         staged=staged,
+        arrangement=arrangement(case),
         sources=tuple(sorted({each.source for each in fillings} - {"text"})),
     )
 

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from importer.engine import modes
 from importer.engine.dialect import Dialect
+from importer.engine.indexes import NO_INDEXES, Indexes
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.options import Options
 from importer.engine.server import Server
@@ -32,6 +33,7 @@ class Case:
     packing: str = ""
     job: str = ""
     around: Surroundings = NOTHING_AROUND
+    indexes: Indexes = NO_INDEXES
     create: str = ""
 
     @property

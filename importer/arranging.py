@@ -1,0 +1,87 @@
+"""What a worker does before the first chunk and after the last one: change the target for the load, and put it back."""
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from importer import jobs
+from importer.engine import arrangement
+from importer.engine.arrangement import NotNow
+from importer.engine.connection import Connection, connect, kill
+from importer.engine.finish import READ_TIMEOUT
+from importer.engine.plan import Reason
+from importer.heart import Heart
+from importer.models import ImportJob
+from importer.work import Then, as_problem
+
+log = logging.getLogger(__name__)
+
+
+def arrange_job(job_id: int, then: Then) -> None:
+    """Write down what is to be changed on the target, then change it; or leave it, where the server does not let us."""
+    job = jobs.claim_arrange(job_id)
+    if not job:
+        return
+    heart = Heart.of_duty(job)
+    try:
+        with heart, _connected(job, heart) as connection:
+            _arrange(job, connection)
+    except Exception as error:
+        then(job_id, jobs.step_failed(job, as_problem(error, str(job), job)))
+    else:
+        then(job_id, ())
+
+
+def _arrange(job: ImportJob, connection: Connection) -> None:
+    planned, key = job.plan.arrangement, str(job.key)
+    assert planned
+    # What an earlier attempt has written down counts: the table may not be as it was any more.
+    settled = job.arrangement
+    try:
+        if not settled:
+            settled = arrangement.settle(connection, planned)
+            if not jobs.record_written(job, settled):
+                jobs.release_step(job)
+                return
+        arrangement.write_down(connection, key, settled)
+        arrangement.arrange(connection, settled)
+    except NotNow as reason:
+        if settled:
+            arrangement.put_back(connection, settled)
+            arrangement.forget(connection, key)
+        jobs.record_as_it_was(job, Reason(f"{planned.words} stay on", reason.what, holds_back=True))
+    else:
+        jobs.record_arranged(job)
+
+
+def restore_job(job_id: int, then: Then) -> None:
+    """Put back everything that is changed on the target, whatever is there of it already."""
+    job = jobs.claim_restore(job_id)
+    if not job:
+        return
+    heart = Heart.of_duty(job)
+    since = time.monotonic()
+    try:
+        with heart, _connected(job, heart) as connection:
+            if job.arrangement:
+                arrangement.put_back(connection, job.arrangement)
+            arrangement.forget(connection, str(job.key))
+        jobs.record_restored(job, round(time.monotonic() - since, 3))
+    except Exception as error:
+        problem = as_problem(error, str(job), job)
+        log.warning("%s: what it has changed on the server could not be put back yet: %s", job, problem)
+        then(job_id, jobs.restore_failed(job, problem))
+    else:
+        then(job_id, ())
+
+
+@contextmanager
+def _connected(job: ImportJob, heart: Heart) -> Iterator[Connection]:
+    """A connection to the target, on which nobody who held the step before does anything any more."""
+    address = job.target.address
+    if job.step_connection_id:
+        kill(address, job.step_connection_id)
+    with connect(address, READ_TIMEOUT) as connection:
+        heart.connected(connection.thread_id())
+        yield connection

@@ -1,0 +1,193 @@
+"""What is changed on the target for the time of a job and put back whatever happens: keys and foreign keys off a table.
+
+It is written down first, in a table on the target too, so that it can be put back even if everything of ours is lost.
+"""
+
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import MySQLdb
+
+from importer.engine import indexes
+from importer.engine.connection import Connection, execute, fetch_all
+from importer.engine.errors import TargetProblem
+from importer.engine.indexes import Definition, ForeignKey
+from importer.engine.server_errors import is_lost
+
+TABLE = "millrace_arrangement"
+
+CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
+  job CHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  table_name VARCHAR(200) CHARACTER SET utf8mb4 NOT NULL,
+  restore_sql LONGTEXT CHARACTER SET utf8mb4 NOT NULL,
+  as_json LONGTEXT CHARACTER SET utf8mb4 NOT NULL,
+  since TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  PRIMARY KEY (job)
+) ENGINE=InnoDB COMMENT='Millrace: what imports have changed for their time, and how to put it back'"""
+
+# Everybody who comes to the table waits behind an ALTER TABLE that waits itself: better not now, or again later.
+LOCK_WAIT = 5  # seconds
+LOCK_WAIT_TO_PUT_BACK = 30  # seconds
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """What is off the table for the time of a job, exactly as it comes back."""
+
+    schema: str
+    table: str
+    keys: tuple[Definition, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.keys or self.foreign_keys)
+
+    @property
+    def words(self) -> str:
+        """What it is about, for people: `2 indexes and 1 foreign key`."""
+        counted = (
+            (len(self.keys), "index", "indexes"),
+            (len(self.foreign_keys), "foreign key", "foreign keys"),
+        )
+        return " and ".join(f"{count} {one if count == 1 else many}" for count, one, many in counted if count)
+
+    @property
+    def restore_sql(self) -> tuple[str, ...]:
+        """The statements that put everything back, for anybody who has to do it by hand."""
+        keys = [indexes.putting_back(self.schema, self.table, self.keys)] if self.keys else []
+        foreign = [indexes.putting_back(self.schema, self.table, self.foreign_keys)] if self.foreign_keys else []
+        return (*keys, *foreign)
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "Arrangement":
+        keys = tuple(Definition.from_json(each) for each in values["keys"])
+        foreign_keys = tuple(ForeignKey.from_json(each) for each in values["foreign_keys"])
+        return cls(**{**values, "keys": keys, "foreign_keys": foreign_keys})
+
+
+class NotNow(TargetProblem):
+    """What was planned to be changed stays as it is, and the load goes on; `what` is the reason."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A row of the table on the target: which job has changed something for its time, and the way back."""
+
+    job: str
+    table: str
+    restore_sql: str
+    arrangement: Arrangement
+
+
+def settle(connection: Connection, planned: Arrangement) -> Arrangement:
+    """What there is to be changed of what was planned, as it stands now. Raises NotNow if it would no longer do."""
+    if not indexes.is_empty(connection, planned.schema, planned.table):
+        raise NotNow("rows have come into the table since it was planned")
+    now = indexes.read_indexes(connection, planned.schema, planned.table)
+    settled = replace(
+        planned,
+        keys=_still(now.keys, planned.keys),
+        foreign_keys=_still(now.foreign_keys, planned.foreign_keys),
+    )
+    if settled != planned:
+        raise NotNow("its keys are no longer as they were planned for")
+    return settled
+
+
+def write_down(connection: Connection, job: str, arrangement: Arrangement) -> None:
+    """Keep it on the target, before anything is changed; made sure that it can be deleted again.
+
+    Raises NotNow with the cure if the account may not.
+    """
+    try:
+        if not exists(connection):
+            execute(connection, CREATE_SQL)
+        forget(connection, job)
+        execute(
+            connection,
+            f"INSERT INTO {TABLE} (job, table_name, restore_sql, as_json) VALUES (%s, %s, %s, %s)",
+            (
+                job,
+                f"{arrangement.schema}.{arrangement.table}",
+                "".join(f"{each};\n" for each in arrangement.restore_sql),
+                json.dumps(arrangement.as_json()),
+            ),
+        )
+    except MySQLdb.OperationalError as error:
+        if is_lost(error):
+            raise
+        raise NotNow(f"it could not be written down in {TABLE} on the server: {error.args[-1]}") from error
+
+
+def arrange(connection: Connection, arrangement: Arrangement) -> None:
+    """Make the changes that are not made yet. Raises NotNow if the server does not let us; some may be made then."""
+    execute(connection, f"SET SESSION lock_wait_timeout = {LOCK_WAIT}")
+    now = indexes.read_indexes(connection, arrangement.schema, arrangement.table)
+    keys = _there(now.keys, arrangement.keys)
+    foreign_keys = _there(now.foreign_keys, arrangement.foreign_keys)
+    if not keys and not foreign_keys:
+        return
+    try:
+        execute(connection, indexes.taking_off(arrangement.schema, arrangement.table, keys, foreign_keys))
+    except MySQLdb.OperationalError as error:
+        if is_lost(error):
+            raise
+        raise NotNow(f"the server did not let them be taken off: {error.args[-1]}") from error
+
+
+def put_back(connection: Connection, arrangement: Arrangement) -> None:
+    """Put back what is missing, however often it is asked for.
+
+    Nothing is put back on a table that is not there any more. Raises what the server says.
+    """
+    schema, table = arrangement.schema, arrangement.table
+    execute(connection, f"SET SESSION lock_wait_timeout = {LOCK_WAIT_TO_PUT_BACK}")
+    try:
+        now = indexes.read_indexes(connection, schema, table)
+    except MySQLdb.Error as error:
+        if error.args[0] in indexes.UNKNOWN_TABLE:
+            return
+        raise
+    if keys := indexes.without(now.keys, arrangement.keys):
+        indexes.alter_in_place(connection, indexes.putting_back(schema, table, keys))
+    if missing := indexes.without(now.foreign_keys, arrangement.foreign_keys):
+        # Without a look at the rows, which would copy the whole table (manual, Online DDL Operations): that comes next.
+        execute(connection, "SET SESSION foreign_key_checks = 0")
+        indexes.alter_in_place(connection, indexes.putting_back(schema, table, missing))
+
+
+def forget(connection: Connection, job: str) -> None:
+    """Everything is put back: nothing need be kept on the target any more."""
+    if exists(connection):
+        execute(connection, f"DELETE FROM {TABLE} WHERE job = %s", (job,))
+
+
+def exists(connection: Connection) -> bool:
+    """Whether the table that it is written down in is there."""
+    found = fetch_all(
+        connection,
+        "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s",
+        (TABLE,),
+    )
+    return bool(found)
+
+
+def written_down(connection: Connection) -> list[Written]:
+    """What jobs have written down on the target and not yet put back."""
+    if not exists(connection):
+        return []
+    rows = fetch_all(connection, f"SELECT job, table_name, restore_sql, as_json FROM {TABLE} ORDER BY since, job")
+    return [Written(job, table, sql, Arrangement.from_json(json.loads(made))) for job, table, sql, made in rows]
+
+
+def _still(present: tuple[Any, ...], planned: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(each for each in planned if each in present)
+
+
+def _there(present: tuple[Definition, ...], wanted: tuple[Definition, ...]) -> tuple[Definition, ...]:
+    names = {each.name.lower() for each in present}
+    return tuple(each for each in wanted if each.name.lower() in names)

@@ -1,0 +1,185 @@
+"""A table's keys and foreign keys as the server writes them, which of them may go for a load, and their way back."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import MySQLdb
+
+from importer.engine.connection import Connection, execute, fetch_all
+from importer.engine.sql import quote_name
+from importer.engine.table import Key, Table
+
+# In SHOW CREATE TABLE each key and each constraint stands on a line of its own: line ends in comments are escaped.
+_NAME = r"`((?:[^`]|``)+)`"
+_KEY = re.compile(rf"^  (KEY {_NAME} .*?),?$", re.MULTILINE)
+_FOREIGN_KEY = re.compile(
+    rf"^  (CONSTRAINT {_NAME} FOREIGN KEY \(((?:[^`)]|{_NAME})+)\)"
+    rf" REFERENCES ((?:{_NAME}\.)?{_NAME}) \(((?:[^`)]|{_NAME})+)\).*?),?$",
+    re.MULTILINE,
+)
+# A key over the elements of a JSON array is built with a copy of the table (manual, Multi-Valued Indexes).
+_MULTI_VALUED = " array)"
+
+# ER_ALTER_OPERATION_NOT_SUPPORTED, and the same with the reason
+NOT_IN_PLACE = (1845, 1846)
+UNKNOWN_TABLE = (1146, 1051)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A key or foreign key: `sql` is its line of SHOW CREATE TABLE, which ALTER TABLE ... ADD takes as it is."""
+
+    name: str
+    sql: str
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "Definition":
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class ForeignKey(Definition):
+    """A foreign key with its `columns`, and the table (quoted, with another schema) and columns there."""
+
+    columns: tuple[str, ...] = ()
+    parent: str = ""
+    parent_columns: tuple[str, ...] = ()
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "ForeignKey":
+        lists = {name: tuple(values[name]) for name in ("columns", "parent_columns")}
+        return cls(**{**values, **lists})
+
+
+@dataclass(frozen=True)
+class Indexes:
+    """What a table has of them, in its order. `keys` are those that refuse no row: not unique, FULLTEXT or SPATIAL.
+
+    `referenced` are the columns that foreign keys of other tables point at. `empty`: the table has no rows at all.
+    """
+
+    keys: tuple[Definition, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    referenced: tuple[tuple[str, ...], ...] = ()
+    empty: bool = False
+
+
+NO_INDEXES = Indexes()
+
+
+def read_indexes(connection: Connection, schema: str, table: str) -> Indexes:
+    """Read them from SHOW CREATE TABLE, which has everything: prefixes, order, expressions, visibility, comments."""
+    text = show_create(connection, schema, table)
+    return Indexes(
+        keys=definitions(text), foreign_keys=foreign_keys(text), referenced=_referenced(connection, schema, table)
+    )
+
+
+def show_create(connection: Connection, schema: str, table: str) -> str:
+    """SHOW CREATE TABLE with names in backticks, whatever the server's sql_mode and sql_quote_show_create."""
+    execute(connection, "SET SESSION sql_mode = '', SESSION sql_quote_show_create = 1")
+    return str(fetch_all(connection, f"SHOW CREATE TABLE {_name(schema, table)}")[0][1])
+
+
+def definitions(show_create: str) -> tuple[Definition, ...]:
+    """The keys that refuse no row."""
+    return tuple(Definition(_unquoted(name), sql) for sql, name in _KEY.findall(show_create))
+
+
+def foreign_keys(show_create: str) -> tuple[ForeignKey, ...]:
+    """The table's own foreign keys."""
+    return tuple(
+        ForeignKey(_unquoted(found[2]), found[1], _names(found[3]), found[5], _names(found[8]))
+        for found in _FOREIGN_KEY.finditer(show_create)
+    )
+
+
+def is_empty(connection: Connection, schema: str, table: str) -> bool:
+    """Whether the table has no rows at all."""
+    return not fetch_all(connection, f"SELECT 1 FROM {_name(schema, table)} LIMIT 1")
+
+
+def may_go(table: Table, indexes: Indexes, *, foreign_keys_go: bool) -> tuple[tuple[Definition, ...], tuple[str, ...]]:
+    """The keys that may be taken off for a load, and the names of those that must stay.
+
+    A column that the server numbers needs a key (manual, Using AUTO_INCREMENT), a foreign key needs one on both sides,
+    and the server puts a new key last: so those before one that stays must stay too, or they would come back in
+    another order.
+    """
+    needed: list[tuple[str, ...]] = [(column.name,) for column in table.columns if column.auto_increment]
+    needed += indexes.referenced
+    needed += [] if foreign_keys_go else [each.columns for each in indexes.foreign_keys]
+    unique = [key for key in table.keys if key.unique]
+    needed = [columns for columns in needed if not any(_serves(key, columns) for key in unique)]
+    columns_of = {key.name.lower(): key for key in table.keys}
+    staying = [
+        number
+        for number, each in enumerate(indexes.keys)
+        if each.name.lower() not in columns_of
+        or _MULTI_VALUED in each.sql
+        or any(_serves(columns_of[each.name.lower()], columns) for columns in needed)
+    ]
+    first = staying[-1] + 1 if staying else 0
+    return indexes.keys[first:], tuple(each.name for each in indexes.keys[:first])
+
+
+def taking_off(schema: str, table: str, keys: Iterable[Definition], foreign_keys: Iterable[Definition] = ()) -> str:
+    """The statement that takes them off."""
+    parts = [f"DROP FOREIGN KEY {quote_name(each.name)}" for each in foreign_keys]
+    parts += [f"DROP KEY {quote_name(each.name)}" for each in keys]
+    return f"ALTER TABLE {_name(schema, table)} {', '.join(parts)}"
+
+
+def putting_back(schema: str, table: str, missing: Sequence[Definition]) -> str:
+    """The one statement that puts them back."""
+    return f"ALTER TABLE {_name(schema, table)} {', '.join(f'ADD {each.sql}' for each in missing)}"
+
+
+def without(present: Sequence[Definition], wanted: Sequence[Definition]) -> tuple[Definition, ...]:
+    """Those `wanted` of which none of that name is `present`."""
+    names = {each.name.lower() for each in present}
+    return tuple(each for each in wanted if each.name.lower() not in names)
+
+
+def alter_in_place(connection: Connection, statement: str) -> None:
+    """Run ALTER TABLE without a copy of the table, or with one where the server cannot do without."""
+    try:
+        execute(connection, f"{statement}, ALGORITHM=INPLACE")
+    except MySQLdb.Error as error:
+        if error.args[0] not in NOT_IN_PLACE:
+            raise
+        execute(connection, statement)
+
+
+def _referenced(connection: Connection, schema: str, table: str) -> tuple[tuple[str, ...], ...]:
+    rows = fetch_all(
+        connection,
+        "SELECT CONSTRAINT_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, REFERENCED_COLUMN_NAME"
+        " FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_SCHEMA = %s AND REFERENCED_TABLE_NAME = %s"
+        " ORDER BY 1, 2, 3, ORDINAL_POSITION",
+        (schema, table),
+    )
+    columns: dict[tuple[str, ...], list[str]] = {}
+    for *constraint, column in rows:
+        columns.setdefault(tuple(constraint), []).append(column)
+    return tuple(tuple(names) for names in columns.values())
+
+
+def _serves(key: Key, columns: Sequence[str]) -> bool:
+    """Whether the key begins with these columns, in any order."""
+    first = {name.lower() for name in key.columns[: len(columns)]}
+    return first == {name.lower() for name in columns}
+
+
+def _names(written: str) -> tuple[str, ...]:
+    return tuple(_unquoted(name) for name in re.findall(_NAME, written))
+
+
+def _unquoted(name: str) -> str:
+    return name.replace("``", "`")
+
+
+def _name(schema: str, table: str) -> str:
+    return f"{quote_name(schema)}.{quote_name(table)}"

@@ -1,0 +1,84 @@
+"""What is changed on the target for the time of a job: who may change it, who puts it back, and what came of it.
+
+A job does not end before everything is put back: that is tried for as long as it takes.
+"""
+
+from dataclasses import asdict
+from typing import Any
+
+from django.db.models import F
+
+from importer.engine.arrangement import Arrangement
+from importer.engine.errors import Problem
+from importer.engine.plan import Reason
+from importer.jobs.guarded import NO_STEP, JobStep, Status, claim_step, lease_end, my_step, try_later
+from importer.models import ImportJob
+from importer.wake import Step
+
+
+def claim_arrange(job_id: int) -> ImportJob | None:
+    """The job, for the one worker that may change the target for it now; None for everybody else."""
+    return claim_step(job_id, JobStep.ARRANGE_QUEUED, JobStep.ARRANGING)
+
+
+def record_written(job: ImportJob, arrangement: Arrangement) -> bool:
+    """Write down what will be changed, before it is. False: the step is somebody else's, or the job is ending."""
+    mine = my_step(job).filter(step=JobStep.ARRANGING, status__in=[Status.LOADING, Status.PAUSED])
+    return bool(mine.update(arrangement_json=arrangement.as_json(), unrestored=True, version=F("version") + 1))
+
+
+def record_arranged(job: ImportJob) -> bool:
+    """Everything is changed as planned: the chunks may come. False as for record_written()."""
+    mine = my_step(job).filter(step=JobStep.ARRANGING)
+    return bool(mine.update(arranged=True, step_failures=0, version=F("version") + 1, **NO_STEP))
+
+
+def record_as_it_was(job: ImportJob, reason: Reason) -> bool:
+    """Nothing is changed after all, for that reason, and the chunks may come. False as for record_written()."""
+    plan = {**job.plan_json, "arrangement": None, "reasons": [*job.plan_json["reasons"], asdict(reason)]}
+    mine = my_step(job).filter(step=JobStep.ARRANGING)
+    return bool(
+        mine.update(
+            plan_json=plan,
+            arrangement_json={},
+            unrestored=False,
+            arranged=True,
+            step_failures=0,
+            version=F("version") + 1,
+            **NO_STEP,
+        )
+    )
+
+
+def claim_restore(job_id: int) -> ImportJob | None:
+    """The job, for the one worker that may put everything back now; None for everybody else."""
+    return claim_step(job_id, JobStep.RESTORE_QUEUED, JobStep.RESTORING)
+
+
+def renew_duty(job: ImportJob, connection_id: int | None) -> bool:
+    """Renew the lease of a step that no cancel ends. False: somebody else has it."""
+    return bool(my_step(job).update(step_lease=lease_end(), step_connection_id=connection_id))
+
+
+def has_duty(job: ImportJob) -> bool:
+    """Whether the step is still this attempt's; changes nothing."""
+    return my_step(job).exists()
+
+
+def record_restored(job: ImportJob, seconds: float) -> bool:
+    """Everything is put back, which took so long. False: the step is somebody else's."""
+    done: dict[str, Any] = {"unrestored": False, "obstacle": {}, "step_failures": 0, **NO_STEP}
+    mine = my_step(job).filter(step=JobStep.RESTORING)
+    return bool(
+        mine.filter(status=Status.INDEXING).update(
+            status=Status.VERIFYING, index_seconds=seconds, version=F("version") + 1, **done
+        )
+        or mine.update(index_seconds=seconds, version=F("version") + 1, **done)
+    )
+
+
+def restore_failed(job: ImportJob, problem: Problem) -> list[Step]:
+    """It could not be put back now: that is tried again, for ever, and the page says what is in the way."""
+    delay = try_later(job)
+    my_step(job).update(obstacle=problem.as_json())
+    return [Step("advance", job.pk, delay=delay)]
