@@ -1,6 +1,6 @@
 """What somebody may ask of an import."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from importer.engine import modes
@@ -70,6 +70,12 @@ class Options:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "Options":
+        """As kept with a job or a preset, perhaps by another version: names that are no longer known are left out."""
+        known = {each.name for each in fields(cls)}
+        return cls(**{name: value for name, value in values.items() if name in known})
 
 
 # What each option may be; the command line and the pages offer these.

@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from collections.abc import Callable
 
 from importer.engine import encodings
 from importer.engine.errors import SourceProblem
@@ -33,11 +34,28 @@ def encoding(text: str) -> str:
         raise argparse.ArgumentTypeError(str(problem)) from problem
 
 
-def sessions(text: str) -> int:
-    """1 to 64."""
-    if not text.isdigit() or not 1 <= int(text) <= 64:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 64")
-    return int(text)
+def bounded(least: int, most: int) -> Callable[[str], int]:
+    """A whole number from `least` to `most`."""
+
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and len(text) < 19 and least <= int(text) <= most):
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {least} to {most:,}")
+        return int(text)
+
+    return read
+
+
+def level(text: str) -> str:
+    """An isolation level as the servers write it: `read committed` -> `READ-COMMITTED`."""
+    return text.strip().upper().replace(" ", "-").replace("_", "-")
+
+
+def variable(text: str) -> tuple[str, str]:
+    """`NAME=VALUE`, with the name in lower case."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not (name and equals and value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not written as NAME=VALUE")
+    return name.lower(), value
 
 
 def rows(text: str) -> int:

@@ -40,4 +40,4 @@ class Recipe(models.Model):
 
     @property
     def options(self) -> Options:
-        return Options(**self.options_json)
+        return Options.from_json(self.options_json)

@@ -5,14 +5,16 @@ import argparse
 import pytest
 
 from importer.engine.mapping import AskedField, Filling
-from importer.management.arguments import asked_field, filling, percent, rows, sessions, size
+from importer.management.arguments import asked_field, bounded, filling, level, percent, rows, size, variable
 
 
 def test_what_is_meant():
     assert (size("32M"), size("1g"), size("512KiB")) == (32 * 2**20, 2**30, 512 * 2**10)
     assert (rows("0"), rows("1000000")) == (0, 1_000_000)
     assert (percent("0"), percent("0.5"), percent("2.5%"), percent("100")) == (0, 0.5, 2.5, 100)
-    assert (sessions("1"), sessions("64")) == (1, 64)
+    assert (bounded(1, 64)("1"), bounded(1, 64)("64")) == (1, 64)
+    assert (level("read committed"), level("Repeatable-Read")) == ("READ-COMMITTED", "REPEATABLE-READ")
+    assert variable("Sort_Buffer_Size = 4M") == ("sort_buffer_size", "4M")
 
 
 def test_fields_and_columns():
@@ -40,7 +42,8 @@ def test_columns_and_values():
         *((percent, text) for text in ("", "-1", "101", "100.1", "nan", "1e1", "½", "%")),
         *((asked_field, text) for text in ("a", "=b", "a=b:sleep(1)", "a=b:trim decimal-comma", "a=b:@x")),
         *((filling, text) for text in ("a", "=1", "a=@now", "a=@", "a=@text")),
-        *((sessions, text) for text in ("", "0", "65", "two")),
+        *((bounded(1, 64), text) for text in ("", "0", "65", "two", "²")),
+        *((variable, text) for text in ("", "a", "a=", "=1")),
     ],
 )
 def test_what_is_not(read, text):

@@ -1,6 +1,7 @@
 """Saved mappings, from the command line's side and on a real server."""
 
 import json
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -90,6 +91,12 @@ def test_what_is_kept_comes_back(target: Target, prices: Path):
     assert presets.for_header([" NR ", "preis", "Sold"]) == [kept]
     assert presets.for_header(["preis", "nr", "sold"]) == []
     assert presets.differences(kept, before.table) == []
+
+
+def test_options_of_another_version_are_left_out(target: Target, prices: Path):
+    preset = presets.save("p", prepared(target, prices))
+    MappingPreset.objects.update(options_json={**preset.options_json, "delayed_insert": True, "commit_rows": 500})
+    assert presets.named("p").options == replace(preset.options, commit_rows=500)
 
 
 def test_what_has_changed_in_the_table_is_said(target: Target, prices: Path, stack_env: Stack):

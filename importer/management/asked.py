@@ -1,0 +1,128 @@
+"""From the options of `manage.py import_csv` to an import that can be shown and started."""
+
+import dataclasses
+import sys
+from typing import Any
+
+from importer import presets, sources
+from importer.engine.dialect import LINE_ENDS, Dialect
+from importer.engine.doubts import mapping_notes
+from importer.engine.errors import Problem
+from importer.engine.options import Options
+from importer.engine.profile import profile_file
+from importer.engine.transforms import TRANSFORMS
+from importer.models import Target
+from importer.preparation import AskedTable, Prepared, prepare
+from importer.speed import SETTINGS, Kind
+
+# Flags that say something about the dialect, and what.
+FLAGS: dict[str, tuple[str, Any]] = {
+    "no_header": ("header", False),
+    "trailing_delimiter": ("trailing_delimiter", True),
+    "keep_blank_lines": ("blank_lines", "keep"),
+    "unquoted_empty_null": ("unquoted_empty_is_null", True),
+}
+
+
+def prepare_asked(options: dict[str, Any]) -> Prepared:
+    """The import as asked for, and what is doubtful said on stderr. Raises Problem for what cannot be."""
+    if options["preset"]:
+        return _prepare_as_saved(options)
+    prepared = prepare(
+        sources.register(options["file"]),
+        _target(options["target"]),
+        _required(options, "table"),
+        dialect=_dialect(options),
+        null_markers=options["null"],
+        asked=options["map"],
+        fillings=options["set"],
+        options=_options(options, Options()),
+        asked_table=AskedTable(
+            dict(options["type"] or ()), tuple(options["primary_key"] or ()), widen=not options["no_widen"]
+        ),
+    )
+    _tell_of_reading(prepared)
+    return prepared
+
+
+def _tell_of_reading(prepared: Prepared) -> None:
+    """What the sample suggested about values, and what is doubtful: there is no page to ask on."""
+    for each in prepared.mapping:
+        read = [TRANSFORMS[name].label.lower() for name in each.transforms] + [each.datetime_format]
+        if any(read):
+            sys.stderr.write(f"{each.column} is read as {', '.join(filter(None, read))} (--map says otherwise).\n")
+    for note in mapping_notes(prepared.profile, prepared.table, prepared.mapping):
+        sys.stderr.write(f"{note}\n")
+
+
+def _prepare_as_saved(options: dict[str, Any]) -> Prepared:
+    """As a preset says; another target or table may be named, and other options."""
+    for name in ("map", "set", "null", "delimiter", "quote", "escape", "encoding", "line_end", "skip_rows", *FLAGS):
+        if options[name]:
+            raise Problem(
+                f"--{name.replace('_', '-')} says what the preset says already.",
+                advice="Leave it out, or import without the preset.",
+            )
+    preset = presets.named(options["preset"])
+    presets.check_header(preset, profile_file(options["file"], preset.file_dialect).header)
+    prepared = prepare(
+        sources.register(options["file"]),
+        _target(options["target"]) if options["target"] else preset.target,
+        options["table"] or preset.table,
+        dialect=preset.file_dialect,
+        mapping=preset.mapping,
+        fillings=preset.fillings,
+        options=_options(options, preset.options),
+    )
+    if changed := presets.differences(preset, prepared.table):
+        sys.stderr.write(f"The table has changed since the preset was saved: {'; '.join(changed)}.\n")
+    presets.mark_used(preset)
+    return prepared
+
+
+def _target(name: str | None) -> Target:
+    target = Target.objects.filter(name=name).first()
+    if target:
+        return target
+    known = ", ".join(Target.objects.values_list("name", flat=True)) or "none yet; see `manage.py target add`"
+    what = f"There is no target named {name}." if name else "--target is missing."
+    raise Problem(what, advice=f"Known: {known}.")
+
+
+def _required(options: dict[str, Any], name: str) -> Any:
+    if not options[name]:
+        raise Problem(f"--{name} is missing.", advice="Name it, or a preset that knows it.")
+    return options[name]
+
+
+def _options(options: dict[str, Any], otherwise: Options) -> Options:
+    """What was asked for, and `otherwise` for what was not. Of variables, those that were not named stay."""
+    asked = {each.name: options.get(each.name) for each in dataclasses.fields(Options)}
+    for setting in SETTINGS:
+        if setting.kind is Kind.VARIABLES and (pairs := asked[setting.name]):
+            asked[setting.name] = getattr(otherwise, setting.name) | _once_each(setting.flag, pairs)
+    return dataclasses.replace(otherwise, **{name: value for name, value in asked.items() if value is not None})
+
+
+def _once_each(flag: str, pairs: list[tuple[str, str]]) -> dict[str, str]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        twice = next(name for name in values if [each for each, _ in pairs].count(name) > 1)
+        raise Problem(f"{flag} names {twice} twice.", advice="Give it once.")
+    return values
+
+
+def _dialect(options: dict[str, Any]) -> Dialect:
+    """What was asked for, on top of what the file suggests.
+
+    Raises SourceProblem if its encoding can only be guessed.
+    """
+    names = ("delimiter", "quote", "escape", "encoding", "skip_rows")
+    asked = {name: options[name] for name in names if options[name] is not None}
+    if options["line_end"]:
+        asked["line_end"] = LINE_ENDS[options["line_end"]]
+    asked |= {name: value for flag, (name, value) in FLAGS.items() if options[flag]}
+    profile = profile_file(options["file"], **asked)
+    if profile.doubt:
+        raise profile.doubt
+    return profile.dialect

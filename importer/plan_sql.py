@@ -1,0 +1,18 @@
+"""The exact SQL of a plan, by when it runs: for the command line and the pages."""
+
+from collections.abc import Iterator
+
+from importer.engine.plan import ImportPlan
+
+
+def plan_sql(plan: ImportPlan) -> Iterator[tuple[str, str]]:
+    """When, and the statements that run then, each with its semicolon."""
+    if plan.staged:
+        yield "Before the first chunk, the staging table is made", _written(*plan.staged.make)
+    yield "Each chunk, in a transaction of its own", _written(plan.statement)
+    if plan.staged:
+        yield "After the last chunk", _written(plan.staged.finish)
+
+
+def _written(*statements: str) -> str:
+    return "\n".join(f"{each.rstrip().rstrip(';')};" for each in statements)

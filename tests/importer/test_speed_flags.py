@@ -1,0 +1,100 @@
+"""How fast an import loads, as asked for on the command line."""
+
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command, load_command_class
+
+from importer import presets, sources
+from importer.engine.connection import connect, execute
+from importer.engine.options import Options
+from importer.management.asked import prepare_asked
+from importer.models import ImportJob, Target
+from importer.preparation import prepare
+from importer.speed import SETTINGS
+from tests.targets import saved_target
+
+
+@pytest.fixture
+def target(database, db) -> Target:
+    with connect(database) as connection:
+        execute(connection, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(40))")
+    return saved_target(database, "t")
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    path = tmp_path / "people.csv"
+    path.write_text("id,name\n1,Ann\n2,Bo\n")
+    return path
+
+
+def asked(*args: str) -> Options:
+    """What `manage.py import_csv` makes of its arguments."""
+    parser = load_command_class("importer", "import_csv").create_parser("manage.py", "import_csv")
+    return prepare_asked(vars(parser.parse_args(args))).options
+
+
+def test_every_setting_is_asked_for_by_its_flag(target: Target, people: Path):
+    args = ["--target", "t", "--table", "people", "--method", "load_data_local", "--indexes", "keep", "--sort", "keep"]
+    args += ["--parallel", "2", "--chunk-size", "4M", "--commit-rows", "500", "--no-foreign-key-checks"]
+    args += ["--isolation", "read committed", "--session", "Sort_Buffer_Size=4M", "--session", "net_read_timeout=60"]
+    options = asked(str(people), *args)
+    assert options == Options(
+        method="load_data_local",
+        indexes="keep",
+        sort="keep",
+        parallelism=2,
+        chunk_bytes=4 * 2**20,
+        commit_rows=500,
+        foreign_key_checks=False,
+        isolation="READ-COMMITTED",
+        session={"sort_buffer_size": "4M", "net_read_timeout": "60"},
+    )
+
+
+def test_flags_change_what_a_preset_says_and_leave_the_rest(target: Target, people: Path):
+    saved = Options(commit_rows=7, foreign_key_checks=False, session={"net_read_timeout": "60"})
+    presets.save("p", prepare(sources.register(people), target, "people", options=saved))
+    args = ("--foreign-key-checks", "--session", "sort_buffer_size=1M")
+    options = asked(str(people), "--preset", "p", *args)
+    assert options.commit_rows == 7
+    assert options.foreign_key_checks
+    assert options.session == {"net_read_timeout": "60", "sort_buffer_size": "1M"}
+
+
+def test_the_plan_says_what_was_asked_for_and_what_it_gives_up(target: Target, people: Path, capsys):
+    call_command(
+        "import_csv", str(people), "--target", "t", "--table", "people", "--no-foreign-key-checks", "--plan-only"
+    )
+    said = capsys.readouterr().out
+    assert "people.csv into" in said
+    assert "- foreign_key_checks is off: changes nothing here" in said
+    assert "Each chunk, in a transaction of its own:\nLOAD DATA" in said
+    assert not ImportJob.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--session", "sql_mode=ANSI"), "sql_mode cannot be set for an import"),
+        (("--session", "net_read_timeout=1"), "Give a number from 5"),
+        (("--session", "net_read_timeout=7", "--session", "NET_READ_TIMEOUT=8"), "net_read_timeout twice"),
+        (("--session", "net_read_timeout"), "not written as NAME=VALUE"),
+        (("--commit-rows", "0"), "not a number from 1"),
+        (("--parallel", "65"), "not a number from 1 to 64"),
+        (("--method", "telepathy"), "invalid choice"),
+        (("--lock-table", "--parallel", "2"), "Only one session can hold the table's lock"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_named(target: Target, people: Path, args: tuple[str, ...], said: str):
+    with pytest.raises(CommandError, match=said):
+        call_command("import_csv", str(people), "--target", "t", "--table", "people", *args, "--plan-only")
+
+
+def test_the_help_says_what_each_gives_up():
+    parser = load_command_class("importer", "import_csv").create_parser("manage.py", "import_csv")
+    said = " ".join(parser.format_help().split())
+    for setting in SETTINGS:
+        assert setting.flag in said
+        assert setting.about in said.replace("- ", "-")
