@@ -103,6 +103,7 @@ def prepare(
         around=around,
         indexes=keys,
         create=new_table.statement(staging_name(str(key))) if new_table else "",
+        distance=target.distance,
     )
     _try_session(target, plan, server)
     return Prepared(key, source, target, profile, table, mapping, tuple(fillings), options, plan, new_table)
@@ -181,6 +182,7 @@ def replan(job: ImportJob, key: UUID) -> ImportPlan:
         around=around,
         indexes=keys,
         create=new_table.statement(staging_name(str(key))) if new_table else "",
+        distance=job.target.distance,
     )
     _try_session(job.target, plan, server)
     return plan

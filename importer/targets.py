@@ -125,7 +125,7 @@ def add_or_replace(
     elif not same_account:
         target.password_ciphertext = ""
     # What was found out is about the address as it was.
-    target.findings, target.checked_at = [], None
+    target.findings, target.checked_at, target.round_trip_ms, target.bytes_per_second = [], None, None, None
     _save(target)
     return target
 
@@ -141,9 +141,13 @@ def _save(target: Target) -> None:
 
 def check(target: Target) -> list[dict[str, Any]]:
     """Look the target over, keep what was found with it, and return it: importer.engine.check.Finding as JSON."""
-    found = [finding.as_json() for finding in _findings(target)]
+    findings = _findings(target)
+    distance = next((each.distance for each in findings if each.distance), None)
+    target.round_trip_ms = distance.round_trip_ms if distance else None
+    target.bytes_per_second = distance.bytes_per_second if distance else None
+    found = [finding.as_json() for finding in findings]
     target.findings, target.checked_at = found, timezone.now()
-    target.save(update_fields=["findings", "checked_at"])
+    target.save(update_fields=["findings", "checked_at", "round_trip_ms", "bytes_per_second"])
     return found
 
 

@@ -7,6 +7,7 @@ from django.db import models
 
 from importer import secrets
 from importer.engine.connection import Address
+from importer.engine.distance import Distance
 
 
 class Target(models.Model):
@@ -33,6 +34,9 @@ class Target(models.Model):
     )
     # The last check's findings (importer.engine.check.Finding as JSON) and when it ran.
     findings = models.JSONField(default=list, blank=True)
+    # As the last check measured them: a round trip, and what one session sends. None on this machine, or not measured.
+    round_trip_ms = models.FloatField(null=True, blank=True, editable=False)
+    bytes_per_second = models.FloatField(null=True, blank=True, editable=False)
     checked_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -42,6 +46,11 @@ class Target(models.Model):
     def set_password(self, password: str) -> None:
         """Encrypt and keep; the ciphertext is bound to this target, so it cannot be moved to another's row."""
         self.password_ciphertext = secrets.encrypt(password, bound_to=str(self.key))
+
+    @property
+    def distance(self) -> Distance | None:
+        """How far away the server was at the last check."""
+        return None if self.round_trip_ms is None else Distance(self.round_trip_ms, self.bytes_per_second)
 
     @property
     def address(self) -> Address:

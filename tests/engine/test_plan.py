@@ -25,9 +25,9 @@ def server(local: bool = True, **variables: str) -> Server:
     return Server("MariaDB", "10.11.19", {"local_infile": "ON", **variables}, local=local, cores=6)
 
 
-def plan(size: int = 10**9, of=None, names=("a",), options=None, on=None):
+def plan(size: int = 10**9, of=None, names=("a",), options=None, on=None, **known):
     mapping = [ColumnMapping(name) for name in names]
-    return make_plan(size, RFC4180, of or table(), mapping, options or Options(), on or server())
+    return make_plan(size, RFC4180, of or table(), mapping, options or Options(), on or server(), **known)
 
 
 def why(made, start: str) -> str:

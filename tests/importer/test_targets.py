@@ -153,6 +153,16 @@ class TestCheck:
         target = add_or_replace("here", replace(url_of(database), database="other"), replace=True)
         assert (target.findings, target.checked_at) == ([], None)
 
+    def test_the_distance_is_kept_for_the_planner_until_the_address_changes(self, database, monkeypatch):
+        # Every server of the tests is on this machine; for this one it is to seem elsewhere.
+        monkeypatch.setattr("importer.engine.server.is_loopback", lambda _: False)
+        targets.check(add_or_replace("here", url_of(database)))
+        distance = Target.objects.get(name="here").distance
+        assert distance is not None
+        assert distance.bytes_per_second
+        moved = add_or_replace("here", replace(url_of(database), database="other"), replace=True)
+        assert moved.distance is None
+
     def test_a_name_that_has_come_to_mean_a_metadata_address_is_not_connected_to(self):
         target = add_or_replace("cloud", SHOP)
         Target.objects.filter(pk=target.pk).update(host="0xa9fea9fe")

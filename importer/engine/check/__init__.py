@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import MySQLdb
 
-from importer.engine.check import access, safety, settings
+from importer.engine.check import access, network, safety, settings
 from importer.engine.check.finding import Finding, Subject
 from importer.engine.connection import Address, connect
 from importer.engine.errors import TargetProblem
@@ -34,14 +34,15 @@ OF_THE_SERVER: tuple[Step, ...] = (
     settings.redo_log,
     settings.sql_mode,
 )
-OF_THE_DATABASE: tuple[Step, ...] = (access.privileges, safety.ledger_table, safety.rollback)
+OF_THE_DATABASE: tuple[Step, ...] = (access.privileges, safety.ledger_table, safety.rollback, network.network)
 
 # The connection is gone (manual, Client and Server Error Message Reference; 1927 is MariaDB's own).
 LOST = (1053, 1927, 2006, 2013, 2055, 4031)
 
 
 def check(address: Address) -> list[Finding]:
-    """Connect and look at everything; creates the ledger table if the account may. Takes about a second."""
+    """Connect and look at everything; creates the ledger table if the account may. Takes about a second,
+    two for a server on another machine."""
     try:
         with connect(address) as connection:
             return [access.signed_in(connection, address), *_findings(connection, address, OF_THE_DATABASE)]

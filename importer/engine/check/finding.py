@@ -1,23 +1,29 @@
 """What a check found out about one thing, in words that say what to do about it."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from importer.engine.connection import Address, Connection
+from importer.engine.distance import Distance
 from importer.engine.server import Server
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at. `status` is "ok", "warn" or "fail"; `fix` is what to run or write, or ""."""
+    """One thing that was looked at. `status` is "ok", "warn" or "fail"; `fix` is what to run or write, or "".
+
+    `distance` is what the planner goes by later, from the step that measures it.
+    """
 
     name: str
     status: str
     message: str
     fix: str = ""
+    distance: Distance | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """What is shown."""
+        return {each: getattr(self, each) for each in ("name", "status", "message", "fix")}
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from importer.engine import modes
 from importer.engine.dialect import Dialect
+from importer.engine.distance import Distance
 from importer.engine.errors import Problem
 from importer.engine.exactness import Exactness
 from importer.engine.indexes import NO_INDEXES, Indexes
@@ -47,6 +48,7 @@ def make_plan(
     around: Surroundings = NOTHING_AROUND,
     indexes: Indexes = NO_INDEXES,
     create: str = "",
+    distance: Distance | None = None,
 ) -> ImportPlan:
     """Decide how `data_bytes` of records go into the table. Raises Problem with the first thing that forbids it.
 
@@ -57,7 +59,9 @@ def make_plan(
     check_server(server)
     check_table(table)
     check_mapping(mapping, table, fillings)
-    case = Case(data_bytes, dialect, table, mapping, fillings, options, server, packing, job, around, indexes, create)
+    case = Case(
+        data_bytes, dialect, table, mapping, fillings, options, server, packing, job, around, indexes, create, distance
+    )
     modes.check_mode(options.mode, options.on_duplicate, table, around, case.columns)
     check_session(case)
     staged = _staged(case)

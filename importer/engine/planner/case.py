@@ -6,6 +6,7 @@ from functools import cached_property
 
 from importer.engine import modes
 from importer.engine.dialect import Dialect
+from importer.engine.distance import Distance
 from importer.engine.indexes import NO_INDEXES, Indexes
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.options import Options
@@ -20,7 +21,7 @@ class Case:
     """`data_bytes` of records that are to go into a table, as asked for by `options`.
 
     `job` is the job's key and `create` the statement that makes the staging table, for modes that need them. `packing`
-    is how the file is packed, "" for not at all.
+    is how the file is packed, "" for not at all. `distance` is None where it was not measured, or the server is local.
     """
 
     data_bytes: int
@@ -35,6 +36,7 @@ class Case:
     around: Surroundings = NOTHING_AROUND
     indexes: Indexes = NO_INDEXES
     create: str = ""
+    distance: Distance | None = None
 
     @property
     def staged(self) -> bool:

@@ -2,6 +2,7 @@
 
 from importer.engine.options import MOST_PARALLELISM
 from importer.engine.plan import Reason
+from importer.engine.planner import network
 from importer.engine.planner.case import Case
 from importer.engine.sizes import MIB
 
@@ -12,7 +13,6 @@ LARGEST_CHUNK = 32 * MIB
 CHUNKS_PER_SESSION = 4
 # Chunks end with a record, before their full size: without this the file's last one would be a crumb.
 SLACK = 16 * 1024
-REMOTE_PARALLELISM = 4
 
 
 def parallelism(case: Case) -> int:
@@ -25,7 +25,7 @@ def parallelism(case: Case) -> int:
 def _best_parallelism(case: Case) -> int:
     if case.data_bytes <= (case.options.chunk_bytes or SMALLEST_CHUNK):
         return 1
-    return case.server.cores if case.server.local else REMOTE_PARALLELISM
+    return case.server.cores if case.server.local else network.sessions(case.distance)
 
 
 def chunk_bytes(case: Case, parallelism: int) -> int:
@@ -33,7 +33,9 @@ def chunk_bytes(case: Case, parallelism: int) -> int:
     if case.options.chunk_bytes:
         return case.options.chunk_bytes
     data_bytes = case.data_bytes
-    about = _within(data_bytes // (parallelism * CHUNKS_PER_SESSION), SMALLEST_CHUNK, LARGEST_CHUNK)
+    about = network.largest_chunk(case, parallelism) or _within(
+        data_bytes // (parallelism * CHUNKS_PER_SESSION), SMALLEST_CHUNK, LARGEST_CHUNK
+    )
     count = _rounded_up(data_bytes, about * parallelism) * parallelism if data_bytes > about else 1
     return _rounded_up(data_bytes, count) + SLACK
 
@@ -55,19 +57,25 @@ def parallelism_reason(case: Case, parallelism: int) -> Reason:
     elif server.local:
         why = f"the server shares this machine's {server.cores} processors"
     else:
-        why = "a remote server keeps some sessions busy while others wait for the network"
+        why = network.why(case.distance)
     return Reason(f"{parallelism} in parallel", f"{why}; can be changed while it runs", option="parallelism")
 
 
 def chunks_reason(case: Case, chunk_bytes: int) -> Reason:
     """How many chunks there will be, and why of that size."""
     count = max(1, _rounded_up(case.data_bytes, chunk_bytes))
-    why = (
-        "as asked" if case.options.chunk_bytes else "small enough to share out and to repeat, large enough to be cheap"
-    )
+    why = _why_of_that_size(case)
     chunks = "One chunk" if count == 1 else f"About {count:,} chunks"
     size = f"{chunk_bytes / 1e6:.1f} MB" if chunk_bytes >= 100_000 else f"{chunk_bytes / 1e3:.1f} kB"
     return Reason(f"{chunks} of at most {size}", f"{why}; each is one transaction", option="chunk_bytes")
+
+
+def _why_of_that_size(case: Case) -> str:
+    if case.options.chunk_bytes:
+        return "as asked"
+    if network.largest_chunk(case, 1):
+        return "small enough for the line, large enough for its round trips"
+    return "small enough to share out and to repeat, large enough to be cheap"
 
 
 def _rounded_up(value: int, divisor: int) -> int:

@@ -1,0 +1,37 @@
+"""How far away the server is, measured with a few round trips and a few megabytes that it throws away."""
+
+from importer.engine import ledger
+from importer.engine.check.finding import Finding, Subject
+from importer.engine.distance import Distance, measure
+from importer.engine.sizes import MIB
+
+# A session of a server on a fast line takes some 20 MB/s (facts.md, Speed): a slower line decides how long loads take.
+SLOW_LINE = 20 * 10**6
+FAR = 50  # milliseconds
+
+
+def network(subject: Subject) -> Finding:
+    """Told, and judged where it will decide how long a load takes. Not measured on this machine."""
+    if subject.server.local:
+        return Finding("network", "ok", "The server is on this machine: there is no network in between.")
+    if not ledger.exists(subject.connection):
+        return Finding("network", "ok", f"Not measured, because there is no table {ledger.TABLE}.")
+    distance = measure(subject.address)
+    return Finding("network", *_judged(distance), distance=distance)
+
+
+def _judged(distance: Distance) -> tuple[str, str, str]:
+    """Status, message and fix."""
+    trip = f"A round trip to the server takes {distance.round_trip_ms:.3g} ms"
+    rate = distance.bytes_per_second
+    if rate is None:
+        return "ok", f"{trip}; how many bytes a second get there could not be measured.", ""
+    said = f"{trip}, and one session sends {rate / 1e6:.3g} MB/s: 1 GiB takes at least {_time(1024 * MIB / rate)}."
+    if rate < SLOW_LINE or distance.round_trip_ms > FAR:
+        advice = "Loads will take as long as the network does. Run Millrace on a machine nearer to the server."
+        return "warn", said, advice
+    return "ok", said, ""
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"

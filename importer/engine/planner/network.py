@@ -1,0 +1,61 @@
+"""What the distance to a server on another machine means for chunks: how many at once, and how large."""
+
+import math
+
+from importer.engine.distance import Distance
+from importer.engine.planner.case import Case
+from importer.engine.sizes import MIB
+
+# What one session of a server takes, in bytes a second (facts.md, Speed); a remote server's own cores are not visible.
+SESSION_RATE = 20 * 10**6
+BUSY_SESSIONS = 4
+# Statements of a chunk that wait for their answer, from the connection to the COMMIT.
+ROUND_TRIPS = 12
+# From here on one connection seldom fills a line, since it may have only so many bytes on their way.
+FAR = 5  # milliseconds
+FEWEST, MOST = 2, 8
+# Over a slow line a chunk takes about so long (seconds), so that the first rows are in early, but not less than so
+# many times what it waits.
+CHUNK_SECONDS = 2
+TIMES_THE_WAIT = 20
+SMALLEST, LARGEST = MIB, 32 * MIB
+
+
+def sessions(distance: Distance | None) -> int:
+    """How many sessions keep a remote server, or the line to it, busy."""
+    if distance is None:
+        return BUSY_SESSIONS
+    busy, wait = _busy(distance), ROUND_TRIPS * distance.round_trip_ms / 1000
+    chunk = LARGEST / min(SESSION_RATE, distance.bytes_per_second or SESSION_RATE)
+    return max(FEWEST, min(MOST, round(busy * (1 + wait / chunk))))
+
+
+def _busy(distance: Distance) -> int:
+    rate = distance.bytes_per_second
+    if rate is None or distance.round_trip_ms >= FAR:
+        return BUSY_SESSIONS
+    return min(BUSY_SESSIONS, math.ceil(rate / SESSION_RATE))
+
+
+def largest_chunk(case: Case, parallelism: int) -> int | None:
+    """The most bytes of a chunk over a slow line; None where the line is as fast as the server, or not known."""
+    distance = case.distance
+    if case.server.local or distance is None or distance.bytes_per_second is None:
+        return None
+    if distance.bytes_per_second >= SESSION_RATE:
+        return None
+    seconds = max(CHUNK_SECONDS, TIMES_THE_WAIT * ROUND_TRIPS * distance.round_trip_ms / 1000)
+    return max(SMALLEST, min(LARGEST, int(distance.bytes_per_second / parallelism * seconds)))
+
+
+def why(distance: Distance | None) -> str:
+    """Why so many sessions."""
+    if distance is None:
+        return "a remote server keeps some sessions busy while others wait for the network"
+    said = f"a round trip takes {distance.round_trip_ms:.3g} ms"
+    if distance.bytes_per_second is None:
+        return f"{said}: some sessions load while others wait for the network"
+    rate = f"one session sends {distance.bytes_per_second / 1e6:.3g} MB/s"
+    if _busy(distance) == 1:
+        return f"{said} and {rate}, which fills the line: another only bridges the waits"
+    return f"{said} and {rate}: some sessions load while others wait for the network"

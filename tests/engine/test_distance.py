@@ -1,0 +1,91 @@
+"""The distance to a server: measured over a line that is known, and what the planner makes of it."""
+
+from dataclasses import replace
+
+import pytest
+
+from importer.engine import ledger
+from importer.engine.check import network
+from importer.engine.check.finding import Subject
+from importer.engine.connection import Address, connect
+from importer.engine.distance import Distance, measure
+from importer.engine.server import read_server
+from importer.engine.sizes import MIB
+from tests.engine.loads import rows_of
+from tests.engine.test_plan import plan, server, why
+from tests.slow_line import slow_line
+
+
+class TestMeasured:
+    @pytest.fixture
+    def subject(self, database: Address):
+        """What a check of a server on another machine looks at; the ledger is there."""
+        with connect(database) as connection:
+            ledger.create(connection)
+            yield Subject(connection, database, replace(read_server(connection, database), local=False))
+
+    def test_over_a_line_of_known_delay_and_rate(self, subject: Subject, database: Address):
+        with slow_line(database.host, database.port, delay=0.01, bytes_per_second=2e6) as port:
+            found = measure(replace(database, port=port))
+        assert found.round_trip_ms >= 20
+        assert found.bytes_per_second
+        assert 1e5 < found.bytes_per_second < 2.2e6
+        assert rows_of(database, f"SELECT * FROM {ledger.TABLE}") == []
+
+    def test_is_told_among_the_findings_and_handed_to_the_planner(self, subject: Subject):
+        finding = network.network(subject)
+        assert finding.status == "ok"
+        assert "MB/s" in finding.message
+        assert finding.distance
+        assert "distance" not in finding.as_json()
+
+    def test_a_slow_line_is_a_warning(self, subject: Subject, database: Address):
+        with slow_line(database.host, database.port, delay=0.001, bytes_per_second=1e6) as port:
+            finding = network.network(replace(subject, address=replace(database, port=port)))
+        assert finding.status == "warn"
+        assert "nearer to the server" in finding.fix
+
+    def test_not_on_this_machine_nor_without_the_ledger(self, subject: Subject, database: Address):
+        near = replace(subject, server=replace(subject.server, local=True))
+        assert network.network(near).distance is None
+        subject.connection.query(f"DROP TABLE {ledger.TABLE}")
+        assert "Not measured" in network.network(subject).message
+
+
+FAR = server(local=False)
+
+
+class TestPlan:
+    @pytest.mark.parametrize(
+        ("distance", "parallelism"),
+        [
+            (None, 4),
+            (Distance(0.2, 110e6), 4),
+            (Distance(0.5, 12e6), 2),
+            (Distance(10, 12e6), 4),
+            (Distance(150, 30e6), 8),
+            (Distance(0.2, None), 4),
+        ],
+    )
+    def test_as_many_sessions_as_keep_server_or_line_busy(self, distance: Distance | None, parallelism: int):
+        assert plan(on=FAR, distance=distance).parallelism == parallelism
+
+    @pytest.mark.parametrize(
+        ("distance", "least", "most"),
+        [
+            (Distance(0.2, 110e6), 16 * MIB, 33 * MIB),
+            (Distance(0.5, 12e6), 10 * MIB, 13 * MIB),
+            (Distance(0.5, 0.1e6), MIB - 2**16, MIB + 2**16),
+            (Distance(100, 10e6), 30 * MIB, 33 * MIB),
+        ],
+    )
+    def test_chunks_suit_the_line(self, distance: Distance, least: int, most: int):
+        assert least <= plan(on=FAR, distance=distance).chunk_bytes <= most
+
+    def test_the_figures_stand_in_the_reason(self):
+        said = why(plan(on=FAR, distance=Distance(0.5, 12e6)), "2 in parallel")
+        assert "0.5 ms" in said
+        assert "12 MB/s, which fills the line" in said
+
+    def test_is_nothing_to_a_server_on_this_machine(self):
+        assert plan(distance=Distance(100, 1e6)).parallelism == 6
