@@ -10,13 +10,13 @@ from hashlib import sha256
 from typing import Any
 
 from dashboard.accounting import ACCOUNTING
+from dashboard.speed import SpeedChoices, whole_number
 from importer.engine import encodings
 from importer.engine.dialect import LINE_ENDS, Dialect, from_written
 from importer.engine.errors import Problem
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.new_table import NewTable
-from importer.engine.options import MOST_PARALLELISM, Options
-from importer.engine.sizes import MIB
+from importer.engine.options import BOUNDS, Options
 from importer.engine.suggestions import MATCHES
 from importer.engine.table import Table
 from importer.models import ImportJob, MappingPreset, Target
@@ -31,8 +31,6 @@ HEADER_WORDS = {"yes": "names", "no": "data"}
 TRAILING_WORDS = {"no": "starts a field", "yes": "is left out"}
 BLANK_WORDS = {"skip": "are left out", "keep": "are rows"}
 EMPTY_WORDS = {"no": "empty text", "yes": "NULL"}
-MOST_CHUNK_MIB = 1024
-MOST_REJECTS = 10**12
 # The share of rows to leave out that is chosen before anybody says anything: more of them is a wrong mapping, mostly.
 USUAL_REJECT_PERCENT = "10"
 
@@ -116,15 +114,10 @@ class Choices:
         )
 
     def with_preset(self, preset: MappingPreset) -> "Choices":
-        """Begin with the preset; its numbers go into the form, where they can be seen and changed."""
+        """Begin with the preset; its limits go into the form, where they can be seen and changed."""
         options = preset.options
-        numbers = {
-            "max_rejects": options.max_rejects,
-            "max_reject_percent": options.max_reject_percent,
-            "chunk_mib": options.chunk_bytes and max(1, options.chunk_bytes // MIB),
-            "parallelism": options.parallelism,
-        }
-        shown = {name: str(number) for name, number in numbers.items() if number is not None}
+        limits = {"max_rejects": options.max_rejects, "max_reject_percent": options.max_reject_percent}
+        shown = {name: str(number) for name, number in limits.items() if number is not None}
         return Choices({**self.values, **shown, "preset": str(preset.pk)})
 
     @cached_property
@@ -136,8 +129,14 @@ class Choices:
     @property
     def mode(self) -> str:
         """What becomes of the table's rows. Rejected rows of an import go to those that it has brought."""
-        default = "upsert" if self.again and self.again.options.mode == "upsert" else "append"
-        return self.values.get("mode") or default
+        before = self.before.options.mode if self.before else "append"
+        kept = ("upsert",) if self.again else ("upsert", "atomic", "replace")
+        return self.values.get("mode") or (before if before in kept else "append")
+
+    @cached_property
+    def speed(self) -> SpeedChoices:
+        """How fast it is to load."""
+        return SpeedChoices(self.values, self.mode, self.before.options if self.before else Options())
 
     @property
     def limits(self) -> dict[str, str]:
@@ -154,28 +153,13 @@ class Choices:
     @cached_property
     def options(self) -> Options:
         """Raises Problem if a number is none or out of range."""
-        chunk = self._number("chunk_mib", "The chunk size in MiB", MOST_CHUNK_MIB)
         asked: dict[str, Any] = dict(self.accounting)
         if asked["on_error"] == "reject":
             # Limits mean nothing to an import that stops.
-            asked["max_rejects"] = self._number("max_rejects", "The most rows to leave out", MOST_REJECTS, least=0)
+            text = self.limits["max_rejects"]
+            asked["max_rejects"] = whole_number(text, "Most rows to leave out", *BOUNDS["max_rejects"], "max_rejects")
             asked["max_reject_percent"] = self._reject_percent()
-        return Options(
-            mode=self.mode,
-            **asked,
-            chunk_bytes=chunk and chunk * MIB,
-            parallelism=self._number("parallelism", "The number of chunks at once", MOST_PARALLELISM),
-        )
-
-    def _number(self, name: str, meaning: str, most: int, least: int = 1) -> int | None:
-        text = self.values.get(name, "").strip()
-        if not text:
-            return None
-        if text.isascii() and text.isdigit() and len(text) <= len(str(most)) and least <= int(text) <= most:
-            return int(text)
-        raise Problem(
-            f"{meaning} is {text!r}.", advice=f"Give a whole number from {least} to {most:,}, or leave it empty."
-        )
+        return Options(mode=self.mode, **asked, **self.speed.options)
 
     def _reject_percent(self) -> float | None:
         text = self.limits["max_reject_percent"].removesuffix("%").replace(",", ".").strip()

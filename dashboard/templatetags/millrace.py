@@ -9,7 +9,9 @@ from urllib.parse import urlencode
 from django import template
 from django.template import Context
 
+from importer.engine.plan import ImportPlan
 from importer.models import ImportJob
+from importer.plan_sql import plan_sql as statements_of
 
 register = template.Library()
 
@@ -140,6 +142,12 @@ def fix_parts(fix: str) -> list[dict[str, str]]:
     """A finding's fix in pieces: {"sql": statements to copy} or {"text": what to do besides}, in their order."""
     pieces = enumerate(_STATEMENTS.split(fix))
     return [{"sql" if number % 2 else "text": piece.strip()} for number, piece in pieces if piece.strip()]
+
+
+@register.filter
+def plan_sql(plan: ImportPlan) -> list[tuple[str, str]]:
+    """The exact SQL of a plan: when, and the statements that run then."""
+    return list(statements_of(plan))
 
 
 @register.simple_tag(takes_context=True)

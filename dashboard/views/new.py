@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from dashboard import choices as form
+from dashboard import speed
 from dashboard.accounting import ACCOUNTING
 from dashboard.choices import Choices
 from dashboard.columns import FILLINGS, TRIMS
@@ -24,7 +25,7 @@ from importer.engine.connection import connect
 from importer.engine.dialect import LINE_ENDS, as_written
 from importer.engine.errors import Problem
 from importer.engine.modes import MODES
-from importer.engine.options import MOST_PARALLELISM, OFFERED
+from importer.engine.options import OFFERED
 from importer.engine.packed import WORDS
 from importer.engine.suggestions import BY_NAME, BY_POSITION
 from importer.engine.table import list_tables
@@ -176,15 +177,16 @@ def _show(
         "encodings": encodings.COMMON,
         "packed_as": WORDS.get(preview.profile.packing, "") if preview.profile else "",
         "accounting": _accounting(preview.choices),
+        "speed": speed.card(
+            preview.choices.speed, preview.prepared.plan if preview.prepared else None, preview.problem
+        ),
         "saved": saved,
         "formats": DATETIME_FORMATS,
         "trims": TRIMS,
         "fillings": FILLINGS,
         "matches": MATCH_WORDS,
-        "most_parallelism": MOST_PARALLELISM,
         "loads_at_once": workers.loads_at_once,
         "modes": MODES,
-        "most_chunk_mib": form.MOST_CHUNK_MIB,
     }
     return _answer(request, "_new_preview.html", context, status=422 if preview.problem else status)
 

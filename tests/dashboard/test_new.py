@@ -67,6 +67,8 @@ def shown_form(answer):
             continue
         if "name" in attributes and attributes["name"] != "csrfmiddlewaretoken":
             values[attributes["name"]] = attributes.get("value", "").replace("&quot;", '"')
+    for name, text in re.findall(r'<textarea[^>]*name="(\w+)"[^>]*>(.*?)</textarea>', html, re.DOTALL):
+        values[name] = text
     for name, options in re.findall(r'<select[^>]*name="(\w+)"[^>]*>(.*?)</select>', html, re.DOTALL):
         chosen = re.search(r'<option(?: value="([^"]*)")? selected>([^<]*)', options)
         first = re.search(r'<option value="([^"]*)"', options)
@@ -253,7 +255,7 @@ class TestProblems:
         values = shown_form(show(browser, source))
         words = self.problem(show(browser, source, **{**values, "chunk_mib": number}))
         assert f"{number}" in words
-        assert "whole number from 1 to 1,024" in words
+        assert "Give a number of MiB up to 65,536" in words
 
     def test_without_the_ledger_it_is_planned_and_looking_does_not_make_it(self, browser, user, target, database):
         with connect(database) as connection:

@@ -1,0 +1,208 @@
+"""The speed settings of the new import page: what its form sends, and what its card shows."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from dashboard.templatetags.millrace import size
+from importer.engine import modes
+from importer.engine.errors import Problem
+from importer.engine.options import BOUNDS, Options
+from importer.engine.plan import ImportPlan
+from importer.engine.sizes import MIB
+from importer.speed import SETTINGS, Kind, Setting
+
+# What decides first, for the line that a closed card shows.
+IN_SHORT = ("method", "parallelism", "chunk_bytes", "indexes", "sort")
+# The form has this size in MiB.
+CHUNK = "chunk_mib"
+# Whoever sets server variables says so twice.
+AGREED = "server_variables_agreed"
+
+
+def form_name(setting: Setting) -> str:
+    """What the form calls it."""
+    return CHUNK if setting.name == "chunk_bytes" else setting.name
+
+
+@dataclass(frozen=True)
+class SpeedChoices:
+    """The form's values; what it did not send is as in the options it begins with: a preset's, or the usual ones."""
+
+    values: Mapping[str, str]
+    mode: str
+    begun_with: Options = field(default_factory=Options)
+
+    def text(self, setting: Setting) -> str:
+        """The setting's value as the form has it."""
+        name = form_name(setting)
+        return self.values[name] if name in self.values else _text(setting, getattr(self.begun_with, setting.name))
+
+    def applies(self, setting: Setting) -> bool:
+        """Whether it means anything beside the other choices; what does not is neither shown nor asked for."""
+        method = self.text(SETTINGS[0])
+        return {
+            "rows_per_statement": method.startswith("insert") or method == "auto",
+            "partitions": self.mode == "create",
+            "load_as": modes.stages(self.mode),
+        }.get(setting.name, True)
+
+    @property
+    def agreed(self) -> bool:
+        """Whether the server's own variables may be set."""
+        if "server_variables" in self.values:
+            return self.values.get(AGREED) == "yes"
+        return bool(self.begun_with.server_variables)
+
+    @cached_property
+    def options(self) -> dict[str, Any]:
+        """Fields of Options. Raises Problem with the option at fault."""
+        asked = {each.name: _value(each, self.text(each).strip()) for each in SETTINGS if self.applies(each)}
+        if asked["server_variables"] and not self.agreed:
+            raise Problem(
+                "Server variables change the server for everybody on it.",
+                advice="Say that they may be set, or leave them out.",
+                option="server_variables",
+            )
+        return asked
+
+
+def _text(setting: Setting, value: Any) -> str:
+    match setting.kind:
+        case Kind.SWITCH:
+            return "yes" if value else "no"
+        case Kind.VARIABLES:
+            return "\n".join(f"{name} = {text}" for name, text in value.items())
+        case Kind.SIZE:
+            return "" if value is None else f"{value / MIB:.12g}"
+    return "" if value is None else str(value)
+
+
+def _value(setting: Setting, text: str) -> Any:
+    match setting.kind:
+        case Kind.CHOICE:
+            return text
+        case Kind.SWITCH:
+            return text == "yes"
+        case Kind.VARIABLES:
+            return _variables(setting, text)
+        case Kind.SIZE:
+            return _bytes(setting, text)
+    return whole_number(text, setting.label, *BOUNDS[setting.name], option=setting.name)
+
+
+def whole_number(text: str, label: str, least: int, most: int, option: str) -> int | None:
+    """None for no text. Raises Problem, which calls it by its label, for what is no number or out of bounds."""
+    if not text:
+        return None
+    if text.isascii() and text.isdigit() and len(text) <= len(str(most)) and least <= int(text) <= most:
+        return int(text)
+    raise Problem(
+        f"{label}: {text!r} cannot be.",
+        advice=f"Give a whole number from {least} to {most:,}, or leave it empty.",
+        option=option,
+    )
+
+
+def _bytes(setting: Setting, text: str) -> int | None:
+    most = BOUNDS[setting.name][1] // MIB
+    if not text:
+        return None
+    if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,12})?", text) and 1 <= (found := round(float(text) * MIB)) <= most * MIB:
+        return found
+    raise Problem(
+        f"{setting.label}: {text!r} cannot be.",
+        advice=f"Give a number of MiB up to {most:,}, or leave it empty.",
+        option=setting.name,
+    )
+
+
+def _variables(setting: Setting, text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        name, equals, value = (part.strip() for part in line.partition("="))
+        if not (name and equals and value):
+            raise Problem(
+                f"{setting.label}: {line!r} cannot be.",
+                advice="Write one on each line, as name = value.",
+                option=setting.name,
+            )
+        if name.lower() in found:
+            raise Problem(
+                f"{setting.label}: {name} stands there twice.", advice="Leave one of them.", option=setting.name
+            )
+        found[name.lower()] = value
+    return found
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A setting as the card shows it: `answers` are value, words, if chosen; `now` is the reasons of the plan."""
+
+    setting: Setting
+    name: str
+    text: str
+    # What stands in the field while it is empty.
+    planned: str
+    answers: tuple[tuple[str, str, bool], ...] = ()
+    now: tuple[str, ...] = ()
+    problem: Problem | None = None
+
+    @property
+    def kind(self) -> str:
+        return self.setting.kind.value
+
+
+@dataclass(frozen=True)
+class Card:
+    """All settings that apply, and in short what the plan makes of them."""
+
+    settings: list[Shown]
+    short: str
+    agreed: bool
+    # How many were chosen by hand.
+    asked: int
+    problem: bool
+
+
+def card(choices: SpeedChoices, plan: ImportPlan | None, problem: Problem | None) -> Card:
+    """What the page shows of the choices, of the plan that came of them, or of the problem with them."""
+    shown = [_shown(each, choices, plan, problem) for each in SETTINGS if choices.applies(each)]
+    if not (plan and plan.method.startswith("insert")) and choices.text(SETTINGS[0]) == "auto":
+        shown = [each for each in shown if each.name != "rows_per_statement" or each.text]
+    usual = Options()
+    asked = sum(each.text.strip() != _text(each.setting, getattr(usual, each.setting.name)) for each in shown)
+    return Card(shown, " · ".join(_in_short(plan)), choices.agreed, asked, any(each.problem for each in shown))
+
+
+def _shown(setting: Setting, choices: SpeedChoices, plan: ImportPlan | None, problem: Problem | None) -> Shown:
+    text = choices.text(setting)
+    words = setting.offered if setting.kind is Kind.CHOICE else setting.answers
+    if words and text not in words:
+        words = {**words, text: text}
+    return Shown(
+        setting,
+        form_name(setting),
+        text,
+        _planned(setting, plan),
+        tuple((value, word, value == text) for value, word in words.items()),
+        tuple(f"{each.choice}: {each.why}" for each in plan.reasons if each.option == setting.name) if plan else (),
+        problem if problem and problem.option == setting.name else None,
+    )
+
+
+def _planned(setting: Setting, plan: ImportPlan | None) -> str:
+    if plan and setting.name == "parallelism":
+        return f"{plan.parallelism}, as planned"
+    if plan and setting.name == "chunk_bytes":
+        return f"{size(plan.chunk_bytes)}, as planned"
+    return "none" if setting.name in ("partitions", "commit_rows") else "as planned"
+
+
+def _in_short(plan: ImportPlan | None) -> Iterator[str]:
+    """The choices that decide, as the plan's reasons have them, in their order."""
+    reasons = plan.reasons if plan else ()
+    for name in IN_SHORT:
+        yield from (each.choice for each in reasons if each.option == name)
