@@ -46,6 +46,15 @@ _FINISHING: Mapping[str, str] = {
 UNSURE = "the server does not answer, so it is not known yet whether the rows are in"
 
 
+def _copying(job: ImportJob) -> tuple[str, str]:
+    """What is done with a file before it is scanned, and what it is then."""
+    if job.is_sorted and not job.needs_plain_copy:
+        return "Putting the rows in the order of the key", "Sorted"
+    also = (" and putting the rows in the order of the key", " and sorted") if job.is_sorted else ("", "")
+    doing, done = ("Unpacking", "Unpacked") if job.packing else ("Turning it into UTF-8", "Decoded")
+    return doing + also[0], done + also[1]
+
+
 @dataclass(frozen=True)
 class Recent:
     """What was committed lately: rows and bytes of the last RECENT_SECONDS, bytes of the last FORECAST_SECONDS."""
@@ -110,7 +119,7 @@ class Progress:
     @property
     def phase(self) -> str:
         if self.job.status == Status.LOADING and self.job.needs_copy and not self.job.plain_copy:
-            return "Unpacking" if self.job.packing else "Turning it into UTF-8"
+            return _copying(self.job)[0]
         if self.job.status == Status.LOADING and not self.job.scan_finished:
             return "Scanning and loading" + (" into a staging table" if self.job.stages else "")
         if self.job.stages:
@@ -195,7 +204,7 @@ class Progress:
         sent = min(self.data_bytes, job.committed_bytes + self.sent_in_flight)
         return (
             Bar("Uploaded" if source.owned else "On disk", received, source.size),
-            *([Bar("Unpacked" if job.packing else "Decoded", job.copied_bytes, source.size)] if job.needs_copy else []),
+            *([Bar(_copying(job)[1], job.copied_bytes, source.size)] if job.needs_copy else []),
             Bar("Scanned", scanned, self.data_bytes),
             Bar("Sent", sent, self.data_bytes, "sent"),
             Bar("Committed", job.committed_bytes, self.data_bytes, "committed"),

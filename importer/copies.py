@@ -1,7 +1,7 @@
-"""Plain copies: what a job reads instead of a file that is packed, or in an encoding that needs one.
+"""Copies: what a job reads instead of a file that is packed, in an encoding that needs one, or to be sorted first.
 
 A copy belongs to one job and one attempt to make it (`<job key>.<attempt>` under PLAIN_DIR), is there whole or not at
-all, and goes when its job has ended; a retry makes it again.
+all, and goes when its job has ended; a retry makes it again. Beside a sorted one lie its places (engine/places.py).
 """
 
 import errno
@@ -11,64 +11,158 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO
 
 from django.conf import settings
 
 from importer import jobs
-from importer.engine.errors import SourceChanged, SourceProblem
+from importer.engine.errors import Cancelled, Problem, SourceChanged
 from importer.engine.load import open_source
 from importer.engine.packed import Limits
+from importer.engine.places import Places
 from importer.engine.plain import plain_pieces
+from importer.engine.plan import Reason
+from importer.engine.planner.order import DISK_BYTES_PER_BYTE
+from importer.engine.sort_keys import Unsortable
+from importer.engine.sorting import Source, sort_records
 from importer.models import ImportJob
 from importer.sources import SPARE_BYTES, DiskFull
 
 LOOK_EVERY = 1.0  # seconds between two signs of life
 PART = ".part"
+SORTED = ".sorted"
 
 
 def make(job: ImportJob) -> bool:
-    """Make the plain copy of the job's file, if it needs one and has none. False: this attempt is no longer wanted.
+    """Make the copy of the job's file, if it needs one and has none. False: this attempt is no longer wanted.
 
-    Raises SourceProblem for a file that cannot be unpacked or decoded, SourceChanged, DiskFull; nothing stays behind.
+    Raises SourceProblem for a file that cannot be unpacked, decoded or, if that was asked for, sorted, SourceChanged,
+    DiskFull; nothing stays behind.
     """
     if not job.needs_copy or (job.plain_copy and job.plain_file.exists()):
         return True
     settings.PLAIN_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
-    name = f"{job.key}.{job.step_attempt}"
-    part = settings.PLAIN_DIR / f"{name}{PART}"
+    copy = settings.PLAIN_DIR / f"{job.key}.{job.step_attempt}"
+    making = _Making(job, _named(copy, PART), _named(copy, SORTED))
     try:
-        with open_source(job.source.file) as fd, _disk_full_explained(job):
+        with open_source(job.source.file) as fd, _disk_full_explained(making):
             _refuse_changed(fd, job)
-            if not _write(job, fd, part):
-                return False
+            if job.needs_plain_copy:
+                making.write_plain(fd)
+            if job.is_sorted:
+                making.write_sorted()
             _refuse_changed(fd, job)
-            size = part.stat().st_size
-            part.replace(settings.PLAIN_DIR / name)
+            return making.record(copy)
+    except Cancelled:
+        return False
     finally:
-        part.unlink(missing_ok=True)
-    return jobs.record_copy(job, name, size)
+        making.remove_parts()
 
 
-def _write(job: ImportJob, fd: int, part: Path) -> bool:
-    """Write the copy, giving signs of life. False as soon as it is no longer wanted."""
-    limits = Limits(settings.UNPACKED_MAX_BYTES, settings.UNPACKED_MAX_RATIO)
-    seen = time.monotonic()
-    with part.open("wb") as out:
-        for piece in plain_pieces(fd, job.packing, job.file_dialect.encoding, limits):
-            out.write(piece.data)
-            if time.monotonic() - seen < LOOK_EVERY:
-                continue
-            _require_room(job)
-            out.flush()
+@dataclass
+class _Making:
+    """The making of one copy: `part` is the plain one, `sorted` the sorted one, until they are whole."""
+
+    job: ImportJob
+    part: Path
+    sorted: Path
+    verb: str = ""  # what could not be done with the file if the disk is full
+    _seen: float = 0.0
+
+    @property
+    def share(self) -> float:
+        """The plain copy's part in the making of a sorted one."""
+        return 0.5 if self.job.is_sorted else 1.0
+
+    def write_plain(self, fd: int) -> None:
+        job, limits = self.job, Limits(settings.UNPACKED_MAX_BYTES, settings.UNPACKED_MAX_RATIO)
+        self.verb = "unpacked" if job.packing else "turned into UTF-8"
+        with self.part.open("wb") as out:
+            for piece in plain_pieces(fd, job.packing, job.file_dialect.encoding, limits):
+                out.write(piece.data)
+                self._live(int(piece.used * self.share), out)
+            _to_disk(out)
+        self._renew(int(job.source.size * self.share))
+
+    def write_sorted(self) -> None:
+        """Sort the file, or its plain copy. If that cannot be done and was not asked for, the file's order is kept."""
+        job = self.job
+        self.verb = "sorted"
+        try:
+            with open_source(self.part if job.needs_plain_copy else job.source.file) as plain:
+                self._sort(plain)
+        except (Unsortable, DiskFull) as problem:
+            if job.options.sort == "key":
+                raise
+            self.sorted.unlink(missing_ok=True)
+            self._keep_order(problem)
+        self._renew(job.source.size)
+
+    def _sort(self, plain: int) -> None:
+        job, key = self.job, self.job.plan.sorted_by
+        assert key
+        size, done = os.fstat(plain).st_size, job.source.size * (1 - self.share)
+        if shutil.disk_usage(settings.PLAIN_DIR).free < DISK_BYTES_PER_BYTE * size + SPARE_BYTES:
+            raise _disk_full(self)
+        source = Source(plain, job.dialect, job.data_offset, job.data_line, size, job.options.on_error == "reject")
+        with self.sorted.open("wb") as out, Places.beside(self.sorted).path.open("wb") as places:
+
+            def on_progress(share: float) -> None:
+                self._live(int(done + (job.source.size - done) * share), out, places)
+
+            with _disk_full_explained(self):
+                sort_records(source, key, out, places, settings.PLAIN_DIR, on_progress)
+                _to_disk(out)
+                _to_disk(places)
+
+    def _keep_order(self, why: Problem) -> None:
+        job, plan = self.job, self.job.plan
+        reason = Reason("Rows are loaded in the file's order after all", str(why), holds_back=True, option="sort")
+        if not jobs.record_unsorted(job, replace(plan, sorted_by=None, reasons=(*plan.reasons, reason))):
+            raise Cancelled("The copy is no longer wanted.")
+
+    def record(self, copy: Path) -> bool:
+        """Give what was made the copy's name."""
+        if not self.job.needs_copy:
+            return True
+        made = self.sorted if self.job.is_sorted else self.part
+        size = made.stat().st_size
+        if self.job.is_sorted:
+            Places.beside(made).path.replace(Places.beside(copy).path)
+        made.replace(copy)
+        return jobs.record_copy(self.job, copy.name, size)
+
+    def remove_parts(self) -> None:
+        for path in (self.part, self.sorted, Places.beside(self.sorted).path):
+            path.unlink(missing_ok=True)
+
+    def _live(self, done: int, *files: IO[bytes]) -> None:
+        """Give a sign of life now and then. Raises Cancelled as soon as the copy is no longer wanted."""
+        if time.monotonic() - self._seen < LOOK_EVERY:
+            return
+        if shutil.disk_usage(settings.PLAIN_DIR).free < SPARE_BYTES:
+            raise _disk_full(self)
+        for file in files:
+            file.flush()
             # Little by little: all at the end could take longer than the lease.
-            os.fdatasync(out.fileno())
-            if not jobs.renew_copy(job, piece.used):
-                return False
-            seen = time.monotonic()
-        out.flush()
-        os.fsync(out.fileno())
-    return jobs.renew_copy(job, job.source.size)
+            os.fdatasync(file.fileno())
+        self._renew(done)
+
+    def _renew(self, done: int) -> None:
+        if not jobs.renew_copy(self.job, done):
+            raise Cancelled("The copy is no longer wanted.")
+        self._seen = time.monotonic()
+
+
+def _to_disk(file: IO[bytes]) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _named(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
 
 
 def remove_unneeded() -> int:
@@ -87,7 +181,22 @@ def _needed(name: str) -> bool:
         job = ImportJob.objects.exclude(status__in=ImportJob.ENDED).get(key=uuid.UUID(key))
     except (ValueError, ImportJob.DoesNotExist):
         return False
-    return job.plain_copy == name or (not job.plain_copy and str(job.step_attempt) == attempt)
+    if job.plain_copy:
+        return name in (job.plain_copy, Places.beside(Path(job.plain_copy)).path.name)
+    return str(job.step_attempt) == attempt
+
+
+def require_all_rows(job: ImportJob) -> None:
+    """Raise SourceChanged if the scan of a sorted copy has not found as many rows as went into it."""
+    if not job.is_sorted:
+        return
+    written, found = Places.beside(job.plain_file).count, jobs.scanned_rows(job)
+    if written != found:
+        raise SourceChanged(
+            f"{written:,} rows went into the sorted copy, and {found:,} are found in it.",
+            where=job.source.name,
+            advice="Load the file in its own order (sort keep), and please report this: it must not happen.",
+        )
 
 
 def _refuse_changed(fd: int, job: ImportJob) -> None:
@@ -100,25 +209,22 @@ def _refuse_changed(fd: int, job: ImportJob) -> None:
         )
 
 
-def _require_room(job: ImportJob) -> None:
-    if shutil.disk_usage(settings.PLAIN_DIR).free < SPARE_BYTES:
-        raise _disk_full(job)
-
-
 @contextmanager
-def _disk_full_explained(job: ImportJob) -> Iterator[None]:
+def _disk_full_explained(making: _Making) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
-        raise _disk_full(job) from error
+        raise _disk_full(making) from error
 
 
-def _disk_full(job: ImportJob) -> SourceProblem:
-    what = "unpacked" if job.packing else "turned into UTF-8"
+def _disk_full(making: _Making) -> DiskFull:
+    sorting = making.verb == "sorted"
+    room = f" Sorting takes {DISK_BYTES_PER_BYTE} times the file's unpacked size." if sorting else ""
+    instead = ", or load the file in its own order (sort keep)" if sorting else ""
     return DiskFull(
-        f"The disk is full: the file cannot be {what}. What had been written of it was removed.",
-        where=job.source.name,
-        advice=f"Make room under {settings.PLAIN_DIR}, or give PLAIN_DIR a larger disk; then retry.",
+        f"The disk is full: the file cannot be {making.verb}.{room} What had been written of it was removed.",
+        where=making.job.source.name,
+        advice=f"Make room under {settings.PLAIN_DIR}, or give PLAIN_DIR a larger disk{instead}; then retry.",
     )

@@ -56,7 +56,7 @@ def _settle_types(job: ImportJob, table: NewTable) -> bool:
                 raise Cancelled("The types are no longer wanted.", where=str(job))
 
     try:
-        with open_source(job.plain_file) as fd:
+        with open_source(job.surveyed_file) as fd:
             found = survey(fd, job.dialect, job.data_offset, job.data_line, job.read_size, job.mapping, keep_lease)
     except Cancelled:
         jobs.release_step(job)

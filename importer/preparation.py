@@ -11,13 +11,18 @@ from importer.engine.connection import Connection, connect
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
+from importer.engine.load import open_source
 from importer.engine.mapping import AskedField, ColumnMapping, Filling
 from importer.engine.new_table import LONGEST_NAME, NewTable, change_table, suggest_table
 from importer.engine.options import Options
+from importer.engine.plain import needs_copy
 from importer.engine.plan import ImportPlan
 from importer.engine.planner import make_plan
+from importer.engine.planner.order import outgrows
 from importer.engine.profile import Profile, profile_file
 from importer.engine.server import Server, read_server
+from importer.engine.sort_keys import SortKey, Unsortable
+from importer.engine.sort_sample import KeyOrder, key_order
 from importer.engine.staging import existing, staging_name
 from importer.engine.suggestions import map_to_new, suggest_mapping
 from importer.engine.surroundings import NOTHING_AROUND, Surroundings, read_surroundings
@@ -104,6 +109,7 @@ def prepare(
         indexes=keys,
         create=new_table.statement(staging_name(str(key))) if new_table else "",
         distance=target.distance,
+        key_order=_key_order(profile, source, table, mapping, options, server),
     )
     _try_session(target, plan, server)
     return Prepared(key, source, target, profile, table, mapping, tuple(fillings), options, plan, new_table)
@@ -135,6 +141,26 @@ def _new_table(
             advice="Say which columns are the primary key.",
         )
     return table
+
+
+def _key_order(
+    profile: Profile,
+    source: SourceFile,
+    table: Table,
+    mapping: Sequence[ColumnMapping],
+    options: Options,
+    server: Server,
+) -> KeyOrder | None:
+    """How far the file is from the order of the primary key; None where that decides nothing, or cannot be told."""
+    copied = needs_copy(profile.packing, profile.dialect.encoding)
+    if copied or options.sort != "auto" or not outgrows(profile.size, table, options, server):
+        return None
+    try:
+        key = SortKey.of(table, mapping)
+    except Unsortable:
+        return None
+    with open_source(source.file) as fd:
+        return key_order(fd, profile.dialect, key, profile.data_offset, profile.size)
 
 
 def _look_around(connection: Connection, table: Table, options: Options) -> Surroundings:
@@ -169,6 +195,8 @@ def replan(job: ImportJob, key: UUID) -> ImportPlan:
         around = _look_around(connection, table, job.options)
         keys = _look_at_keys(connection, table, job.options)
     options = replace(job.options, chunk_bytes=job.plan.chunk_bytes, parallelism=job.parallelism)
+    if not job.is_sorted:
+        options = replace(options, sort="keep")
     plan = make_plan(
         job.data_bytes,
         job.file_dialect,
@@ -183,6 +211,7 @@ def replan(job: ImportJob, key: UUID) -> ImportPlan:
         indexes=keys,
         create=new_table.statement(staging_name(str(key))) if new_table else "",
         distance=job.target.distance,
+        sorted_by=job.plan.sorted_by,
     )
     _try_session(job.target, plan, server)
     return plan

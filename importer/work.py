@@ -45,6 +45,7 @@ def scan_job(job_id: int, then: Then) -> None:
                     return
                 then(job_id, ())
             _check_size(fd, job)
+        copies.require_all_rows(job)
         jobs.finish_scan(job, job.read_size)
     except Exception as error:
         jobs.fail(job_id, as_problem(error, str(job), job))

@@ -1,13 +1,16 @@
 """The records of one chunk by number: where each lies, and which of them are sent."""
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from importer.engine.blocks import blocks, pieces, read_exactly
 from importer.engine.dialect import Dialect
+from importer.engine.duplicates import Earlier
 from importer.engine.lines import line_ends
+from importer.engine.places import LINE, OFFSET, Places
 from importer.engine.records import LocatedRecord
 from importer.engine.scanner import ChunkRange
 
@@ -17,14 +20,15 @@ WINDOW = 2**20
 class ChunkRows:
     """The records of a chunk, numbered from 0; at first all of them are sent.
 
-    Blank lines that the dialect skips have no number and are never sent.
+    Blank lines that the dialect skips have no number and are never sent. With `places` the chunk is one of a sorted
+    copy, and rows are located where they stood in the file.
 
     Takes 4 bytes for each record's place (8 in a chunk of 4 GB or more) and one for whether it is sent. Raises as
     scan() does.
     """
 
-    def __init__(self, fd: int, chunk: ChunkRange, dialect: Dialect) -> None:
-        self._fd, self._chunk = fd, chunk
+    def __init__(self, fd: int, chunk: ChunkRange, dialect: Dialect, places: Places | None = None) -> None:
+        self._fd, self._chunk, self.places = fd, chunk, places
         self._line_end = dialect.line_end
         kind = np.uint32 if chunk.length < 2**32 else np.int64
         ends, blank = [np.zeros(1, kind)], []
@@ -93,6 +97,28 @@ class ChunkRows:
 
     def located(self, rows: Sequence[int]) -> Iterator[LocatedRecord]:
         """The records of these rows, which must ascend, read in one pass through the chunk."""
+        if not self.places:
+            yield from self._read(rows)
+            return
+        for row, record in zip(rows, self._read(rows), strict=True):
+            place = self.place(row)
+            yield LocatedRecord(int(place[LINE]), int(place[OFFSET]), record.raw)
+
+    def place(self, row: int) -> Any:
+        """Row, line and offset (places.py) of a row of a sorted copy, looked up for the whole chunk at first."""
+        return self._places[row]
+
+    def line_in_file(self, earlier: Earlier) -> int:
+        """The line of a record that was found in the file; or, from the chunk's beginning on, in a sorted copy."""
+        return int(self.place(earlier.row)[LINE]) if self.places else earlier.line
+
+    @cached_property
+    def _places(self) -> Any:
+        assert self.places
+        return self.places.of(self._chunk.first_row, self._chunk.rows)
+
+    def _read(self, rows: Sequence[int]) -> Iterator[LocatedRecord]:
+        """The same, located in the file that is open."""
         chunk = self._chunk
         base, data, at, line, before = chunk.offset, b"", 0, chunk.first_line, b""
         for row in rows:

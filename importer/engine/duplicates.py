@@ -46,34 +46,50 @@ class KeyOfRow:
         return max(self.positions) < len(values) and tuple(values[each] for each in self.positions) == self.values
 
 
-def first_lines(fd: int, dialect: Dialect, start: int, first_line: int, keys: Mapping[int, KeyOfRow]) -> dict[int, int]:
-    """For each offset of a row with a key: the first line that has the same one, if any from `start` on does before it.
+@dataclass(frozen=True)
+class Earlier:
+    """A record that was found: its line, and its number (from 0) among the rows that were searched."""
+
+    line: int
+    row: int
+
+
+def first_records(
+    fd: int, dialect: Dialect, start: int, first_line: int, keys: Mapping[int, KeyOfRow]
+) -> dict[int, Earlier]:
+    """For each offset of a row with a key: the first record that has the same one, if any from `start` on does before
+    it.
 
     `start`, where a record begins, lies on `first_line`. Keys are compared byte by byte, which finds them fast; the
     server may take others for equal, too. Nothing is looked for if it lies too far apart (MOST_BYTES).
     """
-    found: dict[int, int] = {}
+    found: dict[int, Earlier] = {}
     end = max(keys, default=start)
     if end - start > MOST_BYTES:
         return found
+    rows = 0
     try:
         for block in blocks(fd, dialect, start, first_line, end):
             for offset, key in keys.items():
-                if offset not in found and block.offset < offset and (line := _line_in(block, key, offset, dialect)):
-                    found[offset] = line
+                if offset in found or block.offset >= offset:
+                    continue
+                if record := _first_in(block, key, offset, dialect, rows):
+                    found[offset] = record
+            rows += block.rows(0, block.size)
     except SourceProblem:
         pass  # The scan has said what is wrong with the file's beginning, or will.
     return found
 
 
-def _line_in(block: Block, key: KeyOfRow, before: int, dialect: Dialect) -> int:
-    """The line of the block's first record that has the key and lies before that offset; 0 if there is none."""
+def _first_in(block: Block, key: KeyOfRow, before: int, dialect: Dialect, rows: int) -> Earlier | None:
+    """The block's first record that has the key and lies before that offset; `rows` come before the block."""
     # The rarest part of the key; a quote inside it is doubled in the file.
     needle = max(key.values, key=len).split(dialect.quote.encode() or b"\0")[0]
     at = block.data.find(needle, 0, block.size) if needle else -1
     while at >= 0 and block.offset + at < before:
         low, high = block.ends.last(0, at), block.ends.first(at)
         if block.offset + low < before and key.is_in(block.data[low:high], dialect):
-            return block.first_line + line_ends(block.data, dialect.line_end, 0, low)
+            line = block.first_line + line_ends(block.data, dialect.line_end, 0, low)
+            return Earlier(line, rows + block.rows(0, low))
         at = block.data.find(needle, high, block.size)
-    return 0
+    return None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from importer.engine import encodings
 from importer.engine.chunk_rows import ChunkRows
 from importer.engine.dialect import Dialect
-from importer.engine.duplicates import KeyOfRow, first_lines
+from importer.engine.duplicates import KeyOfRow, first_records
 from importer.engine.faults import Fault
 from importer.engine.parts import LeftOut
 from importer.engine.reasons import fault_of, key_of
@@ -42,10 +42,11 @@ class Explanation:
             key = key_of(duplicates[number], self.table)
             values = KeyOfRow.of(key.columns, self.columns, fields(record.raw, self.dialect)) if key else None
             if values:
-                keys[record.offset] = number, values
-        lines = first_lines(
+                keys[self.rows.span(number, number + 1)[0]] = number, values
+        found = first_records(
             self.fd, self.dialect, start, first_line, {offset: key for offset, (_, key) in keys.items()}
         )
+        lines = {offset: self.rows.line_in_file(record) for offset, record in found.items()}
         said = {number: key.said(lines.get(offset), self.dialect.encoding) for offset, (number, key) in keys.items()}
         return replace(self, about_keys=said)
 

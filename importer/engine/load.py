@@ -22,6 +22,7 @@ from importer.engine.methods import load_data_local
 from importer.engine.options import Options
 from importer.engine.outcome import Outcome
 from importer.engine.parts import read_counts
+from importer.engine.places import Places
 from importer.engine.plan import ImportPlan
 from importer.engine.readback import read_back
 from importer.engine.rejects import Account
@@ -60,6 +61,11 @@ class Work:
         plain = (self.chunk.null_word and self.plan.null_word_statement) or self.plan.statement
         replacing = self.plan.ordered and self.options.on_duplicate == "replace"
         return Statements(plain, self.plan.traced_statement, replacing)
+
+    @property
+    def places(self) -> Places | None:
+        """Where the rows of a sorted copy stood in the file."""
+        return Places.beside(self.path) if self.plan.sorted_by else None
 
     @property
     def skips(self) -> bool:
@@ -142,7 +148,7 @@ def _load_rows(connection: LoaderConnection, fd: int, work: Work, watch: Watch, 
     chunk, plan = work.chunk, work.plan
     if plan.sources:
         load_data_local.set_variables(connection, work.file_name, work.began)
-    sender = Sender(connection, fd, work.path, chunk, work.dialect, plan.numbers, watch.on_sent)
+    sender = Sender(connection, fd, work.path, chunk, work.dialect, plan.numbers, watch.on_sent, work.places)
     reviewed = review(fd, chunk, work.dialect, plan.exactness) if chunk.suspect else Review()
     account = Account(connection, fd, chunk, work.dialect, plan, work.options, sender, reviewed)
     account.require_few(Findings())

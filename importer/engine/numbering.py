@@ -12,28 +12,36 @@ from importer.engine.boundaries import Ends, blank_records
 from importer.engine.dialect import Dialect
 from importer.engine.feed import Step, whole_records
 from importer.engine.lines import line_end_positions, line_ends
+from importer.engine.places import LINE, ROW, Places
 from importer.engine.scanner import ChunkRange
 
 # In the order in which they stand before a record.
 NUMBERS = ("row", "line")
+# Of numbers that a sorted copy's rows had in their file, which may be of any size.
+PLACE_DIGITS = 15
 
 
 def numbered(
-    chunk: ChunkRange, dialect: Dialect, numbers: Sequence[str], left_out: Sequence[tuple[int, int]] = ()
+    chunk: ChunkRange,
+    dialect: Dialect,
+    numbers: Sequence[str],
+    left_out: Sequence[tuple[int, int]] = (),
+    places: Places | None = None,
 ) -> Step:
     """A step for the chunk's own bytes, so the first one: each record with the `numbers` asked for before it.
 
     `left_out` are byte ranges of the file, whole records in order, that are not sent. Leaving them out must be done
-    here: a later step could not tell where they were, an earlier one would make the numbers wrong.
+    here: a later step could not tell where they were, an earlier one would make the numbers wrong. `places`
+    has the numbers of a sorted copy's rows.
     """
     largest = max(chunk.first_row, chunk.first_line) + chunk.length  # no record is shorter than a byte
-    prefix = _Prefix(numbers, len(str(largest)), dialect.delimiter_bytes)
+    prefix = _Prefix(numbers, PLACE_DIGITS if places else len(str(largest)), dialect.delimiter_bytes)
 
     def step(pieces: Iterable[bytes]) -> Iterator[bytes]:
         offset, row, line = chunk.offset, chunk.first_row, chunk.first_line
         for data, ends in whole_records(pieces, dialect):
             block = _Block(data, ends, offset, row, line, dialect)
-            yield block.numbered(prefix, left_out)
+            yield block.numbered(prefix, left_out, places)
             offset += len(data)
             row += block.row_count
             line += line_ends(data, dialect.line_end)
@@ -84,16 +92,25 @@ class _Block:
     def row_count(self) -> int:
         return int(self._is_row.sum())
 
-    def numbered(self, prefix: _Prefix, left_out: Sequence[tuple[int, int]]) -> bytes:
+    def numbered(self, prefix: _Prefix, left_out: Sequence[tuple[int, int]], places: Places | None) -> bytes:
         import numpy as np
 
-        lines = self._line + np.searchsorted(self._line_ends, self._starts)
-        fields = prefix.fields({"row": self._row + np.cumsum(self._is_row) - 1, "line": lines})
+        fields = prefix.fields(self._numbers(places))
         lengths = self._ends - self._starts
         kept = self._kept(left_out) & self._is_row
         if kept.all():
             return _woven(self._data, lengths, fields)
         return _woven(self._data[np.repeat(kept, lengths)], lengths[kept], fields[kept])
+
+    def _numbers(self, places: Places | None) -> dict[str, Any]:
+        """Row and line of each record; those of a blank line mean nothing."""
+        import numpy as np
+
+        rows = np.cumsum(self._is_row) - 1
+        if places:
+            place = places.of(self._row, self.row_count)[np.maximum(rows, 0)]
+            return {"row": place[:, ROW], "line": place[:, LINE]}
+        return {"row": self._row + rows, "line": self._line + np.searchsorted(self._line_ends, self._starts)}
 
     def _kept(self, left_out: Sequence[tuple[int, int]]) -> Any:
         """For each record, whether it is sent."""

@@ -87,7 +87,7 @@ OFFERED: dict[str, tuple[str, ...]] = {
     "method": ("auto", "load_data_local"),
     "indexes": ("auto", "keep", "defer"),
     "foreign_keys": ("keep",),
-    "sort": ("auto", "keep"),
+    "sort": ("auto", "keep", "key"),
     "load_as": ("innodb",),
     "isolation": ("", *ISOLATIONS),
 }

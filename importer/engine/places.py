@@ -38,6 +38,17 @@ class Places:
     def beside(cls, copy: Path) -> "Places":
         return cls(copy.with_name(copy.name + SUFFIX))
 
+    @property
+    def count(self) -> int:
+        """How many rows there are. Raises SourceChanged if they are not there."""
+        try:
+            size = self.path.stat().st_size
+            with self.path.open("rb") as file:
+                width = int.from_bytes(file.read(HEAD_BYTES), "little")
+        except FileNotFoundError:
+            raise self._gone() from None
+        return (size - HEAD_BYTES) // (NUMBERS * width)
+
     def of(self, first: int, count: int) -> Any:
         """Rows x (row, line, offset) for `count` rows from the `first` of the copy on (from 1), as an array of int64.
 

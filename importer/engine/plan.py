@@ -7,6 +7,7 @@ from importer.engine.arrangement import Arrangement
 from importer.engine.exactness import Exactness
 from importer.engine.numbering import NUMBERS
 from importer.engine.readback import Readback
+from importer.engine.sort_keys import SortKey
 from importer.engine.staging import Staged
 
 
@@ -55,6 +56,8 @@ class ImportPlan:
     staged: Staged | None = None
     # What is read back of each chunk, if all of it is to be compared with the file (Options.verify).
     readback: Readback | None = None
+    # What the rows are sorted by, if the chunks are those of a sorted copy.
+    sorted_by: SortKey | None = None
     # Variables of each loading session, besides connection.LOADER_SESSION or instead of what stands there.
     session: dict[str, int | str] = field(default_factory=dict)
     # Each chunk holds the table, and the ledger, alone (engine/locking.py).
@@ -85,4 +88,5 @@ class ImportPlan:
         objects = {"reasons": reasons, "exactness": exactness, "staged": staged, "readback": readback}
         changed = values.get("arrangement")
         arrangement = Arrangement.from_json(changed) if changed else None
-        return cls(**{**values, **lists, **objects, "arrangement": arrangement})
+        sorted_by = SortKey.from_json(values["sorted_by"]) if values["sorted_by"] else None
+        return cls(**{**values, **lists, **objects, "arrangement": arrangement, "sorted_by": sorted_by})

@@ -101,7 +101,9 @@ class Account:
     def _explanation(self, findings: Findings, searched_from: tuple[int, int] | None = None) -> Explanation:
         """Earlier lines with the same key are looked for in the chunk alone, unless `searched_from` says otherwise."""
         table = read_table(self.connection, self.plan.schema, self.plan.table)
-        start = searched_from or (self.chunk.offset, self.chunk.first_line)
+        # In a sorted copy, too, equal keys lie together, and in the file's order.
+        anywhere = searched_from if not self.plan.sorted_by else None
+        start = anywhere or (self.chunk.offset, self.chunk.first_line)
         called = self.plan.final_table
         explanation = Explanation(self.fd, self.sender.rows, self.dialect, self.plan.fields, table, called)
         wrong = {**findings.refused, **findings.skipped}
@@ -149,6 +151,8 @@ class Account:
 
     def _lines(self) -> str:
         rows = f"{self.chunk.rows:,} row{'' if self.chunk.rows == 1 else 's'}"
+        if self.plan.sorted_by:
+            return f"{rows} in the order of {', '.join(self.plan.sorted_by.columns)}"
         return f"the {rows} from line {self.chunk.first_line:,} on"
 
 

@@ -14,6 +14,7 @@ from importer.engine.errors import SourceChanged
 from importer.engine.feed import SourceBytes, Step, ended, leaving_out, open_feed
 from importer.engine.methods import Report, load_data_local
 from importer.engine.numbering import numbered
+from importer.engine.places import Places
 from importer.engine.rewrite import rewritten
 from importer.engine.scanner import ChunkRange
 
@@ -21,7 +22,8 @@ from importer.engine.scanner import ChunkRange
 class Sender:
     """One chunk of the file `path`, open as `fd`. Rows are known by their number in the chunk, from 0.
 
-    `numbers` are those that the feed puts before each record (ImportPlan.numbers).
+    `numbers` are those that the feed puts before each record (ImportPlan.numbers); `places` says, for a
+    sorted copy, where its rows stood.
     """
 
     def __init__(
@@ -33,16 +35,17 @@ class Sender:
         dialect: Dialect,
         numbers: tuple[str, ...] = (),
         on_sent: Callable[[int], None] = lambda _: None,
+        places: Places | None = None,
     ) -> None:
         self.connection = connection
         self._fd, self._path, self._chunk, self._dialect = fd, path, chunk, dialect
-        self._numbers, self._on_sent = numbers, on_sent
+        self._numbers, self._on_sent, self._places = numbers, on_sent, places
         self._left_out = False
 
     @cached_property
     def rows(self) -> ChunkRows:
         """Where the rows are; looked up only if it is needed."""
-        return ChunkRows(self._fd, self._chunk, self._dialect)
+        return ChunkRows(self._fd, self._chunk, self._dialect, self._places)
 
     @property
     def row_count(self) -> int:
@@ -100,7 +103,7 @@ class Sender:
         steps: list[Step] = []
         # First what knows the records by their bytes in the file.
         if self._numbers:
-            steps.append(numbered(piece, self._dialect, self._numbers, gaps))
+            steps.append(numbered(piece, self._dialect, self._numbers, gaps, self._places))
         elif len(gaps):
             steps.append(leaving_out(gaps, piece.offset))
         if self._dialect.rewriting:

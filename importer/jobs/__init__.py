@@ -43,7 +43,15 @@ from importer.jobs.loading import (
     wants,
 )
 from importer.jobs.report import equation, report
-from importer.jobs.scanning import add_chunks, claim_scan, finish_scan, record_copy, renew_copy
+from importer.jobs.scanning import (
+    add_chunks,
+    claim_scan,
+    finish_scan,
+    record_copy,
+    record_unsorted,
+    renew_copy,
+    scanned_rows,
+)
 from importer.jobs.staged import (
     claim_clean,
     claim_finish,
@@ -97,6 +105,7 @@ __all__ = [
     "record_restored",
     "record_staged",
     "record_types",
+    "record_unsorted",
     "record_written",
     "release_kept",
     "release_step",
@@ -110,6 +119,7 @@ __all__ = [
     "restore_failed",
     "resume",
     "retry",
+    "scanned_rows",
     "set_parallelism",
     "staged_rows",
     "start",

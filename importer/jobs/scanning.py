@@ -4,6 +4,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from importer.engine.plan import ImportPlan
 from importer.engine.scanner import ChunkRange
 from importer.jobs.course import enforce_limits
 from importer.jobs.guarded import JobStep, Status, claim_step, lease_end
@@ -29,6 +30,12 @@ def record_copy(job: ImportJob, name: str, size: int) -> bool:
     return bool(_mine(job).update(plain_copy=name, plain_size=size, step_lease=lease_end(), version=F("version") + 1))
 
 
+def record_unsorted(job: ImportJob, plan: ImportPlan) -> bool:
+    """The file's order is kept after all, as this plan says. False as for renew_copy()."""
+    job.plan_json = plan.as_json()
+    return bool(_mine(job).update(plan_json=job.plan_json, step_lease=lease_end(), version=F("version") + 1))
+
+
 def add_chunks(job: ImportJob, ranges: list[ChunkRange]) -> bool:
     """Record what the scan has found, and renew its lease. False: somebody else scans now, or the job is ending."""
     end = ranges[-1].offset + ranges[-1].length
@@ -42,6 +49,11 @@ def add_chunks(job: ImportJob, ranges: list[ChunkRange]) -> bool:
         if mine:
             Chunk.objects.bulk_create(_chunk(job, each) for each in ranges)
     return bool(mine)
+
+
+def scanned_rows(job: ImportJob) -> int:
+    """How many rows the scan has found so far."""
+    return int(ImportJob.objects.values_list("scanned_rows", flat=True).get(pk=job.pk))
 
 
 def finish_scan(job: ImportJob, size: int) -> None:

@@ -82,8 +82,8 @@ class ImportJob(Recipe):
     parallelism = models.PositiveSmallIntegerField(default=2)
     # How the file is packed (engine/packed.py), "" for not at all.
     packing = models.CharField(max_length=8, blank=True)
-    # The plain copy that is read instead of the file: its name in PLAIN_DIR, "" while there is none, and how many bytes
-    # of the file have gone into it.
+    # The copy that is read instead of the file, plain or sorted: its name in PLAIN_DIR, "" while there is none, and how
+    # many bytes of the file have gone into it.
     plain_copy = models.CharField(max_length=64, blank=True)
     copied_bytes = models.BigIntegerField(default=0)
     # Bytes of what is read, the file or its plain copy; an estimate until that is made. 0: as the file has.
@@ -161,18 +161,33 @@ class ImportJob(Recipe):
 
     @property
     def needs_copy(self) -> bool:
-        """Whether a plain copy is read instead of the file."""
+        """Whether a copy is read instead of the file: a plain one, a sorted one, or both in one."""
+        return self.is_sorted or self.needs_plain_copy
+
+    @property
+    def needs_plain_copy(self) -> bool:
+        """Whether the file cannot be read as it lies."""
         return needs_copy(self.packing, self.file_dialect.encoding)
+
+    @property
+    def is_sorted(self) -> bool:
+        """Whether the rows are loaded in the order of the primary key."""
+        return bool(self.plan_json.get("sorted_by"))
 
     @property
     def awaits_copy(self) -> bool:
         """Whether the table's types cannot be read yet."""
-        return bool(self.new_table_json) and self.needs_copy and not self.scan_finished
+        return bool(self.new_table_json) and self.needs_plain_copy and not self.scan_finished
 
     @property
     def plain_file(self) -> Path:
-        """What is read: the file, or its plain copy."""
+        """What is read: the file, or its copy."""
         return settings.PLAIN_DIR / self.plain_copy if self.needs_copy else self.source.file
+
+    @property
+    def surveyed_file(self) -> Path:
+        """What the new table's types are read from: as plain_file, but in the file's order."""
+        return self.plain_file if self.needs_plain_copy else self.source.file
 
     @property
     def read_size(self) -> int:

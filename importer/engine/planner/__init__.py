@@ -21,12 +21,15 @@ from importer.engine.planner.holding import holding_reasons
 from importer.engine.planner.index_policy import arrangement, index_reasons
 from importer.engine.planner.keeping import keeping_reasons
 from importer.engine.planner.method import choose_method
+from importer.engine.planner.order import choose_order
 from importer.engine.planner.reading import reading_reasons
 from importer.engine.planner.refusals import check_server, check_table
 from importer.engine.planner.sessions import check_session, session, session_reasons
 from importer.engine.planner.statements import numbering_reasons, statements
 from importer.engine.readback import Readback
 from importer.engine.server import Server
+from importer.engine.sort_keys import SortKey
+from importer.engine.sort_sample import KeyOrder
 from importer.engine.staging import Staged, plan_staging
 from importer.engine.surroundings import NOTHING_AROUND, Surroundings
 from importer.engine.table import Table
@@ -49,18 +52,34 @@ def make_plan(
     indexes: Indexes = NO_INDEXES,
     create: str = "",
     distance: Distance | None = None,
+    key_order: KeyOrder | None = None,
+    sorted_by: SortKey | None = None,
 ) -> ImportPlan:
     """Decide how `data_bytes` of records go into the table. Raises Problem with the first thing that forbids it.
 
     A mode that stages needs the job's key; mode create the statement that makes the staging table, and `table` as it
-    will be then.
+    will be then. `key_order` and `sorted_by` as in Case.
     """
     check_options(options)
     check_server(server)
     check_table(table)
     check_mapping(mapping, table, fillings)
     case = Case(
-        data_bytes, dialect, table, mapping, fillings, options, server, packing, job, around, indexes, create, distance
+        data_bytes,
+        dialect,
+        table,
+        mapping,
+        fillings,
+        options,
+        server,
+        packing,
+        job,
+        around,
+        indexes,
+        create,
+        distance,
+        key_order,
+        sorted_by,
     )
     modes.check_mode(options.mode, options.on_duplicate, table, around, case.columns)
     check_session(case)
@@ -68,6 +87,7 @@ def make_plan(
     method, method_reason = choose_method(case)
     at_once = parallelism(case)
     most_bytes = chunk_bytes(case, at_once)
+    order, order_reason = choose_order(case)
     return ImportPlan(
         method=method,
         schema=table.schema,
@@ -80,6 +100,7 @@ def make_plan(
         reasons=(
             method_reason,
             *reading_reasons(case),
+            order_reason,
             parallelism_reason(case, at_once),
             chunks_reason(case, most_bytes),
             *session_reasons(case),
@@ -91,6 +112,7 @@ def make_plan(
         exactness=_exactness(case),
         readback=_readback(case),
         ordered=options.ordered,
+        sorted_by=order,
         session=session(case),
         lock_table=options.lock_table,
         staged=staged,

@@ -11,6 +11,8 @@ from importer.engine.indexes import NO_INDEXES, Indexes
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.options import Options
 from importer.engine.server import Server
+from importer.engine.sort_keys import SortKey
+from importer.engine.sort_sample import KeyOrder
 from importer.engine.staging import staging_name
 from importer.engine.surroundings import NOTHING_AROUND, Surroundings
 from importer.engine.table import Table
@@ -22,6 +24,8 @@ class Case:
 
     `job` is the job's key and `create` the statement that makes the staging table, for modes that need them. `packing`
     is how the file is packed, "" for not at all. `distance` is None where it was not measured, or the server is local.
+    `key_order` is how far a sample of the file is from the order of the primary key, where that was looked at;
+    `sorted_by` what a job's chunks, if they are cut already, are sorted by.
     """
 
     data_bytes: int
@@ -37,6 +41,8 @@ class Case:
     indexes: Indexes = NO_INDEXES
     create: str = ""
     distance: Distance | None = None
+    key_order: KeyOrder | None = None
+    sorted_by: SortKey | None = None
 
     @property
     def staged(self) -> bool:

@@ -1,0 +1,88 @@
+"""In which order the rows are loaded: as the file has them, or by the primary key, from a sorted copy."""
+
+from importer.engine.errors import Problem
+from importer.engine.options import Options
+from importer.engine.plain import needs_copy
+from importer.engine.plan import Reason
+from importer.engine.planner.case import Case
+from importer.engine.server import Server
+from importer.engine.sizes import MIB
+from importer.engine.sort_keys import SortKey, Unsortable
+from importer.engine.table import Table
+
+# What rows take in InnoDB beside what they take in a file: some 20 bytes each, and pages that are not quite full.
+TABLE_BYTES_PER_BYTE = 1.3
+# Measured (facts.md, Speed).
+GAIN = "rows in key order were 1.7 times as fast at 128 MiB"
+SORTED_BYTES_PER_SECOND = 60 * MIB
+DISK_BYTES_PER_BYTE = 2
+
+
+def outgrows(data_bytes: int, table: Table, options: Options, server: Server) -> bool:
+    """Whether the table with these rows is larger than the buffer pool."""
+    pool = server.number("innodb_buffer_pool_size")
+    return pool is not None and _table_bytes(data_bytes, table, options) > pool
+
+
+def choose_order(case: Case) -> tuple[SortKey | None, Reason]:
+    """What the rows are sorted by first, if they are; and why. Raises Problem if that is asked for and cannot be."""
+    asked = case.options.sort
+    if case.sorted_by:
+        return case.sorted_by, _sorted(case.sorted_by, "its chunks are cut from a sorted copy already")
+    if asked == "keep":
+        return None, _kept("as asked, or because its chunks are cut already")
+    try:
+        key = _key(case)
+    except Unsortable as problem:
+        if asked == "key":
+            raise Problem(problem.what, advice="Let the file's order be kept (sort keep).", option="sort") from None
+        return None, _kept(problem.what[0].lower() + problem.what[1:].removesuffix("."))
+    if asked == "key":
+        return key, _sorted(key, f"as asked; {_cost(case)}")
+    return _if_it_pays(case, key)
+
+
+def _if_it_pays(case: Case, key: SortKey) -> tuple[SortKey | None, Reason]:
+    pool = case.server.number("innodb_buffer_pool_size") or 0
+    expected = _table_bytes(case.data_bytes, case.table, case.options)
+    sizes = f"with these rows the table takes some {_megabytes(expected)}, and the buffer pool holds {_megabytes(pool)}"
+    if not outgrows(case.data_bytes, case.table, case.options, case.server):
+        return None, _kept(sizes)
+    columns = ", ".join(key.columns)
+    if case.key_order is None:
+        return None, _kept(f"whether it is that of {columns} cannot be told before it is unpacked; sort key sorts it")
+    if case.key_order.fits:
+        return None, _kept(f"by a sample it is {case.key_order.said} of {columns} already")
+    return key, _sorted(key, f"by a sample the file is {case.key_order.said}; {sizes}: {GAIN}; {_cost(case)}")
+
+
+def _key(case: Case) -> SortKey:
+    options = case.options
+    if options.ordered or case.numbers_rows:
+        raise Unsortable("Which of two rows with one key stays depends on the file's order.")
+    if options.mode == "create" and needs_copy(case.packing, case.dialect.encoding):
+        raise Unsortable("The new table's types are read from the file before it is sorted, which a plain one allows.")
+    return SortKey.of(case.table, case.mapping)
+
+
+def _table_bytes(data_bytes: int, table: Table, options: Options) -> float:
+    there = table.data_bytes if options.mode in ("append", "atomic", "upsert") else 0
+    return there + TABLE_BYTES_PER_BYTE * data_bytes
+
+
+def _cost(case: Case) -> str:
+    seconds = max(1, round(case.data_bytes / SORTED_BYTES_PER_SECOND))
+    room = _megabytes(DISK_BYTES_PER_BYTE * case.data_bytes)
+    return f"a sorted copy is made first, in about {seconds:,} s and {room} on the disk, before the first row is loaded"
+
+
+def _sorted(key: SortKey, why: str) -> Reason:
+    return Reason(f"Rows are loaded in the order of {', '.join(key.columns)}", why, option="sort")
+
+
+def _kept(why: str) -> Reason:
+    return Reason("Rows are loaded in the file's order", why, option="sort")
+
+
+def _megabytes(size: float) -> str:
+    return f"{size / 1e6:,.0f} MB"

@@ -1,0 +1,225 @@
+"""Imports in the order of the primary key: the sorted copy, and what people are told of rows that moved."""
+
+import csv
+import gzip
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from importer import copies, jobs, rejects, sources
+from importer.engine import ledger
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.mapping import Filling
+from importer.engine.options import Options
+from importer.engine.profile import profile_file
+from importer.models import ImportJob, Target
+from importer.preparation import AskedTable, prepare
+from tests.importer.steps import run, take
+from tests.stack import ROOT, wait_until
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+Status = ImportJob.Status
+NUMBERS = random.Random(5).sample(range(-500, 10_000), 400)
+WORDS = {True: '"a\nb"', False: "w"}
+TEXT = "id,word\n" + "".join(f"{number},{WORDS[number % 7 == 0]}\n" for number in NUMBERS)
+
+
+@pytest.fixture(autouse=True)
+def plain_dir(settings, tmp_path: Path) -> Path:
+    settings.PLAIN_DIR, settings.REJECTS_DIR = tmp_path / "plain", tmp_path / "rejects"
+    return settings.PLAIN_DIR
+
+
+@pytest.fixture
+def target(database: Address, transactional_db) -> Target:
+    with connect(database) as connection:
+        ledger.create(connection)
+        execute(connection, "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20), nr INT, line INT) CHARSET utf8mb4")
+    return saved_target(database)
+
+
+def created(target: Target, file: Path, table: str = "t", fillings=(), **options) -> ImportJob:
+    options = Options(**{"sort": "key", "chunk_bytes": 700, "parallelism": 2, **options})
+    source, dialect = sources.register(file), profile_file(file).dialect
+    return jobs.create(prepare(source, target, table, dialect=dialect, fillings=fillings, options=options))
+
+
+def written(folder: Path, content: str | bytes) -> Path:
+    path = folder / "file.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def in_table(target: Target, sql: str = "SELECT id FROM t ORDER BY id") -> list:
+    with connect(target.address) as connection:
+        return [row if len(row) > 1 else row[0] for row in fetch_all(connection, sql)]
+
+
+def reasons_of(job: ImportJob) -> list[list[str]]:
+    text = b"".join(rejects.reasons_file(job)).decode()
+    return sorted(csv.reader(text.splitlines(keepends=True)[1:]), key=lambda row: int(row[0]))
+
+
+def lines_of(text: str) -> dict[int, int]:
+    """The physical line of each record of TEXT, by its number in the file."""
+    found, line = {}, 2
+    for at, number in enumerate(NUMBERS, start=1):
+        found[at] = line
+        line += 2 if number % 7 == 0 else 1
+    return found
+
+
+class TestSortedImports:
+    def test_every_row_arrives_in_order_with_its_own_row_and_line(self, target, tmp_path, plain_dir):
+        fillings = (Filling("nr", "row"), Filling("line", "line"))
+        job = run(created(target, written(tmp_path, TEXT), fillings=fillings))
+        assert (job.status, job.balanced, job.problem) == (Status.SUCCEEDED, True, {})
+        assert job.chunks.count() > 4
+        lines = lines_of(TEXT)
+        wanted = [(number, row, lines[row]) for row, number in enumerate(NUMBERS, start=1)]
+        assert in_table(target, "SELECT id, nr, line FROM t ORDER BY id") == sorted(wanted)
+        assert copies.remove_unneeded() == 2
+        assert list(plain_dir.iterdir()) == []
+
+    @pytest.mark.parametrize("pack", [lambda text: gzip.compress(text.encode()), lambda text: text.encode("utf-16")])
+    def test_unpacked_and_sorted_in_one_go(self, target, tmp_path, pack, plain_dir):
+        job = run(created(target, written(tmp_path, pack(TEXT)), mode="replace"))
+        assert (job.status, job.problem, job.loaded_rows) == (Status.SUCCEEDED, {}, 400)
+        assert job.copied_bytes == job.source.size
+        assert in_table(target) == sorted(NUMBERS)
+        copy = job.plain_file.read_text().split("\n", 1)[1]
+        assert copy.startswith(f"{min(NUMBERS)},")
+        assert {path.name for path in plain_dir.iterdir()} == {job.plain_copy, f"{job.plain_copy}.places"}
+
+    def test_rejects_and_duplicates_are_told_by_the_files_lines(self, target, tmp_path):
+        text = 'id,word\n5,a\nx,b\n1,"c\nd"\n\n3,e,f\n5,g\n2,h\n0,' + "i" * 30 + "\n"
+        job = run(created(target, written(tmp_path, text), on_error="reject", chunk_bytes=2**20))
+        assert (job.status, job.problem, job.loaded_rows, job.rejected_rows) == (Status.SUCCEEDED, {}, 3, 4)
+        found = reasons_of(job)
+        assert [int(row[0]) for row in found] == [3, 7, 8, 10]
+        assert [int(row[1]) for row in found] == [text.index(each) for each in ("x,b", "3,e", "5,g", "0,i")]
+        assert "Line 2 has the same key: id = '5'." in found[2][5]
+        rejected = b"".join(rejects.reject_file(job)).decode()
+        assert sorted(rejected.splitlines()[1:]) == sorted(["x,b", "3,e,f", "5,g", "0," + "i" * 30])
+
+    def test_a_row_that_stops_the_import_is_named_by_the_files_line(self, target, tmp_path):
+        job = run(created(target, written(tmp_path, "id,word\n3,a\n2,b\n1," + "c" * 30 + "\n")))
+        assert (job.status, job.problem["where"]) == (Status.FAILED, "line 4, column word")
+        assert (
+            "1 row in the order of id" in job.problem["advice"] or "3 rows in the order of id" in job.problem["advice"]
+        )
+        assert in_table(target) == []
+
+    def test_rows_are_read_back_and_named_by_the_files_line(self, target, tmp_path):
+        job = run(created(target, written(tmp_path, TEXT), verify="full"))
+        assert (job.status, job.problem) == (Status.SUCCEEDED, {})
+
+    def test_a_new_table_is_surveyed_in_the_files_order(self, target, tmp_path):
+        text = "id,n\n" + "".join(f"{number},{number}\n" for number in NUMBERS) + "20000,a text\n"
+        path = written(tmp_path, text)
+        options = Options(mode="create", sort="key", chunk_bytes=700)
+        prepared = prepare(
+            sources.register(path), target, "fresh", options=options, asked_table=AskedTable(primary_key=("id",))
+        )
+        job = run(jobs.create(prepared))
+        assert (job.status, job.problem, job.loaded_rows) == (Status.SUCCEEDED, {}, 401)
+        assert in_table(target, "SELECT id FROM fresh ORDER BY id") == sorted([*NUMBERS, 20000])
+
+    def test_a_quote_that_is_not_closed_keeps_the_files_order(self, target, tmp_path):
+        text = 'id,word\n3,a\n2,"b" b\n' + "".join(f"{number},c\n" for number in range(10, 60))
+        for sort, status in (("key", Status.FAILED), ("auto", Status.SUCCEEDED)):
+            job = created(target, written(tmp_path, text), on_error="reject", sort="key")
+            ImportJob.objects.filter(pk=job.pk).update(options_json={**job.options_json, "sort": sort})
+            job = run(job)
+            assert job.status == status
+        assert (job.loaded_rows, job.rejected_rows) == (51, 1)
+        assert [row[0] for row in reasons_of(job)] == ["3"]
+        assert "line 3" in job.plan.reasons[-1].why
+
+    def test_a_quote_in_the_way_stops_as_it_does_in_the_files_order(self, target, tmp_path):
+        job = run(created(target, written(tmp_path, 'id,word\n3,a\n2,"b"c\n')))
+        assert (job.status, job.problem["where"]) == (Status.FAILED, "line 3")
+
+
+class TestInterruptions:
+    def test_a_retry_sorts_again_and_goes_on_where_it_was(self, target, tmp_path):
+        job = created(target, written(tmp_path, TEXT))
+        [scan] = jobs.advance(job.pk)
+        take(scan)
+        take(jobs.advance(job.pk)[0])
+        jobs.cancel(job.pk)
+        run(job)
+        done = in_table(target)
+        assert 0 < len(done) < 400
+        assert copies.remove_unneeded() == 2
+        jobs.retry(job.pk)
+        job = run(job)
+        assert (job.status, job.problem, job.loaded_rows) == (Status.SUCCEEDED, {}, 400)
+        assert job.plan.sorted_by.columns == ("id",)
+        assert in_table(target) == sorted(NUMBERS)
+
+    def test_a_cancelled_sort_leaves_nothing(self, target, tmp_path, plain_dir, monkeypatch):
+        monkeypatch.setattr(copies, "LOOK_EVERY", 0)
+        job = created(target, written(tmp_path, TEXT))
+        jobs.advance(job.pk)
+        mine = jobs.claim_scan(job.pk)
+        jobs.cancel(job.pk)
+        assert copies.make(mine) is False
+        assert list(plain_dir.iterdir()) == []
+
+    def test_no_room(self, target, tmp_path, plain_dir, monkeypatch):
+        """The kernel refuses to let any file of this process grow beyond 4,000 bytes."""
+        job = created(target, written(tmp_path, TEXT))
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        jobs.advance(job.pk)
+        mine = jobs.claim_scan(job.pk)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4000, before[1]))
+        try:
+            with pytest.raises(sources.DiskFull, match="cannot be sorted"):
+                copies.make(mine)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert list(plain_dir.iterdir()) == []
+
+    def test_too_little_room_is_said_before_it_starts(self, target, tmp_path, plain_dir, monkeypatch):
+        monkeypatch.setattr(copies, "SPARE_BYTES", 2**62)
+        job = run(created(target, written(tmp_path, TEXT)))
+        assert "Sorting takes 2 times the file's unpacked size" in job.problem["what"]
+        assert "sort keep" in job.problem["advice"]
+
+    def test_a_worker_killed_while_it_sorts_is_followed_by_another(self, target, tmp_path, settings, stack_env):
+        settings.PLAIN_DIR = settings.VAR_DIR / "plain"
+        rows = "".join(f"{n * 7919 % 100_003},{'w' * 20}\n" for n in range(100_000))
+        file = written(tmp_path, "id,word\n" + rows)
+        job = created(target, file, chunk_bytes=None)
+        worker = subprocess.Popen(
+            [sys.executable, "-c", SCAN.format(job=job.pk)], cwd=ROOT, env=stack_env.env, start_new_session=True
+        )
+        wait_until(lambda: list(settings.PLAIN_DIR.glob("*.sorted")))
+        os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait()
+        left = list(settings.PLAIN_DIR.glob("*"))
+        assert {path.suffix for path in left} == {".sorted", ".places"}
+        ImportJob.objects.update(step_lease=timezone.now())
+        job = run(job)
+        assert (job.status, job.loaded_rows) == (Status.SUCCEEDED, 100_000)
+        copies.remove_unneeded()
+        assert list(settings.PLAIN_DIR.glob("*")) == []
+
+
+SCAN = """
+import django
+django.setup()
+from importer import jobs, work
+jobs.advance({job})
+work.scan_job({job}, lambda *_: None)
+"""
