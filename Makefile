@@ -3,7 +3,7 @@ PY := .venv/bin/python
 CODE := config importer dashboard scripts tests bench
 # VAR_DIR=... and PORT=... work on the command line and from the environment.
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test lint format lock
+.PHONY: help setup run demo test bench lint format lock
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -23,6 +23,11 @@ test: ## run all tests, the browser's included (ARGS="-k name" for some)
 	@scripts/setup.sh app database browser
 	$(PY) -m pytest $(ARGS)
 
+bench: ## measure Millrace beside other ways to load (ARGS="--help" tells how much and what)
+	@scripts/setup.sh app database
+	@REQUIREMENTS=requirements-bench.txt scripts/setup.sh app
+	$(PY) -m bench $(ARGS)
+
 lint: ## check style, types, migrations and the compose file
 	@scripts/setup.sh app
 	$(PY) -m ruff check $(CODE) manage.py
@@ -39,7 +44,7 @@ format: ## put the code into its standard form
 
 lock: ## compile requirements*.in into requirements*.txt, with hashes
 	@scripts/setup.sh app
-	for name in requirements requirements-dev; do \
+	for name in requirements requirements-dev requirements-bench; do \
 	  $(PY) -m uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
 	    $$name.in --output-file $$name.txt || exit 1; \
 	done

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from bench.overhead import DATABASE, address_of
+from bench.servers import DATABASE, address_of
 from bench.workloads import NODES
 from importer.engine import ledger, staging
 from importer.engine.connection import Address, connect, execute, fetch_all
@@ -29,6 +29,7 @@ from importer.engine.scanner import scan
 from importer.engine.server import read_server
 from importer.engine.table import read_table
 
+(TABLE,) = NODES.tables
 SESSIONS = 2
 MODES = (("append", "fail", False), ("atomic", "fail", False), ("replace", "fail", True), ("upsert", "fail", True))
 
@@ -44,7 +45,7 @@ def main() -> None:
         execute(connection, f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
     with tempfile.TemporaryDirectory(prefix="millrace-bench-") as folder:
         path = Path(folder) / "nodes.csv"
-        NODES.write(path, arguments.rows)
+        TABLE.write(path, arguments.rows)
         seconds: dict[str, list[float]] = {mode: [] for mode, _, _ in MODES}
         for number in range(arguments.runs + 1):  # the first round warms up and is not counted
             for mode, on_duplicate, full in MODES:
@@ -64,7 +65,7 @@ def run(address: Address, path: Path, options: Options, full: bool) -> float:
         ledger.create(connection)
         for table in _leftovers(connection):
             execute(connection, f"DROP TABLE {table}")
-        execute(connection, NODES.create_sql)
+        execute(connection, TABLE.create_sql())
     if full:
         _import(address, path, Options())
     return _import(address, path, options)
@@ -73,10 +74,10 @@ def run(address: Address, path: Path, options: Options, full: bool) -> float:
 def _import(address: Address, path: Path, options: Options) -> float:
     job, profile = str(uuid.uuid4()), profile_file(path)
     with connect(address) as connection:
-        table = read_table(connection, address.database, NODES.name)
+        table = read_table(connection, address.database, TABLE.name)
         server = read_server(connection, address)
     size = profile.size - profile.data_offset
-    plan = make_plan(size, profile.dialect, table, NODES.mapping, options, server, job=job)
+    plan = make_plan(size, profile.dialect, table, TABLE.mapping, options, server, job=job)
     with open_source(path) as fd:
         dialect, start, line = profile.dialect, profile.data_offset, profile.data_line
         chunks = list(

@@ -22,8 +22,9 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from bench.overhead import DATABASE, address_of
-from bench.workloads import NODES, SEED
+from bench.servers import DATABASE, address_of
+from bench.workloads import NODES
+from bench.workloads.table import SEED
 from importer.engine.connection import Address, connect, execute
 from importer.engine.load import Watch, Work, load_chunk, open_source
 from importer.engine.options import Options
@@ -35,6 +36,7 @@ from importer.engine.scanner import scan
 from importer.engine.server import read_server
 from importer.engine.table import read_table
 
+(TABLE,) = NODES.tables
 # One field of a row of nodes (by its number), and what it becomes: each is refused by every server.
 BAD_VALUES = ((3, "three"), (4, "2013-02-30 10:00:00"), (7, "x" * 300), (6, "99999999999999999999"))
 BAD_VERSION = (3, "-1")
@@ -57,7 +59,7 @@ def main() -> None:
 def _write(folder: Path, rows: int) -> dict[str, tuple[Path, int]]:
     """The files, each with its number of bad rows, by what they are called here."""
     files = {"clean": (folder / "clean.csv", 0)}
-    NODES.write(files["clean"][0], rows)
+    TABLE.write(files["clean"][0], rows)
     for count in (1000, rows // 2):
         for kind in ("values", "unnumbered"):
             path = folder / f"{kind} {count}.csv"
@@ -107,19 +109,19 @@ def _import(address: Address, path: Path, rows: int, bad: int) -> tuple[float, i
 
 def _make_table(address: Address) -> None:
     with connect(address) as connection:
-        execute(connection, f"DROP TABLE IF EXISTS {NODES.name}, millrace_ledger")
-        execute(connection, NODES.create_sql)
-        execute(connection, f"ALTER TABLE {NODES.name} ADD CHECK (version >= 0)")
+        execute(connection, f"DROP TABLE IF EXISTS {TABLE.name}, millrace_ledger")
+        execute(connection, TABLE.create_sql())
+        execute(connection, f"ALTER TABLE {TABLE.name} ADD CHECK (version >= 0)")
 
 
 def _works(address: Address, path: Path, folder: Path):
     """Each chunk's work, as soon as it has been found."""
     profile = profile_file(path)
     with connect(address) as connection:
-        table = read_table(connection, DATABASE, NODES.name)
+        table = read_table(connection, DATABASE, TABLE.name)
         server = read_server(connection, address)
     data_bytes = profile.size - profile.data_offset
-    plan = make_plan(data_bytes, profile.dialect, table, NODES.mapping, OPTIONS, server)
+    plan = make_plan(data_bytes, profile.dialect, table, TABLE.mapping, OPTIONS, server)
     sent = ImportPlan.from_json(plan.as_json())  # as it was before the scan put what it needs into it
     with open_source(path) as fd:
         for chunk in scan(

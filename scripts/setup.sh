@@ -34,7 +34,7 @@ find_python() {
   done
 }
 
-up_to_date() { "$venv/bin/python" -c '' 2>/dev/null && cmp -s "$requirements" "$venv/installed-requirements.txt"; }
+up_to_date() { "$venv/bin/python" -c '' 2>/dev/null && cmp -s "$requirements" "$venv/installed-$requirements"; }
 
 look_for_python() {
   python=$(find_python)
@@ -104,7 +104,7 @@ make_environment() {
   echo "Installing $(grep -c == "$requirements") Python packages from $requirements into $venv ($("$python" --version))"
   "$venv/bin/python" -m pip --version >/dev/null 2>&1 || { rm -rf "$venv"; "$python" -m venv "$venv"; }
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r "$requirements"
-  cp "$requirements" "$venv/installed-requirements.txt"
+  cp "$requirements" "$venv/installed-$requirements"
 }
 
 [ $# -gt 0 ] || { sed -n '2,12p' "$0"; exit 2; }

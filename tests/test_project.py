@@ -108,7 +108,7 @@ class TestImportsGoOneWay:
 
 
 class TestRequirements:
-    @pytest.mark.parametrize("lock", ["requirements.txt", "requirements-dev.txt"])
+    @pytest.mark.parametrize("lock", ["requirements.txt", "requirements-dev.txt", "requirements-bench.txt"])
     def test_every_package_is_pinned_and_carries_hashes(self, lock):
         entries = re.split(r"\n(?=[A-Za-z])", (ROOT / lock).read_text().strip())
         assert len(entries) > 10
@@ -116,7 +116,7 @@ class TestRequirements:
             assert re.match(r"[\w.\-\[\]]+==\S+", entry), entry
             assert "--hash=sha256:" in entry, entry
 
-    @pytest.mark.parametrize("name", ["requirements", "requirements-dev"])
+    @pytest.mark.parametrize("name", ["requirements", "requirements-dev", "requirements-bench"])
     def test_what_is_asked_for_is_what_is_locked(self, name):
         wanted = re.findall(r"^([\w.\-]+==[^\s;]+)", (ROOT / f"{name}.in").read_text(), re.MULTILINE)
         locked = (ROOT / f"{name}.txt").read_text().lower()

@@ -1,0 +1,142 @@
+"""Figures of the runs: medians and spread, and ratios that are computed round by round."""
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bench.results import Results
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The median of some values, the least and the most."""
+
+    median: float
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Spread":
+        return cls(statistics.median(values), min(values), max(values))
+
+
+@dataclass(frozen=True)
+class Line:
+    """One way on one server and workload. Ratios are rates beside another way's rate in the same round.
+
+    `to_baseline` is beside the case that the results name as baseline; `to_single`, `to_best` and `to_best_before`
+    beside raw LOAD DATA: the single one, the best with the keys put on when this way puts them on, and the best
+    with the keys in place. None: there is no such case, or it is this one.
+    """
+
+    server: str
+    workload: str
+    way: str
+    keys: str
+    sample: bool
+    rounds: int
+    rows: int
+    seconds: Spread
+    rate: Spread
+    first_row: float | None
+    to_baseline: Spread | None
+    to_single: Spread | None
+    to_best: Spread | None
+    to_best_before: Spread | None
+    best: str
+    peaks: dict[str, float]
+    medians: dict[str, float | None]
+
+
+class Runs:
+    """The runs that count, by server, workload and way."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+        self._by_case: dict[tuple[str, str, str], dict[Any, dict[str, Any]]] = {}
+        for run in results.runs:
+            if isinstance(run["round"], str) or run["round"] > 0:
+                case = run["server"], run["workload"], run["way"]
+                self._by_case.setdefault(case, {})[run["round"]] = run
+
+    @property
+    def servers(self) -> list[str]:
+        return list(self.results.servers)
+
+    @property
+    def workloads(self) -> list[str]:
+        return list(self.results.workloads)
+
+    def lines(self, server: str, workload: str) -> list[Line]:
+        """One line for each way, in the order in which they first ran in name order: raw ones first."""
+        ways = [way for each, on, way in self._by_case if (each, on) == (server, workload)]
+        return [self._line(server, workload, way) for way in sorted(ways, key=self._place)]
+
+    def _place(self, way: str) -> tuple[int, str]:
+        kinds = ("single", "split", "after", "copy", "insert", "millrace")
+        kind = next((number for number, each in enumerate(kinds) if way.startswith(each)), len(kinds))
+        return kind, way
+
+    def _line(self, server: str, workload: str, way: str) -> Line:
+        runs = self._by_case[server, workload, way]
+        keys = statistics.mode(run["keys"] for run in runs.values())
+        best, best_before = (self._best_raw(server, workload, each) for each in (keys, "before"))
+        baseline = self.results.made["baseline"]
+        against = server, baseline.get("workload") or workload, baseline.get("way") or way
+        return Line(
+            server=server,
+            workload=workload,
+            way=way,
+            keys=keys,
+            sample=any(run["sample"] for run in runs.values()),
+            rounds=len(runs),
+            rows=next(iter(runs.values()))["rows"],
+            seconds=Spread.of([run["seconds"] for run in runs.values()]),
+            rate=Spread.of([_rate(run) for run in runs.values()]),
+            first_row=_median(run["first_row"] for run in runs.values()),
+            to_baseline=self._ratio(runs, against) if baseline else None,
+            to_single=self._ratio(runs, (server, workload, "single")),
+            to_best=self._ratio(runs, (server, workload, best)),
+            to_best_before=self._ratio(runs, (server, workload, best_before)),
+            best=best,
+            peaks=_largest(run["peaks"] for run in runs.values()),
+            medians={name: _median(run[name] for run in runs.values()) for name in _MEDIANS},
+        )
+
+    def _best_raw(self, server: str, workload: str, keys: str) -> str:
+        """The raw way with these keys that has the best median; "" if there is none."""
+        rates = {
+            way: statistics.median(map(_rate, runs.values()))
+            for (each, on, way), runs in self._by_case.items()
+            if (each, on) == (server, workload) and all(run["raw"] and run["keys"] == keys for run in runs.values())
+        }
+        return max(rates, key=rates.__getitem__, default="")
+
+    def _ratio(self, runs: dict[Any, dict[str, Any]], against: tuple[str, str, str]) -> Spread | None:
+        others = self._by_case.get(against)
+        if not others or others is runs:
+            return None
+        ratios = [_rate(run) / _rate(others[number]) for number, run in runs.items() if number in others]
+        return Spread.of(ratios) if ratios else None
+
+
+_MEDIANS = ("cpu", "server_cpu", "server_written", "server_data_written", "server_log_written", "server_dirty")
+
+
+def _rate(run: dict[str, Any]) -> float:
+    """Rows per second: ways that load a sample compare with the others by this."""
+    return run["rows"] / run["seconds"]
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if known else None
+
+
+def _largest(each: Iterable[dict[str, float]]) -> dict[str, float]:
+    largest: dict[str, float] = {}
+    for peaks in each:
+        for role, peak in peaks.items():
+            largest[role] = max(largest.get(role, 0), peak)
+    return largest

@@ -1,0 +1,103 @@
+"""The files of a workload, made once and kept, and what must be in its tables after a load."""
+
+import json
+import shutil
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from bench.workloads.table import SEED, Table, Workload
+
+PIECES = 8
+MARK = "made.json"
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a table holds: rows, and the sum of the CRC-32 of each row as the file writes it."""
+
+    rows: int
+    checksum: int
+
+
+@dataclass
+class Files:
+    """The files of one workload at one size, in a folder of their own.
+
+    Each table has `<table>.csv` with a header, and pieces without: `<piece>/<table>.csv`, cut at line ends.
+    """
+
+    workload: Workload
+    rows: int
+    folder: Path
+    separator: str = ","
+    _contents: dict[tuple[str, int], Content] = field(default_factory=dict)
+
+    def whole(self, table: Table) -> Path:
+        return self.folder / f"{table.name}.csv"
+
+    def pieces(self, table: Table) -> list[Path]:
+        return [self.folder / str(number) / f"{table.name}.csv" for number in range(PIECES)]
+
+    @property
+    def bytes(self) -> int:
+        return sum(self.whole(table).stat().st_size for table in self.workload.tables)
+
+    def content(self, table: Table, rows: int) -> Content:
+        """What the table must hold after `rows` of the whole workload were loaded."""
+        wanted = table.rows_of(rows)
+        if (table.name, wanted) not in self._contents:
+            lines = islice(data_lines(self.whole(table)), wanted)
+            self._contents[table.name, wanted] = Content(wanted, sum(zlib.crc32(line[:-1]) for line in lines))
+        return self._contents[table.name, wanted]
+
+
+def data_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file below its header, with their line ends."""
+    with path.open("rb") as file:
+        next(file)
+        yield from file
+
+
+def files_of(workload: Workload, rows: int, folder: Path, separator: str = ",") -> Files:
+    """The workload's files below `folder`: those that are there from before, else new ones."""
+    mark = {"seed": SEED, "rows": rows, "separator": separator, "pieces": PIECES}
+    name = f"{workload.files}-{rows}" + ("-tab" if separator == "\t" else "")
+    files = Files(workload, rows, folder / name, separator)
+    made = files.folder / MARK
+    if not made.exists() or json.loads(made.read_text()) != mark:
+        shutil.rmtree(files.folder, ignore_errors=True)
+        for piece in range(PIECES):
+            (files.folder / str(piece)).mkdir(parents=True)
+        for table in workload.tables:
+            table.write(files.whole(table), table.rows_of(rows), separator)
+            _split(files.whole(table), files.pieces(table))
+        made.write_text(json.dumps(mark))
+    return files
+
+
+def _split(whole: Path, pieces: list[Path]) -> None:
+    """Cut the data into pieces of about the same size; no line of these files has another one within."""
+    with whole.open("rb") as source:
+        source.readline()
+        begin, size = source.tell(), whole.stat().st_size
+        for number, piece in enumerate(pieces, start=1):
+            end = size
+            if number < len(pieces):
+                source.seek(max(begin, size * number // len(pieces)))
+                source.readline()
+                end = source.tell()
+            source.seek(begin)
+            with piece.open("wb") as out:
+                _copy(source, out, end - begin)
+            begin = end
+
+
+def _copy(source: BinaryIO, out: BinaryIO, size: int) -> None:
+    while size:
+        data = source.read(min(size, 2**20))
+        out.write(data)
+        size -= len(data)

@@ -1,0 +1,72 @@
+"""What more costs: ten times the rows, up to 10,000 chunks instead of one, 16 files at once instead of one.
+
+    python -m bench.growth rows --server mysql://root@127.0.0.1:3306/ --rows 1000000 --rounds 5
+    python -m bench.growth chunks --rows 1000000
+    python -m bench.growth files --rows 2000000
+
+Each is a comparison with a report of its own. `--rows` are those of the smaller file, or of the file that is cut into
+chunks, or of all files together.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bench import settings
+from bench.comparison import Comparison, comparison
+from bench.rounds import Case
+from bench.ways import Millrace, way
+from bench.workloads import NODES, Workload
+
+TIMES = 10
+CHUNKS = (1, 10, 100, 1000, 10_000)
+FILES = (1, 2, 4, 8, 16)
+# Beside what everything else is told.
+BASELINES = {"rows": {"workload": "nodes"}, "chunks": {"way": "100 chunks"}, "files": {"workload": "1 file"}}
+
+
+def main() -> None:
+    parser = settings.parser(__doc__)
+    parser.add_argument("what", choices=BASELINES)
+    parser.add_argument("--chunks", type=int, nargs="+", default=CHUNKS, help="how many, about; 100 must be among them")
+    parser.add_argument("--files", type=int, nargs="+", default=FILES, help="how many; 1 must be among them")
+    arguments = parser.parse_args()
+    cases = {"rows": _rows, "chunks": _chunks, "files": _files}[arguments.what]
+    with comparison(arguments.what, arguments, BASELINES[arguments.what]) as compared:
+        compared.measure(cases(compared, settings.rows_of(NODES, arguments)))
+    print(compared.report())
+
+
+def _rows(compared: Comparison, rows: int) -> Sequence[Case]:
+    sizes = {"nodes": rows, f"nodes, {TIMES} times": rows * TIMES}
+    return [
+        Case(name, compared.files(name, NODES, size), way(each))
+        for name, size in sizes.items()
+        for each in ("split-2", "millrace")
+    ]
+
+
+def _chunks(compared: Comparison, rows: int) -> Sequence[Case]:
+    files = compared.files("nodes", NODES, rows)
+    return [
+        Case("nodes", files, Millrace({"chunk_bytes": str(-(-files.bytes // count))}, name=f"{count} chunks"))
+        for count in compared.arguments.chunks
+    ]
+
+
+def _files(compared: Comparison, rows: int) -> Sequence[Case]:
+    cases = []
+    for count in compared.arguments.files:
+        name = f"{count} file{'s' * (count > 1)}"
+        cases.append(Case(name, compared.files(name, _parted(count), rows), Millrace(at_once=True)))
+    return cases
+
+
+def _parted(count: int) -> Workload:
+    """The nodes in so many tables, each with its file."""
+    (nodes,) = NODES.tables
+    parts = tuple(replace(nodes, name=f"nodes_{number}", of=count) for number in range(1, count + 1))
+    return replace(NODES, name=f"nodes in {count}", tables=parts)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""What a load takes besides time: processor, memory, and what the server wrote for it."""
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import psutil
+
+from bench.servers import Server
+
+TICKS = os.sysconf("SC_CLK_TCK")  # of processor time in a second
+# Written to clear_refs, it makes VmHWM begin anew (proc_pid_clear_refs(5)).
+RESET_PEAK = "5"
+
+
+def processor_seconds(pids: Iterable[int]) -> float:
+    """What these processes have used so far, with their children that are gone (proc_pid_stat(5))."""
+    ticks = 0
+    for pid in pids:
+        with suppress(FileNotFoundError, ProcessLookupError):
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:15]))  # utime, stime, cutime, cstime
+    return ticks / TICKS
+
+
+def reset_peak(pid: int) -> None:
+    """Let the peak of a process (client.peak_mb) begin anew, where the kernel lets us."""
+    with suppress(OSError):
+        Path(f"/proc/{pid}/clear_refs").write_text(RESET_PEAK)
+
+
+def family(pid: int) -> list[int]:
+    """A process and all below it."""
+    try:
+        return [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
+    except psutil.NoSuchProcess:
+        return []
+
+
+@dataclass(frozen=True)
+class ServerCost:
+    """What the server did between two moments; None where it cannot be seen from here.
+
+    `written` are the bytes that its process sent to storage, `data_written` what InnoDB says it wrote to data files,
+    `log_written` to the redo log. `dirty` are bytes of changed pages that it had still to write at the end.
+    """
+
+    cpu: float | None
+    written: int | None
+    data_written: int
+    log_written: int
+    dirty: int
+
+    def as_json(self) -> dict[str, float | int | None]:
+        return {f"server_{name}": value for name, value in vars(self).items()}
+
+
+class ServerMeter:
+    """Reads the server's counters at the begin and at the end of a `with`; `cost` is the difference."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._pid = server.pid
+        self.cost: ServerCost | None = None
+
+    def __enter__(self) -> "ServerMeter":
+        self._begin = self._read()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        cpu, written, status = self._read()
+        begin_cpu, begin_written, begin = self._begin
+        page_size = status.get("Innodb_page_size", 16384)
+
+        def grown(name: str) -> int:
+            return status.get(name, 0) - begin.get(name, 0)
+
+        self.cost = ServerCost(
+            cpu=round(cpu - begin_cpu, 2) if cpu is not None and begin_cpu is not None else None,
+            written=written - begin_written if written is not None and begin_written is not None else None,
+            data_written=grown("Innodb_data_written"),
+            log_written=grown("Innodb_os_log_written"),
+            dirty=status.get("Innodb_buffer_pool_pages_dirty", 0) * page_size,
+        )
+
+    def _read(self) -> tuple[float | None, int | None, dict[str, int]]:
+        status = self._server.status()
+        if self._pid is None:
+            return None, None, status
+        counters = dict(line.split(": ") for line in Path(f"/proc/{self._pid}/io").read_text().splitlines())
+        return processor_seconds([self._pid]), int(counters["write_bytes"]), status

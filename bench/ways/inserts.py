@@ -1,0 +1,75 @@
+"""INSERT by plain mysqlclient, as a script that reads the file with Python's csv would do it; and table copies."""
+
+from bench.files import Files
+from bench.servers import Server
+from bench.ways.client import call, run_statements
+from bench.ways.raw import pieces_sql
+from bench.ways.way import Clocked, Way, empty_tables
+from bench.workloads.table import Table
+from importer.engine.connection import connect, execute
+
+# The sample of a way that sends several rows with each statement is so many times as large, at most.
+MOST_SAMPLES = 50
+
+
+class Insert(Way):
+    """INSERTs of so many rows each, committed after so many statements; 0: one transaction for each table."""
+
+    def __init__(self, rows_per_statement: int, commit_every: int = 0, *, sample: int) -> None:
+        self.rows_per_statement = rows_per_statement
+        self.commit_every = commit_every
+        self._sample = sample * min(rows_per_statement, MOST_SAMPLES)
+        self.name = f"insert-{rows_per_statement}" + (f"@{commit_every}" if commit_every else "")
+
+    def rows(self, files: Files) -> int:
+        return min(files.rows, self._sample)
+
+    def load(self, server: Server, files: Files) -> Clocked:
+        tables = [
+            {
+                "path": str(files.whole(table)),
+                "separator": files.separator,
+                "rows": table.rows_of(self.rows(files)),
+                "name": table.name,
+                "columns": table.names,
+                "hexadecimal": [number for number, field in enumerate(table.fields) if field.hexadecimal],
+            }
+            for table in files.workload.tables
+        ]
+        arguments = {
+            "tables": tables,
+            "rows_per_statement": self.rows_per_statement,
+            "commit_every": self.commit_every,
+        }
+        return call("insert", server.address, arguments)
+
+
+class Copy(Way):
+    """INSERT ... SELECT from tables on the same server that have the same rows and only the primary key."""
+
+    name = "copy"
+
+    def prepare(self, server: Server, files: Files) -> None:
+        for table in files.workload.tables:
+            with connect(server.address) as connection:
+                execute(connection, f"DROP TABLE IF EXISTS {_source(table)}")
+                execute(connection, table.create_sql(name=_source(table), keys=False))
+            run_statements(server.address, [pieces_sql(files, table, into=_source(table))], sessions=2)
+        empty_tables(server, files.workload)
+
+    def load(self, server: Server, files: Files) -> Clocked:
+        copies = [
+            f"INSERT INTO {table.name} ({columns}) SELECT {columns} FROM {_source(table)}"
+            for table in files.workload.tables
+            for columns in [", ".join(table.names)]
+        ]
+        try:
+            return run_statements(server.address, [[each] for each in copies])
+        finally:
+            with connect(server.address) as connection:
+                for table in files.workload.tables:
+                    execute(connection, f"DROP TABLE {_source(table)}")
+
+
+def _source(table: Table) -> str:
+    return f"{table.name}_source"

@@ -1,0 +1,187 @@
+"""A whole import by Millrace through Celery: scan, ledger, checks, verification; with the defaults, or as asked."""
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import MySQLdb
+
+from bench.application import saved_target
+from bench.client import peak_mb
+from bench.files import Files
+from bench.meter import family, processor_seconds, reset_peak
+from bench.servers import Server
+from bench.ways.way import AFTER, BEFORE, Clocked, Way
+from bench.workloads.table import Table, dialect_of
+from importer.engine.connection import Address, connect, fetch_all
+from importer.engine.options import Options
+from importer.engine.sizes import MIB
+
+# Looking must not cost what is measured: the end is read off the job, the first row off the small ledger.
+LOOK_EVERY = 0.1  # seconds
+LOOK_FOR_FIRST_ROW_EVERY = 0.01
+NO_SUCH_TABLE = 1146
+# What a process of ours does, by what stands in its command line.
+ROLES = {
+    "--hostname=load@": "load workers",
+    "--hostname=control@": "scan and control workers",
+    "gunicorn": "web",
+    "beat": "beat",
+    "redis": "redis",
+    "supervisord": "supervisord",
+}
+
+
+class Millrace(Way):
+    """Jobs from their start to their verified end, one table after the other.
+
+    `asked` are Options by name, as text; `name` is what the way is called if not by them. `at_once`: the jobs of all
+    tables run at the same time.
+    """
+
+    def __init__(self, asked: dict[str, str] | None = None, *, name: str = "", at_once: bool = False) -> None:
+        self.asked = asked or {}
+        self.at_once = at_once
+        options = ",".join(f"{name}={value}" for name, value in self.asked.items())
+        self.name = name or (f"millrace:{options}" if options else "millrace")
+        # The id of the process above all of Millrace's; set once they run.
+        self.above: int | None = None
+
+    def load(self, server: Server, files: Files) -> Clocked:
+        assert self.above, "Millrace's processes do not run"
+        target = saved_target(server)
+        prepared = [self._prepared(target, files, table) for table in files.workload.tables]
+        for pid in family(self.above):
+            reset_peak(pid)
+        cpu_before = processor_seconds(family(self.above))
+        began = datetime.now(UTC)
+        first_row = _FirstRow(server.address, str(prepared[0].key))
+        jobs = self._run(prepared)
+        family_now = family(self.above)
+        ended = max(job.finished_at for job in jobs)
+        return Clocked(
+            seconds=(ended - began).total_seconds(),
+            first_row=first_row.seconds(),
+            cpu=processor_seconds(family_now) - cpu_before,
+            peaks=_peaks(family_now),
+            keys=AFTER if any(_puts_keys_on(job.plan_json) for job in jobs) else BEFORE,
+            parts=_parts(jobs),
+        )
+
+    def _prepared(self, target: Any, files: Files, table: Table) -> Any:
+        from importer import sources
+        from importer.preparation import prepare
+
+        return prepare(
+            sources.register(files.whole(table)),
+            target,
+            table.name,
+            dialect=dialect_of(files.separator),
+            mapping=table.mapping,
+            options=options_of(self.asked),
+        )
+
+    def _run(self, prepared: Sequence[Any]) -> list[Any]:
+        from importer import jobs
+
+        created = [jobs.create(each) for each in prepared]
+        if self.at_once:
+            for job in created:
+                jobs.start(job.pk)
+            return [_ended(job.pk) for job in created]
+        done = []
+        for job in created:
+            jobs.start(job.pk)
+            done.append(_ended(job.pk))
+        return done
+
+
+def options_of(asked: dict[str, str]) -> Options:
+    """Options from words: numbers, true and false, sizes in MiB with an M; `session.NAME` for one session variable."""
+    types = {each.name: str(each.type) for each in fields(Options)}
+    values: dict[str, Any] = {}
+    for name, text in asked.items():
+        field, dot, variable = name.partition(".")
+        assert field in types, f"Millrace has no option {field}"
+        if dot:
+            values.setdefault(field, {})[variable] = text
+        elif "bool" in types[field]:
+            values[field] = text == "true"
+        elif "int" in types[field]:
+            values[field] = int(text[:-1]) * MIB if text.endswith("M") else int(text)
+        else:
+            values[field] = text
+    return Options(**values)
+
+
+def _ended(pk: int) -> Any:
+    from importer.models import ImportJob
+
+    while ImportJob.objects.values_list("status", flat=True).get(pk=pk) not in ImportJob.ENDED:
+        time.sleep(LOOK_EVERY)
+    job = ImportJob.objects.get(pk=pk)
+    assert job.balanced, job.problem
+    return job
+
+
+def _puts_keys_on(plan: dict[str, Any]) -> bool:
+    return plan.get("indexes") == "defer"
+
+
+def _parts(jobs: Sequence[Any]) -> dict[str, float]:
+    """Seconds of each part, summed over the jobs."""
+    from importer.jobs.report import report
+
+    parts: dict[str, float] = {}
+    for job in jobs:
+        for name, seconds in report(job)["seconds"].items():
+            parts[name] = round(parts.get(name, 0) + (seconds or 0), 3)
+    return parts
+
+
+def _peaks(pids: Sequence[int]) -> dict[str, float]:
+    """The most memory (MB) of a single process of each role."""
+    peaks: dict[str, float] = {}
+    for pid in pids:
+        try:
+            command = Path(f"/proc/{pid}/cmdline").read_text()
+        except OSError:
+            continue
+        role = next((role for word, role in ROLES.items() if word in command), "other")
+        peaks[role] = max(peaks.get(role, 0), peak_mb(pid))
+    return peaks
+
+
+class _FirstRow:
+    """Looks on a connection of its own for the first ledger row of a job: it commits with the chunk's rows."""
+
+    def __init__(self, address: Address, job: str) -> None:
+        self._address, self._job = address, job
+        self._begun = time.perf_counter()
+        self._seconds: float | None = None
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+        self._thread.start()
+
+    def seconds(self) -> float | None:
+        """Stop looking; seconds until it was there, None if it never was."""
+        self._ended.set()
+        self._thread.join()
+        return self._seconds
+
+    def _look(self) -> None:
+        with connect(self._address) as connection:
+            while not self._ended.wait(LOOK_FOR_FIRST_ROW_EVERY):
+                try:
+                    found = fetch_all(connection, "SELECT 1 FROM millrace_ledger WHERE job = %s LIMIT 1", (self._job,))
+                except MySQLdb.ProgrammingError as error:
+                    if error.args[0] != NO_SUCH_TABLE:
+                        raise
+                    found = []
+                if found:
+                    self._seconds = time.perf_counter() - self._begun
+                    return

@@ -1,0 +1,46 @@
+"""Random numbers and strings into a table that numbers its rows itself and has two keys on random data."""
+
+from collections.abc import Sequence
+
+from bench.workloads.nodes import STAMPS
+from bench.workloads.table import Field, Table, Workload
+from bench.workloads.text import Chance, Text, chosen, whole
+
+
+def _columns(chance: Chance, _first: int, rows: int) -> Sequence[Text]:
+    return (
+        whole(chance.below(65_536, rows), 5),
+        chance.strings(5, 20, rows),
+        chance.strings(5, 25, rows),
+        chance.strings(5, 25, rows),
+        chance.strings(10, 34, rows),
+        chance.strings(10, 34, rows),
+        chosen(STAMPS, chance.below(len(STAMPS), rows)),
+    )
+
+
+INDEXED = Workload(
+    name="indexed",
+    title="Random strings, AUTO_INCREMENT key, two secondary keys",
+    tables=(
+        Table(
+            name="benchmark_data",
+            fields=(
+                Field("user_id", "SMALLINT UNSIGNED NOT NULL"),
+                Field("a", "VARCHAR(20) NOT NULL"),
+                Field("b", "VARCHAR(30) NOT NULL"),
+                Field("c", "VARCHAR(40) NOT NULL"),
+                Field("d", "VARCHAR(255) NOT NULL"),
+                Field("e", "VARCHAR(254) NOT NULL"),
+                Field("created", "TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP"),
+            ),
+            columns=_columns,
+            own=("id INT UNSIGNED NOT NULL AUTO_INCREMENT",),
+            keys=("KEY a_b (a, b)", "KEY user_id (user_id)"),
+            options="CHARACTER SET latin1",
+        ),
+    ),
+    rows=2_846_799,
+    full_rows=2_846_799,
+    row_bytes=118,
+)

@@ -1,0 +1,56 @@
+"""OpenStreetMap-like nodes: 8 columns, about 79 bytes a row, in key order."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from bench.workloads.table import Field, Table, Workload
+from bench.workloads.text import Chance, Text, chosen, decimal, whole
+
+FIRST_STAMP = datetime(2007, 1, 1, tzinfo=UTC)
+STAMPS = [f"{FIRST_STAMP + timedelta(seconds=977 * number):%Y-%m-%d %H:%M:%S}" for number in range(100_000)]
+USERS = [f"user{number * 7919 % 10**6}" for number in range(5000)]
+# A key every so many numbers.
+GAP = 8
+
+
+def _columns(chance: Chance, first: int, rows: int) -> Sequence[Text]:
+    # Each row's key lies in an interval of its own, so that a block can be made without those before it.
+    keys = np.arange(first, first + rows) * GAP + chance.between(1, GAP, rows)
+    user = chance.below(len(USERS), rows)
+    return (
+        whole(keys, 10),
+        decimal(chance.between(-900_000_000, 900_000_000, rows), 2, 7),
+        decimal(chance.between(-1_800_000_000, 1_800_000_000, rows), 3, 7),
+        whole(user % 9 + 1, 1),
+        chosen(STAMPS, keys % len(STAMPS)),
+        whole(keys % 9_999_991, 7),
+        whole(user * 37, 6),
+        chosen(USERS, user),
+    )
+
+
+NODES = Workload(
+    name="nodes",
+    title="OpenStreetMap-like nodes, 8 columns, in key order",
+    tables=(
+        Table(
+            name="nodes",
+            fields=(
+                Field("id", "BIGINT NOT NULL"),
+                Field("lat", "DECIMAL(9,7) NOT NULL"),
+                Field("lon", "DECIMAL(10,7) NOT NULL"),
+                Field("version", "INT NOT NULL"),
+                Field("ts", "TIMESTAMP NOT NULL DEFAULT '2000-01-01 00:00:00'"),
+                Field("changeset", "BIGINT NOT NULL"),
+                Field("uid", "BIGINT NOT NULL"),
+                Field("user", "VARCHAR(255) NOT NULL"),
+            ),
+            columns=_columns,
+        ),
+    ),
+    rows=4_000_000,
+    full_rows=46_741_126,
+    row_bytes=79,
+)

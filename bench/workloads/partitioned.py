@@ -1,0 +1,42 @@
+"""The same rows into one table and into one of several hash partitions."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bench.workloads.table import Field, Table, Workload
+from bench.workloads.text import Chance, Text, whole
+
+
+def _columns(chance: Chance, first: int, rows: int) -> Sequence[Text]:
+    return (
+        whole(np.arange(first + 1, first + 1 + rows), 10),
+        whole(chance.below(10_000_000, rows), 7),
+        chance.strings(60, 60, rows),
+        chance.strings(20, 40, rows),
+    )
+
+
+def partitioned(partitions: int) -> Workload:
+    """The table in so many hash partitions."""
+    return Workload(
+        name=f"partitioned-{partitions}",
+        title=f"One secondary key, hash partitions: {partitions}",
+        tables=(
+            Table(
+                name="partitioned",
+                fields=(
+                    Field("id", "INT UNSIGNED NOT NULL"),
+                    Field("k", "INT UNSIGNED NOT NULL"),
+                    Field("c", "CHAR(60) NOT NULL"),
+                    Field("pad", "VARCHAR(60) NOT NULL"),
+                ),
+                columns=_columns,
+                keys=("KEY k (k)",),
+                options=f"CHARACTER SET latin1 PARTITION BY HASH (id) PARTITIONS {partitions}",
+            ),
+        ),
+        rows=2_000_000,
+        full_rows=10_000_000,
+        row_bytes=108,
+    )
