@@ -22,7 +22,7 @@ from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.load import Watch, Work, load_chunk, open_source
 from importer.engine.mapping import ColumnMapping
-from importer.engine.options import Options
+from importer.engine.options import OFFERED, Options
 from importer.engine.outcome import Tally
 from importer.engine.planner import make_plan
 from importer.engine.scanner import scan
@@ -59,6 +59,7 @@ class Case:
     bad_records: list[bytes]
     chunk_bytes: int
     block_bytes: int
+    rows_per_statement: int
 
 
 class _Writer:
@@ -145,6 +146,7 @@ def make_case(seed: int) -> Case:
         # About so many chunks: each costs a connection, so that more of them would only make fewer cases.
         chunk_bytes=1 + sum(map(len, data)) // chance.choice((1, 1, 2, 3, 6)),
         block_bytes=chance.choice((40, 300, 2**18)),
+        rows_per_statement=chance.choice((1, 2, 7, 1000)),
     )
 
 
@@ -224,13 +226,15 @@ class Bench:
     server: Server
     table: Table
     folder: Path
+    method: str = "auto"
 
     @classmethod
-    def on(cls, address: Address, folder: Path) -> "Bench":
+    def on(cls, address: Address, folder: Path, method: str = "auto") -> "Bench":
         with connect(address) as connection:
             execute(connection, CREATE)
             ledger.create(connection)
-            return cls(address, read_server(connection, address), read_table(connection, address.database, "t"), folder)
+            table = read_table(connection, address.database, "t")
+            return cls(address, read_server(connection, address), table, folder, method)
 
     def check(self, case: Case, name: str) -> None:
         """Load the case and assert that all of it came out as the model says."""
@@ -248,7 +252,7 @@ class Bench:
             execute(connection, "DELETE FROM t")
 
     def _load(self, case: Case, path: Path, rejects: Path, name: str) -> Tally:
-        options = Options(on_error="reject")
+        options = Options(on_error="reject", method=self.method, rows_per_statement=case.rows_per_statement)
         size, start = path.stat().st_size, len(case.preamble)
         mapping = [ColumnMapping(each) for each in FIELDS]
         plan = make_plan(max(1, size - start), case.dialect, self.table, mapping, options, self.server)
@@ -286,6 +290,7 @@ def main() -> None:
     parser.add_argument("cases", type=int)
     parser.add_argument("--server", required=True, help="mysql://USER:PASSWORD@HOST:PORT/")
     parser.add_argument("--first", type=int, default=0, help="the first case's seed")
+    parser.add_argument("--method", default="auto", choices=OFFERED["method"])
     asked = parser.parse_args()
     url = urlsplit(asked.server)
     address = Address(url.hostname or "", url.port or 3306, url.username or "root", url.password or "", "mysql")
@@ -294,7 +299,7 @@ def main() -> None:
         execute(connection, f"DROP DATABASE IF EXISTS {database}")
         execute(connection, f"CREATE DATABASE {database}")
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench.on(replace(address, database=database), Path(folder))
+        bench = Bench.on(replace(address, database=database), Path(folder), asked.method)
         for seed in range(asked.first, asked.first + asked.cases):
             try:
                 bench.check(make_case(seed), str(seed))

@@ -17,10 +17,10 @@ import MySQLdb
 from importer.engine.answer import Answer, Tolerance, understand
 from importer.engine.connection import execute, fetch_all
 from importer.engine.errors import TargetProblem
-from importer.engine.methods import load_data_local
+from importer.engine.methods.readings import RESET_TRACE
 from importer.engine.sender import Sender
 from importer.engine.server_errors import about_rows
-from importer.engine.warnings import DUPLICATE, ServerWarning, Warnings, read_warnings
+from importer.engine.warnings import DUPLICATE, ServerWarning, read_warnings
 
 # Rows. What a bad one costs is the loading of its piece, so these are small; each row of a traced piece puts at least
 # one line into the list of warnings, which is read into memory.
@@ -131,7 +131,7 @@ class Isolation:
     def _answer(self, statement: str, low: int, high: int, *, whole: bool = False) -> Answer:
         count = self._sender.count(low, high)
         if statement == self._statements.traced:
-            execute(self._connection, load_data_local.RESET_TRACE)
+            execute(self._connection, RESET_TRACE)
         try:
             report = self._sender.send_all(statement) if whole else self._sender.send(statement, low, high)
         except MySQLdb.Error as error:
@@ -140,7 +140,7 @@ class Isolation:
             if count == 1:
                 self._require_row_at_fault(statement, error)
             return Answer(stands=False, first=ServerWarning.from_message(*error.args[:2]))
-        warnings = read_warnings(self._connection) if report.warnings else Warnings()
+        warnings = read_warnings(report.said)
         if statement == self._statements.traced and not warnings.rows_traced:
             # Else every row would seem to be at fault, one by one.
             raise TargetProblem(

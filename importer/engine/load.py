@@ -18,7 +18,8 @@ from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem, TargetProblem
 from importer.engine.isolate import Findings, Isolation, Statements
 from importer.engine.locking import begin
-from importer.engine.methods import load_data_local
+from importer.engine.methods import choice
+from importer.engine.methods.readings import set_variables
 from importer.engine.options import Options
 from importer.engine.outcome import Outcome
 from importer.engine.parts import read_counts
@@ -147,8 +148,9 @@ def _load_rows(connection: LoaderConnection, fd: int, work: Work, watch: Watch, 
     """Send the rows that go in, settle what becomes of the others; all but the COMMIT."""
     chunk, plan = work.chunk, work.plan
     if plan.sources:
-        load_data_local.set_variables(connection, work.file_name, work.began)
-    sender = Sender(connection, fd, work.path, chunk, work.dialect, plan.numbers, watch.on_sent, work.places)
+        set_variables(connection, work.file_name, work.began)
+    method = choice.loading(plan, work.dialect)
+    sender = Sender(connection, fd, work.path, chunk, work.dialect, method, plan.numbers, watch.on_sent, work.places)
     reviewed = review(fd, chunk, work.dialect, plan.exactness) if chunk.suspect else Review()
     account = Account(connection, fd, chunk, work.dialect, plan, work.options, sender, reviewed)
     account.require_few(Findings())

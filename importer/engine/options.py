@@ -84,7 +84,7 @@ OFFERED: dict[str, tuple[str, ...]] = {
     "on_duplicate": ("fail", "skip", "replace"),
     "rounding": ("notice", "reject"),
     "verify": ("counts", "full"),
-    "method": ("auto", "load_data_local"),
+    "method": ("auto", "load_data_local", "insert"),
     "indexes": ("auto", "keep", "defer"),
     "foreign_keys": ("keep",),
     "sort": ("auto", "keep", "key"),

@@ -37,7 +37,7 @@ class ImportPlan:
     statement: str
     # The same for chunks in which the word NULL occurs; "" where the server makes nothing of it.
     null_word_statement: str
-    # The same, slower, for finding out which rows the server means (load_data_local.statement); never with REPLACE.
+    # The same, slower, for finding out which rows the server means (load_data.into_table); never with REPLACE.
     traced_statement: str
     chunk_bytes: int
     parallelism: int
@@ -64,6 +64,8 @@ class ImportPlan:
     lock_table: bool = False
     # What is changed on the target for the time of the job, and put back.
     arrangement: Arrangement | None = None
+    # Of the INSERT methods; None for the others.
+    rows_per_statement: int | None = None
 
     @property
     def numbers(self) -> tuple[str, ...]:

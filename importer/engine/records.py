@@ -65,16 +65,27 @@ def values(record: bytes, dialect: Dialect) -> list[bytes | None]:
     return _values(record, dialect, empty=None if dialect.unquoted_empty_is_null else b"")
 
 
-def _values(record: bytes, dialect: Dialect, empty: bytes | None) -> list[bytes | None]:
+def sent_values(record: bytes, dialect: Dialect) -> list[bytes | None]:
+    r"""The same as the server has it, of a dialect that it is told: the bare word NULL is NULL, too, where there is a
+    quote (manual, LOAD DATA: "the word NULL").
+    """
+    return _values(record, dialect, empty=b"", null_word=bool(dialect.quote) and b"NULL" in record)
+
+
+def _values(record: bytes, dialect: Dialect, empty: bytes | None, *, null_word: bool = False) -> list[bytes | None]:
     if not any(mark and mark.encode() in record for mark in (dialect.quote, dialect.escape)):
-        return _split(record, dialect, empty)
+        split = _split(record, dialect, empty)
+        return [None if value == b"NULL" else value for value in split] if null_word else split
     patterns, delimiter = _field_patterns(dialect), dialect.delimiter_bytes
     found: list[bytes | None] = []
     position = 0
     while True:
         field = patterns.field.match(record, position)
         assert field is not None, "an unenclosed field can be empty, so there is always one"
-        found.append(empty if field.end() == position else _decoded(field, patterns.special, dialect))
+        bare_null = null_word and field["plain"] == b"NULL"
+        found.append(
+            None if bare_null else empty if field.end() == position else _decoded(field, patterns.special, dialect)
+        )
         position = field.end()
         if not record.startswith(delimiter, position):
             break

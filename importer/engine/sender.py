@@ -12,7 +12,7 @@ from importer.engine.connection import LoaderConnection
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged
 from importer.engine.feed import SourceBytes, Step, ended, leaving_out, open_feed
-from importer.engine.methods import Report, load_data_local
+from importer.engine.methods import Load, Report
 from importer.engine.numbering import numbered
 from importer.engine.places import Places
 from importer.engine.rewrite import rewritten
@@ -22,8 +22,8 @@ from importer.engine.scanner import ChunkRange
 class Sender:
     """One chunk of the file `path`, open as `fd`. Rows are known by their number in the chunk, from 0.
 
-    `numbers` are those that the feed puts before each record (ImportPlan.numbers); `places` says, for a
-    sorted copy, where its rows stood.
+    `load` is the plan's method (methods/choice.py). `numbers` are those that the feed puts before each record
+    (ImportPlan.numbers); `places` says, for a sorted copy, where its rows stood.
     """
 
     def __init__(
@@ -33,13 +33,14 @@ class Sender:
         path: Path,
         chunk: ChunkRange,
         dialect: Dialect,
+        load: Load,
         numbers: tuple[str, ...] = (),
         on_sent: Callable[[int], None] = lambda _: None,
         places: Places | None = None,
     ) -> None:
         self.connection = connection
         self._fd, self._path, self._chunk, self._dialect = fd, path, chunk, dialect
-        self._numbers, self._on_sent, self._places = numbers, on_sent, places
+        self._load, self._numbers, self._on_sent, self._places = load, numbers, on_sent, places
         self._left_out = False
 
     @cached_property
@@ -70,7 +71,7 @@ class Sender:
         chunk = self._chunk
         steps = self._steps(chunk)
         feed = open_feed(self._fd, chunk.offset, chunk.length, steps=steps, on_sent=self._on_sent)
-        report = load_data_local.load(self.connection, statement, feed)
+        report = self._load(self.connection, statement, feed)
         self._require(feed.digest)
         return report
 
@@ -82,7 +83,7 @@ class Sender:
         feed = open_feed(
             self._fd, piece.offset, piece.length, steps=steps, on_sent=lambda sent: self._on_sent(before + sent)
         )
-        return load_data_local.load(self.connection, statement, feed)
+        return self._load(self.connection, statement, feed)
 
     def check_source(self) -> None:
         """Raise SourceChanged if the chunk's bytes are not those that were scanned."""

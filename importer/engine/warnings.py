@@ -1,11 +1,11 @@
 """The server's warnings about a LOAD DATA: which row, which column, and why."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from importer.engine.connection import Connection
-from importer.engine.methods.load_data_local import TRACE
+from importer.engine.methods import Line
+from importer.engine.methods.readings import TRACE
 
 _ROW = re.compile(r"\s*\bat row (\d+)$|^Row (\d+) ")
 # 'c' on MySQL, `db`.`table`.`c` on MariaDB.
@@ -70,17 +70,15 @@ class Warnings:
         return replace(self, all=tuple(each for each in self.all if not unwanted(each[1])))
 
 
-def read_warnings(connection: Connection) -> Warnings:
-    """The warnings of the statement just run; the server keeps at most max_error_count of them (65,535)."""
-    shown = connection.show_warnings()
+def read_warnings(said: Sequence[Line]) -> Warnings:
+    """What the lines of a Report mean."""
     found, traced = [], 0
-    for level, code, message in shown:
-        text = message.decode(errors="replace") if isinstance(message, bytes) else message
+    for level, code, text in said:
         if text == f"{_TRACE}{traced + 1}'":
             traced += 1
         elif code != DEPRECATED:
             found.append((traced, ServerWarning.from_message(code, text, note=level == "Note")))
-    return Warnings(tuple(found), len(shown), traced)
+    return Warnings(tuple(found), len(said), traced)
 
 
 def by_number(warnings: Warnings) -> dict[int, ServerWarning]:

@@ -20,7 +20,7 @@ from importer.engine.planner.chunks import chunk_bytes, chunks_reason, paralleli
 from importer.engine.planner.holding import holding_reasons
 from importer.engine.planner.index_policy import arrangement, index_reasons
 from importer.engine.planner.keeping import keeping_reasons
-from importer.engine.planner.method import choose_method
+from importer.engine.planner.method import choose_method, rows_per_statement
 from importer.engine.planner.order import choose_order
 from importer.engine.planner.reading import reading_reasons
 from importer.engine.planner.refusals import check_server, check_table
@@ -92,7 +92,7 @@ def make_plan(
         method=method,
         schema=table.schema,
         table=case.loaded_into.name,
-        **statements(case),
+        **statements(case, method),
         chunk_bytes=most_bytes,
         parallelism=at_once,
         table_digest="" if staged else table.digest,
@@ -117,6 +117,7 @@ def make_plan(
         lock_table=options.lock_table,
         staged=staged,
         arrangement=arrangement(case),
+        rows_per_statement=rows_per_statement(case, method),
         sources=tuple(sorted({each.source for each in fillings} - {"text"})),
     )
 

@@ -1,0 +1,127 @@
+"""INSERT IGNORE ... VALUES with many rows in a statement, their values as literals in its text."""
+
+from collections.abc import Sequence
+from operator import itemgetter
+
+import MySQLdb
+
+from importer.engine.connection import Feed, LoaderConnection, fetch_all
+from importer.engine.dialect import Dialect
+from importer.engine.errors import TargetProblem
+from importer.engine.methods import Report
+from importer.engine.methods.insert_into import Template, template
+from importer.engine.methods.insert_report import Sum
+from importer.engine.methods.runs import Run, as_sent, runs
+
+# Measured (facts.md, Methods).
+ROWS = 1000
+# Of max_allowed_packet, for the records of a statement: it is longer than they are.
+SHARE = 4
+WRONG_COLUMN_COUNT = 1136
+
+
+def load(
+    connection: LoaderConnection,
+    statement: str,
+    feed: Feed,
+    *,
+    dialect: Dialect,
+    numbers: tuple[str, ...],
+    width: int,
+    rows: int,
+) -> Report:
+    """Insert the records of `feed`, `rows` with each statement, less where the server's max_allowed_packet asks for it.
+
+    `numbers` stand before each record, which has `width` fields with them. Raises what the feed raises, the server's
+    own error, or TargetProblem if a row is larger than max_allowed_packet.
+    """
+    made = template(statement, numbers, width)
+    rows = rows_of(connection, made, rows)
+    largest = max_allowed_packet(connection)
+    sum_ = Sum(made.replacing)
+    for run in runs(feed, as_sent(dialect), rows, largest // SHARE):
+        _insert(connection, made, run, sum_, largest)
+    return sum_.report()
+
+
+def rows_of(connection: LoaderConnection, made: Template, rows: int) -> int:
+    """How many rows a statement has: of a traced one no more than the server's list of warnings is long.
+
+    Each traced row has one warning, MySQL adds one for each `:=` (facts.md), and some are left for what is wrong.
+    """
+    if not made.traced:
+        return rows
+    shown = int(fetch_all(connection, "SELECT @@SESSION.max_error_count")[0][0])
+    return max(1, min(rows, shown // 4))
+
+
+def max_allowed_packet(connection: LoaderConnection) -> int:
+    """The longest statement that the server takes, in bytes (manual, Server System Variables)."""
+    return int(fetch_all(connection, "SELECT @@SESSION.max_allowed_packet")[0][0])
+
+
+def too_large(largest: int) -> TargetProblem:
+    """About a row that no statement can hold."""
+    return TargetProblem(
+        f"A row is larger than the server's max_allowed_packet ({largest:,} bytes).",
+        advice=f"SET GLOBAL max_allowed_packet = {min(2**30, 4 * largest)}; or a method that loads files.",
+    )
+
+
+def _insert(connection: LoaderConnection, made: Template, run: Run, sum_: Sum, largest: int) -> None:
+    sql = None if run.has_marks else _by_replacing(made, run)
+    if sql is not None and len(sql) < largest:
+        try:
+            connection.query(sql)
+        except MySQLdb.OperationalError as error:
+            # As many fields as there should be in all, but not in each row.
+            if error.args[0] != WRONG_COLUMN_COUNT:
+                raise
+        else:
+            sum_.add(connection, run.count, connection.info(), connection.affected_rows())
+            return
+    values = run.rows(made.width)
+    sql = _by_row(made, values)
+    if len(sql) < largest:
+        sum_.miscounted([(at, len(row)) for at, row in enumerate(values) if len(row) != made.width], made.width)
+        connection.query(sql)
+        sum_.add(connection, run.count, connection.info(), connection.affected_rows())
+    elif run.count > 1:
+        for half in run.halves():
+            _insert(connection, made, half, sum_, largest)
+    else:
+        raise too_large(largest)
+
+
+def _by_replacing(made: Template, run: Run) -> bytes | None:
+    """The statement made of the run's own bytes, whose marks are turned into SQL's; None where that cannot be done."""
+    delimiter, line_end = run.dialect.delimiter_bytes, run.dialect.line_end.encode()
+    data = run.bare
+    if made.between is None or delimiter in (b"'", b"\\") or data.count(delimiter) != run.count * (made.width - 1):
+        return None
+    data = _escaped(data)
+    fields = data.replace(delimiter, b"'%b'" % made.between)
+    first, last = made.parts[0], made.parts[-1]
+    return b"%b%b'%b'%b" % (made.head, first, fields.replace(line_end, b"'%b,\n%b'" % (last, first)), last)
+
+
+def _by_row(made: Template, values: Sequence[Sequence[bytes | None]]) -> bytes:
+    """The statement of these rows; missing values are NULL, and there may be too many."""
+    literals = ([_literal(value) for value in row] for row in values)
+    missing = [b"NULL"] * made.width
+    whole = (row if len(row) >= made.width else [*row, *missing[len(row) :]] for row in literals)
+    if len(made.fields) == 1:
+        rows = [made.formatted % row[made.fields[0]] for row in whole]
+    else:
+        chosen = itemgetter(*made.fields)
+        rows = [made.formatted % chosen(row) for row in whole]
+    return made.head + b",\n".join(rows)
+
+
+def _literal(value: bytes | None) -> bytes:
+    return b"NULL" if value is None else b"'%b'" % _escaped(value)
+
+
+def _escaped(value: bytes) -> bytes:
+    """What stands between quotes for it (manual, String Literals); our sessions leave backslash an escape."""
+    return value.replace(b"\\", b"\\\\").replace(b"'", b"''")

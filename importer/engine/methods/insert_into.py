@@ -1,0 +1,119 @@
+"""INSERT ... VALUES, however its values get to the server: the rendering, and the statement as a template for rows."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.methods.readings import VARIABLES, field_variable, filled, readings, with_trace
+from importer.engine.numbering import NUMBERS
+from importer.engine.sql import quote_name
+from importer.engine.table import Table
+
+_IGNORING, _REPLACING = "INSERT IGNORE INTO ", "REPLACE INTO "
+_VALUES = "\nVALUES "
+# A text or a name, which may hold anything, or what stands for a field.
+_TOKEN = re.compile(r"'(?:[^'\\]|\\.|'')*'|`(?:[^`]|``)*`|@(?:field\d+|millrace_(?:row|line))\b", re.DOTALL)
+
+
+def statement(
+    table: Table,
+    mapping: Sequence[ColumnMapping],
+    fillings: Sequence[Filling] = (),
+    *,
+    keep_null_word: bool = False,
+    traced: bool = False,
+    also: Sequence[str] = (),
+) -> str:
+    """The statement for one row: `@field3` stands for the text of the third field. Sent are many rows behind VALUES.
+
+    IGNORE makes warnings of what would be errors, as LOAD DATA LOCAL does (manual, INSERT Statement). Arguments as of
+    load_data.into_table(); the values that arrive are the same.
+    """
+    found = [each for each in readings(mapping, table, keep_null_word=keep_null_word) if each.column]
+    if traced:
+        found = with_trace(found)
+        # Columns are filled in their order, and the trace comes ahead of the warnings about all of them.
+        found.sort(key=lambda each: not each.traced)
+    given = [(each.name, each.value) for each in found]
+    given += [(quote_name(each.column), filled(each)) for each in fillings]
+    for assignment in also:
+        column, _, value = assignment.partition(" = ")
+        given.append((column, value))
+    columns, values = (", ".join(each) for each in zip(*given, strict=True))
+    return f"{_IGNORING}{quote_name(table.schema)}.{quote_name(table.name)} ({columns}){_VALUES}({values})"
+
+
+def replacing(statement: str) -> str:
+    """The same statement with REPLACE: a row takes the place of those with its keys, and a bad row ends it."""
+    return _REPLACING + statement.removeprefix(_IGNORING)
+
+
+@dataclass(frozen=True)
+class Template:
+    """A statement taken apart at its fields: parts[0], a field, parts[1], ..., parts[-1] make one row.
+
+    `head` is all up to VALUES and the blank behind it, `fields` are the places of those fields in a record, which has
+    `width` of them. `replacing`: a bad row ends it.
+    """
+
+    head: bytes
+    parts: tuple[bytes, ...]
+    fields: tuple[int, ...]
+    width: int
+    replacing: bool
+    traced: bool
+
+    @cached_property
+    def between(self) -> bytes | None:
+        """What stands between any two values, if they are just all fields in their order; else None."""
+        if self.fields != tuple(range(self.width)):
+            return None
+        inner = set(self.parts[1:-1])
+        return inner.pop() if len(inner) == 1 else b"" if not inner else None
+
+    @cached_property
+    def formatted(self) -> bytes:
+        """The row as a format of bytes, a %b for each literal."""
+        return b"%b".join(part.replace(b"%", b"%%") for part in self.parts)
+
+    @cached_property
+    def prepared(self) -> bytes:
+        """The row with a placeholder for each field."""
+        return b"?".join(self.parts)
+
+
+@lru_cache(maxsize=64)
+def template(statement: str, numbers: tuple[str, ...], width: int) -> Template:
+    """`numbers` stand before each record (ImportPlan.numbers); `width` counts them and the fields."""
+    end_of_head = _after_values(statement)
+    head, row = statement[:end_of_head], statement[end_of_head:]
+    parts, fields, at = [], [], 0
+    for token in _TOKEN.finditer(row):
+        if token[0][0] != "@":
+            continue
+        parts.append(row[at : token.start()].encode())
+        fields.append(_place(token[0], numbers))
+        at = token.end()
+    parts.append(row[at:].encode())
+    traced = "@traced := " in row
+    return Template(head.encode(), tuple(parts), tuple(fields), width, head.startswith(_REPLACING), traced)
+
+
+def _after_values(statement: str) -> int:
+    """Where the first row begins: names before it may hold anything, but in backticks."""
+    position = 0
+    while True:
+        at = statement.index(_VALUES, position)
+        quoted = next((each for each in _TOKEN.finditer(statement) if each.start() < at < each.end()), None)
+        if not quoted:
+            return at + len(_VALUES)
+        position = quoted.end()
+
+
+def _place(variable: str, numbers: tuple[str, ...]) -> int:
+    for name in NUMBERS:
+        if variable == VARIABLES[name]:
+            return numbers.index(name)
+    return len(numbers) + int(variable.removeprefix(field_variable(0)[:-1])) - 1

@@ -1,0 +1,64 @@
+"""What the server says about many INSERT statements, put together as if they had been one LOAD DATA."""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from importer.engine.connection import MAX_ERROR_COUNT, Connection
+from importer.engine.methods import Line, Report, lines
+
+_INFO = re.compile(r"Records: (\d+)\s+Duplicates: (\d+)")
+_AT_ROW = re.compile(r"\bat row (\d+)\b(?!.*\bat row \d)", re.DOTALL)
+# MySQL's warning about each `:=` in a statement.
+DEPRECATED = 1287
+
+
+@dataclass
+class Sum:
+    """The sum of the statements so far. `replacing`: they are REPLACE."""
+
+    replacing: bool
+    _sent: int = 0
+    _records: int = 0
+    _others: int = 0
+    _warnings: int = 0
+    _said: list[Line] = field(default_factory=list)
+
+    def add(self, connection: Connection, rows: int, info: str | bytes | None, affected: int) -> None:
+        """The connection has just run a statement of so many rows; of one row the server gives no info (manual)."""
+        text = info.decode() if isinstance(info, bytes) else info or ""
+        if counted := _INFO.search(text):
+            records, others = map(int, counted.groups())
+        else:
+            records, others = rows, affected - rows if self.replacing else rows - affected
+        self._records, self._others = self._records + records, self._others + others
+        if count := connection.warning_count():
+            self._listen(lines(connection), count)
+        self._sent += rows
+
+    def miscounted(self, counts: Collection[tuple[int, int]], width: int) -> None:
+        """Rows (from 0) of the statement that is run next have so many fields, not `width`: as LOAD DATA says it."""
+        for row, fields in counts:
+            number = self._sent + row + 1
+            few = (1261, f"Row {number} doesn't contain data for all columns")
+            many = (1262, f"Row {number} was truncated; it contained more data than there were input columns")
+            self._say(("Warning", *(few if fields < width else many)))
+
+    def report(self) -> Report:
+        deleted, skipped = (self._others, 0) if self.replacing else (0, self._others)
+        return Report(self._records, deleted, skipped, self._warnings, tuple(self._said))
+
+    def _listen(self, said: Collection[Line], count: int) -> None:
+        """Keep the lines, their rows numbered through; the server may have more to say than it lists."""
+        self._warnings += count - len(said)
+        for level, code, message in said:
+            if code != DEPRECATED:
+                self._say((level, code, _AT_ROW.sub(self._numbered, message) if self._sent else message))
+
+    def _say(self, line: Line) -> None:
+        self._warnings += 1
+        if len(self._said) < MAX_ERROR_COUNT:
+            self._said.append(line)
+
+    def _numbered(self, row: re.Match[str]) -> str:
+        return f"at row {self._sent + int(row[1])}"

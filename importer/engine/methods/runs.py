@@ -1,0 +1,128 @@
+"""The feed's records a few at a time, taken apart as the server would: what the INSERT methods put into statements."""
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from importer.engine.blocks import Block
+from importer.engine.boundaries import find_ends
+from importer.engine.connection import Feed
+from importer.engine.dialect import Dialect
+from importer.engine.feed import BLOCK, whole_records
+from importer.engine.records import Record, records, sent_values
+
+NULL_WORD = b"NULL"
+
+
+def as_sent(dialect: Dialect) -> Dialect:
+    """What the feed's bytes are in: the dialect that LOAD DATA would be told, in UTF-8."""
+    return replace(dialect.sent, encoding="utf-8")
+
+
+def pieces(feed: Feed) -> Iterator[bytes]:
+    """All that the feed has, a block at a time. Raises what the feed raises."""
+    buffer = ctypes.create_string_buffer(BLOCK)
+    address = ctypes.addressof(buffer)
+    while count := feed.read_into(address, BLOCK):
+        yield ctypes.string_at(address, count)
+
+
+@dataclass(frozen=True)
+class Run:
+    """`count` whole records that lie together, in a dialect as as_sent() has it."""
+
+    data: bytes
+    count: int
+    dialect: Dialect
+
+    @cached_property
+    def has_marks(self) -> bool:
+        """Whether a quote, an escape or the word NULL is in it; else a field is what stands between delimiters."""
+        marks = [self.dialect.quote.encode(), self.dialect.escape.encode()]
+        marks += [NULL_WORD] if self.dialect.quote else []
+        return any(mark and mark in self.data for mark in marks)
+
+    @property
+    def bare(self) -> bytes:
+        """The bytes without the last line end."""
+        return self.data.removesuffix(self.dialect.line_end.encode())
+
+    def halves(self) -> tuple["Run", "Run"]:
+        """The first and the second half of it; there must be two records or more."""
+        ends = [each.end for each in records(self.data, self.dialect)]
+        half = self.count // 2
+        cut = ends[half - 1]
+        return replace(self, data=self.data[:cut], count=half), replace(
+            self, data=self.data[cut:], count=self.count - half
+        )
+
+    def rows(self, width: int) -> list[list[bytes | None]]:
+        """The values of each record, which should have `width`; None is NULL."""
+        layout = lay_out_run(self, width) if self.has_marks else None
+        if layout is None or layout.counts:
+            return [sent_values(self._record(each), self.dialect) for each in records(self.data, self.dialect)]
+        starts, ends = layout.starts.T.ravel().tolist(), layout.ends.T.ravel().tolist()
+        data = layout.page.data
+        cells: list[bytes | None] = [data[low:high] for low, high in zip(starts, ends, strict=True)]
+        quote = self.dialect.quote.encode()
+        if quote + quote in self.data:
+            cells = [cell.replace(quote + quote, quote) if cell else cell for cell in cells]
+        for at in null_words(layout, self.dialect).T.ravel().nonzero()[0].tolist():
+            cells[at] = None
+        return [cells[at : at + width] for at in range(0, len(cells), width)]
+
+    def _record(self, record: Record) -> bytes:
+        return self.data[record.start : record.end]
+
+
+def lay_out_run(run: Run, width: int) -> Any:
+    """Where the fields lie (exactness/layout.py), with the quotes taken off; None if it cannot be told all at once."""
+    from importer.engine.exactness.layout import lay_out  # numpy costs 16 MB, and LOAD DATA needs none
+
+    if run.dialect.escape and run.dialect.escape.encode() in run.data:
+        return None
+    ends = find_ends(run.data, run.dialect, final=True)
+    if ends.size < len(run.data) or ends.flaws:
+        return None
+    return lay_out(Block(0, 1, len(run.data), 0, ends, run.data), run.dialect, width)
+
+
+def null_words(layout: Any, dialect: Dialect) -> Any:
+    """A mask, fields x records, of the bare word NULL, which the server reads as NULL where fields may be quoted."""
+    import numpy as np
+
+    view, starts = layout.page.view, layout.starts
+    found = (layout.ends - starts == len(NULL_WORD)) & bool(dialect.quote)
+    if not found.any():
+        return found
+    for offset, letter in enumerate(NULL_WORD):
+        found &= view[starts + offset] == letter
+    return found & ~(layout.quoted & (view[starts - 1] == np.uint8(ord(dialect.quote))))
+
+
+def runs(feed: Feed, dialect: Dialect, rows: int, most_bytes: int) -> Iterator[Run]:
+    """The feed's records, `rows` at a time, of `most_bytes` together; a record may be larger."""
+    held: list[bytes] = []
+    count = size = 0
+
+    def run() -> Run:
+        return Run(b"".join(held), count, dialect)
+
+    for data, found in whole_records(pieces(feed), dialect):
+        ends = found.listed()
+        at = low = 0
+        while at < len(ends):
+            fitting = int(ends.searchsorted(low + most_bytes - size, side="right"))
+            stop = max(min(len(ends), at + rows - count, fitting), at if count else at + 1)
+            if stop > at:
+                high = int(ends[stop - 1])
+                held.append(data[low:high])
+                count, size = count + stop - at, size + high - low
+                at, low = stop, high
+            if at < len(ends) or count == rows:
+                yield run()
+                held, count, size = [], 0, 0
+    if count:
+        yield run()
