@@ -1,15 +1,25 @@
-"""How fast the scanner reads, in MB/s on one core: python -m bench.scan [MEGABYTES]"""
+"""How fast the scanner reads, in MB/s of processor time on one core: python -m bench.scan [MEGABYTES]
 
+First records and line ends alone, then also every value against its column (exactness).
+"""
+
+import os
+import random
 import resource
+import string
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from importer.engine.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
+from importer.engine.exactness import Exactness, FieldCheck
 from importer.engine.scanner import scan
 
 CHUNK_BYTES = 32 * 1024 * 1024
 ROUNDS = 5
+SEED = 20261120
 
 PLAIN = b"12345,some text here,2013-01-01 10:00:00,3.14159,AAA,,foo bar baz,99\n"
 QUOTED = b'"12345","some text here","2013-01-01 10:00:00","3.14159","AAA","","foo bar baz","99"\n'
@@ -18,6 +28,7 @@ WORKLOADS: dict[str, tuple[bytes, Dialect]] = {
     "no quotes, CR LF": (PLAIN.replace(b"\n", b"\r\n"), Dialect(line_end="\r\n")),
     "every field quoted": (QUOTED, RFC4180),
     "every field quoted, CR LF": (QUOTED.replace(b"\n", b"\r\n"), Dialect(line_end="\r\n")),
+    "texts quoted, numbers not": (QUOTED.replace(b'"12345"', b"12345").replace(b'"99"', b"99"), RFC4180),
     "doubled quotes": (QUOTED.replace(b"text", b'""text""'), RFC4180),
     "quoted newlines": (QUOTED.replace(b"foo ", b"foo\n"), RFC4180),
     "UTF-8, not ASCII, no quotes": (PLAIN.replace(b"some text", "Grüße 東京".encode()), RFC4180),
@@ -29,30 +40,72 @@ WORKLOADS: dict[str, tuple[bytes, Dialect]] = {
     ),
     "a literal quote in every row": (PLAIN.replace(b"text", b'5" disk'), RFC4180),
 }
+NODES = ("bigint", "decimal(9,7)", "decimal(10,7)", "int", "datetime", "bigint", "bigint", "varchar(255)")
+INDEXED = (
+    "int unsigned",
+    "smallint unsigned",
+    "varchar(20)",
+    "varchar(30)",
+    "varchar(40)",
+    "varchar(255)",
+    "varchar(254)",
+)
 
 
-def megabytes_per_second(row: bytes, dialect: Dialect, megabytes: int) -> float:
+def nodes(chance: random.Random, number: int) -> list[str]:
+    """A row as OpenStreetMap's nodes are: numbers, a time, a name."""
+    moment = datetime(2007, 1, 1) + timedelta(seconds=chance.randrange(10**9))
+    return [
+        f"{10**6 + number}",
+        f"{chance.uniform(-90, 90):.7f}",
+        f"{chance.uniform(-180, 180):.7f}",
+        f"{chance.randrange(1, 10)}",
+        f"{moment:%Y-%m-%d %H:%M:%S}",
+        f"{chance.randrange(10**7)}",
+        f"{chance.randrange(10**6)}",
+        f"user{chance.randrange(10**6)}",
+    ]
+
+
+def indexed(chance: random.Random, number: int) -> list[str]:
+    """A row of random texts."""
+    texts = ["".join(chance.choices(string.ascii_letters, k=length)) for length in (18, 25, 30, 40, 20)]
+    return [f"{number}", f"{chance.randrange(65536)}", *texts]
+
+
+def megabytes_per_second(rows: bytes, dialect: Dialect, megabytes: int, types: Sequence[str] = ()) -> float:
     """The best of some rounds over a file of that size, which stays in the page cache."""
+    checks = tuple(FieldCheck(f"c{number}", type_, nullable=False) for number, type_ in enumerate(types))
+    exactness = Exactness(dialect, checks, mariadb=True) if types else None
     with tempfile.TemporaryFile() as file:
-        rows = megabytes * 1_000_000 // len(row)
-        for _ in range(100):
-            file.write(row * (rows // 100))
+        repeated = max(1, megabytes * 1_000_000 // len(rows))
+        for _ in range(repeated):
+            file.write(rows)
         file.flush()
-        size = file.tell()
-        times = []
+        fd, size, times = file.fileno(), file.tell(), []
         for _ in range(ROUNDS):
-            begun = time.perf_counter()
-            chunks = list(scan(file.fileno(), dialect, start=0, first_line=1, end=size, chunk_bytes=CHUNK_BYTES))
-            times.append(time.perf_counter() - begun)
-            assert sum(chunk.rows for chunk in chunks) == rows // 100 * 100
-            assert sum(chunk.length for chunk in chunks) == size
+            begun = time.process_time()
+            chunks = list(
+                scan(fd, dialect, start=0, first_line=1, end=size, chunk_bytes=CHUNK_BYTES, exactness=exactness)
+            )
+            times.append(time.process_time() - begun)
+            assert sum(chunk.length for chunk in chunks) == size == os.fstat(fd).st_size
+            assert not any(chunk.suspect for chunk in chunks)
         return size / min(times) / 1e6
 
 
 def main() -> None:
     megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     for name, (row, dialect) in WORKLOADS.items():
-        print(f"{name:32} {megabytes_per_second(row, dialect, megabytes):7,.0f} MB/s", flush=True)
+        speed = megabytes_per_second(row * 10_000, dialect, megabytes)
+        print(f"{name:36} {speed:7,.0f} MB/s", flush=True)
+    for name, make, types in (("nodes", nodes, NODES), ("indexed", indexed, INDEXED)):
+        chance = random.Random(SEED)
+        rows = [make(chance, number) for number in range(20_000)]
+        for quoted, pattern in (("", "{}"), (", every field quoted", '"{}"')):
+            data = "".join(",".join(map(pattern.format, row)) + "\n" for row in rows).encode()
+            speed = megabytes_per_second(data, RFC4180, megabytes, types)
+            print(f"{name + quoted + ', checked':36} {speed:7,.0f} MB/s", flush=True)
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
 
 

@@ -14,8 +14,9 @@ from importer.engine.lines import line_ends
 from importer.engine.stray import ENCODING, TRAILING, Flaw, judged, line_around, look_into, never_closed
 from importer.engine.walk import Quote, RecordWalk
 
-# Small enough for a processor's second-level cache, large enough that a read's fixed cost does not show.
-BLOCK_BYTES = 256 * 1024
+# Small enough for what is made of a block to stay in the second-level cache, large enough that the fixed cost of some
+# 200 calls into numpy does not show (measured: 256 KiB takes 1.15 times as long, 1 MiB as long).
+BLOCK_BYTES = 512 * 1024
 MAX_RECORD_BYTES = 64 * 1024 * 1024
 
 

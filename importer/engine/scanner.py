@@ -9,6 +9,7 @@ import xxhash
 from importer.engine.blocks import BLOCK_BYTES, MAX_RECORD_BYTES, Block, blocks, end_of_records, pieces
 from importer.engine.dialect import Dialect
 from importer.engine.flaws import problem
+from importer.engine.lines import LARGE
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,22 @@ def scan(
         yield chunk.closed()
 
 
+def has_null_word(data: bytes, low: int, high: int) -> bool:
+    """Whether the letters NULL occur in data[low:high]. Four letters are looked for at 2 GB/s, one at 100."""
+    first = data.find(b"N", low, high)
+    if first < 0:
+        return False
+    if high - first < LARGE:
+        return data.find(b"NULL", first, high) >= 0
+    import numpy as np
+
+    view = np.frombuffer(data, np.uint8, high - first, first)
+    found = view[:-3] == ord("N")
+    for at, letter in enumerate(b"ULL", 1):
+        found &= view[at : len(view) - 3 + at] == letter
+    return bool(found.any())
+
+
 @dataclass
 class _OpenChunk:
     number: int
@@ -111,7 +128,7 @@ class _OpenChunk:
         self.suspect |= block.blemished(low, high)
         if block.data:
             self.hash.update(memoryview(block.data)[low:high])
-            self.null_word = self.null_word or block.data.find(b"NULL", low, high) >= 0
+            self.null_word = self.null_word or has_null_word(block.data, low, high)
             return
         self.null_word = True  # a record as large as this is not worth the search
         for piece in pieces(fd, block.offset + low, block.offset + high):

@@ -1,5 +1,7 @@
 """The quick look at many values at once finds what looking at one after the other does."""
 
+from itertools import product
+
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -28,7 +30,7 @@ CHECKS = (
 CELLS = st.sampled_from([
     "", "1", "-7", "1.5", "1.25", "-99.5", "1.259", "NA", "NULL", "\\N", "-", "x", "1e3", "12345678901", "2024-01-02",
     "2024-01-02 03:04:05", "2024-01-02 03:04:05.5", "24-1-2", "ab", "ab ", "abcd", "é東", 'a"b', "a,b", "a\nb", "\\\\",
-    "|",
+    "|", "999.99", "-999.99", "1000.00", "-1000.00", "-.25", "--1.25", "2024-02-29", "2023-02-29",
 ])  # fmt: skip
 
 
@@ -63,3 +65,32 @@ def test_many_at_once_as_one_by_one(dialect: Dialect, rows: list[list[str]], quo
             assert quick == slow
             found = bool(slow.faults or slow.notices or slow.noted)
             assert exactness.suspicious(block) or not found
+
+
+def test_every_day_and_every_hour():
+    """The quick look knows which ones exist; what it does not know, it leaves to the slow one."""
+    dates = product((1900, 2000, 2023, 2024), range(14), range(33))
+    days = [f"{year}-{month:02}-{day:02}" for year, month, day in dates]
+    clocks = [f"{hour:02}:{part}" for hour, part in product(range(26), ("00:00", "59:59", "60:00", "00:60"))]
+    moments = [f"2024-02-{day:02} {clock}" for day, clock in product((28, 29, 30), clocks)]
+    for type_, values in (("date", days), ("datetime", days), ("datetime", moments), ("timestamp", moments)):
+        exactness = Exactness(Dialect(), (FieldCheck("a", type_, nullable=False),), mariadb=True)
+        data = "".join(f"{value}\n" for value in values).encode()
+        with in_file(data) as fd:
+            (block,) = blocks(fd, Dialect(), 0, 1, len(data))
+        found = exactness.examine(block)
+        assert found == exactness.inspector.examine_one_by_one(block)
+        assert 0 < len(found.faults) < len(values)
+
+
+def test_a_block_in_which_every_field_is_enclosed():
+    rows = [[str(number), f"{number}.25", "2024-01-02 03:04:05", "abcd"] for number in range(999)]
+    rows[500][1], rows[700][2] = "1.255", "2024-13-02 03:04:05"
+    for line_end in ("\n", "\r\n"):
+        dialect = Dialect(line_end=line_end)
+        exactness = Exactness(dialect, CHECKS, mariadb=True)
+        whole = written(dialect, rows, quoting=True)
+        for data in (whole, whole.removesuffix(line_end.encode()), whole + b'"1","2"' + line_end.encode()):
+            with in_file(data) as fd:
+                for block in blocks(fd, dialect, 0, 1, len(data), 40_000):
+                    assert exactness.examine(block) == exactness.inspector.examine_one_by_one(block)

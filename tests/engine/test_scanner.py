@@ -165,6 +165,13 @@ class TestChunks:
             )
             assert again == chunks[after.number :]
 
+    def test_the_letters_null_are_found_wherever_they_are(self):
+        for size in (0, 1000, 200_000):
+            for word in (b"NULL", b"NUL", b"NNULL", b"NULNULL", b"null"):
+                found = scanned(b"x" * size + word + b"\n" + b"N" * size + b"\n")[0]
+                assert found.null_word == (b"NULL" in word)
+                assert scanned(b"a\n" + b"x" * size + word)[0].null_word == (b"NULL" in word)
+
     def test_a_chunk_is_there_before_the_rest_of_the_file_is_read(self):
         data = b"a,b\n" * 1000 + b"\xff\n"
         with in_file(data) as fd:

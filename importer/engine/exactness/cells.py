@@ -28,8 +28,9 @@ class Page:
     data: bytes
 
     @classmethod
-    def of(cls, block: bytes) -> "Page":
-        return cls(b"\0" * PADDING + block + b"\0" * PADDING)
+    def of(cls, *parts: bytes | memoryview) -> "Page":
+        """Of a block that is given in parts."""
+        return cls(b"".join((b"\0" * PADDING, *parts, b"\0" * PADDING)))
 
     @cached_property
     def view(self) -> Any:
@@ -78,6 +79,11 @@ class Cells:
     def lengths(self) -> Any:
         return self.ends - self.starts
 
+    @cached_property
+    def longest(self) -> int:
+        """The length of the longest one, 0 without any."""
+        return int(self.lengths.max(initial=0))
+
     def __len__(self) -> int:
         return len(self.starts)
 
@@ -87,7 +93,7 @@ class Cells:
 
     def without_sign(self) -> "Cells":
         """The same cells, each without the minus at its front, if it has one."""
-        return Cells(self.page, self.starts + (self.first == ord("-")), self.ends)
+        return Cells(self.page, self.starts + self.minus, self.ends)
 
     @property
     def first(self) -> Any:
@@ -116,15 +122,31 @@ class Cells:
         return self._bits(self.page.no_digits)
 
     @cached_property
+    def no_digits_but_minus(self) -> Any:
+        """The same without the bit of a minus at the front."""
+        return self._bits(self.page.no_digits, self.minus)
+
+    @cached_property
+    def minus(self) -> Any:
+        """A mask of the cells with a minus at their front; of an empty cell it has any value."""
+        return self.first == ord("-")
+
+    @cached_property
     def points(self) -> Any:
         """The same for decimal points."""
         return self._bits(self.page.points)
 
-    def _bits(self, windows: Any) -> Any:
-        found = windows[self.starts >> 5]
+    def _bits(self, windows: Any, first: Any = None) -> Any:
+        found = windows.take(self.starts >> 5)
         found >>= (self.starts & 31).view(np.uint64)
-        found <<= (64 - self.lengths).view(np.uint64)  # all of them are gone where the length is 0
-        return found
+        if first is not None:
+            found ^= first
+        return found << self._beyond  # all of them are gone where the length is 0
+
+    @cached_property
+    def _beyond(self) -> Any:
+        """How many of a window's bits lie beyond each cell."""
+        return (64 - self.lengths).view(np.uint64)
 
     def word(self, before_end: int = 0) -> Any:
         """The eight bytes that end so many bytes before each cell's end, as numbers: the last byte is the highest."""

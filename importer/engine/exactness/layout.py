@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from importer.engine.blocks import Block
+from importer.engine.boundaries import ListedEnds
 from importer.engine.dialect import ANY_LINE_END, Dialect
 from importer.engine.exactness.cells import PADDING, Cells, Page
 
@@ -31,7 +32,10 @@ class Layout:
 
     def cells(self, fields: list[int]) -> Cells:
         """The cells of these fields, one field after the other."""
-        return Cells(self.page, self.starts[fields].ravel(), self.ends[fields].ravel())
+        beside = fields == list(range(fields[0], fields[-1] + 1))
+        # A slice need not be copied.
+        which = slice(fields[0], fields[-1] + 1) if beside else fields
+        return Cells(self.page, self.starts[which].reshape(-1), self.ends[which].reshape(-1))
 
     def places(self, numbers: Any) -> tuple[list[int], list[int]]:
         """For numbers of such cells: the records' numbers in the block, and which of the fields each lies in."""
@@ -43,20 +47,22 @@ def lay_out(block: Block, dialect: Dialect, fields: int) -> Layout | None:
     """The layout of a block whose records should have so many fields; None if it cannot be told all at once."""
     if len(dialect.delimiter_bytes) != 1:
         return None
-    data = block.data[: block.size]
-    if dialect.escape and _escapes_a_mark(data, dialect):
+    data = block.data
+    if dialect.escape and _escapes_a_mark(data[: block.size], dialect):
         return None
-    if not data.endswith((b"\r", b"\n") if dialect.line_end == ANY_LINE_END else dialect.line_end.encode()):
-        data += b"\n" if dialect.line_end == ANY_LINE_END else dialect.line_end.encode()
-    page = Page.of(data)
+    line_ends = (b"\r", b"\n") if dialect.line_end == ANY_LINE_END else (dialect.line_end.encode(),)
+    page = Page.of(memoryview(data)[: block.size], b"" if data.endswith(line_ends, 0, block.size) else line_ends[-1])
+    if enclosed := _enclosed(page, block, dialect, fields):
+        return enclosed
     newlines = _line_ends(page.view, dialect)
     fields += dialect.trailing_delimiter
     marks = page.view == dialect.delimiter_bytes[0]
     marks |= newlines
-    quoted = bool(dialect.quote) and dialect.quote.encode() in data
+    quoted = bool(dialect.quote) and data.find(dialect.quote.encode(), 0, block.size) >= 0
     if quoted:
         quotes = page.view == ord(dialect.quote)
-        if not _all_at_field_borders(page.view, np.flatnonzero(quotes), dialect):
+        known = isinstance(block.ends, ListedEnds) and block.ends.regular
+        if not known and not _all_at_field_borders(page.view, np.flatnonzero(quotes), dialect):
             return None
         marks &= ~_inside(quotes)
         newlines &= marks
@@ -67,6 +73,22 @@ def lay_out(block: Block, dialect: Dialect, fields: int) -> Layout | None:
     if len(ends) == last * fields and newlines[ends[fields - 1 :: fields]].all():
         return _layout(page, ends.reshape(-1, fields), None, {}, dialect, quoted=quoted)
     return _ragged(page, ends, newlines, fields, dialect, quoted=quoted)
+
+
+def _enclosed(page: Page, block: Block, dialect: Dialect, fields: int) -> Layout | None:
+    """The layout of a block in which every field stands in quotes, which are known; None if it is not so simple."""
+    if not isinstance(block.ends, ListedEnds) or not block.ends.enclosed or dialect.trailing_delimiter:
+        return None
+    ends = block.ends.listed()
+    opening, closing = (each[: len(ends) * fields] for each in block.ends.enclosed)
+    if len(closing) < len(ends) * fields:
+        return None
+    if (closing[fields - 1 :: fields] + 1 + len(dialect.line_end) != ends).any():
+        return None
+    starts, ends = (np.ascontiguousarray(each.reshape(-1, fields).T) for each in (opening, closing))
+    starts += PADDING + 1
+    ends += PADDING
+    return Layout(page, starts, ends, None, {}, quoted=True)
 
 
 def _line_ends(view: Any, dialect: Dialect) -> Any:
@@ -100,15 +122,13 @@ def _layout(
 ) -> Layout | None:
     """From the ends of records x fields; with `rows`, each has the end of the record before as its first."""
     if rows is None:
-        ends = np.ascontiguousarray(ends.T)
-        starts = np.empty_like(ends)
-        starts[1:] = ends[:-1]
-        starts[0, 1:] = ends[-1, :-1]
-        starts[0, :1] = PADDING - 1
-        starts += 1
+        both = np.empty((ends.shape[1] + 1, len(ends)), ends.dtype)
+        both[1:] = ends.T
+        both[0, 1:] = both[-1, :-1]
+        both[0, :1] = PADDING - 1
     else:
         both = np.ascontiguousarray(ends.T)
-        starts, ends = both[:-1] + 1, both[1:].copy()
+    starts, ends = both[:-1] + 1, both[1:]
     if dialect.line_end == "\r\n":
         ends[-1] -= 1
         if not (page.view[ends[-1]] == ord("\r")).all():

@@ -96,8 +96,9 @@ class WholeNumber:
         # Any number with fewer digits than the largest is in range; so are most with as many.
         most = str(self.high).encode()
         plain = (cells.no_digits == 0) & (cells.lengths > 0)
-        small = cells.lengths < len(most)
-        return plain & (small if small.all() else small | cells.below(most))
+        if cells.longest >= len(most):
+            plain &= (cells.lengths < len(most)) | cells.below(most)
+        return plain
 
     def judge(self, text: str) -> Verdict | None:
         number = parse(text)
@@ -128,18 +129,21 @@ class FixedPoint:
 
     def unusual(self, cells: Cells) -> Any:
         """As WholeNumber.unusual."""
-        if not self.unsigned:
-            cells = cells.without_sign()
         left = np.flatnonzero(~self._usual(cells))
-        return left[~self._plain(cells.some(left))] if len(left) else left
+        if not len(left):
+            return left
+        some = cells.some(left) if self.unsigned else cells.some(left).without_sign()
+        return left[~self._plain(some)]
 
     def _usual(self, cells: Cells) -> Any:
         """Which have exactly `scale` digits after the point, as most files write all of them; quicker than _plain()."""
         if not self.scale:
             return (cells.no_digits == 0) & (cells.lengths > 0) & (cells.lengths <= min(self.precision, LONGEST))
-        usual = cells.no_digits == np.uint64(1 << (63 - self.scale))
+        usual = (cells.no_digits if self.unsigned else cells.no_digits_but_minus) == np.uint64(1 << (63 - self.scale))
         usual &= cells.before_end(self.scale + 1) == ord(".")
-        usual &= (cells.lengths > self.scale) & (cells.lengths <= min(self.precision + 1, LONGEST))
+        most = min(self.precision + 1, LONGEST - 1)
+        if cells.longest > most:
+            usual &= (cells.lengths if self.unsigned else cells.lengths - cells.minus) <= most
         return usual
 
     def _plain(self, cells: Cells) -> Any:

@@ -44,12 +44,12 @@ class Text:
 
     def unusual(self, cells: Cells) -> Any:
         """The numbers of the cells that need to be judged: all that may be too long, or end in spaces that get lost."""
-        unusual = cells.lengths > self.most
-        if unusual.any():
-            unusual &= cells.characters() > self.most
+        unusual = np.flatnonzero(cells.lengths > self.most) if cells.longest > self.most else np.arange(0)
+        if len(unusual):
+            unusual = unusual[cells.some(unusual).characters() > self.most]
         if self.fixed:
-            unusual |= (cells.last == ord(" ")) & (cells.lengths > 0)
-        return np.flatnonzero(unusual)
+            return np.union1d(unusual, np.flatnonzero((cells.last == ord(" ")) & (cells.lengths > 0)))
+        return unusual
 
     def judge(self, text: str) -> Verdict | None:
         if len(text) > self.most:
@@ -75,7 +75,9 @@ class Bytes:
         the file."""
         if self.fixed and _LONGER_IN_FILE.search(cells.page.data):
             return np.arange(len(cells))
-        return np.flatnonzero(cells.lengths != self.most if self.fixed else cells.lengths > self.most)
+        if self.fixed:
+            return np.flatnonzero(cells.lengths != self.most)
+        return np.flatnonzero(cells.lengths > self.most) if cells.longest > self.most else np.arange(0)
 
     def judge(self, value: bytes) -> Verdict | None:
         if len(value) > self.most:

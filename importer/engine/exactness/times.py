@@ -1,6 +1,7 @@
 """Dates and times: what of them a column keeps, and what the servers would make of odd ones."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -51,41 +52,65 @@ _FIRST_TIMESTAMP = (1970, 1, 1, 0, 0, 1)
 _LAST_TIMESTAMP = (2106, 2, 7, 6, 28, 15)
 
 
-def _days_of_every_year() -> Any:
-    """By the four digits of month and day, four bits each, the first one lowest: whether each year has that day."""
+# Times a word in which only the four digits of month and day are left, `Y-MM-DD ` from its lowest byte on, this puts
+# them side by side into the highest sixteen bits; _CLOCK_PACKED the same with those of `HH:M.:S.`.
+_DAY_DIGITS, _DAY_PACKED = np.uint64(0x000F_0F00_0F0F_0000), np.uint64(0x0000_0001_1010_0100)
+_CLOCK_DIGITS, _CLOCK_PACKED = np.uint64(0x000F_0000_0F00_0F0F), np.uint64(0x0001_1001_0000_1000)
+
+
+def _packed(word: Any, digits: Any, factor: Any) -> Any:
+    return ((word & digits) * factor >> np.uint64(48)).view(np.int64)
+
+
+def _table(texts: Iterable[str], digits: Any, factor: Any) -> Any:
+    """By the packed digits of a word: whether it is one of these texts of eight characters."""
     table = np.zeros(2**16, bool)
-    for month in range(1, 13):
-        for day in range(1, 29 if month == 2 else 31 if month in (4, 6, 9, 11) else 32):
-            table[month // 10 | month % 10 << 4 | day // 10 << 8 | day % 10 << 12] = True
+    table[_packed(np.array([text.encode() for text in texts], "S8").view("<u8"), digits, factor)] = True
     return table
 
 
-def _hours() -> Any:
-    """By the two bytes of an hour, the first one lower: whether it exists."""
-    table = np.zeros(2**16, bool)
-    table[[int.from_bytes(b"%02d" % hour, "little") for hour in range(24)]] = True
-    return table
-
-
-_DAYS, _HOURS = _days_of_every_year(), _hours()
-_DIGITS_OF_DAY = np.uint64(0x0F0F_000F_0F)
+_MONTHS = {month: 28 if month == 2 else 30 if month in (4, 6, 9, 11) else 31 for month in range(1, 13)}
+# The days that each year has.
+_DAYS = _table(
+    (f"y-{month:02}-{day:02} " for month, last in _MONTHS.items() for day in range(1, last + 1)),
+    _DAY_DIGITS,
+    _DAY_PACKED,
+)
+_CLOCKS = _table(
+    (f"{hour:02}:{minute}.:{second}." for hour in range(24) for minute in range(6) for second in range(6)),
+    _CLOCK_DIGITS,
+    _CLOCK_PACKED,
+)
+_LEAP_DAY = b"02-29"
+# By the last two digits of a year: whether it surely has that day; of hundreds it is not sure.
+_LEAP = np.array([year % 4 == 0 and year != 0 for year in range(100)])
 # In the word `hh:mm:ss`: what makes 6 in place of the first digit of minute or second carry, and where to.
 _SIX, _CARRY = np.uint64(0x0A << 24 | 0x0A << 48), np.uint64(0x40 << 24 | 0x40 << 48)
+_DATE = len("0000-00-00")
 
 
-def _surely_days(cells: Cells, before_end: int) -> Any:
-    """Which of the cells with `-mm-dd` 0 or 9 bytes before their ends name a day that exists in every year."""
-    # With the byte behind the day, it is a word that was compared with the pattern already.
-    word = cells.word(8) << np.uint64(8) if before_end else cells.word()
-    digits = word >> np.uint64(24) & _DIGITS_OF_DAY
-    digits |= digits >> np.uint64(4)
-    return _DAYS[(digits & np.uint64(0xFF) | digits >> np.uint64(16) & np.uint64(0xFF00)).view(np.int64)]
+def _surely(cells: Cells, pattern: bytes) -> Any:
+    """Which cells look like the pattern, a date that a time may follow, and name a day and a time that exist."""
+    surely = cells.match(pattern)
+    if len(pattern) > _DATE:
+        surely &= _CLOCKS[_packed(cells.word(), _CLOCK_DIGITS, _CLOCK_PACKED)]
+        word = cells.word(8)
+    else:
+        word = cells.word() >> np.uint64(8)
+    days = _DAYS[_packed(word, _DAY_DIGITS, _DAY_PACKED)]
+    if not days.all():
+        others = np.flatnonzero(surely & ~days)
+        days[others] = _leap_days(cells.some(others), len(pattern) - _DATE)
+    surely &= days
+    return surely
 
 
-def _surely_clock(cells: Cells) -> Any:
-    """Which of the cells that end in `hh:mm:ss` name an existing hour, minute and second."""
-    word = cells.word()
-    return _HOURS[(word & np.uint64(0xFFFF)).view(np.int64)] & _below_sixty(word)
+def _leap_days(cells: Cells, before_end: int) -> Any:
+    """Which of the cells with a date so many bytes before their ends name a 29th of February that surely exists."""
+    leap = _LEAP[cells.digit_before_end(before_end + 8) * 10 + cells.digit_before_end(before_end + 7)]
+    for at, byte in enumerate(reversed(_LEAP_DAY), before_end + 1):
+        leap &= cells.before_end(at) == byte
+    return leap
 
 
 def _below_sixty(word: Any) -> Any:
@@ -100,10 +125,8 @@ class Day:
     mariadb: bool
 
     def unusual(self, cells: Cells) -> Any:
-        """The numbers of the cells that need to be judged: all but `yyyy-mm-dd` of a day that exists every year."""
-        usual = cells.match(b"0000-00-00")
-        usual &= _surely_days(cells, 0)
-        return np.flatnonzero(~usual)
+        """The numbers of the cells that need to be judged: all but `yyyy-mm-dd` of a day that surely exists."""
+        return np.flatnonzero(~_surely(cells, b"0000-00-00"))
 
     def judge(self, text: str) -> Verdict | None:
         moment = _moment(text)
@@ -127,20 +150,14 @@ class Moment:
 
     def unusual(self, cells: Cells) -> Any:
         """As Day.unusual, with ` hh:mm:ss` or without."""
-        usual = cells.match(b"0000-00-00 00:00:00")
-        usual &= _surely_days(cells, 9) & _surely_clock(cells)
-        left = np.flatnonzero(~usual)
+        usual = _surely(cells, b"0000-00-00 00:00:00")
         if self.timestamp:
             usual &= cells.before_end(19) == ord("2")
             return np.flatnonzero(~usual)
+        left = np.flatnonzero(~usual)
         for pattern in (b"0000-00-00T00:00:00", b"0000-00-00"):
             if len(left):
-                some = cells.some(left)
-                fine = some.match(pattern)
-                fine &= _surely_days(some, len(pattern) - 10)
-                if len(pattern) > 10:
-                    fine &= _surely_clock(some)
-                left = left[~fine]
+                left = left[~_surely(cells.some(left), pattern)]
         return left
 
     def judge(self, text: str) -> Verdict | None:
