@@ -13,7 +13,7 @@ from importer.engine.errors import Problem, TargetProblem
 from importer.engine.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
 from importer.engine.load import open_source
 from importer.engine.mapping import AskedField, ColumnMapping, Filling
-from importer.engine.new_table import LONGEST_NAME, NewTable, change_table, suggest_table
+from importer.engine.new_table import LONGEST_NAME, NewTable, change_table, partition_table, suggest_table
 from importer.engine.options import Options
 from importer.engine.plain import needs_copy
 from importer.engine.plan import ImportPlan
@@ -84,7 +84,7 @@ def prepare(
     with connect(target.address) as connection:
         server = read_server(connection, target.address)
         if options.mode == "create":
-            new_table = _new_table(connection, schema or target.database, name, profile, asked_table, server)
+            new_table = _new_table(connection, schema or target.database, name, profile, asked_table, options, server)
             table = new_table.as_table()
         else:
             table = read_table(connection, schema or target.database, name)
@@ -123,7 +123,13 @@ def _try_session(target: Target, plan: ImportPlan, server: Server) -> None:
 
 
 def _new_table(
-    connection: Connection, schema: str, name: str, profile: Profile, asked: AskedTable | None, server: Server
+    connection: Connection,
+    schema: str,
+    name: str,
+    profile: Profile,
+    asked: AskedTable | None,
+    options: Options,
+    server: Server,
 ) -> NewTable:
     """The table that is to be made, as suggested by the sample and changed as asked."""
     if not name or len(name) > LONGEST_NAME:
@@ -135,6 +141,8 @@ def _new_table(
     table = suggest_table(schema, name, profile)
     if asked:
         table = change_table(table, asked.types, asked.primary_key, asked.widen)
+    if options.partitions:
+        table = partition_table(table, options.partitions)
     if server.on("sql_require_primary_key") and not table.primary_key:
         raise TargetProblem(
             "The server makes no table without a primary key (sql_require_primary_key).",

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
@@ -32,13 +33,17 @@ class NewColumn:
 
 @dataclass(frozen=True)
 class NewTable:
-    """A table that is to be. `widen`: a type that the whole file does not fit is made wider, instead of an error."""
+    """A table that is to be. `widen`: a type that the whole file does not fit is made wider, instead of an error.
+
+    With `partitions` its rows lie in so many by hash of the primary key.
+    """
 
     schema: str
     name: str
     columns: tuple[NewColumn, ...]
     primary_key: tuple[str, ...] = ()
     widen: bool = True
+    partitions: int | None = None
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -54,7 +59,19 @@ class NewTable:
         if self.primary_key:
             lines.append(f"PRIMARY KEY ({', '.join(quote_name(name) for name in self.primary_key)})")
         body = ",\n  ".join(lines)
-        return f"CREATE TABLE {quote_name(self.schema)}.{quote_name(name)} (\n  {body}\n) ENGINE=InnoDB CHARSET=utf8mb4"
+        sql = f"CREATE TABLE {quote_name(self.schema)}.{quote_name(name)} (\n  {body}\n) ENGINE=InnoDB CHARSET=utf8mb4"
+        return f"{sql}\n{self.partitioning}" if self.partitions else sql
+
+    @property
+    def partitioning(self) -> str:
+        """By hash of a single column with whole numbers, else by the server's own hash of the key, which takes others.
+
+        Every unique key must have the columns that partition (manual, Partitioning Keys and Unique Keys).
+        """
+        columns = ", ".join(quote_name(name) for name in self.primary_key)
+        types = [each.type for each in self.columns if each.name in self.primary_key]
+        whole = len(types) == 1 and re.match(r"(tiny|small|medium|big)?int\b", types[0])
+        return f"PARTITION BY {'HASH' if whole else 'KEY'} ({columns}) PARTITIONS {self.partitions}"
 
     def _null(self, column: NewColumn) -> str:
         return " NOT NULL" if column.name in self.primary_key else " NULL"
@@ -79,6 +96,17 @@ def suggest_table(schema: str, name: str, profile: Profile) -> NewTable:
     types = [each.type for each in seen]
     columns = [NewColumn(*pair) for pair in zip(_names(profile.header), types, strict=True)]
     return NewTable(schema, name, _narrow_enough(columns))
+
+
+def partition_table(table: NewTable, partitions: int) -> NewTable:
+    """The table in so many partitions. Raises Problem if it has no key that could tell them apart."""
+    if not table.primary_key:
+        raise Problem(
+            "A table without a primary key cannot be partitioned by hash of it.",
+            advice="Say which columns are the primary key, or leave the partitions out.",
+            option="partitions",
+        )
+    return replace(table, partitions=partitions)
 
 
 def change_table(table: NewTable, types: dict[str, str], primary_key: Sequence[str], widen: bool) -> NewTable:

@@ -114,6 +114,12 @@ def check_options(options: Options) -> None:
         if number is not None and not least <= number <= most:
             raise Problem(f"{name} is {number}.", advice=f"Give a number from {least} to {most:,}.", option=name)
     values(options.session, SESSION_VARIABLES, "The session variable", "session")
+    if options.partitions and options.mode != "create":
+        raise Problem(
+            "Partitions are of a table that the import makes; this one is there, or is made like the one that is.",
+            advice="Leave them out, or choose mode create.",
+            option="partitions",
+        )
     limited = options.max_rejects is not None or options.max_reject_percent is not None
     if limited and options.on_error != "reject":
         raise Problem(

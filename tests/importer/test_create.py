@@ -34,8 +34,8 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def created(target: Target, file: Path, table: str = "things", **asked) -> ImportJob:
-    options = Options(mode="create", chunk_bytes=500_000, parallelism=2)
+def created(target: Target, file: Path, table: str = "things", partitions: int | None = None, **asked) -> ImportJob:
+    options = Options(mode="create", chunk_bytes=500_000, parallelism=2, partitions=partitions)
     asked_table = AskedTable(**asked)
     return jobs.create(prepare(sources.register(file), target, table, options=options, asked_table=asked_table))
 
@@ -139,3 +139,35 @@ def test_names_that_no_table_can_have_are_changed(target, tmp_path):
 def test_what_cannot_be_asked_for(target, file, asked):
     with pytest.raises(Problem):
         created(target, file, **asked)
+
+
+class TestPartitions:
+    @pytest.mark.parametrize(
+        ("primary_key", "by"),
+        [(("id",), "PARTITION BY HASH (`id`)"), (("code", "id"), "PARTITION BY KEY (`code`, `id`)")],
+    )
+    def test_by_hash_of_the_primary_key(self, target, tmp_path, primary_key, by):
+        small = tmp_path / "small.csv"
+        small.write_text("id,code\n" + "".join(f"{n},c{n % 3}\n" for n in range(100)))
+        job = created(target, small, partitions=4, primary_key=primary_key)
+        assert job.plan.staged.make[0].endswith(f"{by} PARTITIONS 4")
+        assert "The new table has 4 partitions" in [reason.choice for reason in job.plan.reasons]
+        job = run(job)
+        assert (job.status, job.problem, job.loaded_rows) == (Status.SUCCEEDED, {}, 100)
+        found = told(
+            target,
+            "SELECT PARTITION_METHOD, COUNT(*) FROM information_schema.PARTITIONS WHERE TABLE_NAME = 'things'"
+            f" AND TABLE_SCHEMA = '{target.database}' GROUP BY PARTITION_METHOD",
+        )
+        assert found == [(by.split()[2], 4)]
+
+    def test_what_cannot_be(self, target, file):
+        with pytest.raises(Problem, match="without a primary key") as raised:
+            created(target, file, partitions=4)
+        assert raised.value.option == "partitions"
+        with connect(target.address) as connection:
+            execute(
+                connection, "CREATE TABLE things (id INT, code INT, price INT, day INT, text INT, flag INT, none INT)"
+            )
+        with pytest.raises(Problem, match="mode create"):
+            prepare(sources.register(file), target, "things", options=Options(partitions=4))

@@ -16,6 +16,9 @@ def keeping_reasons(case: Case) -> Iterator[Reason]:
     options, table = case.options, case.table
     for told in modes.explained(options.mode, table, case.around):
         yield Reason(*told)
+    if options.partitions:
+        many = "1 partition" if options.partitions == 1 else f"{options.partitions:,} partitions"
+        yield Reason(f"The new table has {many}", "by hash of its primary key, as asked", option="partitions")
     if options.verify == "full":
         yield Reason("Every value is read back", READ_BACK_COST, holds_back=True)
     if options.on_error == "reject":
