@@ -193,7 +193,7 @@ CELERY_TASK_DEFAULT_QUEUE = "control"
 CELERY_TASK_CREATE_MISSING_QUEUES = True
 CELERY_TASK_ROUTES = {
     "importer.tasks.scan": {"queue": "scan"},
-    "importer.tasks.load_chunk": {"queue": "load"},
+    "importer.tasks.load_run": {"queue": "load"},
     "importer.tasks.finish": {"queue": "load"},
     "importer.tasks.restore": {"queue": "load"},
 }

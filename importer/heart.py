@@ -13,7 +13,7 @@ from django.db import connections
 from importer import jobs
 from importer.engine.connection import Address, kill
 from importer.engine.errors import Cancelled, Problem
-from importer.models import Chunk, ImportJob
+from importer.models import ImportJob
 
 log = logging.getLogger(__name__)
 
@@ -42,10 +42,9 @@ class Heart(threading.Thread):
         self._done = threading.Event()
 
     @classmethod
-    def of_chunk(cls, chunk: Chunk) -> "Heart":
-        """The heart of a chunk's load."""
-        address = chunk.job.target.address
-        return cls(str(chunk), address, partial(jobs.renew_chunk, chunk), partial(jobs.wants, chunk))
+    def of_run(cls, run: jobs.Run) -> "Heart":
+        """The heart of a run of chunks."""
+        return cls(str(run), run.job.target.address, partial(jobs.renew_run, run), partial(jobs.wants, run))
 
     @classmethod
     def of_step(cls, job: ImportJob) -> "Heart":

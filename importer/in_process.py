@@ -49,11 +49,11 @@ def _steps(job: ImportJob) -> list[Step]:
 
 def _take(step: Step) -> None:
     """Runs in a process of the pool. What follows is not its business: the loop looks at the job again anyway."""
-    from importer import arranging, finishing, work
+    from importer import arranging, finishing, runs, work
 
     tasks = {
         "scan": work.scan_job,
-        "load_chunk": work.load,
+        "load_run": runs.load,
         "verify": work.verify_job,
         "arrange": arranging.arrange_job,
         "restore": arranging.restore_job,

@@ -1,14 +1,14 @@
 """Live counters in Redis: bytes on their way to the server. Lost counters cost nothing but a bar's smoothness."""
 
 import time
-from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 
 import redis
 from django.conf import settings
 
 KEPT_SECONDS = 3600
-INTERVAL = 0.25  # seconds between two updates of one chunk
+INTERVAL = 0.25  # seconds between two updates of one run
 
 
 def sent_bytes(job_id: int) -> int:
@@ -19,36 +19,44 @@ def sent_bytes(job_id: int) -> int:
         return 0
 
 
-def reporter(job_id: int, chunk_number: int) -> Callable[[int], None]:
-    """A function to call with the bytes of the chunk sent so far; it tells Redis at most every INTERVAL."""
-    last = 0.0
+class Sent:
+    """What a run has sent and nobody has recorded yet; told to Redis at most every INTERVAL."""
 
-    def report(sent: int) -> None:
-        nonlocal last
+    def __init__(self, job_id: int, run: str) -> None:
+        self._job_id, self._run = job_id, run
+        self._whole = 0
+        self._told_at = float("-inf")
+        self._told = False
+
+    def of_chunk(self, sent: int) -> None:
+        """So many bytes of the chunk in hand are sent."""
         now = time.monotonic()
-        if now - last >= INTERVAL:
-            last = now
-            _record(job_id, chunk_number, sent)
+        if now - self._told_at >= INTERVAL:
+            self._told_at = now
+            self._tell(self._whole + sent)
 
-    return report
+    def whole(self, length: int) -> None:
+        """The chunk in hand, so many bytes, is committed."""
+        self._whole += length
 
+    def recorded(self) -> None:
+        """What is committed is in the application's database now."""
+        self._whole = 0
+        if self._told:
+            self._tell(0)
 
-def forget(job_id: int, chunk_number: int) -> None:
-    """The chunk is no longer in flight."""
-    try:
-        connection().hdel(_key(job_id), str(chunk_number))
-    except redis.RedisError:
-        return
+    def forget(self) -> None:
+        """The run is no longer in flight."""
+        if self._told:
+            with suppress(redis.RedisError):
+                connection().hdel(_key(self._job_id), self._run)
 
-
-def _record(job_id: int, chunk_number: int, sent: int) -> None:
-    try:
-        with connection().pipeline(transaction=False) as pipe:
-            pipe.hset(_key(job_id), str(chunk_number), sent)
-            pipe.expire(_key(job_id), KEPT_SECONDS)
+    def _tell(self, sent: int) -> None:
+        self._told = True
+        with suppress(redis.RedisError), connection().pipeline(transaction=False) as pipe:
+            pipe.hset(_key(self._job_id), self._run, sent)
+            pipe.expire(_key(self._job_id), KEPT_SECONDS)
             pipe.execute()
-    except redis.RedisError:
-        return
 
 
 def _key(job_id: int) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from importer import arranging, finishing, jobs, wake, work
+from importer import arranging, finishing, jobs, runs, wake, work
 from importer.engine.finish import READ_TIMEOUT
 from importer.wake import Step
 
@@ -15,8 +15,8 @@ def scan(job_id: int) -> None:
 
 
 @shared_task
-def load_chunk(chunk_id: int) -> None:
-    work.load(chunk_id, _go_on)
+def load_run(chunk_id: int) -> None:
+    runs.load(chunk_id, _go_on)
 
 
 @shared_task

@@ -1,22 +1,18 @@
-"""What a worker does: scan a job's file, load one chunk, verify a job, sweep. Celery or a process pool calls it."""
+"""What a worker does besides loading (runs.py): scan a job's file, verify a job, sweep. A Celery task for each."""
 
 import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from datetime import UTC, datetime
 
-from importer import copies, jobs, live, rejects, sources
-from importer.engine import verify
-from importer.engine.connection import Address, kill
-from importer.engine.errors import Problem, SourceChanged, TargetProblem
+from importer import copies, jobs, rejects, sources
+from importer.engine import ledger, verify
+from importer.engine.connection import Address, connect, kill
+from importer.engine.errors import Problem, SourceChanged
 from importer.engine.lines import line_ends
-from importer.engine.load import Watch, Work, load_chunk, loaded_before, open_source
-from importer.engine.outcome import Outcome
+from importer.engine.load import open_source
 from importer.engine.scanner import ChunkRange, scan
-from importer.heart import Heart
 from importer.models import Chunk, ImportJob
 from importer.wake import Step
 
@@ -26,7 +22,7 @@ log = logging.getLogger(__name__)
 Then = Callable[[int, Sequence[Step]], None]
 
 # A scan finds small chunks faster than a database records them one by one.
-MOST_TOGETHER = 64
+MOST_TOGETHER = 256
 LONGEST_TOGETHER = 0.2  # seconds
 FIRST_ALONE = 8
 
@@ -52,30 +48,6 @@ def scan_job(job_id: int, then: Then) -> None:
     finally:
         jobs.release_step(job)
         then(job_id, ())
-
-
-def load(chunk_id: int, then: Then) -> None:
-    """Load one chunk exactly once, and start the next."""
-    chunk = jobs.claim_chunk(chunk_id)
-    if not chunk:
-        return
-    heart = Heart.of_chunk(chunk)
-    later: list[Step] = []
-    try:
-        with heart:
-            watch = Watch(heart.connected, live.reporter(chunk.job_id, chunk.number))
-            outcome = load_chunk(_work(chunk), watch)
-        jobs.record_loaded(chunk, outcome)
-    except Exception as error:
-        if isinstance(error, TargetProblem) and (committed := _committed(chunk)):
-            jobs.record_loaded(chunk, committed)
-        elif heart.ended_it:
-            jobs.record_cancelled(chunk)
-        else:
-            later = jobs.record_failed(chunk, as_problem(error, str(chunk), chunk.job))
-    finally:
-        live.forget(chunk.job_id, chunk.number)
-        then(chunk.job_id, later)
 
 
 def verify_job(job_id: int, then: Then) -> None:
@@ -105,9 +77,20 @@ def _missing(job: ImportJob) -> set[int]:
 
 def take_back_expired() -> None:
     """Give free the chunks whose workers have given no sign of life for a lease, and end what these left open."""
-    for chunk in jobs.expired_chunks():
-        end_connection(chunk.job.target.address, chunk.connection_id, str(chunk))
-        jobs.take_back(chunk)
+    for run in jobs.expired_runs():
+        end_connection(run.job.target.address, run.chunks[0].connection_id, str(run))
+        jobs.take_back(run, _in_hand(run))
+
+
+def _in_hand(run: jobs.Run) -> Chunk | None:
+    """The chunk over which the run's worker died: the first that is not in. If the server is away, the first of all."""
+    try:
+        with connect(run.job.target.address) as connection:
+            there = ledger.exists(connection)
+            loaded = ledger.rows_by_chunk(connection, str(run.job.key)) if there else {}
+    except Problem:
+        loaded = {}
+    return next((chunk for chunk in run.chunks if chunk.number not in loaded), None)
 
 
 def sweep(then: Then) -> None:
@@ -134,6 +117,8 @@ def _found(fd: int, job: ImportJob) -> Iterator[ChunkRange]:
         first_line=last.first_line + _lines(fd, last, job.dialect.line_end) if last else job.data_line,
         end=job.read_size,
         chunk_bytes=job.plan.chunk_bytes,
+        chunk_rows=job.plan.chunk_rows,
+        first_bytes=job.plan.first_chunk_bytes,
         number=last.number + 1 if last else 0,
         first_row=last.first_row + last.rows if last else 1,
         tolerate=job.options.on_error == "reject",
@@ -167,41 +152,6 @@ def _together(found: Iterable[ChunkRange]) -> Iterator[list[ChunkRange]]:
             group, since = [], time.monotonic()
     if group:
         yield group
-
-
-def _work(chunk: Chunk) -> Work:
-    job = chunk.job
-    return Work(
-        job=str(job.key),
-        attempt=chunk.attempt,
-        path=job.plain_file,
-        address=job.target.address,
-        dialect=job.dialect,
-        plan=job.plan,
-        chunk=chunk.range,
-        file_name=job.source.name,
-        began=_utc(job.started_at),
-        first=not job.chunks.filter(status=Chunk.Status.LOADED).exists(),
-        # The engine ends a chunk that is above the limit of the whole job by itself.
-        options=replace(job.options, max_rejects=jobs.most_rejects(job)),
-        rejects=rejects.make_folder(job) if job.options.leaves_out else None,
-    )
-
-
-def _utc(moment: datetime | None) -> str:
-    """As MySQL writes a DATETIME, to the second; "" for a job that has not begun."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") if moment else ""
-
-
-def _committed(chunk: Chunk) -> Outcome | None:
-    """What became of a chunk that was committed after all, its answer lost.
-
-    If the server is away, the next attempt finds out.
-    """
-    try:
-        return loaded_before(_work(chunk))
-    except Problem:
-        return None
 
 
 def end_connection(address: Address, connection_id: int | None, of: str) -> None:

@@ -4,6 +4,7 @@ import codecs
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from importer.engine import encodings
@@ -51,6 +52,18 @@ class Block:
         if high - low == self.size and isinstance(self.ends, LineEnds):
             return self.lines + (not self.data.endswith(self.ends.mark, 0, high)) - len(self.blank)
         return self.ends.count(low, high) - count_between(self.blank, low, high)
+
+    def end_of_row(self, low: int, count: int) -> int:
+        """Where the last of the `count` rows after `low` ends; `size` if there are fewer, `low` for none."""
+        if count <= 0:
+            return low
+        at = int(self._row_ends.searchsorted(low, side="right")) + count - 1
+        return int(self._row_ends[at]) if at < len(self._row_ends) else self.size
+
+    @cached_property
+    def _row_ends(self) -> Any:
+        """The ends of the records that are rows, as an array."""
+        return self.ends.listed()[self.row_numbers() >= 0] if len(self.blank) else self.ends.listed()
 
     def lines_between(self, low: int, high: int, line_end: str) -> int:
         """How many physical lines there are between two ends."""

@@ -1,4 +1,4 @@
-"""Load one chunk exactly once.
+"""Load chunks exactly once each, one after another on one connection.
 
 The ledger row goes in first, in the same transaction as the rows: a chunk that has been loaded before stops there,
 whoever asks and however often. What the server reports must add up to what the scan counted, else ROLLBACK.
@@ -6,8 +6,8 @@ whoever asks and however often. What the server reports must add up to what the 
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from importer.engine.connection import Address, Connection, LoaderConnection, co
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem, TargetProblem
 from importer.engine.isolate import Findings, Isolation, Statements
-from importer.engine.locking import begin
+from importer.engine.locking import lock
 from importer.engine.methods import choice
 from importer.engine.methods.readings import set_variables
 from importer.engine.options import Options
@@ -30,7 +30,11 @@ from importer.engine.rejects import Account
 from importer.engine.review import Review, review
 from importer.engine.scanner import ChunkRange
 from importer.engine.sender import Sender
+from importer.engine.server_errors import explain
 from importer.engine.table import read_digest, read_table
+
+# Seconds after which a loader looks again whether table and ledger are as planned: small chunks come faster.
+LOOK_AGAIN = 0.1
 
 
 @dataclass(frozen=True)
@@ -98,32 +102,97 @@ class Stopwatch:
         self._since = now
 
 
-def load_chunk(work: Work, watch: Watch) -> Outcome:
-    """Load the chunk, or find that it is in already.
+class Loader:
+    """A connection and the open source `path`, on which chunks of one job load one after another.
 
-    Raises RowsRefused (with the rows), SourceChanged, or TargetProblem; whatever is raised, nothing of the chunk was
-    kept, except where the connection was lost during COMMIT: the next attempt's ledger row tells then.
+    `session` are variables that it sets for itself (ImportPlan.session). Use it in a `with`. Whatever a load raises
+    ends the connection, which rolls back; the next load gets a fresh one.
     """
-    stopwatch = Stopwatch()
-    with open_source(work.path) as fd, connect_loader(work.address, session=work.plan.session) as connection:
-        watch.on_connect(connection.thread_id())
-        if work.first:
-            ledger.create(connection)
-        else:
-            ledger.require_memory(connection, work.job, str(work.address))
-        _check_table(connection, work.plan)
+
+    def __init__(self, path: Path, address: Address, session: Mapping[str, int | str]) -> None:
+        self._path, self._address, self._session = path, address, session
+        self._open = ExitStack()
+        self._connection: LoaderConnection | None = None
+        self._fd = -1
+        self._looked_at: float | None = None
+        self._first = True
+        self._stopwatch = Stopwatch()
+
+    def __enter__(self) -> "Loader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection and the source; what is not committed is rolled back."""
+        self._connection = None
+        self._open.close()
+
+    def connect(self) -> int:
+        """Connect, unless it has; the connection's id on the server. Raises SourceProblem or TargetProblem."""
+        if not self._connection:
+            self._stopwatch = Stopwatch()
+            self._fd = self._open.enter_context(open_source(self._path))
+            self._connection = self._open.enter_context(connect_loader(self._address, session=self._session))
+            self._looked_at, self._first = None, True
+        return int(self._connection.thread_id())
+
+    def load(self, work: Work, on_sent: Callable[[int], None] = lambda _: None) -> Outcome:
+        """Load the chunk, or find that it is in already.
+
+        Raises RowsRefused (with the rows), SourceChanged, or TargetProblem; whatever is raised, nothing of the chunk
+        was kept, except where the connection was lost during COMMIT: the next attempt's ledger row tells then.
+        """
+        self.connect()
+        assert self._connection
+        try:
+            with explain(str(self._address)):
+                return self._load(self._connection, work, on_sent)
+        except BaseException:
+            self.close()
+            raise
+
+    def _load(self, connection: LoaderConnection, work: Work, on_sent: Callable[[int], None]) -> Outcome:
+        stopwatch = self._stopwatch if self._first else Stopwatch()
+        self._look_around(connection, work)
+        if self._first and work.plan.sources:
+            set_variables(connection, work.file_name, work.began)
         if work.plan.staged and work.plan.staged.numbered:
             staging.number_rows(connection, work.chunk.number)
         stopwatch.lap("connect")
-        begin(connection, work.plan)
+        self._first = False
+        if work.plan.lock_table:
+            lock(connection, work.plan)
+        # Without autocommit, this begins the transaction.
         if not ledger.enter(connection, _entry(work)):
             execute(connection, "ROLLBACK")
             return _already(connection, work, stopwatch.timings)
         stopwatch.lap("ledger")
-        outcome = _load_rows(connection, fd, work, watch, stopwatch)
+        outcome = _load_rows(connection, self._fd, work, on_sent, stopwatch)
         execute(connection, "COMMIT")
         stopwatch.lap("commit")
-    return outcome
+        return outcome
+
+    def _look_around(self, connection: LoaderConnection, work: Work) -> None:
+        """See that ledger and table are still what was planned for; again for each chunk, but not all the time."""
+        if self._looked_at is not None and time.monotonic() - self._looked_at < LOOK_AGAIN:
+            return
+        if work.first and self._first:
+            ledger.create(connection)
+        else:
+            ledger.require_memory(connection, work.job, str(work.address))
+        _check_table(connection, work.plan)
+        # What has been read holds locks on the tables' definitions until its transaction ends.
+        execute(connection, "ROLLBACK")
+        self._looked_at = time.monotonic()
+
+
+def load_chunk(work: Work, watch: Watch) -> Outcome:
+    """Load a single chunk on a connection of its own, as Loader.load() does."""
+    with Loader(work.path, work.address, work.plan.session) as loader:
+        watch.on_connect(loader.connect())
+        return loader.load(work, watch.on_sent)
 
 
 def loaded_before(work: Work) -> Outcome | None:
@@ -144,13 +213,13 @@ def _already(connection: Connection, work: Work, timings: dict[str, float]) -> O
     return Outcome(work.chunk.rows, True, timings, tally, reasons, notices)
 
 
-def _load_rows(connection: LoaderConnection, fd: int, work: Work, watch: Watch, stopwatch: Stopwatch) -> Outcome:
+def _load_rows(
+    connection: LoaderConnection, fd: int, work: Work, on_sent: Callable[[int], None], stopwatch: Stopwatch
+) -> Outcome:
     """Send the rows that go in, settle what becomes of the others; all but the COMMIT."""
     chunk, plan = work.chunk, work.plan
-    if plan.sources:
-        set_variables(connection, work.file_name, work.began)
     method = choice.loading(plan, work.dialect)
-    sender = Sender(connection, fd, work.path, chunk, work.dialect, method, plan.numbers, watch.on_sent, work.places)
+    sender = Sender(connection, fd, work.path, chunk, work.dialect, method, plan.numbers, on_sent, work.places)
     reviewed = review(fd, chunk, work.dialect, plan.exactness) if chunk.suspect else Review()
     account = Account(connection, fd, chunk, work.dialect, plan, work.options, sender, reviewed)
     account.require_few(Findings())

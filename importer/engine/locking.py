@@ -1,4 +1,4 @@
-"""How the transaction of a chunk begins: as usual, or with the table to itself."""
+"""A chunk that has the table to itself."""
 
 from importer.engine import ledger
 from importer.engine.connection import LoaderConnection, execute
@@ -6,15 +6,12 @@ from importer.engine.plan import ImportPlan
 from importer.engine.sql import quote_name
 
 
-def begin(connection: LoaderConnection, plan: ImportPlan) -> None:
-    """Begin a chunk's transaction; with ImportPlan.lock_table also lock the table and the ledger.
+def lock(connection: LoaderConnection, plan: ImportPlan) -> None:
+    """Lock the plan's table and the ledger, and let go of what was locked before.
 
     The locks stay until the next LOCK TABLES or the end of the connection, COMMIT and ROLLBACK leave them. START
     TRANSACTION would release them; without autocommit the transaction begins by itself (manual, LOCK TABLES and UNLOCK
     TABLES Statements).
     """
-    if not plan.lock_table:
-        execute(connection, "START TRANSACTION")
-        return
     table = f"{quote_name(plan.schema)}.{quote_name(plan.table)}"
     execute(connection, f"LOCK TABLES {table} WRITE, {quote_name(ledger.TABLE)} WRITE")

@@ -68,6 +68,11 @@ class Options:
         """Whether rows may be left out, which are then kept beside the import."""
         return self.on_error == "reject" or self.on_duplicate == "skip"
 
+    @property
+    def limits_rejects(self) -> bool:
+        """Whether too many rejected rows end the import."""
+        return self.max_rejects is not None or self.max_reject_percent is not None
+
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -120,8 +125,7 @@ def check_options(options: Options) -> None:
             advice="Leave them out, or choose mode create.",
             option="partitions",
         )
-    limited = options.max_rejects is not None or options.max_reject_percent is not None
-    if limited and options.on_error != "reject":
+    if options.limits_rejects and options.on_error != "reject":
         raise Problem(
             "A limit for rejected rows is given, but the import is to stop at the first one.",
             advice="Ask for on_error reject, or give no limit.",

@@ -54,6 +54,9 @@ class ImportPlan:
     sources: tuple[str, ...] = ()
     # Where the mode stages: how the rows come from `table` into their own.
     staged: Staged | None = None
+    # The most rows of a chunk, None for any number; the most bytes of the first one, 0 for as many as of the others.
+    chunk_rows: int | None = None
+    first_chunk_bytes: int = 0
     # What is read back of each chunk, if all of it is to be compared with the file (Options.verify).
     readback: Readback | None = None
     # What the rows are sorted by, if the chunks are those of a sorted copy.

@@ -48,6 +48,8 @@ def scan(
     first_line: int,
     end: int,
     chunk_bytes: int,
+    chunk_rows: int | None = None,
+    first_bytes: int | None = None,
     number: int = 0,
     first_row: int = 1,
     drop_blank_end: bool = True,
@@ -58,8 +60,11 @@ def scan(
 ) -> Iterator[ChunkRange]:
     """The chunks of a file's bytes from `start`, where a record begins, to `end`, the file's size; each when complete.
 
-    A chunk is as many whole records as go into `chunk_bytes`, or one that is larger by itself. Going on from the end of
-    any chunk, with the line and numbers that follow, gives the same chunks. Memory stays the same whatever the file.
+    A chunk is as many whole records as go into `chunk_bytes`, or one that is larger by itself; at most `chunk_rows` of
+    them are rows. With `first_bytes`, chunk 0 has at most so many bytes, and each that follows may have twice as many
+    as the one before. Going on from the end of any chunk, with the line and numbers that follow, gives the same chunks.
+    Memory stays the same whatever the file.
+
     Blank lines that the dialect skips are no rows; those after the last record are in no chunk, unless `drop_blank_end`
     is false, for a range inside a file. A chunk is marked as suspect if `exactness` finds anything suspicious in one of
     its blocks, or if it has blank lines that must not be sent.
@@ -75,8 +80,12 @@ def scan(
             raise problem(block.flaws[0], dialect.encoding)
         low, suspicious = 0, None if exactness else False
         while low < block.size:
-            high = block.ends.last(low, chunk.offset + chunk_bytes - block.offset)
-            if not high and chunk.length:
+            high = block.ends.last(
+                low, chunk.offset + _most_bytes(chunk.number, chunk_bytes, first_bytes) - block.offset
+            )
+            if high and chunk_rows:
+                high = min(high, block.end_of_row(low, chunk_rows - chunk.rows))
+            if high <= low and chunk.length:
                 yield chunk.closed()
                 chunk = chunk.following()
                 continue
@@ -88,6 +97,12 @@ def scan(
             low = high
     if chunk.length:
         yield chunk.closed()
+
+
+def _most_bytes(number: int, chunk_bytes: int, first_bytes: int | None) -> int:
+    """The most bytes of the chunk with that number."""
+    longest_shift = 40  # from one byte to a terabyte
+    return min(chunk_bytes, first_bytes << min(number, longest_shift)) if first_bytes else chunk_bytes
 
 
 def has_null_word(data: bytes, low: int, high: int) -> bool:

@@ -1,9 +1,9 @@
 """The life of a job, and the only writer of job and chunk state.
 
 asked.py: what people ask for; course.py: what comes next, and the end; scanning.py and loading.py: what workers claim
-and record; staged.py: the same for modes that stage; arranged.py: what is changed on the
-target for the time of a job; kept.py: the table that mode replace has put aside; report.py:
-what it amounts to; guarded.py: the updates that all of them are made of.
+and record; taking_back.py: what dead workers had; staged.py: the same for modes that stage; arranged.py: what is
+changed on the target for the time of a job; kept.py: the table that mode replace has put aside; report.py: what it
+amounts to; guarded.py: the updates that all of them are made of.
 """
 
 from importer.jobs.arranged import (
@@ -33,13 +33,15 @@ from importer.jobs.guarded import release_step
 from importer.jobs.kept import drop_kept, record_kept, release_kept, restore, unreleased, why_no_restore
 from importer.jobs.limits import most_rejects
 from importer.jobs.loading import (
-    claim_chunk,
-    expired_chunks,
+    Loaded,
+    Run,
+    claim_next_run,
+    claim_run,
+    give_back,
     record_cancelled,
     record_failed,
     record_loaded,
-    renew_chunk,
-    take_back,
+    renew_run,
     wants,
 )
 from importer.jobs.report import equation, report
@@ -66,16 +68,20 @@ from importer.jobs.staged import (
     staged_rows,
     wants_step,
 )
+from importer.jobs.taking_back import expired_runs, take_back
 
 __all__ = [
+    "Loaded",
+    "Run",
     "add_chunks",
     "advance",
     "cancel",
     "claim_arrange",
-    "claim_chunk",
     "claim_clean",
     "claim_finish",
+    "claim_next_run",
     "claim_restore",
+    "claim_run",
     "claim_scan",
     "claim_stage",
     "claim_verify",
@@ -84,9 +90,10 @@ __all__ = [
     "create",
     "drop_kept",
     "equation",
-    "expired_chunks",
+    "expired_runs",
     "fail",
     "finish_scan",
+    "give_back",
     "has_duty",
     "holder",
     "leftovers",
@@ -109,9 +116,9 @@ __all__ = [
     "record_written",
     "release_kept",
     "release_step",
-    "renew_chunk",
     "renew_copy",
     "renew_duty",
+    "renew_run",
     "renew_step",
     "reopen",
     "report",

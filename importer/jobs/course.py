@@ -1,13 +1,15 @@
 """What comes next in the life of a job, and how it ends."""
 
 from typing import Any
+from uuid import uuid4
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
 from django.utils import timezone
 
 from importer.engine.errors import Problem
+from importer.engine.options import MOST_PARALLELISM
 from importer.jobs.counted import COUNTS, Kind, merged
 from importer.jobs.guarded import (
     NO_STEP,
@@ -50,7 +52,7 @@ def advance(job_id: int) -> list[Step]:
                 # Types are read in the plain copy, which the scan makes.
                 return _scan_step(job) if job.awaits_copy else _queue_step(job, "stage", JobStep.STAGE_QUEUED)
             case Status.LOADING:
-                return [*_scan_step(job), *_chunk_steps(job), *_when_loaded(job)]
+                return [*_scan_step(job), *_load_steps(job), *_when_loaded(job)]
             case Status.PAUSED:
                 return _scan_step(job)
             case Status.FINISHING | Status.INDEXING | Status.VERIFYING:
@@ -85,9 +87,13 @@ def _scan_step(job: ImportJob) -> list[Step]:
     return [] if job.scan_finished else _queue_step(job, "scan", JobStep.SCAN_QUEUED)
 
 
+def _load_steps(job: ImportJob) -> list[Step]:
+    return [Step("load_run", pk) for pk in queue_chunks(job)]
+
+
 def _when_loaded(job: ImportJob) -> list[Step]:
     """All loaded: turn to the finishing step where there is one, else to the verification."""
-    if not job.scan_finished or job.chunks.exclude(status=Chunk.Status.LOADED).exists():
+    if not job.scan_finished or job.chunks.filter(status__in=Chunk.NOT_LOADED).exists():
         return []
     finishing = job.stages and not job.finished
     if finishing and (problem := _forbids_finishing(job)):
@@ -129,33 +135,40 @@ def _queue_step(job: ImportJob, task: str, step: ImportJob.Step) -> list[Step]:
     return [Step(task, job.pk)] if queued else []
 
 
-def _chunk_steps(job: ImportJob) -> list[Step]:
-    """Fill the window: at most `parallelism` chunks of the job, and the target's ceiling over all its jobs.
+def queue_chunks(job: ImportJob, most: int = MOST_PARALLELISM) -> list[int]:
+    """Queue a chunk, with which a run begins, for each session that there is room for; their ids, at most so many.
 
-    Of an ordered job only the first chunk that is not in may go, so that no row overtakes an earlier one.
+    There is room for the job's parallelism, and for the target's ceiling over all its jobs. Of an ordered job only the
+    first chunk that is not in may go, so that no row overtakes an earlier one.
     """
     if job.needs_copy and not job.plain_copy:
         return []
     flying = Chunk.objects.filter(status__in=Chunk.IN_FLIGHT)
     room = min(
-        job.parallelism - flying.filter(job=job).count(),
-        job.target.ceiling - flying.filter(job__target=job.target_id).count(),
+        most,
+        job.parallelism - _sessions(flying.filter(job=job)),
+        job.target.ceiling - _sessions(flying.filter(job__target=job.target_id)),
     )
     if room <= 0:
         return []
     due = Q(lease=None) | Q(lease__lte=timezone.now())
     candidates = job.chunks.order_by("number")
-    if job.plan.ordered:
-        first = candidates.exclude(status=Chunk.Status.LOADED).values_list("pk", flat=True)[:1]
+    if job.plan_json.get("ordered"):
+        first = candidates.filter(status__in=Chunk.NOT_LOADED).values_list("pk", flat=True)[:1]
         candidates, room = candidates.filter(pk__in=list(first)), 1
     ready = candidates.filter(due, status=Chunk.Status.PENDING).values_list("pk", flat=True)[:room]
     return [
-        Step("load_chunk", pk)
+        pk
         for pk in list(ready)
         if Chunk.objects.filter(pk=pk, status=Chunk.Status.PENDING).update(
-            status=Chunk.Status.QUEUED, lease=lease_end(), connection_id=None
+            status=Chunk.Status.QUEUED, run=uuid4(), lease=lease_end(), connection_id=None
         )
     ]
+
+
+def _sessions(flying: QuerySet[Chunk]) -> int:
+    """How many workers load these chunks, or are asked to."""
+    return int(flying.aggregate(runs=Count("run", distinct=True))["runs"])
 
 
 def _end_when_idle(job: ImportJob) -> list[Step]:

@@ -1,78 +1,167 @@
-"""One chunk: who may load it, and what became of it."""
+"""Runs of chunks: who may load them, and what became of each chunk."""
 
-from dataclasses import asdict
-from datetime import timedelta
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from importer.engine.errors import Problem
 from importer.engine.outcome import Outcome
-from importer.jobs.counted import Kind, merged
-from importer.jobs.course import enforce_limits, fail
-from importer.jobs.guarded import LONGEST_BACKOFF, Status, lease_end, touch
+from importer.engine.sizes import MIB
+from importer.jobs.counted import COUNTS, Kind, merged
+from importer.jobs.course import enforce_limits, fail, queue_chunks
+from importer.jobs.guarded import LONGEST_BACKOFF, JobStep, Status, lease_end, touch, update_each
 from importer.models import Chunk, ImportJob
 from importer.wake import Step
 
+# What a run is made of at most: about what loads in a second or two.
+RUN_BYTES = 32 * MIB
+RUN_CHUNKS = 500
+# Shares that are left to each session when a run is claimed, so that no run is the last one for long.
+SHARES_LEFT = 2
 
-def claim_chunk(chunk_id: int) -> Chunk | None:
-    """The chunk, for the one worker that may load it now; None for everybody else."""
+
+@dataclass(frozen=True)
+class Run:
+    """Chunks of a job, in the file's order, that one worker has claimed together; `key` is in each of them."""
+
+    key: UUID
+    job: ImportJob
+    chunks: list[Chunk]
+
+    def __str__(self) -> str:
+        numbers = f"{self.chunks[0].number} to {self.chunks[-1].number}"
+        return f"chunks {numbers} of import {self.job.pk}" if len(self.chunks) > 1 else str(self.chunks[0])
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A chunk that is committed on the target: what became of its rows, and when its load began and ended."""
+
+    chunk: Chunk
+    outcome: Outcome
+    began: datetime
+    ended: datetime
+
+
+def claim_run(chunk_id: int) -> Run | None:
+    """A run that begins with this chunk, for the one worker that may load it now; None for everybody else."""
+    key = uuid4()
     loading_jobs = ImportJob.objects.filter(status=Status.LOADING)
-    claimed = Chunk.objects.filter(pk=chunk_id, status=Chunk.Status.QUEUED, job__in=loading_jobs).update(
+    queued = Chunk.objects.filter(pk=chunk_id, status=Chunk.Status.QUEUED, job__in=loading_jobs)
+    with transaction.atomic():
+        if not _claim(queued, key):
+            return None
+        first = Chunk.objects.select_related("job__target", "job__source").get(pk=chunk_id)
+        _claim(Chunk.objects.filter(pk__in=_following(first), status=Chunk.Status.PENDING), key)
+        touch(first.job_id)
+    claimed = first.job.chunks.filter(status=Chunk.Status.LOADING, run=key).order_by("number")
+    return Run(key, first.job, list(claimed.defer("timings", "reject_reasons", "notices", "problem")))
+
+
+def claim_next_run(run: Run) -> Run | None:
+    """The run that comes after a finished one, for its worker; None if there is none, or if another job waits."""
+    others = Chunk.objects.filter(status=Chunk.Status.QUEUED).exclude(job=run.job)
+    if others.exists() or ImportJob.objects.filter(step=JobStep.FINISH_QUEUED).exists():
+        return None
+    with transaction.atomic():
+        job = ImportJob.objects.select_for_update().select_related("target").get(pk=run.job.pk)
+        queued = queue_chunks(job, most=1) if job.status == Status.LOADING else []
+    return claim_run(queued[0]) if queued else None
+
+
+def _claim(chunks: QuerySet[Chunk], key: UUID) -> int:
+    return chunks.update(
         status=Chunk.Status.LOADING,
+        run=key,
         attempt=F("attempt") + 1,
         lease=lease_end(),
         started_at=timezone.now(),
         connection_id=None,
     )
-    if not claimed:
-        return None
-    chunk = Chunk.objects.select_related("job__target", "job__source").get(pk=chunk_id)
-    touch(chunk.job_id)
-    return chunk
 
 
-def renew_chunk(chunk: Chunk, connection_id: int | None) -> bool:
+def _following(first: Chunk) -> list[int]:
+    """The chunks that go into one run with `first`; where the order matters, no gap lies between them."""
+    job = first.job
+    shares = SHARES_LEFT * job.parallelism
+    most = min(RUN_BYTES, max(0, job.data_bytes - job.committed_bytes) // shares)
+    due = Q(lease=None) | Q(lease__lte=timezone.now())
+    ordered = job.plan.ordered
+    pending = job.chunks.filter(due, status=Chunk.Status.PENDING, number__gt=first.number).order_by("number")
+    found: list[int] = []
+    size = first.length
+    for pk, number, length in pending.values_list("pk", "number", "length")[: RUN_CHUNKS - 1]:
+        size += length
+        if size > most or (ordered and number != first.number + len(found) + 1):
+            break
+        found.append(pk)
+    return found
+
+
+def renew_run(run: Run, connection_id: int | None) -> bool:
     """Renew the lease.
 
-    False: the load must end, because the chunk was given to another worker or the job is being cancelled.
+    False: the load must end, because the chunks were given to another worker or the job is being cancelled.
     """
     wanted = ImportJob.objects.exclude(status=Status.CANCELLING)
-    return bool(_mine(chunk).filter(job__in=wanted).update(lease=lease_end(), connection_id=connection_id))
+    return bool(_mine(run).filter(job__in=wanted).update(lease=lease_end(), connection_id=connection_id))
 
 
-def wants(chunk: Chunk) -> bool:
-    """Whether the load is still wanted from this attempt; changes nothing."""
-    return _mine(chunk).exclude(job__status=Status.CANCELLING).exists()
+def wants(run: Run) -> bool:
+    """Whether the load is still wanted from this worker; changes nothing."""
+    return _mine(run).exclude(job__status=Status.CANCELLING).exists()
 
 
-def record_loaded(chunk: Chunk, outcome: Outcome) -> None:
-    """The chunk is committed on the target: count, once, what became of its rows; too many rejects end the job."""
-    reasons = merged((asdict(each) for each in outcome.reasons), "rows")
-    notices = merged((asdict(each) for each in outcome.notices), "values")
-    counts = {f"{name}_rows": amount for name, amount in asdict(outcome.tally).items()}
+def record_loaded(run: Run, loaded: Sequence[Loaded]) -> bool:
+    """Count, once, what became of the rows of chunks that are committed; too many rejects end the job.
+
+    False: the run is to go no further, since the job pauses or ends.
+    """
     with transaction.atomic():
-        if not _mine(chunk).update(
-            status=Chunk.Status.LOADED,
-            finished_at=timezone.now(),
-            timings=outcome.timings,
-            lease=None,
-            reject_reasons=reasons,
-            notices=notices,
-            **counts,
-        ):
-            return
-        ImportJob.objects.filter(pk=chunk.job_id).update(
-            **{name: F(name) + amount for name, amount in counts.items()},
-            committed_bytes=F("committed_bytes") + chunk.length,
-            version=F("version") + 1,
-        )
-        if reasons or notices:
-            _add_kinds(chunk.job_id, reasons, notices)
-        if outcome.tally.rejected:
-            enforce_limits(chunk.job_id)
+        mine = _mine(run).filter(pk__in=[each.chunk.pk for each in loaded]).select_for_update()
+        held = set(mine.values_list("pk", flat=True))
+        counted = [each for each in loaded if each.chunk.pk in held]
+        if counted:
+            update_each(Chunk, {each.chunk.pk: _record(each) for each in counted}, run=run.key)
+            _add_up(run.job.pk, counted)
+        if any(each.outcome.tally.rejected for each in counted):
+            enforce_limits(run.job.pk)
+        return ImportJob.objects.filter(pk=run.job.pk, status=Status.LOADING).exists()
+
+
+def _record(loaded: Loaded) -> dict[str, Any]:
+    """What a chunk keeps of its load."""
+    outcome = loaded.outcome
+    return {
+        "status": Chunk.Status.LOADED,
+        "started_at": loaded.began,
+        "finished_at": loaded.ended,
+        "timings": outcome.timings,
+        "lease": None,
+        "reject_reasons": merged((asdict(each) for each in outcome.reasons), "rows"),
+        "notices": merged((asdict(each) for each in outcome.notices), "values"),
+        **{name: getattr(outcome.tally, name.removesuffix("_rows")) for name in COUNTS},
+    }
+
+
+def _add_up(job_id: int, counted: list[Loaded]) -> None:
+    sums = {name: sum(getattr(each.outcome.tally, name.removesuffix("_rows")) for each in counted) for name in COUNTS}
+    ImportJob.objects.filter(pk=job_id).update(
+        **{name: F(name) + amount for name, amount in sums.items()},
+        committed_bytes=F("committed_bytes") + sum(each.chunk.length for each in counted),
+        version=F("version") + 1,
+    )
+    reasons = [asdict(reason) for each in counted for reason in each.outcome.reasons]
+    notices = [asdict(notice) for each in counted for notice in each.outcome.notices]
+    if reasons or notices:
+        _add_kinds(job_id, reasons, notices)
 
 
 def _add_kinds(job_id: int, reasons: list[Kind], notices: list[Kind]) -> None:
@@ -83,63 +172,35 @@ def _add_kinds(job_id: int, reasons: list[Kind], notices: list[Kind]) -> None:
     job.save(update_fields=["reject_reasons", "notices"])
 
 
-def record_cancelled(chunk: Chunk) -> None:
-    """The load was ended because the job is being cancelled; nothing of the chunk was kept."""
-    _mine(chunk).update(status=Chunk.Status.PENDING, lease=None)
-    touch(chunk.job_id)
+def give_back(run: Run, untouched: list[Chunk]) -> None:
+    """The run ends before these chunks have begun: somebody else may load them, as if nobody had claimed them."""
+    if untouched:
+        _mine(run).filter(pk__in=[each.pk for each in untouched]).update(
+            status=Chunk.Status.PENDING, attempt=F("attempt") - 1, lease=None
+        )
+        touch(run.job.pk)
 
 
-def record_failed(chunk: Chunk, problem: Problem) -> list[Step]:
-    """The attempt failed: try it again a little later, or end the job."""
+def record_cancelled(run: Run, chunk: Chunk) -> None:
+    """The chunk's load was ended because the job is being cancelled; nothing of it was kept."""
+    _mine(run).filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
+    touch(run.job.pk)
+
+
+def record_failed(run: Run, chunk: Chunk, problem: Problem) -> list[Step]:
+    """The chunk's load failed: try it again a little later, or end the job."""
+    mine = _mine(run).filter(pk=chunk.pk)
     if problem.retryable and chunk.attempt < settings.MAX_ATTEMPTS:
         delay = min(LONGEST_BACKOFF, 2 ** (chunk.attempt - 1))
         again_at = timezone.now() + timedelta(seconds=delay)
-        _mine(chunk).update(status=Chunk.Status.PENDING, lease=again_at, problem=problem.as_json())
-        touch(chunk.job_id)
-        return [Step("advance", chunk.job_id, delay=delay)]
-    if _mine(chunk).update(
-        status=Chunk.Status.FAILED, lease=None, finished_at=timezone.now(), problem=problem.as_json()
-    ):
-        fail(chunk.job_id, problem)
+        mine.update(status=Chunk.Status.PENDING, lease=again_at, problem=problem.as_json())
+        touch(run.job.pk)
+        return [Step("advance", run.job.pk, delay=delay)]
+    if mine.update(status=Chunk.Status.FAILED, lease=None, finished_at=timezone.now(), problem=problem.as_json()):
+        fail(run.job.pk, problem)
     return []
 
 
-def _mine(chunk: Chunk) -> QuerySet[Chunk]:
-    """The chunk, as long as this attempt is the one that holds it."""
-    return Chunk.objects.filter(pk=chunk.pk, status=Chunk.Status.LOADING, attempt=chunk.attempt)
-
-
-def expired_chunks() -> list[Chunk]:
-    """Chunks whose worker has given no sign of life for a lease."""
-    late = Chunk.objects.filter(status__in=Chunk.IN_FLIGHT, lease__lte=timezone.now())
-    return list(late.select_related("job__target"))
-
-
-def take_back(chunk: Chunk) -> None:
-    """Give up the worker or the message that had the chunk: somebody else may load it, but not for ever."""
-    if chunk.status == Chunk.Status.QUEUED:
-        Chunk.objects.filter(pk=chunk.pk, status=chunk.status, lease=chunk.lease).update(
-            status=Chunk.Status.PENDING, lease=None
-        )
-        return
-    problem = Problem(
-        "The worker that loaded it died.",
-        where=str(chunk),
-        advice="It is tried again."
-        if chunk.deaths + 1 < settings.MAX_DEATHS
-        else "Look at the worker's log and memory.",
-    )
-    last = chunk.deaths + 1 >= settings.MAX_DEATHS
-    taken = (
-        _mine(chunk)
-        .filter(lease=chunk.lease)
-        .update(
-            status=Chunk.Status.FAILED if last else Chunk.Status.PENDING,
-            deaths=F("deaths") + 1,
-            lease=None,
-            problem=problem.as_json(),
-        )
-    )
-    touch(chunk.job_id)
-    if taken and last:
-        fail(chunk.job_id, problem)
+def _mine(run: Run) -> QuerySet[Chunk]:
+    """The run's chunks that its worker still holds: whoever claims one gives it another key."""
+    return Chunk.objects.filter(job=run.job, status=Chunk.Status.LOADING, run=run.key)

@@ -22,6 +22,7 @@ class Chunk(models.Model):
         FAILED = "failed"
 
     IN_FLIGHT = (Status.QUEUED, Status.LOADING)
+    NOT_LOADED = (Status.PENDING, Status.QUEUED, Status.LOADING, Status.FAILED)
 
     job = models.ForeignKey(ImportJob, models.CASCADE, related_name="chunks")
     number = models.PositiveIntegerField()
@@ -35,6 +36,8 @@ class Chunk(models.Model):
     suspect = models.BooleanField(default=False)
 
     status = models.CharField(max_length=8, choices=Status, default=Status.PENDING)
+    # In flight: which run it is in, that is which worker has claimed it, together with others (jobs/loading.py).
+    run = models.UUIDField(null=True, blank=True, editable=False)
     attempt = models.PositiveSmallIntegerField(default=0)
     # How many workers died over it: a chunk that kills its worker is not tried for ever.
     deaths = models.PositiveSmallIntegerField(default=0)

@@ -1,6 +1,7 @@
 """Jobs in every state, as importer.jobs would leave them."""
 
 from datetime import timedelta
+from uuid import uuid4
 
 from django.contrib.auth.models import User
 from django.utils import timezone
@@ -136,6 +137,7 @@ def _chunk(job, number, loaded, started, problem):
         chunk.status, chunk.attempt, chunk.problem = Chunk.Status.FAILED, 1, problem.as_json()
     elif number < loaded + job.parallelism and job.status == Status.LOADING:
         chunk.status, chunk.attempt, chunk.started_at = Chunk.Status.LOADING, 1, timezone.now()
+        chunk.run = uuid4()
     return chunk
 
 

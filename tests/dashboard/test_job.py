@@ -142,7 +142,7 @@ class TestPolling:
     def test_bytes_on_their_way_move_the_sent_bar_only(self, browser, counters):
         job = make_job(chunks=10, loaded=4)
         seen = seen_in(page(browser, job))
-        live.reporter(job.pk, 4)(123_456)
+        live.Sent(job.pk, "4").of_chunk(123_456)
         html = poll(browser, job, seen).content.decode()
         sent = re.search(r'class="progress sent" id="bar-3" value="(\d+)"', html)
         assert int(sent[1]) == 4 * LENGTH + 123_456

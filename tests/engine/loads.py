@@ -10,7 +10,7 @@ from pathlib import Path
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.load import Watch, Work, load_chunk, open_source
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.options import Options
 from importer.engine.outcome import Outcome, Tally
 from importer.engine.planner import make_plan
@@ -74,12 +74,14 @@ def works(
     *,
     dialect: Dialect = HEADERLESS,
     chunk_bytes: int = 2**20,
+    fillings: Sequence[Filling] = (),
 ) -> list[Work]:
     """The work of every chunk; rejects go into a folder beside the file."""
     fields = [ColumnMapping(each) if isinstance(each, str) else each for each in mapping]
     with connect(address) as connection:
         table = read_table(connection, address.database, "t")
-        plan = make_plan(path.stat().st_size, dialect, table, fields, options, read_server(connection, address))
+        server = read_server(connection, address)
+        plan = make_plan(path.stat().st_size, dialect, table, fields, options, server, fillings)
     folder = path.parent / "rejects"
     folder.mkdir(exist_ok=True)
     with open_source(path) as fd:

@@ -41,10 +41,10 @@ class TestParallelism:
     def test_of_a_remote_server_is_four(self):
         assert plan(on=server(local=False)).parallelism == 4
 
-    def test_of_a_file_of_one_chunk_is_one(self):
-        made = plan(10 * MIB)
+    def test_of_a_small_file_is_one(self):
+        made = plan(MIB // 2)
         assert made.parallelism == 1
-        assert "one chunk" in why(made, "1 in parallel")
+        assert "file is small" in why(made, "1 in parallel")
 
     def test_is_as_asked(self):
         made = plan(options=Options(parallelism=3))
@@ -66,19 +66,25 @@ class TestOrder:
 
 
 class TestChunks:
-    @pytest.mark.parametrize(("size", "least", "most"), [(100, 100, MIB), (60 * MIB, 4 * MIB, 17 * MIB)])
-    def test_of_a_small_file_are_few(self, size: int, least: int, most: int):
-        assert least <= plan(size).chunk_bytes <= most
+    @pytest.mark.parametrize("size", [100, MIB, 60 * MIB, 10**12])
+    def test_are_neither_so_small_that_they_cost_nor_so_large_that_one_is_waited_for(self, size: int):
+        assert MIB <= plan(size).chunk_bytes <= 8 * MIB
 
-    def test_of_a_large_file_stay_below_the_largest(self):
-        assert 16 * MIB < plan(10**12).chunk_bytes <= 33 * MIB
+    def test_are_enough_for_every_session(self):
+        made = plan(100 * MIB)
+        assert 100 * MIB / made.chunk_bytes >= 8 * made.parallelism
 
-    @pytest.mark.parametrize("size", [60 * MIB, 61 * MIB, 480 * MIB, 10**10])
-    def test_give_each_session_as_many_and_leave_no_crumb(self, size: int):
-        made = plan(size)
-        chunks = -(-size // made.chunk_bytes)
-        assert chunks % made.parallelism == 0
-        assert size - (chunks - 1) * made.chunk_bytes > made.chunk_bytes / 2
+    def test_the_first_is_small_so_that_its_rows_are_in_at_once(self):
+        assert plan().first_chunk_bytes <= 256 * 1024
+
+    def test_are_told_with_the_small_ones_at_the_beginning(self):
+        assert why(plan(100 * 1024), "One chunk of at most 1.0 MB")
+        assert why(plan(10 * MIB, options=Options(parallelism=1)), "About 10 chunks of at most 1.3 MB")
+
+    def test_have_as_many_rows_as_are_to_be_committed_together(self):
+        made = plan(options=Options(commit_rows=1))
+        assert made.chunk_rows == 1
+        assert why(made, "Chunks of at most 1 row and").startswith("as asked")
 
     def test_size_is_as_asked(self):
         assert plan(options=Options(chunk_bytes=77)).chunk_bytes == 77

@@ -12,7 +12,7 @@ from importer.engine.check.sessions import check_session
 from importer.engine.connection import ISOLATION, Address, connect, connect_loader, execute, fetch_all
 from importer.engine.errors import Problem, RowsRefused, TargetProblem
 from importer.engine.load import Watch, load_chunk
-from importer.engine.locking import begin
+from importer.engine.locking import lock
 from importer.engine.options import Options, check_options
 from importer.engine.plan import ImportPlan
 from importer.engine.server import read_server
@@ -185,7 +185,7 @@ class TestLockTable:
             ledger.create(other)
             execute(other, "SET SESSION lock_wait_timeout = 1")
             with connect_loader(alone.address, session=alone.plan.session) as connection:
-                begin(connection, alone.plan)
+                lock(connection, alone.plan)
                 execute(connection, "INSERT INTO t VALUES (5, 5)")
                 execute(connection, "COMMIT")
                 with pytest.raises(MySQLdb.OperationalError, match="Lock wait timeout"):

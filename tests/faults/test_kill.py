@@ -57,7 +57,7 @@ def test_every_message_comes_twice(disturbed: Disturbed):
 
     disturbed.in_the_middle()
     for pk in Chunk.objects.filter(job=disturbed.job).values_list("pk", flat=True):
-        app.send_task("importer.tasks.load_chunk", (pk,))
+        app.send_task("importer.tasks.load_run", (pk,))
     disturbed.ends_well()
 
 

@@ -1,12 +1,12 @@
 """The worker's steps, taken one by one in the test's own process: what a broker would hold, and what becomes of it."""
 
-from importer import arranging, finishing, jobs, work
+from importer import arranging, finishing, jobs, runs, work
 from importer.models import Chunk, ImportJob
 from importer.wake import Step
 
 TAKE = {
     "scan": work.scan_job,
-    "load_chunk": work.load,
+    "load_run": runs.load,
     "verify": work.verify_job,
     "arrange": arranging.arrange_job,
     "restore": arranging.restore_job,
@@ -28,7 +28,7 @@ def queued(job: ImportJob) -> list[Step]:
     }
     chunks = Chunk.objects.filter(job=job, status=Chunk.Status.QUEUED).values_list("pk", flat=True)
     step = ImportJob.objects.get(pk=job.pk).step
-    return [*([own[step]] if step in own else []), *(Step("load_chunk", pk) for pk in chunks)]
+    return [*([own[step]] if step in own else []), *(Step("load_run", pk) for pk in chunks)]
 
 
 def run(job: ImportJob) -> ImportJob:

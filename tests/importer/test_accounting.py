@@ -1,6 +1,7 @@
 """What became of each chunk is counted on its job: once, bounded, within the limits, and taken back with the chunk."""
 
 import pytest
+from django.utils import timezone
 
 from importer import jobs
 from importer.engine.errors import Problem, TooManyRejects
@@ -31,8 +32,13 @@ def record(job, number, *reasons, notices=(), skipped=0, already=False):
     chunk = job.chunks.get(number=number)
     rejected = sum(each.rows for each in reasons) - skipped
     tally = Tally(ROWS - rejected - skipped, 0, skipped, rejected)
-    jobs.record_loaded(chunk, Outcome(ROWS, already, {}, tally, tuple(reasons), tuple(notices)))
+    record_all(jobs.Run(chunk.run, job, [chunk]), Outcome(ROWS, already, {}, tally, tuple(reasons), tuple(notices)))
     return ImportJob.objects.select_related("source").get(pk=job.pk)
+
+
+def record_all(run, outcome):
+    now = timezone.now()
+    jobs.record_loaded(run, [jobs.Loaded(chunk, outcome, now, now) for chunk in run.chunks])
 
 
 def kind(reason, amount, name="rows", code="1", column="c"):
@@ -143,14 +149,13 @@ class TestOrder:
         first, second, *_ = job.chunks.all()
         assert [step.id for step in jobs.advance(job.pk)] == [first.pk]
         assert jobs.advance(job.pk) == []
-        claimed = jobs.claim_chunk(first.pk)
+        claimed = jobs.claim_run(first.pk)
         assert jobs.advance(job.pk) == []
-        jobs.record_failed(claimed, Problem("A deadlock.", retryable=True))
+        jobs.record_failed(claimed, claimed.chunks[0], Problem("A deadlock.", retryable=True))
         assert jobs.advance(job.pk) == []  # not the second either, until the first has its next turn
         job.chunks.filter(pk=first.pk).update(lease=None)
         assert [step.id for step in jobs.advance(job.pk)] == [first.pk]
-        record_claimed = jobs.claim_chunk(first.pk)
-        jobs.record_loaded(record_claimed, Outcome(ROWS, False, {}, Tally(ROWS)))
+        record_all(jobs.claim_run(first.pk), Outcome(ROWS, False, {}, Tally(ROWS)))
         assert [step.id for step in jobs.advance(job.pk)] == [second.pk]
 
     def test_more_in_parallel_is_refused_with_the_reason(self):

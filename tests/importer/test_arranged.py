@@ -80,7 +80,7 @@ def now(job: ImportJob) -> ImportJob:
 def test_keys_are_off_while_rows_come_and_back_at_the_end(target, file):
     before = structure(target)
     job = created(target, file)
-    until(job, "load_chunk")
+    until(job, "load_run")
     assert keys(target) == set()
     assert written_down(target) == [str(job.key)]
     ended = run(job)
@@ -90,7 +90,7 @@ def test_keys_are_off_while_rows_come_and_back_at_the_end(target, file):
     assert written_down(target) == []
 
 
-@pytest.mark.parametrize("moment", ["arrange", "load_chunk"])
+@pytest.mark.parametrize("moment", ["arrange", "load_run"])
 def test_a_cancel_puts_them_back_before_the_job_ends(target, file, moment):
     before = structure(target)
     job = created(target, file)
@@ -142,7 +142,7 @@ def test_rows_that_came_meanwhile_keep_the_keys_on(target, file):
     job = created(target, file)
     with connect(target.address) as connection:
         execute(connection, "INSERT INTO t VALUES (-1, 'somebody')")
-    until(job, "load_chunk")
+    until(job, "load_run")
     assert structure(target) == before
     assert "rows have come" in now(job).plan.reasons[-1].why
     assert run(job).status == Status.SUCCEEDED
@@ -155,7 +155,7 @@ def test_a_table_that_somebody_holds_keeps_its_keys(target, file, monkeypatch):
     with connect(target.address) as holder:
         execute(holder, "START TRANSACTION")
         fetch_all(holder, "SELECT * FROM t")
-        until(job, "load_chunk")
+        until(job, "load_run")
         assert "Lock wait timeout" in now(job).plan.reasons[-1].why
         execute(holder, "COMMIT")
     assert run(job).status == Status.SUCCEEDED
@@ -183,7 +183,7 @@ def test_what_cannot_be_put_back_now_is_tried_until_it_can(target, file, monkeyp
 
 def test_a_table_that_is_gone_keeps_no_job_from_ending(target, file):
     job = created(target, file)
-    until(job, "load_chunk")
+    until(job, "load_run")
     with connect(target.address) as connection:
         execute(connection, "DROP TABLE t")
     assert run(job).status == Status.FAILED

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs, sources
+from importer import jobs, runs, sources
 from importer.engine import ledger
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.errors import Problem
 from importer.engine.options import Options
+from importer.jobs import loading
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.preparation import prepare
 from tests.importer.steps import queued, run, take
@@ -53,6 +54,13 @@ def source(tmp_path: Path, db) -> SourceFile:
     path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(ROWS)))
     size = path.stat().st_size
     return SourceFile.objects.create(name="words.csv", path=str(path), size=size, received=size, status="ready")
+
+
+@pytest.fixture(autouse=True)
+def runs_of_one_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that there is a moment between two chunks."""
+    monkeypatch.setattr(loading, "RUN_CHUNKS", 1)
+    monkeypatch.setattr(runs, "TASK_SECONDS", 0)
 
 
 def created(target: Target, source: SourceFile) -> ImportJob:

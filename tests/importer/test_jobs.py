@@ -126,8 +126,8 @@ def test_chunk_that_kills_its_workers_is_given_up(target: Target, file: Path, se
     job = created(target, file, parallelism=1)
     take(jobs.advance(job.pk)[0])
     for _ in range(settings.MAX_DEATHS):
-        [step] = [step for step in jobs.advance(job.pk) if step.task == "load_chunk"]
-        assert jobs.claim_chunk(step.id)
+        [step] = [step for step in jobs.advance(job.pk) if step.task == "load_run"]
+        assert jobs.claim_run(step.id)
         work.sweep(lambda _job_id, _later: None)
     job = run(job)
     assert job.status == Status.FAILED

@@ -137,7 +137,7 @@ def test_bad_rows_leave_the_table_as_it_was(target, file, mode):
 
 
 @pytest.mark.parametrize("mode", ["atomic", "replace", "upsert"])
-@pytest.mark.parametrize("at", ["scan", "load_chunk", "finish"])
+@pytest.mark.parametrize("at", ["scan", "load_run", "finish"])
 def test_cancel_leaves_the_table_as_it_was_and_retry_begins_anew(target, file, mode, at):
     job = created(target, file, mode)
     until(job, at)
@@ -232,7 +232,7 @@ def test_two_jobs_on_one_table_come_one_after_the_other(target, file):
 
 def test_pause_before_the_finishing_step_holds_it_back(target, file):
     job = created(target, file, "atomic")
-    until(job, "load_chunk")
+    until(job, "load_run")
     jobs.pause(job.pk)
     run(job)
     assert rows(target) == [(2,)]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs, rejects, sources, work
+from importer import jobs, rejects, runs, sources
 from importer.engine import ledger
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.load import Watch, load_chunk
@@ -184,23 +184,23 @@ def test_the_last_row_in_the_file_replaces_the_others(target: Target, file: Path
 class TestKilled:
     """What a worker leaves behind that dies at the worst moment; the stack's own kills are in tests/faults."""
 
-    def first_chunk(self, job: ImportJob) -> Chunk:
+    def first_run(self, job: ImportJob) -> jobs.Run:
         """Claimed, as by a worker."""
         take(jobs.advance(job.pk)[0])
-        step = next(step for step in [*jobs.advance(job.pk), *queued(job)] if step.task == "load_chunk")
-        chunk = jobs.claim_chunk(step.id)
-        assert chunk
-        return chunk
+        step = next(step for step in [*jobs.advance(job.pk), *queued(job)] if step.task == "load_run")
+        run = jobs.claim_run(step.id)
+        assert run
+        return run
 
     def give_back(self, chunk: Chunk) -> None:
         Chunk.objects.filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
 
     def test_after_the_commit_and_before_it_is_recorded(self, target: Target, file: Path):
         job = created(target, file, chunk_bytes=2**20)
-        chunk = self.first_chunk(job)
-        load_chunk(work._work(chunk), Watch())
+        run_of_one = self.first_run(job)
+        load_chunk(runs._work(run_of_one), Watch())
         assert len(keys(target)) == ROWS - len(BAD)
-        self.give_back(chunk)
+        self.give_back(run_of_one.chunks[0])
         job = run(job)
         assert (job.status, job.rejected_rows, job.loaded_rows) == (Status.SUCCEEDED, len(BAD), ROWS - len(BAD))
         assert sum(kind["rows"] for kind in job.reject_reasons) == len(BAD)
@@ -209,13 +209,13 @@ class TestKilled:
     def test_between_the_parts_and_the_commit(self, target: Target, file: Path):
         """The table was mended meanwhile, so that the next attempt leaves out less: the old parts must not stay."""
         job = created(target, file, chunk_bytes=2**20)
-        chunk = self.first_chunk(job)
-        load_chunk(work._work(chunk), Watch())
+        run_of_one = self.first_run(job)
+        load_chunk(runs._work(run_of_one), Watch())
         # As if it had not been committed: the server has taken all back, only the parts are there.
         on(target, "DELETE FROM t")
         on(target, f"DELETE FROM {ledger.TABLE}")
-        self.give_back(chunk)
-        Chunk.objects.filter(pk=chunk.pk).update(attempt=0)
+        self.give_back(run_of_one.chunks[0])
+        Chunk.objects.filter(pk=run_of_one.chunks[0].pk).update(attempt=0)
         on(target, "ALTER TABLE t MODIFY word VARCHAR(60)")
         jobs.cancel(job.pk)
         jobs.advance(job.pk)

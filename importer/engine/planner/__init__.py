@@ -16,7 +16,7 @@ from importer.engine.mapping import ColumnMapping, Filling, check_mapping
 from importer.engine.options import Options, check_options
 from importer.engine.plan import ImportPlan
 from importer.engine.planner.case import Case
-from importer.engine.planner.chunks import chunk_bytes, chunks_reason, parallelism, parallelism_reason
+from importer.engine.planner.chunks import FIRST_CHUNK, chunk_bytes, chunks_reason, parallelism, parallelism_reason
 from importer.engine.planner.holding import holding_reasons
 from importer.engine.planner.index_policy import arrangement, index_reasons
 from importer.engine.planner.keeping import keeping_reasons
@@ -94,6 +94,8 @@ def make_plan(
         table=case.loaded_into.name,
         **statements(case, method),
         chunk_bytes=most_bytes,
+        chunk_rows=options.commit_rows,
+        first_chunk_bytes=FIRST_CHUNK,
         parallelism=at_once,
         table_digest="" if staged else table.digest,
         fields=tuple(each.column for each in mapping),

@@ -6,13 +6,13 @@ from importer.engine.planner import network
 from importer.engine.planner.case import Case
 from importer.engine.sizes import MIB
 
-# A chunk costs about 15 ms of processor time besides its load: a sixth of what 2 MB take.
-SMALLEST_CHUNK = 16 * MIB
-LARGEST_CHUNK = 32 * MIB
+# A chunk costs a millisecond besides its load, some 50 ms of loading a MB (facts.md, Speed).
+SMALLEST_CHUNK = 1 * MIB
+LARGEST_CHUNK = 8 * MIB
+# The first ones are smaller, so that the first row is in at once and every session has something to do.
+FIRST_CHUNK = 256 * 1024
 # Each session gets at least this many chunks, so that a slow one at the end does not leave the others idle.
-CHUNKS_PER_SESSION = 4
-# Chunks end with a record, before their full size: without this the file's last one would be a crumb.
-SLACK = 16 * 1024
+CHUNKS_PER_SESSION = 8
 
 
 def parallelism(case: Case) -> int:
@@ -29,15 +29,11 @@ def _best_parallelism(case: Case) -> int:
 
 
 def chunk_bytes(case: Case, parallelism: int) -> int:
-    """The most bytes of a chunk: equal shares of the data, as many for each session, so that all end together."""
+    """The most bytes of a chunk: small shares of the data, so that all sessions end together."""
     if case.options.chunk_bytes:
         return case.options.chunk_bytes
-    data_bytes = case.data_bytes
-    about = network.largest_chunk(case, parallelism) or _within(
-        data_bytes // (parallelism * CHUNKS_PER_SESSION), SMALLEST_CHUNK, LARGEST_CHUNK
-    )
-    count = _rounded_up(data_bytes, about * parallelism) * parallelism if data_bytes > about else 1
-    return _rounded_up(data_bytes, count) + SLACK
+    share = case.data_bytes // (parallelism * CHUNKS_PER_SESSION)
+    return network.largest_chunk(case, parallelism) or _within(share, SMALLEST_CHUNK, LARGEST_CHUNK)
 
 
 def parallelism_reason(case: Case, parallelism: int) -> Reason:
@@ -53,7 +49,7 @@ def parallelism_reason(case: Case, parallelism: int) -> Reason:
     if options.parallelism:
         why = "as asked"
     elif parallelism == 1:
-        why = "the file is one chunk" if server.cores > 1 else "this machine has one processor"
+        why = "the file is small" if server.cores > 1 else "this machine has one processor"
     elif server.local:
         why = f"the server shares this machine's {server.cores} processors"
     else:
@@ -63,19 +59,31 @@ def parallelism_reason(case: Case, parallelism: int) -> Reason:
 
 def chunks_reason(case: Case, chunk_bytes: int) -> Reason:
     """How many chunks there will be, and why of that size."""
-    count = max(1, _rounded_up(case.data_bytes, chunk_bytes))
-    why = _why_of_that_size(case)
-    chunks = "One chunk" if count == 1 else f"About {count:,} chunks"
+    options = case.options
     size = f"{chunk_bytes / 1e6:.1f} MB" if chunk_bytes >= 100_000 else f"{chunk_bytes / 1e3:.1f} kB"
-    return Reason(f"{chunks} of at most {size}", f"{why}; each is one transaction", option="chunk_bytes")
+    why = f"{_why_of_that_size(case)}; each is one transaction"
+    if options.commit_rows:
+        rows = "1 row" if options.commit_rows == 1 else f"{options.commit_rows:,} rows"
+        return Reason(f"Chunks of at most {rows} and {size}", why, option="commit_rows")
+    count = _count(case.data_bytes, chunk_bytes)
+    chunks = "One chunk" if count == 1 else f"About {count:,} chunks"
+    return Reason(f"{chunks} of at most {size}", why, option="chunk_bytes")
 
 
 def _why_of_that_size(case: Case) -> str:
-    if case.options.chunk_bytes:
+    if case.options.chunk_bytes or case.options.commit_rows:
         return "as asked"
     if network.largest_chunk(case, 1):
         return "small enough for the line, large enough for its round trips"
     return "small enough to share out and to repeat, large enough to be cheap"
+
+
+def _count(data_bytes: int, chunk_bytes: int) -> int:
+    """How many chunks the scan cuts: the first ones are small, and each may be twice as large as the one before."""
+    count, size = 0, FIRST_CHUNK
+    while data_bytes > 0 and size < chunk_bytes:
+        data_bytes, count, size = data_bytes - size, count + 1, size * 2
+    return max(1, count + _rounded_up(max(0, data_bytes), chunk_bytes))
 
 
 def _rounded_up(value: int, divisor: int) -> int:

@@ -1,0 +1,94 @@
+"""Chunks one after another on one connection, on real servers: each stands or falls by itself."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from importer.engine import ledger, load
+from importer.engine.connection import Address, connect, execute
+from importer.engine.errors import RowsRefused, TargetProblem
+from importer.engine.load import Loader, Work
+from importer.engine.mapping import Filling
+from importer.engine.options import Options
+from tests.engine.loads import rows_of, run_sql, works
+
+CHUNKS = 5
+
+
+@pytest.fixture
+def five(database: Address, tmp_path: Path) -> list[Work]:
+    """Five chunks of two rows each."""
+    run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(9))")
+    path = tmp_path / "five.csv"
+    path.write_text("".join(f"{n},word {n}\n" for n in range(2 * CHUNKS)))
+    found = works(database, path, ["n", "word"], Options(), chunk_bytes=18)
+    assert len(found) == CHUNKS
+    return found
+
+
+def loader_of(work: Work) -> Loader:
+    return Loader(work.path, work.address, work.plan.session)
+
+
+def test_they_load_on_one_connection_and_each_has_its_ledger_row(five: list[Work]):
+    with loader_of(five[0]) as loader:
+        first = loader.connect()
+        assert [loader.load(work).tally.loaded for work in five] == [2] * CHUNKS
+        assert loader.connect() == first
+    assert rows_of(five[0].address, "SELECT COUNT(*), SUM(n) FROM t") == [(10, 45)]
+    with connect(five[0].address) as connection:
+        assert ledger.rows_by_chunk(connection, five[0].job) == dict.fromkeys(range(CHUNKS), 2)
+
+
+def test_one_that_fails_takes_nothing_of_the_others_with_it(five: list[Work]):
+    run_sql(five[0].address, "INSERT INTO t VALUES (5, 'here')")
+    with loader_of(five[0]) as loader:
+        first = loader.connect()
+        loader.load(five[0])
+        loader.load(five[1])
+        with pytest.raises(RowsRefused, match="Duplicate entry '5'"):
+            loader.load(five[2])
+        assert loader.load(five[3]).tally.loaded == 2
+        assert loader.connect() != first
+    assert rows_of(five[0].address, "SELECT n FROM t ORDER BY n") == [(n,) for n in (0, 1, 2, 3, 5, 6, 7)]
+
+
+def test_one_that_is_in_already_does_not_stop_those_after_it(five: list[Work]):
+    with loader_of(five[0]) as loader:
+        loader.load(five[0])
+        assert [loader.load(replace(work, attempt=2)).already for work in five[:2]] == [True, False]
+    assert rows_of(five[0].address, "SELECT COUNT(*) FROM t") == [(4,)]
+
+
+@pytest.mark.parametrize("change", ["ALTER TABLE t ADD more INT", f"DELETE FROM {ledger.TABLE}"])
+def test_what_changes_on_the_target_meanwhile_is_seen(five: list[Work], change: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(load, "LOOK_AGAIN", 0)
+    with loader_of(five[0]) as loader:
+        loader.load(five[0])
+        with connect(five[0].address) as other:
+            execute(other, change)
+        with pytest.raises(TargetProblem, match=r"as it was planned|forgotten this import"):
+            loader.load(five[1])
+    assert rows_of(five[0].address, "SELECT COUNT(*) FROM t") == [(2,)]
+
+
+def test_each_locks_the_table_for_itself(five: list[Work], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(load, "LOOK_AGAIN", 0)
+    alone = [replace(work, plan=replace(work.plan, lock_table=True)) for work in five]
+    with loader_of(alone[0]) as loader:
+        assert [loader.load(work).tally.loaded for work in alone] == [2] * CHUNKS
+
+
+def test_the_files_name_is_told_to_every_connection(database: Address, tmp_path: Path):
+    run_sql(database, "CREATE TABLE t (n INT, file VARCHAR(20))")
+    path = tmp_path / "five.csv"
+    path.write_text("1\n2\n3\n")
+    of_file = (Filling("file", "file"),)
+    named = [replace(work, file_name="a.csv") for work in works(database, path, ["n"], chunk_bytes=2, fillings=of_file)]
+    with loader_of(named[0]) as loader:
+        loader.load(named[0])
+        loader.load(named[1])
+        loader.close()
+        loader.load(named[2])
+    assert rows_of(database) == [(1, "a.csv"), (2, "a.csv"), (3, "a.csv")]
