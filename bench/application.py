@@ -1,6 +1,7 @@
 """Millrace itself, as `make run` runs it: set up in a folder of the benchmark's own, with its processes."""
 
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,16 +10,22 @@ from bench.servers import Server
 from scripts.servers import free_port
 
 
-def set_up(folder: Path) -> None:
-    """Set the application up with its state below `folder`: no import of the benchmark shows up in anybody's list."""
+def set_up(folder: Path) -> Path:
+    """Set the application up with its state in a new folder below `folder`, and give that.
+
+    So no import of the benchmark shows up in anybody's list, and none of an earlier run tells the planner anything.
+    """
     import django
 
-    os.environ["VAR_DIR"] = str(folder.resolve() / "millrace")
+    folder.mkdir(parents=True, exist_ok=True)
+    state = Path(tempfile.mkdtemp(prefix="millrace-", dir=folder.resolve()))
+    os.environ["VAR_DIR"] = str(state)
     os.environ["PORT"] = str(free_port())
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     # Its log goes where the figures do not.
     os.environ.setdefault("LOG_LEVEL", "WARNING")
     django.setup()
+    return state
 
 
 @contextmanager

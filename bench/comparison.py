@@ -1,6 +1,7 @@
 """One comparison: servers, Millrace's processes and results for as long as it takes, and the report at the end."""
 
 import argparse
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -57,7 +58,7 @@ def comparison(
 
     `baseline`: the workload, the way, or both, that ratios are beside; else they are beside raw LOAD DATA.
     """
-    application.set_up(arguments.folder)
+    state = application.set_up(arguments.folder)
     results = new_results(kind, rounds=arguments.rounds, warm_up=arguments.warm_up, baseline=baseline or {})
     options = settings.server_options(arguments)
     with ExitStack() as stack:
@@ -65,3 +66,5 @@ def comparison(
         for server in servers:
             results.add_server(server)
         yield Comparison(arguments, servers, results, stack.enter_context(application.serving()))
+    # Not after an error: its logs are there.
+    shutil.rmtree(state)

@@ -68,7 +68,7 @@ class Millrace(Way):
             first_row=first_row.seconds(),
             cpu=processor_seconds(family_now) - cpu_before,
             peaks=_peaks(family_now),
-            keys=AFTER if any(_puts_keys_on(job.plan_json) for job in jobs) else BEFORE,
+            keys=AFTER if any(job.plan.arrangement for job in jobs) else BEFORE,
             parts=_parts(jobs),
         )
 
@@ -126,10 +126,6 @@ def _ended(pk: int) -> Any:
     job = ImportJob.objects.get(pk=pk)
     assert job.balanced, job.problem
     return job
-
-
-def _puts_keys_on(plan: dict[str, Any]) -> bool:
-    return plan.get("indexes") == "defer"
 
 
 def _parts(jobs: Sequence[Any]) -> dict[str, float]:
