@@ -6,6 +6,7 @@
 #     database  a MariaDB server for the demo and the tests (the programs only: no service is started)
 #     browser   Chromium, for the browser tests
 #     client    the database client library alone: what a ready environment needs to run
+#     link      ip and tc, for the benchmark over a slow link
 #
 # REQUIREMENTS  the locked requirements to install (requirements-dev.txt)
 # VENV          where the virtual environment lies (.venv)
@@ -65,6 +66,11 @@ look_for_browser() {
   missing "Chromium (browser tests)" chromium chromium chromium
 }
 
+look_for_link() {
+  if have tc && have ip; then return; fi
+  missing "ip and tc (the slow link of the benchmark)" iproute2 iproute-tc -
+}
+
 look_for_client() {
   # Not grep -q: it would end ldconfig early, which pipefail takes for a failure.
   ldconfig -p 2>/dev/null | grep 'libmariadb\.so\|libmysqlclient\.so' >/dev/null ||
@@ -107,7 +113,7 @@ make_environment() {
   cp "$requirements" "$venv/installed-$requirements"
 }
 
-[ $# -gt 0 ] || { sed -n '2,12p' "$0"; exit 2; }
+[ $# -gt 0 ] || { sed -n '2,13p' "$0"; exit 2; }
 app=
 for need in "$@"; do
   case $need in
@@ -115,6 +121,7 @@ for need in "$@"; do
     database) look_for_database ;;
     browser) look_for_browser ;;
     client) look_for_client ;;
+    link) look_for_link ;;
     *) echo "scripts/setup.sh: unknown need '$need'" >&2; exit 2 ;;
   esac
 done

@@ -1,0 +1,119 @@
+"""Figures from runs: what counts, what is compared with what, and how it reads in the report."""
+
+import json
+
+import pytest
+
+from bench.compare import Runs, Spread
+from bench.report import write_report
+from bench.results import SCHEMA, Results, read_results
+from bench.ways.millrace import options_of
+from importer.engine.options import Options
+
+
+def run(way: str, number: int, seconds: float, *, rows: int = 1000, keys: str = "before", **more) -> dict:
+    raw = way.startswith(("single", "split", "after"))
+    cost = dict.fromkeys(("cpu", "server_cpu", "server_written", "server_data_written", "server_log_written"), 1)
+    known = {
+        "server": "a",
+        "workload": "indexed",
+        "way": way,
+        "round": number,
+        "place": 0,
+        "rows": rows,
+        "sample": False,
+    }
+    return {
+        **known, "raw": raw, "keys": keys, "seconds": seconds, "first_row": 0.5, "peaks": {"client": 20},
+        "parts": {}, "server_dirty": 0, **cost, **more,
+    }  # fmt: skip
+
+
+def results(*runs: dict, baseline: dict[str, str] | None = None) -> Results:
+    made = {
+        "at": "2026-01-31T12:00:00Z",
+        "commit": "c" * 40,
+        "command": "-m bench",
+        "seed": 1,
+        "rounds": 2,
+        "warm_up": 1,
+    }
+    machine = {"processors": 2, "model": "m", "memory_mb": 1, "kernel": "6", "python": "3", "mysqlclient": "2"}
+    found = Results("checks" if baseline else "ways", {**made, "baseline": baseline or {}, "notes": []}, machine)
+    found.servers["a"] = {"variables": {"version": "11", "innodb_flush_log_at_trx_commit": "1"}}
+    found.workloads["indexed"] = {"title": "Strings", "rows": 1000, "bytes": 10_000}
+    found.runs = list(runs)
+    return found
+
+
+def lines(found: Results) -> dict:
+    return {line.way: line for line in Runs(found).lines("a", "indexed")}
+
+
+def test_ratios_are_taken_round_by_round_and_warm_ups_do_not_count():
+    found = lines(
+        results(
+            run("single", 0, 100), run("millrace", 0, 1),
+            run("single", 1, 4), run("millrace", 1, 2),
+            run("single", 2, 10), run("millrace", 2, 4),
+        )
+    )  # fmt: skip
+    assert found["millrace"].to_single == Spread(2.25, 2.0, 2.5)
+    assert found["millrace"].rounds == 2
+    assert found["single"].to_single is None
+
+
+def test_the_best_raw_way_is_one_that_puts_keys_on_at_the_same_time():
+    found = lines(
+        results(
+            run("single", 1, 8), run("split-2", 1, 6), run("after-2", 1, 3, keys="after"),
+            run("millrace", 1, 2, keys="after"), run("copy", 1, 12),
+        )
+    )  # fmt: skip
+    ours = found["millrace"]
+    assert (ours.best, ours.to_best, ours.to_best_before) == ("after-2", Spread.of([1.5]), Spread.of([3]))
+    assert found["copy"].best == "split-2"
+    assert found["copy"].to_best == Spread.of([0.5])
+
+
+def test_a_sample_compares_by_its_rate():
+    found = lines(results(run("single", 1, 2), run("insert-1", 1, 2, rows=50, sample=True)))
+    assert found["insert-1"].to_single == Spread.of([0.05])
+
+
+def test_files_of_one_kind_are_joined_as_more_rounds(tmp_path):
+    first = results(run("single", 0, 9), run("single", 1, 4), run("millrace", 1, 2))
+    second = results(run("single", 1, 6), run("millrace", 1, 2))
+    paths = [tmp_path / "a.json", tmp_path / "b.json"]
+    for path, each in zip(paths, (first, second), strict=True):
+        path.write_text(json.dumps(vars(each)))
+    joined = lines(read_results(paths))
+    assert joined["millrace"].to_single == Spread(2.5, 2.0, 3.0)
+    paths[0].write_text(json.dumps({**vars(first), "kind": "checks"}))
+    with pytest.raises(AssertionError, match="not of one kind"):
+        read_results(paths)
+
+
+def test_the_report_says_how_safe_the_end_of_a_load_is(tmp_path):
+    found = results(run("millrace", 1, 2), run("millrace:checks=false", 1, 1), baseline={"way": "millrace"})
+    text = write_report([found.write(tmp_path)]).read_text()
+    assert found.schema == SCHEMA
+    assert "safe from a crash" in text
+    assert "| millrace:checks=false | before | 1.00 | 1,000 | 2.00 |" in text
+    found.servers["a"]["variables"]["innodb_flush_log_at_trx_commit"] = "2"
+    assert "may be lost in a crash" in write_report([found.write(tmp_path)]).read_text()
+
+
+def test_options_of_an_import_are_read_from_words():
+    words = {
+        "chunk_bytes": "4M",
+        "parallelism": "3",
+        "checks": "false",
+        "verify": "full",
+        "session.sort_buffer_size": "1",
+    }
+    read = options_of(words)
+    wanted = Options(chunk_bytes=2**22, parallelism=3, checks=False, verify="full", session={"sort_buffer_size": "1"})
+    assert read == wanted
+    with pytest.raises(AssertionError, match="no option nothing"):
+        options_of({"nothing": "1"})

@@ -1,0 +1,50 @@
+"""The relay of the benchmark over a slow link: when bytes arrive, and that they are the same ones."""
+
+import asyncio
+import hashlib
+
+import pytest
+
+from bench.relay import BLOCK, MOST_BLOCKS, Line, relaying
+from bench.slow_link import _without_servers
+
+
+def test_bytes_arrive_behind_those_sent_before_at_the_lines_rate():
+    line = Line(delay=0.005, rate=1000)
+    assert line.arrives(100, now=1.0) == pytest.approx(1.105)
+    assert line.arrives(100, now=1.0) == pytest.approx(1.205)
+    assert line.arrives(100, now=9.0) == pytest.approx(9.105)
+    assert Line(delay=0, rate=0).arrives(10**9, now=1.0) == 1.0
+
+
+def test_what_comes_out_is_what_went_in_both_ways_and_to_its_end():
+    # More than may be under way at once.
+    sent = [bytes([number]) * (BLOCK * MOST_BLOCKS * 3 + number) for number in range(3)]
+
+    async def answer(reader, writer):
+        received = await reader.read(-1)
+        writer.write(hashlib.sha256(received).digest() + received)
+        await writer.drain()
+        writer.close()
+
+    async def ask(port: int, data: bytes) -> bytes:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(data)
+        writer.write_eof()
+        return await reader.read(-1)
+
+    async def all_at_once() -> list[bytes]:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        there, back = Line(0.001, 1e9), Line(0.001, 1e9)
+        relay = relaying("127.0.0.1", server.sockets[0].getsockname()[1], there, back)
+        between = await asyncio.start_server(relay, "127.0.0.1", 0)
+        port = between.sockets[0].getsockname()[1]
+        async with server, between:
+            return await asyncio.gather(*(ask(port, data) for data in sent))
+
+    assert asyncio.run(all_at_once()) == [hashlib.sha256(data).digest() + data for data in sent]
+
+
+def test_the_command_behind_the_link_names_no_server_of_the_one_before_it():
+    words = ["--rows=5", "--server", "a=mysql://root@h:1/", "--rounds", "2", "--server=mysql://root@h:2/"]
+    assert _without_servers(words) == ["--rows=5", "--rounds", "2"]
