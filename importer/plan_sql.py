@@ -11,7 +11,7 @@ def plan_sql(plan: ImportPlan) -> Iterator[tuple[str, str]]:
         yield "Before the first chunk, the staging table is made", _written(*plan.staged.make)
     yield "Each chunk, in a transaction of its own", _written(plan.statement)
     if plan.staged:
-        yield "After the last chunk", _written(plan.staged.finish)
+        yield "After the last chunk", _written(*plan.staged.settle, plan.staged.finish)
 
 
 def _written(*statements: str) -> str:

@@ -5,7 +5,7 @@ holds: which tables are there tells whether it has been done, whoever asks and h
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import MySQLdb
 
@@ -14,6 +14,7 @@ from importer.engine.connection import Address, Connection, LoaderConnection, co
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.kept import RENAME_WAIT
 from importer.engine.load import Watch
+from importer.engine.no_rollback import have_alone
 from importer.engine.outcome import Tally
 from importer.engine.plan import ImportPlan
 from importer.engine.sql import quote_name
@@ -24,6 +25,9 @@ from importer.engine.warnings import DUPLICATE
 
 # A merge may be silent for as long as it takes; the heart of the step ends it when it is to end.
 READ_TIMEOUT = 12 * 3600  # seconds
+
+# ER_SPECIFIC_ACCESS_DENIED_ERROR
+NO_RIGHT_TO_FLUSH = 1227
 
 _INFO = re.compile(r"Records: (\d+)\s+Duplicates: (\d+)\s+Warnings: (\d+)")
 
@@ -169,7 +173,8 @@ def _is_swapped(connection: Connection, job: str, plan: ImportPlan) -> bool:
         return there >= {staged.old, staged.table} and stage not in there
     if stage in there or staged.table not in there or not plan.table_digest:
         return False
-    return read_digest(connection, plan.schema, staged.table) == plan.table_digest
+    table = read_table(connection, plan.schema, staged.table)
+    return replace(table, engine=staged.engine or table.engine).digest == plan.table_digest
 
 
 def _complete_half(connection: LoaderConnection, work: Finish) -> bool:
@@ -197,12 +202,26 @@ def _rename(connection: LoaderConnection, work: Finish) -> None:
             f"There is a table {plan.schema}.{staged.table} now; there was none when the import was planned.",
             advice="Choose another name, or mode replace.",
         )
+    _settle(connection, work)
     _check_rows(staging.count(connection, plan.schema, stage), work)
     number = next_number(connection, plan.schema, staged.table) if staged.mode == "replace" else None
     if number and any(column.auto_increment for column in table.columns):
         # The server takes the greater of this and what the rows need (manual, ALTER TABLE, AUTO_INCREMENT).
         execute(connection, f"ALTER TABLE {_name(plan, stage)} AUTO_INCREMENT = {number}")
     execute(connection, staged.finish)
+
+
+def _settle(connection: LoaderConnection, work: Finish) -> None:
+    """Make the staging table what it is to be. It is counted afterwards, whatever it has gone through."""
+    if not work.plan.rolls_back:
+        have_alone(connection, work.job)
+    for statement in work.staged.settle:
+        try:
+            execute(connection, statement)
+        except MySQLdb.OperationalError as error:
+            # RENAME closes the table as well; FLUSH does it a little earlier, for who has the right.
+            if not (statement.startswith("FLUSH") and error.args[0] == NO_RIGHT_TO_FLUSH):
+                raise
 
 
 def _check_rows(counted: int, work: Finish) -> None:

@@ -57,7 +57,7 @@ class Isolation:
 
     `enough` is told of what has been found whenever rows are, and raises if there are too many. `expects_faults`: it
     does not raise at the first. `expected_notes` is how many Notes about values the server should have for the whole
-    chunk, as far as is known.
+    chunk, as far as is known. `rolls_back`: the table can; else there is one attempt only.
     """
 
     def __init__(
@@ -69,20 +69,38 @@ class Isolation:
         *,
         expects_faults: bool = False,
         expected_notes: int = 0,
+        rolls_back: bool = True,
     ) -> None:
         self.findings = Findings()
         self._sender, self._statements, self._tolerance = sender, statements, tolerance
         self._enough, self._expects_faults, self._expected_notes = enough, expects_faults, expected_notes
+        self._rolls_back = rolls_back
         self._connection = sender.connection
         # Whoever skips duplicates expects some, and wants to know which.
         self._traced = tolerance.skips
 
     def run(self) -> Findings:
         """Load all rows that go in. Raises what `enough` raises, SourceChanged, or the server's own errors."""
-        if self._expects_faults or self._traced or not self._whole():
+        if not self._rolls_back:
+            self._once()
+        elif self._expects_faults or self._traced or not self._whole():
             self._pieces()
             self._sender.check_source()
         return self.findings
+
+    def _once(self) -> None:
+        """Load the chunk into a table that cannot roll back: what does not stand ends the import."""
+        count = self._sender.row_count
+        answer = self._answer(self._statements.plain, 0, count, whole=True)
+        if answer.stands:
+            self._keep(answer, 0, count)
+            return
+        self._refuse(answer.refused, 0, count)
+        said = f" It says: {answer.first.reason}" if answer.first else ""
+        raise TargetProblem(
+            f"The server would change or skip rows, and does not say which.{said}",
+            advice="Load the file with load_as innodb, which finds the rows, or look for them yourself.",
+        )
 
     def _whole(self) -> bool:
         """Load the chunk as a whole; False if that does not stand, with nothing of it loaded."""

@@ -157,6 +157,12 @@ def require_memory(connection: Connection, job: str, where: str) -> None:
     )
 
 
+def rows_in(connection: Connection, job: str) -> int:
+    """How many rows of a job's chunks the ledger holds, without its finishing step."""
+    sql = f"SELECT COALESCE(SUM(row_count), 0) FROM {TABLE} WHERE job = %s AND chunk <> %s"
+    return int(fetch_all(connection, sql, (job, FINISH))[0][0])
+
+
 def rows_by_chunk(connection: Connection, job: str) -> dict[int, int]:
     """The rows of each chunk that the ledger holds for a job, by chunk number; without its finishing step."""
     found = fetch_all(connection, f"SELECT chunk, row_count FROM {TABLE} WHERE job = %s AND chunk <> %s", (job, FINISH))

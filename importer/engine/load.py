@@ -20,6 +20,7 @@ from importer.engine.isolate import Findings, Isolation, Statements
 from importer.engine.locking import lock
 from importer.engine.methods import choice
 from importer.engine.methods.readings import set_variables
+from importer.engine.no_rollback import have_alone, require_as_many
 from importer.engine.options import Options
 from importer.engine.outcome import Outcome
 from importer.engine.parts import read_counts
@@ -162,6 +163,8 @@ class Loader:
             staging.number_rows(connection, work.chunk.number)
         stopwatch.lap("connect")
         self._first = False
+        if not work.plan.rolls_back:
+            return _load_for_good(connection, self._fd, work, on_sent, stopwatch)
         if work.plan.lock_table:
             lock(connection, work.plan)
         # Without autocommit, this begins the transaction.
@@ -193,6 +196,22 @@ def load_chunk(work: Work, watch: Watch) -> Outcome:
     with Loader(work.path, work.address, work.plan.session) as loader:
         watch.on_connect(loader.connect())
         return loader.load(work, watch.on_sent)
+
+
+def _load_for_good(
+    connection: LoaderConnection, fd: int, work: Work, on_sent: Callable[[int], None], stopwatch: Stopwatch
+) -> Outcome:
+    """The same into a table that cannot roll back: what goes wrong leaves it spoiled, which nobody overlooks."""
+    have_alone(connection, work.job)
+    if ledger.has_chunk(connection, work.job, work.chunk.number):
+        return _already(connection, work, stopwatch.timings)
+    require_as_many(connection, work.plan, work.job)
+    stopwatch.lap("ledger")
+    outcome = _load_rows(connection, fd, work, on_sent, stopwatch)
+    require_as_many(connection, work.plan, work.job, more=work.chunk.rows)
+    ledger.enter(connection, _entry(work))
+    stopwatch.lap("commit")
+    return outcome
 
 
 def loaded_before(work: Work) -> Outcome | None:
@@ -232,9 +251,10 @@ def _load_rows(
         account.require_few,
         expects_faults=work.options.on_error == "reject",
         expected_notes=sum(reviewed.noted.values()),
+        rolls_back=plan.rolls_back,
     )
     findings = isolation.run()
-    if not ledger.holds(connection, _entry(work)):
+    if plan.rolls_back and not ledger.holds(connection, _entry(work)):
         raise TargetProblem(
             "The server ended the transaction by itself while the rows were loading.",
             where=str(work.address),

@@ -93,7 +93,7 @@ OFFERED: dict[str, tuple[str, ...]] = {
     "indexes": ("auto", "keep", "defer"),
     "foreign_keys": ("keep",),
     "sort": ("auto", "keep", "key"),
-    "load_as": ("innodb",),
+    "load_as": ("innodb", "myisam"),
     "isolation": ("", *ISOLATIONS),
 }
 

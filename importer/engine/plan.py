@@ -50,6 +50,8 @@ class ImportPlan:
     exactness: Exactness | None = None
     # Each chunk must be in before the next one starts: which of two rows with one key stays depends on it.
     ordered: bool = False
+    # False: what a chunk has put into the staging table stays there (no_rollback.py).
+    rolls_back: bool = True
     # What columns without a field get, besides texts: some of mapping.SOURCES.
     sources: tuple[str, ...] = ()
     # Where the mode stages: how the rows come from `table` into their own.

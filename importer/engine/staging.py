@@ -33,7 +33,9 @@ class Staged:
 
     `table` is where they belong, `table_digest` its Table.digest as planned, "" if it is yet to be made. `make` are the
     statements that make the staging table, `finish` is the one that ends it all. `old` is the name under which a
-    replaced table is kept, "" if there is none. `numbered`: rows carry their place in the file.
+    replaced table is kept, "" if there is none. `numbered`: rows carry their place in the file. `settle` are statements
+    that make the staging table what it is to be, before it takes its place; each may be repeated. `engine` is what it
+    has until then, "" if that is its own.
     """
 
     mode: str
@@ -44,13 +46,15 @@ class Staged:
     finish: str
     old: str = ""
     numbered: bool = False
+    settle: tuple[str, ...] = ()
+    engine: str = ""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Staged":
-        return cls(**{**values, "make": tuple(values["make"])})
+        return cls(**{**values, **{name: tuple(values[name]) for name in ("make", "settle")}})
 
 
 def staging_name(job: str) -> str:
@@ -76,10 +80,12 @@ def plan_staging(
     around: Surroundings,
     columns: Sequence[str],
     create: str = "",
+    engine: str = "InnoDB",
 ) -> Staged:
     """The exact statements for a mode that stages.
 
-    `columns` are those that the import gives values to; `create` makes the staging table in mode create.
+    `columns` are those that the import gives values to; `create` makes the staging table in mode create. `engine` is
+    what the staging table has while it is loaded.
     """
     stage, target = _name(table.schema, staging_name(job)), _name(table.schema, table.name)
     numbered = modes.numbers_rows(mode, on_duplicate)
@@ -93,6 +99,10 @@ def plan_staging(
         alter = _numbered(table, around) if numbered else _without_slow_keys(table)
         make = (f"CREATE TABLE {stage} LIKE {target}", *([f"ALTER TABLE {stage} {alter}"] if alter else []))
         finish = _merge(mode, on_duplicate, table, stage, target, columns)
+    converted = engine != table.engine
+    if engine != "InnoDB":
+        make += (f"ALTER TABLE {stage} ENGINE={engine}",) if converted else ()
+        make += (f"ALTER TABLE {stage} DISABLE KEYS",)
     return Staged(
         mode=mode,
         on_duplicate=on_duplicate,
@@ -102,7 +112,16 @@ def plan_staging(
         finish=finish,
         old=old_name(job) if mode == "replace" else "",
         numbered=numbered,
+        settle=_settle(stage, table, engine),
+        engine=engine if converted else "",
     )
+
+
+def _settle(stage: str, table: Table, engine: str) -> tuple[str, ...]:
+    """Out of MyISAM with its keys off; a table that stays such a one is closed, so that a crash leaves it whole."""
+    if engine != table.engine:
+        return (f"ALTER TABLE {stage} ENGINE={table.engine}, ENABLE KEYS",)
+    return () if engine == "InnoDB" else (f"ALTER TABLE {stage} ENABLE KEYS", f"FLUSH TABLES {stage}")
 
 
 def _without_slow_keys(table: Table) -> str:

@@ -150,7 +150,13 @@ def set_parallelism(job_id: int, parallelism: int) -> None:
     """Let at most so many chunks of the job be in flight from now on; 1 to 64."""
     if not 1 <= parallelism <= MOST_PARALLELISM:
         raise Problem(f"{parallelism} in parallel is not possible.", advice="Choose 1 to 64.")
-    if parallelism > 1 and ImportJob.objects.get(pk=job_id).plan.ordered:
+    plan = ImportJob.objects.get(pk=job_id).plan
+    if parallelism > 1 and not plan.rolls_back:
+        raise Problem(
+            "Only one session at a time can load into the staging table, which cannot roll back.",
+            advice="To load in parallel, load as InnoDB.",
+        )
+    if parallelism > 1 and plan.ordered:
         raise Problem(
             "This import loads one chunk after another: the file's order decides which of two rows with the same key"
             " stays.",

@@ -20,6 +20,7 @@ from importer.engine.planner.chunks import FIRST_CHUNK, chunk_bytes, chunks_reas
 from importer.engine.planner.holding import holding_reasons
 from importer.engine.planner.index_policy import arrangement, index_reasons
 from importer.engine.planner.keeping import keeping_reasons
+from importer.engine.planner.load_as import check_load_as, load_as_reasons
 from importer.engine.planner.method import choose_method, rows_per_statement
 from importer.engine.planner.order import choose_order
 from importer.engine.planner.reading import reading_reasons
@@ -62,7 +63,7 @@ def make_plan(
     """
     check_options(options)
     check_server(server)
-    check_table(table)
+    check_table(table, options.mode)
     check_mapping(mapping, table, fillings)
     case = Case(
         data_bytes,
@@ -83,6 +84,7 @@ def make_plan(
     )
     modes.check_mode(options.mode, options.on_duplicate, table, around, case.columns)
     check_session(case)
+    check_load_as(case)
     staged = _staged(case)
     method, method_reason = choose_method(case)
     at_once = parallelism(case)
@@ -110,10 +112,12 @@ def make_plan(
             *keeping_reasons(case),
             *holding_reasons(case),
             *numbering_reasons(case),
+            *load_as_reasons(case),
         ),
         exactness=_exactness(case),
         readback=_readback(case),
-        ordered=options.ordered,
+        ordered=options.ordered or not case.rolls_back,
+        rolls_back=case.rolls_back,
         sorted_by=order,
         session=session(case),
         lock_table=options.lock_table,
@@ -129,7 +133,14 @@ def _staged(case: Case) -> Staged | None:
         return None
     options = case.options
     return plan_staging(
-        case.job, options.mode, options.on_duplicate, case.table, case.around, case.columns, case.create
+        case.job,
+        options.mode,
+        options.on_duplicate,
+        case.table,
+        case.around,
+        case.columns,
+        case.create,
+        case.staging_engine,
     )
 
 

@@ -9,6 +9,7 @@ from importer.engine.dialect import Dialect
 from importer.engine.distance import Distance
 from importer.engine.indexes import NO_INDEXES, Indexes
 from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.no_rollback import cannot_roll_back
 from importer.engine.options import Options
 from importer.engine.server import Server
 from importer.engine.sort_keys import SortKey
@@ -53,6 +54,22 @@ class Case:
     def numbers_rows(self) -> bool:
         """Whether each staged row carries its place in the file."""
         return modes.numbers_rows(self.options.mode, self.options.on_duplicate)
+
+    @property
+    def rolls_back(self) -> bool:
+        """Whether the table that the chunks load into can roll back."""
+        return not cannot_roll_back(self.staging_engine)
+
+    @property
+    def staging_engine(self) -> str:
+        """The engine of the table that the chunks load into."""
+        asked = self.options.load_as == "myisam" and not cannot_roll_back(self.table.engine)
+        return "MyISAM" if asked else self.table.engine
+
+    @property
+    def converted(self) -> bool:
+        """Whether the staging table gets another engine at the end."""
+        return self.staging_engine != self.table.engine
 
     @cached_property
     def loaded_into(self) -> Table:

@@ -17,7 +17,7 @@ CHUNKS_PER_SESSION = 8
 
 def parallelism(case: Case) -> int:
     """How many chunks load at once."""
-    if case.options.ordered or case.options.lock_table:
+    if case.options.ordered or case.options.lock_table or not case.rolls_back:
         return 1
     return _within(case.options.parallelism or _best_parallelism(case), 1, MOST_PARALLELISM)
 
@@ -44,6 +44,8 @@ def parallelism_reason(case: Case, parallelism: int) -> Reason:
         return Reason(
             "One chunk after another", f"of rows with one key, the {kept} in the file stays", True, "parallelism"
         )
+    if not case.rolls_back:
+        return Reason("One chunk after another", f"{case.staging_engine} lets one session write", True, "parallelism")
     if options.lock_table:
         return Reason("One chunk after another", "each holds the table's lock", True, "parallelism")
     if options.parallelism:

@@ -1,6 +1,7 @@
 """What forbids an import whatever is asked for."""
 
 from importer.engine.errors import TargetProblem
+from importer.engine.no_rollback import cannot_roll_back
 from importer.engine.server import Server
 from importer.engine.table import Table
 
@@ -21,13 +22,16 @@ def check_server(server: Server) -> None:
         raise TargetProblem("The server is read-only.", advice="Load into the primary, not into a replica.")
 
 
-def check_table(table: Table) -> None:
-    """Raise TargetProblem if rows that go into the table could not be rolled back."""
+def check_table(table: Table, mode: str) -> None:
+    """Raise TargetProblem if rows that go into the table could not be rolled back.
+
+    One that is replaced is not loaded into: its staging table may be such a one (planner/load_as.py).
+    """
     name = f"{table.schema}.{table.name}"
     if not table.engine:
         raise TargetProblem(f"{name} is a view.", advice="Choose the table behind it.")
-    if table.engine.lower() != "innodb":
+    if table.engine.lower() != "innodb" and not (mode == "replace" and cannot_roll_back(table.engine)):
         raise TargetProblem(
             f"{name} is a {table.engine} table, which cannot roll back: a broken load would leave part of its rows.",
-            advice=f"ALTER TABLE {name} ENGINE=InnoDB, or choose another table.",
+            advice=f"ALTER TABLE {name} ENGINE=InnoDB, choose mode replace, or another table.",
         )

@@ -1,0 +1,53 @@
+"""Whether the staging table is one that cannot roll back, and what that forbids."""
+
+from collections.abc import Iterator
+
+from importer.engine import modes
+from importer.engine.errors import Problem, TargetProblem
+from importer.engine.plan import Reason
+from importer.engine.planner.case import Case
+
+
+def check_load_as(case: Case) -> None:
+    """Raise Problem for what a staging table that cannot roll back does not allow."""
+    if case.rolls_back:
+        return
+    options, engine = case.options, case.staging_engine
+    if options.mode not in modes.SWAPPING:
+        raise Problem(
+            f"Only a table that takes its place at the end may be loaded as {engine}.",
+            advice="Choose mode replace or create, or load_as innodb.",
+            option="load_as",
+        )
+    if options.on_error != "stop" or options.on_duplicate != "fail":
+        raise Problem(
+            f"{engine} cannot roll back, so no row can be left out or replaced once the server has seen it.",
+            advice="Choose on_error stop and on_duplicate fail, or load_as innodb.",
+            option="load_as",
+        )
+    if (options.parallelism or 1) > 1:
+        raise Problem(
+            f"{engine} lets one session load at a time.", advice="Leave parallelism out.", option="parallelism"
+        )
+    if case.around.partitioned or options.partitions:
+        raise Problem(
+            f"{engine} has no partitions on every server.",
+            advice="Leave partitions out, or choose load_as innodb.",
+            option="load_as",
+        )
+    if case.server.on("wsrep_on"):
+        raise TargetProblem(f"A Galera cluster does not copy {engine} tables.", advice="Choose load_as innodb.")
+
+
+def load_as_reasons(case: Case) -> Iterator[Reason]:
+    """What loading into such a table gains and gives up."""
+    if case.rolls_back:
+        return
+    cost = "a chunk that fails, or whose worker dies, ends the import, and a retry stages all of it anew"
+    if case.converted:
+        # Measured by others (facts.md, Speed): never faster than loading into InnoDB.
+        why = f"as asked; the table is converted to {case.table.engine} before it takes its place; {cost}"
+        yield Reason(f"The staging table is {case.staging_engine}, its keys off", why, True, "load_as")
+    else:
+        why = f"as the table is; its keys come back before it takes its place; {cost}"
+        yield Reason(f"The staging table is {case.staging_engine}, its keys off", why, True, "load_as")

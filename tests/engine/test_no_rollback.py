@@ -1,0 +1,148 @@
+"""Staging tables in MyISAM and Aria: never half loaded, never a row twice, and what they become at the end."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from importer.engine import ledger, staging
+from importer.engine.connection import Address, connect
+from importer.engine.errors import Problem, RowsRefused, TargetProblem
+from importer.engine.finish import is_done
+from importer.engine.load import Watch, Work, load_chunk
+from importer.engine.outcome import Tally
+from importer.engine.table import read_table
+from tests.engine.staged import DIALECT, Import, given, planned, rows_of
+
+PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20), KEY by_name (name))"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "new.csv"
+    path.write_text("".join(f"{n},new {n}\n" for n in range(50)))
+    return path
+
+
+def engine_of(address: Address, table: str) -> str:
+    with connect(address) as connection:
+        return read_table(connection, address.database, table).engine
+
+
+def keys_off(address: Address, table: str) -> list[str]:
+    return [row[2] for row in rows_of(address, f"SHOW INDEX FROM {table}") if "disabled" in row[11:14]]
+
+
+def load_next(load: Import, number: int) -> None:
+    work = Work(load.job, 1, load.path, load.address, DIALECT, load.plan, load.chunks()[number], options=load.options)
+    load.staged_rows += load_chunk(work, Watch()).tally.loaded
+
+
+def staged(load: Import) -> str:
+    """The staging table, made and still empty."""
+    with connect(load.address) as connection:
+        digest = staging.make(connection, load.plan.schema, load.job, load.plan.staged)
+    load.plan = replace(load.plan, table_digest=digest)
+    return staging.staging_name(load.job)
+
+
+def test_loaded_as_myisam_and_converted(database, file):
+    given(database, PEOPLE, "INSERT INTO t VALUES (1, 'old')")
+    load = planned(database, file, "replace", "id", "name", load_as="myisam")
+    assert (load.plan.rolls_back, load.plan.ordered, load.plan.parallelism) == (False, True, 1)
+    load.stage()
+    stage = staging.staging_name(load.job)
+    assert (engine_of(database, stage), keys_off(database, stage)) == ("MyISAM", ["by_name"])
+    assert load.finish() == Tally(loaded=50)
+    assert (engine_of(database, "t"), keys_off(database, "t")) == ("InnoDB", [])
+    assert rows_of(database, "SELECT id FROM t FORCE KEY (by_name) WHERE name = 'new 7'") == [(7,)]
+    assert rows_of(database, "SELECT COUNT(*) FROM t") == [(50,)]
+    assert load.finish(attempt=2) == Tally(loaded=50)
+
+
+@pytest.mark.parametrize("engine", ["MyISAM", "Aria"])
+def test_a_table_that_is_one_stays_one(database, server, file, engine):
+    if engine == "Aria" and server.flavour != "mariadb":
+        pytest.skip("Aria is MariaDB's alone")
+    given(database, f"{PEOPLE} ENGINE={engine}", "INSERT INTO t VALUES (1, 'old')")
+    load = planned(database, file, "replace", "id", "name")
+    load.stage()
+    stage = staging.staging_name(load.job)
+    assert (engine_of(database, stage), keys_off(database, stage)) == (engine, ["by_name"])
+    assert load.finish() == Tally(loaded=50)
+    assert (engine_of(database, "t"), keys_off(database, "t")) == (engine, [])
+    assert rows_of(database, "SELECT COUNT(*), MIN(name) FROM t") == [(50, "new 0")]
+
+
+def test_a_chunk_that_came_in_part_ends_it(database, file):
+    """As when its worker dies: some rows are in the table, and no ledger row is."""
+    given(database, PEOPLE)
+    load = planned(database, file, "replace", "id", "name", load_as="myisam")
+    stage = staged(load)
+    load_next(load, 0)
+    given(database, f"INSERT INTO {stage} VALUES (1001, 'of a killed load')")
+    rows = load.staged_rows
+    load_next(load, 0)  # It is in: the ledger says so, and nothing is loaded.
+    with pytest.raises(TargetProblem, match=f"holds {rows + 1} rows where {rows} were"):
+        load_next(load, 1)
+    with connect(database) as connection:
+        assert list(ledger.rows_by_chunk(connection, load.job)) == [0]
+    with pytest.raises(Problem, match="holds"):
+        load.finish()
+    assert rows_of(database) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "said"),
+    [
+        ("1,a\n2," + "b" * 30 + "\n", RowsRefused, "line 2, column name"),
+        ("1,a\n2,b\n1,c\n", Problem, "Duplicate|key is there"),
+    ],
+)
+def test_a_row_that_does_not_go_in_ends_it(database, tmp_path, rows, error, said):
+    given(database, PEOPLE)
+    path = tmp_path / "bad.csv"
+    path.write_text(rows)
+    load = planned(database, path, "replace", "id", "name", load_as="myisam", checks=False)
+    staged(load)
+    with pytest.raises(error, match=said):
+        load_next(load, 0)
+    with connect(database) as connection:
+        assert ledger.rows_by_chunk(connection, load.job) == {}
+    with pytest.raises(TargetProblem, match="cannot roll back"):
+        load_next(load, 0)
+    assert rows_of(database) == []
+
+
+def test_a_swap_is_told_from_what_is_there(database, file):
+    """Killed between RENAME and the ledger's row, with the table converted already."""
+    given(database, PEOPLE)
+    load = planned(database, file, "replace", "id", "name", load_as="myisam")
+    load.stage()
+    load.finish()
+    given(database, f"DELETE FROM {ledger.TABLE} WHERE chunk = {ledger.FINISH}")
+    with connect(database) as connection:
+        assert is_done(connection, load.job, load.plan)
+    assert load.finish(attempt=2) == Tally(loaded=50)
+
+
+@pytest.mark.parametrize(
+    ("mode", "asked", "said"),
+    [
+        ("append", {}, "takes its place"),
+        ("upsert", {}, "takes its place"),
+        ("replace", {"on_error": "reject"}, "no row can be left out"),
+        ("replace", {"on_duplicate": "skip"}, "no row can be left out"),
+        ("replace", {"parallelism": 2}, "one session"),
+    ],
+)
+def test_what_it_forbids(database, file, mode, asked, said):
+    given(database, PEOPLE)
+    with pytest.raises(Problem, match=said):
+        planned(database, file, mode, "id", "name", load_as="myisam", **asked)
+
+
+def test_a_myisam_table_is_not_appended_to(database, file):
+    given(database, f"{PEOPLE} ENGINE=MyISAM")
+    with pytest.raises(TargetProblem, match="choose mode replace"):
+        planned(database, file, "append", "id", "name")

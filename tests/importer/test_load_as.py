@@ -1,0 +1,89 @@
+"""Imports by way of a MyISAM staging table, with the worker's steps taken one by one."""
+
+from pathlib import Path
+
+import pytest
+
+from importer import jobs, sources
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.options import Options
+from importer.engine.table import read_table
+from importer.models import ImportJob, Target
+from importer.preparation import AskedTable, prepare
+from tests.importer.steps import queued, run, take
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+Status = ImportJob.Status
+
+
+@pytest.fixture
+def target(database: Address, transactional_db) -> Target:
+    with connect(database) as connection:
+        execute(connection, "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20), KEY (word))")
+        execute(connection, "INSERT INTO t VALUES (1, 'old')")
+    return saved_target(database)
+
+
+def created(target: Target, folder: Path, text: str, table: str = "t", **options) -> ImportJob:
+    path = folder / "file.csv"
+    path.write_text(text)
+    options = Options(**{"mode": "replace", "load_as": "myisam", "chunk_bytes": 50, **options})
+    asked = AskedTable(primary_key=("id",)) if options.mode == "create" else None
+    return jobs.create(prepare(sources.register(path), target, table, options=options, asked_table=asked))
+
+
+def rows_of(target: Target, sql: str = "SELECT id, word FROM t") -> list[tuple]:
+    with connect(target.address) as connection:
+        return fetch_all(connection, sql)
+
+
+def tables(target: Target) -> set[str]:
+    return {row[0] for row in rows_of(target, "SHOW TABLES")} - {"millrace_ledger"}
+
+
+GOOD = "id,word\n" + "".join(f"{n},w{n}\n" for n in range(40))
+
+
+@pytest.mark.parametrize(("mode", "table"), [("replace", "t"), ("create", "fresh")])
+def test_rows_arrive_in_innodb(target, tmp_path, mode, table):
+    job = run(created(target, tmp_path, GOOD, table, mode=mode))
+    assert (job.status, job.balanced, job.problem) == (Status.SUCCEEDED, True, {})
+    assert job.chunks.count() > 3
+    assert rows_of(target, f"SELECT COUNT(*), MAX(id) FROM {table}") == [(40, 39)]
+    with connect(target.address) as connection:
+        assert read_table(connection, target.database, table).engine == "InnoDB"
+
+
+def test_a_bad_row_late_in_the_file_drops_what_is_staged(target, tmp_path):
+    job = run(created(target, tmp_path, GOOD + "7,twice\n"))
+    assert job.status == Status.FAILED
+    assert "Duplicate" in str(job.problem) or "key" in str(job.problem)
+    assert (rows_of(target), tables(target)) == ([(1, "old")], {"t"})
+
+
+def test_a_worker_that_died_in_a_chunk_ends_it_and_a_retry_begins_anew(target, tmp_path):
+    job = created(target, tmp_path, GOOD)
+    jobs.advance(job.pk)
+    while not (loading := [step for step in queued(job) if step.task == "load_run"]):
+        for step in queued(job):
+            take(step)
+        jobs.advance(job.pk)
+    job.refresh_from_db()
+    with connect(target.address) as connection:
+        execute(connection, f"INSERT INTO {job.plan.table} VALUES (1, 'w1')")
+    assert len(loading) == 1
+    job = run(job)
+    assert (job.status, "cannot roll back" in job.problem["what"]) == (Status.FAILED, True)
+    assert (rows_of(target), tables(target)) == ([(1, "old")], {"t"})
+    jobs.retry(job.pk)
+    job = run(job)
+    assert (job.status, job.problem, job.loaded_rows) == (Status.SUCCEEDED, {}, 40)
+    assert rows_of(target, "SELECT COUNT(*) FROM t") == [(40,)]
+
+
+def test_its_chunks_stay_one_after_another(target, tmp_path):
+    job = created(target, tmp_path, GOOD)
+    with pytest.raises(Exception, match="Only one session"):
+        jobs.set_parallelism(job.pk, 2)
