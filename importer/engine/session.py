@@ -5,9 +5,9 @@ Never those that exactness depends on: sql_mode, time_zone, character sets, auto
 
 from collections.abc import Mapping
 
+from importer.engine.sizes import GIB
 from importer.engine.variables import Variable
 
-GIB = 2**30
 A_DAY = 86_400  # seconds
 
 ISOLATIONS = ("READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE")

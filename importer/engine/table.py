@@ -72,6 +72,7 @@ class Table:
     triggers: tuple[str, ...] = ()
     rows_estimate: int = 0
     data_bytes: int = 0
+    index_bytes: int = 0
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -102,13 +103,13 @@ def read_table(connection: Connection, schema: str, name: str) -> Table:
     """Describe a table. Raises TargetProblem, with the names that come close, if there is none."""
     found = fetch_all(
         connection,
-        "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH FROM information_schema.TABLES"
+        "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH FROM information_schema.TABLES"
         " WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s",
         (schema, name),
     )
     if not found:
         raise _unknown_table(connection, schema, name)
-    schema, name, engine, rows_estimate, data_bytes = found[0]
+    schema, name, engine, rows_estimate, data_bytes, index_bytes = found[0]
     return Table(
         schema=schema,
         name=name,
@@ -118,6 +119,7 @@ def read_table(connection: Connection, schema: str, name: str) -> Table:
         triggers=_triggers(connection, schema, name),
         rows_estimate=rows_estimate or 0,
         data_bytes=data_bytes or 0,
+        index_bytes=index_bytes or 0,
     )
 
 

@@ -8,7 +8,7 @@ from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.planner import make_plan
 from importer.engine.server import Server
-from importer.engine.sizes import MIB
+from importer.engine.sizes import GIB, MIB
 from importer.engine.table import Column, Key, Table
 
 
@@ -124,6 +124,47 @@ class TestObstacles:
         assert plan(of=table(column("a"), numbered, column("d", nullable=False, default="x")))
 
 
+NUMBERED = table(column("id", auto_increment=True, nullable=False), column("a"))
+
+
+class TestServersLimits:
+    @pytest.mark.parametrize("mode", ["0", "1"])
+    def test_where_one_load_runs_at_a_time_two_sessions_are_enough(self, mode: str):
+        made = plan(of=NUMBERED, on=server(innodb_autoinc_lock_mode=mode))
+        assert made.parallelism == 2
+        assert f"innodb_autoinc_lock_mode {mode} lets one load at a time" in why(made, "2 in parallel")
+
+    def test_that_does_not_matter_without_auto_increment_or_with_mode_2(self):
+        assert plan(on=server(innodb_autoinc_lock_mode="1")).parallelism == 6
+        assert plan(of=NUMBERED, on=server(innodb_autoinc_lock_mode="2")).parallelism == 6
+
+    def test_connections_are_left_for_others(self):
+        made = plan(on=server(max_connections="151", max_user_connections="5"), options=Options(parallelism=8))
+        assert made.parallelism == 2
+        assert "SET GLOBAL max_user_connections = 11" in why(made, "2 in parallel")
+
+    def test_no_limit_is_none(self):
+        assert plan(on=server(max_connections="151", max_user_connections="0")).parallelism == 6
+
+    @pytest.mark.parametrize(
+        "variables",
+        [
+            {"log_bin": "ON", "max_binlog_cache_size": str(16 * MIB)},
+            {"wsrep_on": "ON", "wsrep_max_ws_size": str(16 * MIB)},
+        ],
+    )
+    def test_a_chunk_fits_a_transaction(self, variables: dict):
+        made = plan(on=server(**variables))
+        assert made.chunk_bytes <= 4 * MIB
+        assert "small enough for" in why(made, "About ")
+
+    def test_chunks_that_were_asked_for_larger_are_told(self):
+        on = server(log_bin="ON", max_binlog_cache_size=str(16 * MIB))
+        made = plan(on=on, options=Options(chunk_bytes=8 * MIB))
+        assert made.chunk_bytes == 8 * MIB
+        assert "those of 4 MiB fit" in why(made, "max_binlog_cache_size is 16 MiB")
+
+
 class TestLock:
     def test_is_for_one_session(self):
         made = plan(options=Options(lock_table=True))
@@ -159,6 +200,41 @@ class TestReasons:
         held = " ".join(each.choice for each in made.reasons if each.holds_back)
         for part in ("log_it", "innodb_autoinc_lock_mode is 1", "redo log holds 96 MiB", "1 secondary key stays on"):
             assert part in held
+
+    @pytest.mark.parametrize(
+        ("variables", "said"),
+        [
+            ({"innodb_log_file_size": str(96 * MIB)}, "innodb_log_file_size = 2G under"),
+            ({"innodb_redo_log_capacity": str(96 * MIB)}, "SET GLOBAL innodb_redo_log_capacity = 2147483648"),
+            (
+                {"innodb_log_file_size": str(96 * MIB), "innodb_io_capacity": "200"},
+                "SET GLOBAL innodb_io_capacity = 2000",
+            ),
+            ({"innodb_buffer_pool_size": str(128 * MIB)}, "SET GLOBAL innodb_buffer_pool_size = 1342177280"),
+            ({"log_bin": "ON", "binlog_cache_size": "32768"}, "SET GLOBAL binlog_cache_size = 16777216"),
+            ({"innodb_autoinc_lock_mode": "1"}, "innodb_autoinc_lock_mode = 2 under"),
+            ({"innodb_autoinc_lock_mode": "1", "binlog_format": "STATEMENT"}, "binlog_format = ROW and innodb_autoinc"),
+            ({"wsrep_on": "ON", "wsrep_max_ws_rows": "1000"}, "commit_rows 1000"),
+            ({"wsrep_on": "ON"}, "load through one node only"),
+        ],
+    )
+    def test_each_names_the_line_to_change(self, variables: dict, said: str):
+        made = plan(of=NUMBERED, on=server(**variables))
+        assert any(said in each.why for each in made.reasons)
+
+    def test_a_server_with_room_for_the_table_is_not_blamed(self):
+        roomy = {"innodb_buffer_pool_size": str(4 * GIB), "innodb_log_file_size": str(2 * GIB)}
+        quiet = {"log_bin": "OFF", "innodb_io_capacity": "200", "innodb_flush_log_at_trx_commit": "1"}
+        assert not any(each.holds_back for each in plan(on=server(**roomy, **quiet)).reasons)
+
+    def test_what_is_in_the_table_counts_for_the_buffer_pool(self):
+        on = server(innodb_buffer_pool_size=str(4 * GIB))
+        full = table(data_bytes=3 * GIB, index_bytes=2 * GIB)
+        assert "about 6.1" in next(each.choice for each in plan(of=full, on=on).reasons if "buffer pool" in each.choice)
+
+    def test_lost_durability_is_told(self):
+        made = plan(on=server(innodb_flush_log_at_trx_commit="2"))
+        assert "ledger rows with them" in why(made, "innodb_flush_log_at_trx_commit is 2")
 
     def test_a_backtick_in_a_name_cannot_end_it(self):
         made = plan(of=table(column("a`; DROP TABLE x; --")), names=("a`; DROP TABLE x; --",))

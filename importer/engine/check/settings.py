@@ -2,10 +2,8 @@
 
 import os
 
-from importer.engine.check.finding import Finding, Subject, human_bytes
-
-MIB = 2**20
-GIB = 2**30
+from importer.engine.check.finding import Finding, Subject
+from importer.engine.sizes import GIB, MIB, human_bytes
 
 OLDEST = {"MariaDB": (10, 5), "MySQL": (8, 0)}
 # They refuse LOAD DATA LOCAL (facts.md, LOAD DATA LOCAL).

@@ -1,7 +1,7 @@
 """From a file, a table, a server and what was asked for to a plan, with the reason for each choice.
 
-One file for each decision: method, statements, chunks, sessions; `refusals` forbid, the others explain. All of them
-look at the same Case.
+One file for each decision: method, statements, parallelism (network), chunks, order, sessions, index_policy; `refusals`
+forbid, the others explain: reading, keeping, holding, replication. All of them look at the same Case.
 """
 
 from collections.abc import Sequence
@@ -16,15 +16,17 @@ from importer.engine.mapping import ColumnMapping, Filling, check_mapping
 from importer.engine.options import Options, check_options
 from importer.engine.plan import ImportPlan
 from importer.engine.planner.case import Case
-from importer.engine.planner.chunks import FIRST_CHUNK, chunk_bytes, chunks_reason, parallelism, parallelism_reason
+from importer.engine.planner.chunks import FIRST_CHUNK, chunk_bytes, chunks_reason
 from importer.engine.planner.holding import holding_reasons
 from importer.engine.planner.index_policy import arrangement, index_reasons
 from importer.engine.planner.keeping import keeping_reasons
 from importer.engine.planner.load_as import check_load_as, load_as_reasons
 from importer.engine.planner.method import choose_method, rows_per_statement
 from importer.engine.planner.order import choose_order
+from importer.engine.planner.parallelism import choose_parallelism
 from importer.engine.planner.reading import reading_reasons
 from importer.engine.planner.refusals import check_server, check_table
+from importer.engine.planner.replication import replication_reasons
 from importer.engine.planner.sessions import check_session, session, session_reasons
 from importer.engine.planner.statements import numbering_reasons, statements
 from importer.engine.readback import Readback
@@ -87,7 +89,7 @@ def make_plan(
     check_load_as(case)
     staged = _staged(case)
     method, method_reason = choose_method(case)
-    at_once = parallelism(case)
+    at_once, parallelism_reason = choose_parallelism(case)
     most_bytes = chunk_bytes(case, at_once)
     order, order_reason = choose_order(case)
     return ImportPlan(
@@ -105,12 +107,13 @@ def make_plan(
             method_reason,
             *reading_reasons(case),
             order_reason,
-            parallelism_reason(case, at_once),
+            parallelism_reason,
             chunks_reason(case, most_bytes),
             *session_reasons(case),
             *index_reasons(case),
             *keeping_reasons(case),
             *holding_reasons(case),
+            *replication_reasons(case, most_bytes),
             *numbering_reasons(case),
             *load_as_reasons(case),
         ),

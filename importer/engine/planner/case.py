@@ -80,3 +80,9 @@ class Case:
     def columns(self) -> list[str]:
         """Those that the import gives values to."""
         return [*(each.column for each in self.mapping if each.column), *(each.column for each in self.fillings)]
+
+    @property
+    def loads_one_at_a_time(self) -> bool:
+        """Whether the server runs loads into this table one after another (facts.md, LOAD DATA LOCAL)."""
+        numbered = any(column.auto_increment for column in self.table.columns) and not self.numbers_rows
+        return numbered and self.server.number("innodb_autoinc_lock_mode") in (0, 1)

@@ -1,9 +1,9 @@
-"""How large the chunks are, and how many load at once."""
+"""How large the chunks are."""
 
-from importer.engine.options import MOST_PARALLELISM
 from importer.engine.plan import Reason
 from importer.engine.planner import network
 from importer.engine.planner.case import Case
+from importer.engine.planner.replication import largest_transaction
 from importer.engine.sizes import MIB
 
 # A chunk costs a millisecond besides its load, some 50 ms of loading a MB (facts.md, Speed).
@@ -15,48 +15,14 @@ FIRST_CHUNK = 256 * 1024
 CHUNKS_PER_SESSION = 8
 
 
-def parallelism(case: Case) -> int:
-    """How many chunks load at once."""
-    if case.options.ordered or case.options.lock_table or not case.rolls_back:
-        return 1
-    return _within(case.options.parallelism or _best_parallelism(case), 1, MOST_PARALLELISM)
-
-
-def _best_parallelism(case: Case) -> int:
-    if case.data_bytes <= (case.options.chunk_bytes or SMALLEST_CHUNK):
-        return 1
-    return case.server.cores if case.server.local else network.sessions(case.distance)
-
-
 def chunk_bytes(case: Case, parallelism: int) -> int:
     """The most bytes of a chunk: small shares of the data, so that all sessions end together."""
     if case.options.chunk_bytes:
         return case.options.chunk_bytes
     share = case.data_bytes // (parallelism * CHUNKS_PER_SESSION)
-    return network.largest_chunk(case, parallelism) or _within(share, SMALLEST_CHUNK, LARGEST_CHUNK)
-
-
-def parallelism_reason(case: Case, parallelism: int) -> Reason:
-    """Why so many."""
-    options, server = case.options, case.server
-    if options.ordered:
-        kept = "first" if options.on_duplicate == "skip" else "last"
-        return Reason(
-            "One chunk after another", f"of rows with one key, the {kept} in the file stays", True, "parallelism"
-        )
-    if not case.rolls_back:
-        return Reason("One chunk after another", f"{case.staging_engine} lets one session write", True, "parallelism")
-    if options.lock_table:
-        return Reason("One chunk after another", "each holds the table's lock", True, "parallelism")
-    if options.parallelism:
-        why = "as asked"
-    elif parallelism == 1:
-        why = "the file is small" if server.cores > 1 else "this machine has one processor"
-    elif server.local:
-        why = f"the server shares this machine's {server.cores} processors"
-    else:
-        why = network.why(case.distance)
-    return Reason(f"{parallelism} in parallel", f"{why}; can be changed while it runs", option="parallelism")
+    good = network.largest_chunk(case, parallelism) or _within(share, SMALLEST_CHUNK, LARGEST_CHUNK)
+    fits = largest_transaction(case.server)
+    return min(good, fits[0]) if fits else good
 
 
 def chunks_reason(case: Case, chunk_bytes: int) -> Reason:
@@ -75,6 +41,9 @@ def chunks_reason(case: Case, chunk_bytes: int) -> Reason:
 def _why_of_that_size(case: Case) -> str:
     if case.options.chunk_bytes or case.options.commit_rows:
         return "as asked"
+    fits = largest_transaction(case.server)
+    if fits and fits[0] < LARGEST_CHUNK:
+        return f"small enough for {fits[1]} on the server"
     if network.largest_chunk(case, 1):
         return "small enough for the line, large enough for its round trips"
     return "small enough to share out and to repeat, large enough to be cheap"

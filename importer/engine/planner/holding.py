@@ -4,32 +4,84 @@ from collections.abc import Iterator
 
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
-from importer.engine.sizes import MIB
+from importer.engine.server import Server
+from importer.engine.sizes import GIB, MIB, human_bytes
 
 # Below this the redo log fills within seconds of a load, which then waits for the server to flush pages.
 ROOMY_REDO = 1024 * MIB
+GOOD_REDO = 2048 * MIB
+# What a table takes for each byte of a CSV file, and a secondary key of it, about: rows have heads, pages have room.
+TABLE_PER_BYTE, KEY_PER_BYTE = 1.2, 0.3
+# MariaDB's default, for a hard disk; MySQL's is 10,000 since 8.4.
+SLOW_FLUSHING, GOOD_FLUSHING = 200, 2000
 
 
 def holding_reasons(case: Case) -> Iterator[Reason]:
     """What on the server keeps the load slower than it could be, with the line that changes it."""
-    data_bytes, table, server = case.data_bytes, case.table, case.server
-    numbered = [column.name for column in table.columns if column.auto_increment]
-    if numbered and server.number("innodb_autoinc_lock_mode") == 1:
-        yield Reason(
-            "innodb_autoinc_lock_mode is 1",
-            f"loads into a table with AUTO_INCREMENT ({numbered[0]}) then run one at a time;"
-            " innodb_autoinc_lock_mode = 2 under [mysqld] in my.cnf, and a restart, let them run side by side",
-            holds_back=True,
-        )
-    redo = server.redo_bytes
-    if redo is not None and redo < ROOMY_REDO and redo < data_bytes:
-        variable = "innodb_log_file_size" if server.mariadb else "innodb_redo_log_capacity"
-        yield Reason(
-            f"The redo log holds {redo // MIB:,} MiB",
-            f"the load fills it and then waits for pages to be written; SET GLOBAL {variable} = 2147483648 widens it",
-            holds_back=True,
-        )
-    secondary = [key.name for key in table.keys if key.name != "PRIMARY"]
-    if secondary and table.rows_estimate == 0:
+    if case.loads_one_at_a_time:
+        yield _one_at_a_time(case)
+    yield from _redo_log(case)
+    yield from _buffer_pool(case)
+    yield from _durability(case.server)
+    secondary = [key.name for key in case.table.keys if key.name != "PRIMARY"]
+    if secondary and case.table.rows_estimate == 0:
         keys = "1 secondary key stays" if len(secondary) == 1 else f"{len(secondary)} secondary keys stay"
         yield Reason(f"{keys} on", "each row goes into every key as it is loaded", holds_back=True)
+
+
+def _one_at_a_time(case: Case) -> Reason:
+    statements = case.server.variables.get("binlog_format", "").upper() == "STATEMENT"
+    first = "binlog_format = ROW and " if statements else ""
+    return Reason(
+        f"innodb_autoinc_lock_mode is {case.server.variables['innodb_autoinc_lock_mode']}",
+        f"loads into a table with AUTO_INCREMENT run one at a time; {first}innodb_autoinc_lock_mode = 2 under [mysqld]"
+        " in my.cnf, and a restart, let them run side by side",
+        holds_back=True,
+    )
+
+
+def _redo_log(case: Case) -> Iterator[Reason]:
+    server, redo = case.server, case.server.redo_bytes
+    if redo is None or redo >= case.data_bytes:
+        return
+    if redo < ROOMY_REDO:
+        line = f"innodb_log_file_size = {GOOD_REDO // GIB}G under [mysqld] in my.cnf, and a restart, make it larger"
+        if "innodb_redo_log_capacity" in server.variables:
+            line = f"SET GLOBAL innodb_redo_log_capacity = {GOOD_REDO} makes it larger"
+        why = f"the load fills it and then waits for pages to be written; {line}"
+        yield Reason(f"The redo log holds {redo // MIB:,} MiB", why, holds_back=True)
+    flushing = server.number("innodb_io_capacity")
+    if flushing is not None and flushing <= SLOW_FLUSHING:
+        yield Reason(
+            f"innodb_io_capacity is {flushing}",
+            "the server writes pages back as slowly as a single hard disk would, and the load waits once the redo log"
+            f" is full; on an SSD: SET GLOBAL innodb_io_capacity = {GOOD_FLUSHING}",
+            holds_back=True,
+        )
+
+
+def _buffer_pool(case: Case) -> Iterator[Reason]:
+    pool = case.server.number("innodb_buffer_pool_size")
+    secondary = sum(key.name != "PRIMARY" for key in case.table.keys)
+    there = 0 if case.options.mode == "replace" else case.table.data_bytes + case.table.index_bytes
+    needed = there + int(case.data_bytes * (TABLE_PER_BYTE + KEY_PER_BYTE * secondary))
+    if pool is None or needed <= pool:
+        return
+    good = -(-needed // (256 * MIB)) * 256 * MIB
+    yield Reason(
+        f"The buffer pool holds {human_bytes(pool)}, the table will have about {human_bytes(needed)}",
+        "rows that do not come in the order of a key then wait for pages of it to be read;"
+        f" SET GLOBAL innodb_buffer_pool_size = {good}, as far as the server's memory allows, keeps them in memory",
+        holds_back=True,
+    )
+
+
+def _durability(server: Server) -> Iterator[Reason]:
+    mode = server.number("innodb_flush_log_at_trx_commit")
+    if mode in (0, 2):
+        crash = "the server's machine" if mode == 2 else "the server"
+        yield Reason(
+            f"innodb_flush_log_at_trx_commit is {mode}",
+            f"a crash of {crash} can lose the last second of committed chunks, their ledger rows with them; the"
+            " verification at the end finds that, and loads them again",
+        )

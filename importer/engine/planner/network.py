@@ -38,14 +38,15 @@ def _busy(distance: Distance) -> int:
 
 
 def largest_chunk(case: Case, parallelism: int) -> int | None:
-    """The most bytes of a chunk over a slow line; None where the line is as fast as the server, or not known."""
+    """The most bytes of a chunk for a slow line, or a server far away; None where neither is known."""
     distance = case.distance
-    if case.server.local or distance is None or distance.bytes_per_second is None:
+    if case.server.local or distance is None:
         return None
-    if distance.bytes_per_second >= SESSION_RATE:
+    line = distance.bytes_per_second or SESSION_RATE
+    if line >= SESSION_RATE and distance.round_trip_ms < FAR:
         return None
     seconds = max(CHUNK_SECONDS, TIMES_THE_WAIT * ROUND_TRIPS * distance.round_trip_ms / 1000)
-    return max(SMALLEST, min(LARGEST, int(distance.bytes_per_second / parallelism * seconds)))
+    return max(SMALLEST, min(LARGEST, int(min(SESSION_RATE, line / parallelism) * seconds)))
 
 
 def why(distance: Distance | None) -> str:

@@ -1,0 +1,85 @@
+"""How many chunks load at once."""
+
+from dataclasses import dataclass
+
+from importer.engine.options import MOST_PARALLELISM
+from importer.engine.plan import Reason
+from importer.engine.planner import network
+from importer.engine.planner.case import Case
+from importer.engine.planner.chunks import SMALLEST_CHUNK
+from importer.engine.server import Server
+
+# Where the server runs loads into a table one at a time, a second session reads, connects and commits meanwhile.
+WHERE_ONE_LOADS = 2
+# Of the connections that the server lets an account have, what asks, ends loads and takes a job's own steps may need.
+OTHER_CONNECTIONS = 3
+
+
+@dataclass(frozen=True)
+class _Choice:
+    count: int
+    why: str
+    held_back: bool = False
+    fixed: bool = False
+
+
+def choose_parallelism(case: Case) -> tuple[int, Reason]:
+    """How many, and why."""
+    choice = _fixed(case) or _within_the_servers_limit(_asked(case) or _best(case), case.server)
+    if choice.fixed:
+        return 1, Reason("One chunk after another", choice.why, True, "parallelism")
+    return choice.count, Reason(
+        f"{choice.count} in parallel",
+        f"{choice.why}; can be changed while it runs",
+        choice.held_back,
+        "parallelism",
+    )
+
+
+def _fixed(case: Case) -> _Choice | None:
+    """Where only one may load at a time, whatever is asked for."""
+    if case.options.ordered:
+        kept = "first" if case.options.on_duplicate == "skip" else "last"
+        return _Choice(1, f"of rows with one key, the {kept} in the file stays", fixed=True)
+    if not case.rolls_back:
+        return _Choice(1, f"{case.staging_engine} lets one session write", fixed=True)
+    if case.options.lock_table:
+        return _Choice(1, "each holds the table's lock", fixed=True)
+    return None
+
+
+def _asked(case: Case) -> _Choice | None:
+    asked = case.options.parallelism
+    return _Choice(min(asked, MOST_PARALLELISM), "as asked") if asked else None
+
+
+def _best(case: Case) -> _Choice:
+    server = case.server
+    if case.data_bytes <= (case.options.chunk_bytes or SMALLEST_CHUNK):
+        return _Choice(1, "the file is small")
+    if case.loads_one_at_a_time:
+        return _Choice(
+            WHERE_ONE_LOADS,
+            f"innodb_autoinc_lock_mode {server.variables['innodb_autoinc_lock_mode']} lets one load at a time into a"
+            " table with AUTO_INCREMENT; the other commits and gets ready meanwhile",
+            held_back=True,
+        )
+    if not server.local:
+        return _Choice(network.sessions(case.distance), network.why(case.distance))
+    if server.cores == 1:
+        return _Choice(1, "this machine has one processor")
+    return _Choice(server.cores, f"the server shares this machine's {server.cores} processors")
+
+
+def _within_the_servers_limit(choice: _Choice, server: Server) -> _Choice:
+    # 0 is no limit; a limit of the account's own shows nowhere (manual, Setting Account Resource Limits).
+    limits = {name: server.number(name) for name in ("max_user_connections", "max_connections")}
+    name, limit = min(((n, v) for n, v in limits.items() if v), key=lambda each: each[1], default=("", 0))
+    room = max(1, limit - OTHER_CONNECTIONS)
+    if not limit or choice.count <= room:
+        return choice
+    return _Choice(
+        room,
+        f"{name} is {limit}; SET GLOBAL {name} = {choice.count + OTHER_CONNECTIONS} would let {choice.count} load",
+        held_back=True,
+    )

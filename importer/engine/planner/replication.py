@@ -1,0 +1,74 @@
+"""What the binary log and a cluster mean for a load: how large a transaction may be, and what it costs."""
+
+from collections.abc import Iterator
+
+from importer.engine.plan import Reason
+from importer.engine.planner.case import Case
+from importer.engine.server import Server
+from importer.engine.sizes import MIB, human_bytes
+
+# What a chunk's rows take in the binary log, or in a cluster's write set, beside their text: wide rows of NULLs and
+# numbers take more than they do in the file.
+EVENTS_PER_BYTE = 4
+# The defaults of max_binlog_cache_size and wsrep_max_ws_size that mean no limit for chunks lie above this.
+NO_LIMIT = 2**40
+LARGEST_CACHE = 64 * MIB
+
+
+def largest_transaction(server: Server) -> tuple[int, str] | None:
+    """The most bytes of a chunk, so that its transaction fits, and the variable that says so; None for no limit."""
+    limits = []
+    if server.on("log_bin"):
+        limits.append("max_binlog_cache_size")
+    if server.on("wsrep_on"):
+        limits.append("wsrep_max_ws_size")
+    found = [(size // EVENTS_PER_BYTE, name) for name in limits if 0 < (size := server.number(name) or 0) < NO_LIMIT]
+    return min(found, default=None)
+
+
+def replication_reasons(case: Case, chunk_bytes: int) -> Iterator[Reason]:
+    """What the binary log and the cluster cost, with the line that changes it."""
+    server = case.server
+    fits = largest_transaction(server)
+    if fits and chunk_bytes > fits[0]:
+        yield Reason(
+            f"{fits[1]} is {human_bytes(fits[0] * EVENTS_PER_BYTE)}",
+            f"chunks as large as asked may be refused; those of {human_bytes(fits[0])} fit in any case",
+        )
+    if server.on("wsrep_on"):
+        yield from _rows_of_a_write_set(case)
+        yield Reason(
+            "A Galera cluster",
+            "every node certifies and applies each chunk as it commits, so the slowest sets the pace; load through one"
+            " node only",
+            holds_back=True,
+        )
+    if server.on("log_bin") and case.options.session.get("sql_log_bin") != "0":
+        yield _binary_log(server, chunk_bytes)
+
+
+def _rows_of_a_write_set(case: Case) -> Iterator[Reason]:
+    most = case.server.number("wsrep_max_ws_rows")
+    if most and most < (case.options.commit_rows or most + 1):
+        yield Reason(
+            f"wsrep_max_ws_rows is {most:,}",
+            f"the cluster refuses chunks with more rows: ask for commit_rows {most}, or on every node SET GLOBAL"
+            " wsrep_max_ws_rows = 0",
+        )
+
+
+def _binary_log(server: Server, chunk_bytes: int) -> Reason:
+    cache = server.number("binlog_cache_size")
+    line = ""
+    if cache is not None and cache < min(chunk_bytes, LARGEST_CACHE):
+        good = min(LARGEST_CACHE, -(-chunk_bytes // MIB) * MIB * 2)
+        line = (
+            f"; a chunk's part of it goes through a temporary file: SET GLOBAL binlog_cache_size = {good} keeps it in"
+            " the memory of each session"
+        )
+    return Reason(
+        "The binary log is on",
+        "rows are written twice, and a replica applies each chunk only once it has committed here, so it lags behind by"
+        f" one at least; smaller chunks shorten that{line}",
+        holds_back=True,
+    )
