@@ -27,7 +27,7 @@ class Line:
 
     `to_baseline` is beside the case that the results name as baseline; `to_single`, `to_best` and `to_best_before`
     beside raw LOAD DATA: the single one, the best with the keys put on when this way puts them on, and the best
-    with the keys in place. None: there is no such case, or it is this one.
+    with the keys in place. None: there is no such case, or it is this one. `choices` are those of the last round.
     """
 
     server: str
@@ -46,6 +46,7 @@ class Line:
     to_best_before: Spread | None
     best: str
     peaks: dict[str, float]
+    choices: tuple[str, ...]
     medians: dict[str, float | None]
 
 
@@ -101,6 +102,7 @@ class Runs:
             to_best_before=self._ratio(runs, (server, workload, best_before)),
             best=best,
             peaks=_largest(run["peaks"] for run in runs.values()),
+            choices=tuple(list(runs.values())[-1]["choices"]),
             medians={name: _median(run[name] for run in runs.values()) for name in _MEDIANS},
         )
 

@@ -97,6 +97,7 @@ def _tables(runs: Runs, workloads: Sequence[str]) -> list[str]:
         lines = [line for workload in workloads for line in runs.lines(server, workload)]
         if lines:
             tables.append(f"**{server}**\n\n" + _table(lines, _columns(runs, workloads)))
+            tables += [f"{line.way}, {line.workload}: {'; '.join(line.choices)}." for line in lines if line.choices]
     return tables
 
 
@@ -106,6 +107,7 @@ def _columns(runs: Runs, workloads: Sequence[str]) -> list[Column]:
         columns.insert(0, ("workload", lambda line: line.workload))
     columns += [
         ("keys", lambda line: line.keys),
+        ("rounds", lambda line: str(line.rounds)),
         ("s", lambda line: f"{line.seconds.median:,.2f}"),
         ("rows/s", lambda line: _spread(line.rate, "{:,.0f}")),
     ]

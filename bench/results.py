@@ -7,8 +7,8 @@
      "servers": {name: {"url", "private", "variables": {name: value}}},
      "workloads": {name: {"title", "rows", "bytes", "tables": {name: CREATE TABLE}}},
      "runs": [{"server", "workload", "way", "round", "place", "rows", "sample", "raw", "keys", "seconds", "first_row",
-               "cpu", "peaks", "parts", "server_cpu", "server_written", "server_data_written", "server_log_written",
-               "server_dirty"}],
+               "cpu", "peaks", "parts", "choices", "server_cpu", "server_written", "server_data_written",
+               "server_log_written", "server_dirty"}],
      "left_out": [{"server", "workload", "way", "why"}]}
 
 Sizes are bytes, peaks MB, times seconds. `round` 0 and below are warm-ups, which no figure counts; `place` is the run's

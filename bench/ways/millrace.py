@@ -70,6 +70,7 @@ class Millrace(Way):
             peaks=_peaks(family_now),
             keys=AFTER if any(job.plan.arrangement for job in jobs) else BEFORE,
             parts=_parts(jobs),
+            choices=tuple(reason.choice for reason in jobs[-1].plan.reasons),
         )
 
     def _prepared(self, target: Any, files: Files, table: Table) -> Any:

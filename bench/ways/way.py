@@ -18,7 +18,8 @@ class Clocked:
     """One load: seconds to its crash-safe end and to its first committed row (None: nobody saw it).
 
     `cpu` are processor seconds of all client processes, `peaks` the most memory (MB) of each by what it does.
-    `keys` is BEFORE or AFTER; `parts` has seconds of parts of it, as far as the way knows them.
+    `keys` is BEFORE or AFTER; `parts` has seconds of parts of it, as far as the way knows them, and `choices` what it
+    has decided by itself, in words.
     """
 
     seconds: float
@@ -27,6 +28,7 @@ class Clocked:
     peaks: dict[str, float]
     keys: str = BEFORE
     parts: dict[str, float] = field(default_factory=dict)
+    choices: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         return {name: _rounded(value) for name, value in vars(self).items()}

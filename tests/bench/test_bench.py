@@ -59,6 +59,7 @@ def test_the_command_measures_every_server_and_writes_json_markdown_and_charts(s
     for name in servers:
         assert f"**{name}**" in text
     assert "| insert-1 (sample) | before |" in text
+    assert "millrace, mixed: " in text
     charts = sorted(path.name for path in report.parent.glob("*.png"))
     assert charts == ([f"{report.stem}-{on}.png" for on in ("indexed", "mixed")] if can_draw() else [])
 
