@@ -94,7 +94,8 @@ class _Making:
             with open_source(self.part if job.needs_plain_copy else job.source.file) as plain:
                 self._sort(plain)
         except (Unsortable, DiskFull) as problem:
-            if job.options.sort == "key":
+            # Chunks that are cut already are those of a sorted copy.
+            if job.options.sort == "key" or job.chunks.exists():
                 raise
             self.sorted.unlink(missing_ok=True)
             self._keep_order(problem)

@@ -197,6 +197,7 @@ class _Sort:
         spread = _Spread(self._bucket, *borders(sample, shares))
         for run in bucket.each_run():
             spread.add(run, np.arange(len(run)))
+            self._on_progress(self._share_written())
         bucket.close()
         return spread.buckets
 
@@ -209,7 +210,10 @@ class _Sort:
             self._places.write(run.places[some].astype(self._place).tobytes())
             self._rows += len(some)
             self._written += len(data)
-            self._on_progress(0.5 + self._written / (self._end - self._source.start) / 2)
+            self._on_progress(self._share_written())
+
+    def _share_written(self) -> float:
+        return 0.5 + self._written / (self._end - self._source.start) / 2
 
 
 class _Spread:

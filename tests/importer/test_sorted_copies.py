@@ -167,6 +167,22 @@ class TestInterruptions:
         assert job.plan.sorted_by.columns == ("id",)
         assert in_table(target) == sorted(NUMBERS)
 
+    def test_chunks_that_are_cut_wait_for_the_same_order(self, target, tmp_path, monkeypatch):
+        job = created(target, written(tmp_path, TEXT))
+        ImportJob.objects.filter(pk=job.pk).update(options_json={**job.options_json, "sort": "auto"})
+        [scan] = jobs.advance(job.pk)
+        take(scan)
+        jobs.cancel(job.pk)
+        run(job)
+        copies.remove_unneeded()
+        jobs.retry(job.pk)
+        with monkeypatch.context() as patched:
+            patched.setattr(copies, "SPARE_BYTES", 2**62)
+            job = run(job)
+        assert (job.status, job.problem["kind"]) == (Status.FAILED, "DiskFull")
+        jobs.retry(job.pk)
+        assert (run(job).status, in_table(target)) == (Status.SUCCEEDED, sorted(NUMBERS))
+
     def test_a_cancelled_sort_leaves_nothing(self, target, tmp_path, plain_dir, monkeypatch):
         monkeypatch.setattr(copies, "LOOK_EVERY", 0)
         job = created(target, written(tmp_path, TEXT))

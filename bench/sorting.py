@@ -1,0 +1,132 @@
+"""What it gains to load a shuffled file in the order of its key, and what the sort costs.
+
+    python -m bench.sorting --rows 1500000 --buffer-pool 128M --runs 3
+    python -m bench.sorting --server mysql://root@127.0.0.1:3306/ --rows 1500000
+
+Three ways take turns: the shuffled file as it is (`keep`), sorted first (`key`), and the file in order (`ordered`),
+which is the best that sorting could come to. Chunks load in two sessions by the engine alone. Without `--server`,
+private servers are started with the buffer pool that is asked for. Reported: seconds of the load and of the sort,
+seconds of the sort's processor time and the peak of its process in MB, the server's processor time and what it wrote.
+"""
+
+import argparse
+import json
+import multiprocessing
+import random
+import resource
+import statistics
+import tempfile
+import time
+import uuid
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+
+from bench.client import peak_mb
+from bench.meter import ServerMeter
+from bench.servers import Server, servers_to_measure
+from bench.workloads import NODES
+from importer.engine import ledger
+from importer.engine.connection import connect, execute
+from importer.engine.load import Watch, Work, load_chunk, open_source
+from importer.engine.options import Options
+from importer.engine.places import Places
+from importer.engine.planner import make_plan
+from importer.engine.profile import Profile, profile_file
+from importer.engine.scanner import scan
+from importer.engine.server import read_server
+from importer.engine.sort_keys import SortKey
+from importer.engine.sorting import Source, sort_records
+from importer.engine.table import read_table
+
+(TABLE,) = NODES.tables
+SESSIONS = 2
+WAYS = ("keep", "key", "ordered")
+SEED = 20261120
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--server", action="append", default=[])
+    parser.add_argument("--rows", type=int, default=1_500_000)
+    parser.add_argument("--buffer-pool", default="128M", help="of private servers")
+    parser.add_argument("--runs", type=int, default=3)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="millrace-bench-") as folder:
+        ordered, shuffled = Path(folder) / "ordered.csv", Path(folder) / "shuffled.csv"
+        TABLE.write(ordered, arguments.rows)
+        shuffle(ordered, shuffled)
+        options = [f"--innodb-buffer-pool-size={arguments.buffer_pool}"]
+        with servers_to_measure(arguments.server, Path(folder) / "servers", options) as servers:
+            for server in servers:
+                found = measure(server, ordered, shuffled, arguments.runs)
+                print(json.dumps({"server": server.name, "rows": arguments.rows, **found}, indent=2))
+
+
+def shuffle(ordered: Path, shuffled: Path) -> None:
+    """The same records in no order, behind the same header."""
+    with ordered.open("rb") as file:
+        header, rows = file.readline(), file.readlines()
+    random.Random(SEED).shuffle(rows)
+    shuffled.write_bytes(header + b"".join(rows))
+
+
+def measure(server: Server, ordered: Path, shuffled: Path, runs: int) -> dict:
+    found: dict[str, list[dict]] = {way: [] for way in WAYS}
+    for _ in range(runs):
+        for way in WAYS:
+            found[way].append(run(server, ordered if way == "ordered" else shuffled, way))
+    total = {way: [each["sort"] + each["load"] for each in found[way]] for way in WAYS}
+    ratios = [keep / key for keep, key in zip(total["keep"], total["key"], strict=True)]
+    return {"runs": found, "gain": round(statistics.median(ratios), 2)}
+
+
+def run(server: Server, path: Path, way: str) -> dict:
+    """The file into a fresh table."""
+    with connect(server.address) as connection:
+        ledger.create(connection)
+        execute(connection, f"DROP TABLE IF EXISTS {TABLE.name}")
+        execute(connection, TABLE.create_sql())
+        table = read_table(connection, server.address.database, TABLE.name)
+        variables = read_server(connection, server.address)
+    profile = profile_file(path)
+    options = Options(sort="key" if way == "key" else "keep")
+    size = profile.size - profile.data_offset
+    plan = make_plan(size, profile.dialect, table, TABLE.mapping, options, variables)
+    sort = {"sort": 0.0}
+    if plan.sorted_by:
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            path, sort = pool.submit(sorted_copy, path, profile, plan.sorted_by).result()
+    job = str(uuid.uuid4())
+    with open_source(path) as fd:
+        start, line = profile.data_offset, profile.data_line
+        found = scan(fd, profile.dialect, start=start, first_line=line, end=path.stat().st_size, chunk_bytes=2**22)
+        chunks = list(found)
+
+    def load(chunk):
+        load_chunk(Work(job, 1, path, server.address, profile.dialect, plan, chunk, options=options), Watch())
+
+    begun = time.perf_counter()
+    with ServerMeter(server) as meter, ThreadPoolExecutor(SESSIONS) as pool:
+        list(pool.map(load, chunks))
+    seconds = time.perf_counter() - begun
+    cost = meter.cost.as_json() if meter.cost else {}
+    return {**sort, "load": round(seconds, 2), **cost}
+
+
+def sorted_copy(path: Path, profile: Profile, key: SortKey) -> tuple[Path, dict[str, float]]:
+    """The sorted copy of a file, in a process of its own; its path, and what it took."""
+    copy, begun = path.with_suffix(".sorted"), time.perf_counter()
+    with open_source(path) as fd, copy.open("wb") as out, Places.beside(copy).path.open("wb") as places:
+        source = Source(fd, profile.dialect, profile.data_offset, profile.data_line, profile.size)
+        sort_records(source, key, out, places, path.parent)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    cost = {
+        "sort": round(time.perf_counter() - begun, 2),
+        "sort_cpu": round(used.ru_utime + used.ru_stime, 2),
+        "sort_peak_mb": round(peak_mb(), 1),
+    }
+    return copy, cost
+
+
+if __name__ == "__main__":
+    main()
