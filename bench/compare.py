@@ -1,5 +1,6 @@
 """Figures of the runs: medians and spread, and ratios that are computed round by round."""
 
+import re
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -70,14 +71,14 @@ class Runs:
         return list(self.results.workloads)
 
     def lines(self, server: str, workload: str) -> list[Line]:
-        """One line for each way, in the order in which they first ran in name order: raw ones first."""
+        """One line for each way: raw ones first, and numbers in names by their size."""
         ways = [way for each, on, way in self._by_case if (each, on) == (server, workload)]
         return [self._line(server, workload, way) for way in sorted(ways, key=self._place)]
 
-    def _place(self, way: str) -> tuple[int, str]:
+    def _place(self, way: str) -> tuple[int, list[int], str]:
         kinds = ("single", "split", "after", "copy", "insert", "millrace")
         kind = next((number for number, each in enumerate(kinds) if way.startswith(each)), len(kinds))
-        return kind, way
+        return kind, [int(number) for number in re.findall(r"\d+", way)], way
 
     def _line(self, server: str, workload: str, way: str) -> Line:
         runs = self._by_case[server, workload, way]

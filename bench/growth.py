@@ -57,11 +57,11 @@ def _files(compared: Comparison, rows: int) -> Sequence[Case]:
     cases = []
     for count in compared.arguments.files:
         name = f"{count} file{'s' * (count > 1)}"
-        cases.append(Case(name, compared.files(name, _parted(count), rows), Millrace(at_once=True)))
+        cases.append(Case(name, compared.files(name, parted(count), rows), Millrace(at_once=True)))
     return cases
 
 
-def _parted(count: int) -> Workload:
+def parted(count: int) -> Workload:
     """The nodes in so many tables, each with its file."""
     (nodes,) = NODES.tables
     parts = tuple(replace(nodes, name=f"nodes_{number}", of=count) for number in range(1, count + 1))

@@ -95,7 +95,7 @@ def new_results(kind: str, *, rounds: int, warm_up: int, baseline: dict[str, str
         kind,
         {
             "at": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-            "commit": _git("rev-parse", "HEAD") + (" with changes" if _git("status", "--porcelain") else ""),
+            "commit": (_git("rev-parse", "HEAD") or "unknown") + " with changes" * bool(_git("status", "--porcelain")),
             "command": " ".join(sys.orig_argv[1:]),
             "seed": SEED,
             "rounds": rounds,
@@ -116,7 +116,7 @@ def new_results(kind: str, *, rounds: int, warm_up: int, baseline: dict[str, str
 
 def _git(*arguments: str) -> str:
     done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
+    return done.stdout.strip()
 
 
 def _line(path: str, name: str) -> str:

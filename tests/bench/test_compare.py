@@ -76,6 +76,12 @@ def test_the_best_raw_way_is_one_that_puts_keys_on_at_the_same_time():
     assert found["copy"].to_best == Spread.of([0.5])
 
 
+def test_ways_stand_in_order_raw_ones_first_and_by_their_numbers():
+    ways = ["single", "split-2", "split-10", "after-2", "copy", "insert-1", "insert-40@25", "insert-1000", "millrace"]
+    found = results(*(run(way, 1, 1) for way in reversed(ways)))
+    assert [line.way for line in Runs(found).lines("a", "indexed")] == ways
+
+
 def test_a_sample_compares_by_its_rate():
     found = lines(results(run("single", 1, 2), run("insert-1", 1, 2, rows=50, sample=True)))
     assert found["insert-1"].to_single == Spread.of([0.05])

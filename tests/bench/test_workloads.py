@@ -6,6 +6,7 @@ import hashlib
 import pytest
 
 from bench.files import PIECES, files_of
+from bench.growth import parted
 from bench.workloads import WORKLOADS
 from bench.workloads.table import BLOCK_ROWS
 
@@ -68,6 +69,12 @@ def test_a_longer_file_begins_with_the_shorter_one(tmp_path):
     nodes = WORKLOADS["nodes"]
     short, long = (files_of(nodes, rows, tmp_path).whole(nodes.tables[0]).read_bytes() for rows in (ROWS, 2 * ROWS))
     assert long.startswith(short)
+
+
+def test_files_at_once_share_the_rows_of_one(tmp_path):
+    parts = files_of(parted(4), 1000, tmp_path)
+    assert [len(records(parts.whole(table))) - 1 for table in parts.workload.tables] == [250] * 4
+    assert len({table.name for table in parts.workload.tables}) == 4
 
 
 def test_a_file_is_made_once_and_with_the_separator_that_was_asked_for(tmp_path):
