@@ -146,3 +146,15 @@ def test_a_myisam_table_is_not_appended_to(database, file):
     given(database, f"{PEOPLE} ENGINE=MyISAM")
     with pytest.raises(TargetProblem, match="choose mode replace"):
         planned(database, file, "append", "id", "name")
+
+
+def test_the_server_dies_after_the_end(database, server, file, tmp_path):
+    """What has finished is safe: nothing of it is in memory alone, and no table needs repair."""
+    given(database, f"{PEOPLE} ENGINE=MyISAM")
+    load = planned(database, file, "replace", "id", "name")
+    load.stage()
+    load.finish()
+    server.kill()
+    server.start()
+    assert rows_of(database, "CHECK TABLE t")[0][3] == "OK"
+    assert rows_of(database, "SELECT COUNT(*), MIN(name) FROM t FORCE KEY (by_name)") == [(50, "new 0")]
