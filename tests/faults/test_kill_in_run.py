@@ -1,0 +1,87 @@
+"""Disturb runs of many small chunks: each chunk stands or falls by itself, whatever becomes of its run."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.db import connections
+from django.db.models import Max, Sum
+
+from importer import jobs, sources
+from importer.engine import ledger
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.options import Options
+from importer.models import Chunk, ImportJob
+from importer.preparation import prepare
+from tests.faults.conftest import Disturbed
+from tests.stack import Stack, wait_until
+from tests.targets import saved_target
+
+ROWS = 1500
+
+
+class OneRowEach(Disturbed):
+    """An import that commits every single row."""
+
+    def ends_well(self) -> None:
+        wait_until(lambda: ImportJob.objects.get(pk=self.job.pk).ended, what="the job's end")
+        job = ImportJob.objects.get(pk=self.job.pk)
+        assert (job.status, job.problem, job.balanced) == (ImportJob.Status.SUCCEEDED, {}, True)
+        assert self.contents() == (ROWS, sum(range(ROWS)))
+        with connect(self.address) as connection:
+            assert ledger.rows_by_chunk(connection, str(job.key)) == dict.fromkeys(range(ROWS), 1)
+        self.no_connection_is_left()
+
+    def contents(self) -> tuple:
+        with connect(self.address) as connection:
+            count, total = fetch_all(connection, "SELECT COUNT(*), SUM(n) FROM t")[0]
+        return count, int(total or 0)
+
+    def of_all(self, what: Sum | Max) -> int:
+        return int(self.job.chunks.aggregate(found=what)["found"])
+
+
+@pytest.fixture
+def one_row_each(stack: Stack, database: Address, tmp_path: Path, transactional_db) -> Iterator[OneRowEach]:
+    with connect(database) as connection:
+        ledger.create(connection)
+        execute(connection, "CREATE TABLE t (n INT)")
+    path = tmp_path / "rows.csv"
+    path.write_text("n\n" + "".join(f"{n}\n" for n in range(ROWS)))
+    options = Options(commit_rows=1, parallelism=2)
+    job = jobs.create(prepare(sources.register(path), saved_target(database), "t", options=options))
+    jobs.start(job.pk)
+    yield OneRowEach(job, database)
+    wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the job's end before the next test")
+    connections.close_all()
+
+
+def test_a_killed_worker_is_held_against_the_chunk_in_its_hand_alone(one_row_each: OneRowEach, stack: Stack):
+    one_row_each.in_the_middle()
+    os.kill(stack.load_worker.children()[0], signal.SIGKILL)
+    one_row_each.ends_well()
+    assert one_row_each.of_all(Sum("deaths")) <= 1
+
+
+def test_cancel_ends_a_run_and_retry_loads_the_rest(one_row_each: OneRowEach):
+    one_row_each.in_the_middle()
+    jobs.cancel(one_row_each.job.pk)
+    wait_until(one_row_each.over, seconds=10, what="cancelled within 10 s")
+    job = ImportJob.objects.get(pk=one_row_each.job.pk)
+    assert job.status == ImportJob.Status.CANCELLED
+    assert one_row_each.contents()[0] == job.loaded_rows < ROWS
+    jobs.retry(job.pk)
+    one_row_each.ends_well()
+
+
+def test_pause_gives_back_what_has_not_begun(one_row_each: OneRowEach):
+    one_row_each.in_the_middle()
+    jobs.pause(one_row_each.job.pk)
+    flying = Chunk.objects.filter(job=one_row_each.job, status__in=Chunk.IN_FLIGHT)
+    wait_until(lambda: not flying.exists(), seconds=10, what="no chunk in flight within 10 s")
+    assert one_row_each.contents()[0] == ImportJob.objects.get(pk=one_row_each.job.pk).loaded_rows < ROWS
+    jobs.resume(one_row_each.job.pk)
+    one_row_each.ends_well()
+    assert one_row_each.of_all(Max("attempt")) == 1

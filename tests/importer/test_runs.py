@@ -1,0 +1,128 @@
+"""Runs of chunks, with the worker's steps taken in this process, on real servers."""
+
+from pathlib import Path
+
+import pytest
+
+from importer import jobs, runs, sources, work
+from importer.engine import ledger
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.options import Options
+from importer.jobs import loading
+from importer.models import Chunk, ImportJob, Target
+from importer.preparation import prepare
+from tests.importer.steps import run, take
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+Status = ImportJob.Status
+
+
+@pytest.fixture
+def target(database: Address, transactional_db) -> Target:
+    with connect(database) as connection:
+        ledger.create(connection)
+        execute(connection, "CREATE TABLE t (n TINYINT UNSIGNED, word VARCHAR(20))")
+    return saved_target(database, "t")
+
+
+def created(target: Target, path: Path, rows: list[int], parallelism: int = 1, **options) -> ImportJob:
+    path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in rows))
+    asked = Options(commit_rows=1, parallelism=parallelism, **options)
+    return jobs.create(prepare(sources.register(path), target, "t", options=asked))
+
+
+def scanned(job: ImportJob) -> list[int]:
+    """The first chunks of its runs, once it is scanned."""
+    [scan] = jobs.advance(job.pk)
+    take(scan)
+    return [step.id for step in jobs.advance(job.pk)]
+
+
+def loaded(target: Target) -> list[int]:
+    with connect(target.address) as connection:
+        return [row[0] for row in fetch_all(connection, "SELECT n FROM t ORDER BY n")]
+
+
+def statuses(job: ImportJob) -> list[str]:
+    return list(job.chunks.order_by("number").values_list("status", flat=True))
+
+
+def test_two_thousand_chunks_of_one_row_each(target: Target, tmp_path: Path):
+    job = run(created(target, tmp_path / "t.csv", [n % 256 for n in range(2000)]))
+    assert (job.status, job.problem, job.loaded_rows, job.chunks.count()) == (Status.SUCCEEDED, {}, 2000, 2000)
+    with connect(target.address) as connection:
+        assert ledger.rows_by_chunk(connection, str(job.key)) == dict.fromkeys(range(2000), 1)
+    assert set(job.chunks.values_list("attempt", "loaded_rows", "deaths")) == {(1, 1, 0)}
+
+
+def test_a_chunk_that_fails_ends_its_run_and_those_before_it_stand(target: Target, tmp_path: Path):
+    job = created(target, tmp_path / "t.csv", [1, 2, 3, 4, 300, 6, 7, 8])
+    [first] = scanned(job)
+    runs.load(first, lambda *_: None)
+    assert loaded(target) == [1, 2, 3, 4]
+    assert statuses(job) == [Chunk.Status.LOADED] * 4 + [Chunk.Status.FAILED] + [Chunk.Status.PENDING] * 3
+    job = run(job)
+    assert (job.status, job.loaded_rows, job.problem["rows"][0]["line"]) == (Status.FAILED, 4, 6)
+    assert [each.attempt for each in job.chunks.order_by("number")] == [1, 1, 1, 1, 1, 0, 0, 0]
+
+
+def test_the_limit_of_rejects_holds_within_a_run(target: Target, tmp_path: Path):
+    job = created(target, tmp_path / "t.csv", [1, 300, 3, 301, 5, 6, 7, 8], on_error="reject", max_rejects=1)
+    [first] = scanned(job)
+    runs.load(first, lambda *_: None)
+    job = ImportJob.objects.get(pk=job.pk)
+    assert (job.status, job.loaded_rows, job.rejected_rows) == (Status.FAILING, 2, 2)
+    assert loaded(target) == [1, 3]
+
+
+def test_of_an_ordered_job_no_run_passes_over_a_chunk(target: Target, tmp_path: Path):
+    with connect(target.address) as connection:
+        execute(connection, "ALTER TABLE t ADD PRIMARY KEY (n)")
+    job = created(target, tmp_path / "t.csv", [1, 2, 3, 1, 2, 3], on_duplicate="replace")
+    [first] = scanned(job)
+    job.chunks.filter(number=2).update(lease="2999-01-01T00:00Z")  # it failed, and waits for its next attempt
+    claimed = jobs.claim_run(first)
+    assert claimed
+    assert [chunk.number for chunk in claimed.chunks] == [0, 1]
+
+
+def test_a_run_leaves_shares_for_the_other_sessions(target: Target, tmp_path: Path):
+    job = created(target, tmp_path / "t.csv", list(range(100)), parallelism=4)
+    first, *_ = scanned(job)
+    claimed = jobs.claim_run(first)
+    assert claimed
+    assert 1 < len(claimed.chunks) <= 100 // (4 * loading.SHARES_LEFT) + 1
+
+
+def test_a_worker_takes_no_further_run_while_another_job_waits(target: Target, tmp_path: Path, database: Address):
+    with connect(database) as connection:
+        execute(connection, "CREATE TABLE other LIKE t")
+    job = created(target, tmp_path / "t.csv", list(range(100)))
+    [first] = scanned(job)
+    waiting = jobs.create(prepare(sources.register(tmp_path / "t.csv"), target, "other"))
+    scanned(waiting)
+    runs.load(first, lambda *_: None)
+    assert 0 < job.chunks.filter(status=Chunk.Status.LOADED).count() < 100
+    run(waiting)
+    run(job)
+    assert len(loaded(target)) == 100
+
+
+def test_the_chunks_of_a_dead_worker_that_are_in_are_not_held_against_it(target: Target, tmp_path: Path, settings):
+    settings.LEASE_SECONDS = 0  # silent from the first moment
+    job = created(target, tmp_path / "t.csv", list(range(20)))
+    [first] = scanned(job)
+    claimed = jobs.claim_run(first)
+    assert claimed
+    with runs.Loader(job.plain_file, target.address, job.plan.session) as loader:
+        first_work = runs._work(claimed)
+        for chunk in claimed.chunks[:3]:
+            loader.load(runs._of_chunk(first_work, chunk))
+    work.take_back_expired()
+    assert [each.deaths for each in job.chunks.order_by("number")] == [0, 0, 0, 1, *[0] * 16]
+    settings.LEASE_SECONDS = 60
+    job = run(job)
+    assert (job.status, job.loaded_rows) == (Status.SUCCEEDED, 20)
+    assert loaded(target) == list(range(20))
