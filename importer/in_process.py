@@ -1,39 +1,56 @@
 """An import without Redis and workers: the same work in a pool of processes of our own."""
 
 import multiprocessing
+import time
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 
 import django
 from django.db import connections
 
 from importer import copies, jobs
+from importer.engine.sizes import MIB
 from importer.models import ImportJob
 from importer.wake import Step
 
-LOOK_EVERY = 0.2  # seconds
+# Seconds between two looks at the job: few at first, so that a small file is not kept waiting.
+FIRST_LOOK, LOOK_EVERY = 0.01, 0.2
+# A file of fewer bytes is loaded before processes of our own would have started.
+IN_THREADS_BELOW = 16 * MIB
 
 
 def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None]) -> ImportJob:
     """Take the job to its end; `look` is called with it again and again.
 
-    Starts one process more than `parallelism`, for the scan. While another import has the table, that one is taken on
-    as well: the process that began it may have been killed.
+    Starts one process, or for a small file one thread, more than `parallelism`, for the scan. While another import has
+    the table, that one is taken on as well: the process that began it may have been killed.
     """
-    pool = ProcessPoolExecutor(parallelism + 1, multiprocessing.get_context("spawn"), initializer=django.setup)
+    pool = _pool(ImportJob.objects.select_related("source").get(pk=job_id), parallelism + 1)
     connections.close_all()
     running: set[Future[None]] = set()
+    pace, ended = FIRST_LOOK, False
     try:
         while not (job := ImportJob.objects.select_related("source").get(pk=job_id)).ended:
             look(job)
             running |= {pool.submit(_take, step) for step in _steps(job)}
-            done, running = wait(running, timeout=LOOK_EVERY, return_when=FIRST_COMPLETED)
+            done, running = wait(running, timeout=pace, return_when=FIRST_COMPLETED)
+            if not (done or running):
+                time.sleep(pace)
+            pace = min(LOOK_EVERY, pace * 1.5)
             for future in done:
                 future.result()
+        ended = True
         return job
     finally:
-        pool.shutdown(cancel_futures=True)
+        # After Ctrl-C the job is cancelled, which ends what still runs.
+        pool.shutdown(wait=ended or isinstance(pool, ProcessPoolExecutor), cancel_futures=True)
         copies.remove_unneeded()
+
+
+def _pool(job: ImportJob, workers: int) -> Executor:
+    if job.data_bytes < IN_THREADS_BELOW:
+        return ThreadPoolExecutor(workers)
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=django.setup)
 
 
 def _steps(job: ImportJob) -> list[Step]:
@@ -48,7 +65,7 @@ def _steps(job: ImportJob) -> list[Step]:
 
 
 def _take(step: Step) -> None:
-    """Runs in a process of the pool. What follows is not its business: the loop looks at the job again anyway."""
+    """Runs in the pool. What follows is not its business: the loop looks at the job again anyway."""
     from importer import arranging, finishing, runs, work
 
     tasks = {
@@ -61,4 +78,7 @@ def _take(step: Step) -> None:
         "finish": finishing.finish_job,
         "clean": finishing.clean_job,
     }
-    tasks[step.task](step.id, lambda _job_id, _later: None)
+    try:
+        tasks[step.task](step.id, lambda _job_id, _later: None)
+    finally:
+        connections.close_all()

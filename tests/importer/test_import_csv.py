@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from importer import live, workers
+from importer import in_process, live, workers
 from importer.engine import ledger
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.models import Chunk, ImportJob, SourceFile, Target
@@ -59,6 +59,18 @@ def test_in_process_needs_neither_redis_nor_worker(target: Target, people: Path,
     assert report["rows_per_second"] > 0
     assert report["rejects_file"] is None
     assert loaded(target) == (ROWS, 1667, 'Zoë "999"')
+
+
+def test_in_process_of_a_large_file(target: Target, tmp_path: Path, stack_env: Stack):
+    """Loaded by processes of its own, where a small one is by threads."""
+    rows = 200
+    path = tmp_path / "people.csv"
+    unread = "x" * (in_process.IN_THREADS_BELOW // rows)
+    path.write_text("id,name,unread\n" + "".join(f"{n},name {n},{unread}\n" for n in range(rows)))
+    done = stack_env.manage("import_csv", str(path), "--target", "t", "--table", "people", "--in-process", "--json")
+    report = json.loads(done.stdout)
+    assert (report["status"], report["rows"]["loaded"]) == ("succeeded", rows)
+    assert loaded(target) == (rows, 0, "name 99")
 
 
 def test_the_import_of_a_killed_process_is_taken_to_its_end_by_the_next(

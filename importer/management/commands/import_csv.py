@@ -17,7 +17,7 @@ from importer.management.shown import Shown
 from importer.models import ImportJob
 from importer.preparation import Prepared
 
-LOOK_EVERY = 0.2  # seconds
+LOOK_EVERY = 0.1  # seconds
 NOBODY_CAME = 20  # seconds after which a job that nobody took is worth a word
 
 
