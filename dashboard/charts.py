@@ -128,7 +128,7 @@ def chunk_map(job: ImportJob) -> ChunkMap:
     """The map of a job's chunks: two queries, however many chunks there are."""
     last = Chunk.objects.filter(job=job).aggregate(last=Max("number"))["last"]
     chunks = 0 if last is None else last + 1
-    expected = chunks if job.scan_finished or job.ended else max(chunks, _expected_chunks(job))
+    expected = chunks if job.scan_finished or job.ended else chunks + _chunks_to_come(job)
     per_cell = max(1, _divide_up(expected, MOST_CELLS))
     groups = _groups(job, per_cell)
     cells = _cells(groups)
@@ -144,8 +144,9 @@ def chunk_map(job: ImportJob) -> ChunkMap:
     )
 
 
-def _expected_chunks(job: ImportJob) -> int:
-    return _divide_up(job.data_bytes, job.plan_json["chunk_bytes"])
+def _chunks_to_come(job: ImportJob) -> int:
+    """Those that the scan will still cut; the first ones of a file are smaller than these."""
+    return _divide_up(max(0, job.read_size - job.scanned_bytes), job.plan_json["chunk_bytes"])
 
 
 def _groups(job: ImportJob, per_cell: int) -> list[_Group]:

@@ -63,7 +63,7 @@ class TestPlan:
             (Distance(0.2, 110e6), 4),
             (Distance(0.5, 12e6), 2),
             (Distance(10, 12e6), 4),
-            (Distance(150, 30e6), 8),
+            (Distance(150, 30e6), 6),
             (Distance(0.2, None), 4),
         ],
     )
@@ -74,10 +74,11 @@ class TestPlan:
         ("distance", "least", "most"),
         [
             (Distance(0.2, 110e6), 8 * MIB, 8 * MIB),
+            (Distance(4, 110e6), 9 * MIB, 10 * MIB),
             (Distance(150, 30e6), 30 * MIB, 33 * MIB),
             (Distance(0.5, 12e6), 10 * MIB, 13 * MIB),
             (Distance(0.5, 0.1e6), MIB - 2**16, MIB + 2**16),
-            (Distance(100, 10e6), 30 * MIB, 33 * MIB),
+            (Distance(100, 10e6), 22 * MIB, 33 * MIB),
         ],
     )
     def test_chunks_suit_the_line(self, distance: Distance, least: int, most: int):

@@ -20,7 +20,8 @@ def chunk_bytes(case: Case, parallelism: int) -> int:
     if case.options.chunk_bytes:
         return case.options.chunk_bytes
     share = case.data_bytes // (parallelism * CHUNKS_PER_SESSION)
-    good = network.largest_chunk(case, parallelism) or _within(share, SMALLEST_CHUNK, LARGEST_CHUNK)
+    near = max(network.smallest_chunk(case), _within(share, SMALLEST_CHUNK, LARGEST_CHUNK))
+    good = network.largest_chunk(case, parallelism) or near
     fits = largest_transaction(case.server)
     return min(good, fits[0]) if fits else good
 

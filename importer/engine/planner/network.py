@@ -9,8 +9,8 @@ from importer.engine.sizes import MIB
 # What one session of a server takes, in bytes a second (facts.md, Speed); a remote server's own cores are not visible.
 SESSION_RATE = 20 * 10**6
 BUSY_SESSIONS = 4
-# Statements of a chunk that wait for their answer, from the connection to the COMMIT.
-ROUND_TRIPS = 12
+# What a chunk waits for on its way, from its ledger row to the COMMIT (facts.md, Speed).
+ROUND_TRIPS = 6
 # From here on one connection seldom fills a line, since it may have only so many bytes on their way.
 FAR = 5  # milliseconds
 FEWEST, MOST = 2, 8
@@ -47,6 +47,16 @@ def largest_chunk(case: Case, parallelism: int) -> int | None:
         return None
     seconds = max(CHUNK_SECONDS, TIMES_THE_WAIT * ROUND_TRIPS * distance.round_trip_ms / 1000)
     return max(SMALLEST, min(LARGEST, int(min(SESSION_RATE, line / parallelism) * seconds)))
+
+
+def smallest_chunk(case: Case) -> int:
+    """The fewest bytes of a chunk beside which its waits do not show; 0 on this machine."""
+    distance = case.distance
+    if case.server.local or distance is None:
+        return 0
+    wait = ROUND_TRIPS * distance.round_trip_ms / 1000
+    rate = min(SESSION_RATE, distance.bytes_per_second or SESSION_RATE)
+    return min(LARGEST, int(TIMES_THE_WAIT * wait * rate))
 
 
 def why(distance: Distance | None) -> str:
