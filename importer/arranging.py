@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from importer import jobs
-from importer.engine import arrangement
+from importer.engine import arrangement, server_variables
 from importer.engine.arrangement import NotNow
 from importer.engine.connection import Connection, connect, kill
 from importer.engine.finish import READ_TIMEOUT
@@ -46,11 +46,13 @@ def _arrange(job: ImportJob, connection: Connection) -> None:
                 return
         arrangement.write_down(connection, key, settled)
         arrangement.arrange(connection, settled)
+        server_variables.set_for(connection, key, settled.variables)
     except NotNow as reason:
         if settled:
+            server_variables.put_back(connection, key)
             arrangement.put_back(connection, settled)
             arrangement.forget(connection, key)
-        jobs.record_as_it_was(job, Reason(f"{planned.words} stay on", reason.what, holds_back=True))
+        jobs.record_as_it_was(job, Reason(f"Left as it was: {planned.words}", reason.what, holds_back=True))
     else:
         jobs.record_arranged(job)
 
@@ -64,6 +66,7 @@ def restore_job(job_id: int, then: Then) -> None:
     since = time.monotonic()
     try:
         with heart, _connected(job, heart) as connection:
+            server_variables.put_back(connection, str(job.key))
             if job.arrangement:
                 arrangement.put_back(connection, job.arrangement)
             arrangement.forget(connection, str(job.key))

@@ -21,6 +21,7 @@ from importer.engine.planner import make_plan
 from importer.engine.planner.order import outgrows
 from importer.engine.profile import Profile, profile_file
 from importer.engine.server import Server, read_server
+from importer.engine.server_variables import check_server_variables
 from importer.engine.sort_keys import SortKey, Unsortable
 from importer.engine.sort_sample import KeyOrder, key_order
 from importer.engine.staging import existing, staging_name
@@ -116,9 +117,11 @@ def prepare(
 
 
 def _try_session(target: Target, plan: ImportPlan, server: Server) -> None:
-    """See that the server takes what the plan sets for its sessions: now, while nothing has begun."""
-    if plan.session or plan.lock_table:
+    """See that the server takes what the plan sets, for its sessions or for all: now, while nothing has begun."""
+    variables = plan.arrangement.variables if plan.arrangement else {}
+    if plan.session or plan.lock_table or variables:
         with connect(target.address) as connection:
+            check_server_variables(connection, variables, server)
             check_session(connection, plan, server)
 
 

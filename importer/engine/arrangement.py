@@ -1,10 +1,11 @@
-"""What is changed on the target for the time of a job and put back whatever happens: keys and foreign keys off a table.
+"""What is changed on the target for the time of a job and put back whatever happens: keys and foreign keys off a table,
+and variables of the server (server_variables.py).
 
 It is written down first, in a table on the target too, so that it can be put back even if everything of ours is lost.
 """
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import MySQLdb
@@ -14,6 +15,7 @@ from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
 from importer.engine.indexes import Definition, ForeignKey
 from importer.engine.server_errors import is_lost
+from importer.engine.variables import Value
 
 TABLE = "millrace_arrangement"
 
@@ -39,8 +41,15 @@ class Arrangement:
     table: str
     keys: tuple[Definition, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
+    # Set for the whole server: server_variables.py, which writes down the values before.
+    variables: dict[str, Value] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
+        return bool(self.keys or self.foreign_keys or self.variables)
+
+    @property
+    def of_the_table(self) -> bool:
+        """Whether it changes the table itself."""
         return bool(self.keys or self.foreign_keys)
 
     @property
@@ -49,6 +58,7 @@ class Arrangement:
         counted = (
             (len(self.keys), "index", "indexes"),
             (len(self.foreign_keys), "foreign key", "foreign keys"),
+            (len(self.variables), "server variable", "server variables"),
         )
         return " and ".join(f"{count} {one if count == 1 else many}" for count, one, many in counted if count)
 
@@ -85,6 +95,8 @@ class Written:
 
 def settle(connection: Connection, planned: Arrangement) -> Arrangement:
     """What there is to be changed of what was planned, as it stands now. Raises NotNow if it would no longer do."""
+    if not planned.of_the_table:
+        return planned
     if not indexes.is_empty(connection, planned.schema, planned.table):
         raise NotNow("rows have come into the table since it was planned")
     now = indexes.read_indexes(connection, planned.schema, planned.table)
@@ -125,6 +137,8 @@ def write_down(connection: Connection, job: str, arrangement: Arrangement) -> No
 
 def arrange(connection: Connection, arrangement: Arrangement) -> None:
     """Make the changes that are not made yet. Raises NotNow if the server does not let us; some may be made then."""
+    if not arrangement.of_the_table:
+        return
     execute(connection, f"SET SESSION lock_wait_timeout = {LOCK_WAIT}")
     now = indexes.read_indexes(connection, arrangement.schema, arrangement.table)
     keys = _there(now.keys, arrangement.keys)
@@ -144,6 +158,8 @@ def put_back(connection: Connection, arrangement: Arrangement) -> None:
 
     Nothing is put back on a table that is not there any more. Raises what the server says.
     """
+    if not arrangement.of_the_table:
+        return
     schema, table = arrangement.schema, arrangement.table
     execute(connection, f"SET SESSION lock_wait_timeout = {LOCK_WAIT_TO_PUT_BACK}")
     try:

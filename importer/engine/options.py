@@ -5,6 +5,7 @@ from typing import Any
 
 from importer.engine import modes
 from importer.engine.errors import Problem
+from importer.engine.server_wide import SERVER_VARIABLES
 from importer.engine.session import ISOLATIONS, SESSION_VARIABLES
 from importer.engine.sizes import MIB
 from importer.engine.variables import values
@@ -119,6 +120,7 @@ def check_options(options: Options) -> None:
         if number is not None and not least <= number <= most:
             raise Problem(f"{name} is {number}.", advice=f"Give a number from {least} to {most:,}.", option=name)
     values(options.session, SESSION_VARIABLES, "The session variable", "session")
+    values(options.server_variables, SERVER_VARIABLES, "The server variable", "server_variables")
     if options.partitions and options.mode != "create":
         raise Problem(
             "Partitions are of a table that the import makes; this one is there, or is made like the one that is.",

@@ -27,6 +27,7 @@ from importer.engine.planner.parallelism import choose_parallelism
 from importer.engine.planner.reading import reading_reasons
 from importer.engine.planner.refusals import check_server, check_table
 from importer.engine.planner.replication import replication_reasons
+from importer.engine.planner.server_settings import as_it_will_be, server_reasons, with_variables
 from importer.engine.planner.sessions import check_session, session, session_reasons
 from importer.engine.planner.statements import numbering_reasons, statements
 from importer.engine.readback import Readback
@@ -64,6 +65,7 @@ def make_plan(
     will be then. `key_order` and `sorted_by` as in Case.
     """
     check_options(options)
+    server = as_it_will_be(server, options)
     check_server(server)
     check_table(table, options.mode)
     check_mapping(mapping, table, fillings)
@@ -110,6 +112,7 @@ def make_plan(
             parallelism_reason,
             chunks_reason(case, most_bytes),
             *session_reasons(case),
+            *server_reasons(case),
             *index_reasons(case),
             *keeping_reasons(case),
             *holding_reasons(case),
@@ -125,7 +128,7 @@ def make_plan(
         session=session(case),
         lock_table=options.lock_table,
         staged=staged,
-        arrangement=arrangement(case),
+        arrangement=with_variables(case, arrangement(case)),
         rows_per_statement=rows_per_statement(case, method),
         sources=tuple(sorted({each.source for each in fillings} - {"text"})),
     )

@@ -1,0 +1,44 @@
+"""What is set for the whole server while the import runs, where somebody has asked for it, and what that gives up."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from importer.engine.arrangement import Arrangement
+from importer.engine.options import Options
+from importer.engine.plan import Reason
+from importer.engine.planner.case import Case
+from importer.engine.server import Server
+from importer.engine.server_wide import SERVER_VARIABLES
+from importer.engine.variables import Value, require_flavour, values
+
+
+def asked_variables(options: Options) -> dict[str, Value]:
+    """What was asked for, as SET takes it. Raises Problem for what may not be set."""
+    return values(options.server_variables, SERVER_VARIABLES, "The server variable", "server_variables")
+
+
+def as_it_will_be(server: Server, options: Options) -> Server:
+    """The server with what was asked for already set: that is what the plan is for."""
+    require_flavour(options.server_variables, SERVER_VARIABLES, server, "server_variables")
+    asked = {name: str(value) for name, value in asked_variables(options).items()}
+    return replace(server, variables={**server.variables, **asked})
+
+
+def with_variables(case: Case, arranged: Arrangement | None) -> Arrangement | None:
+    """The arrangement with what is set for the server."""
+    asked = asked_variables(case.options)
+    if not asked:
+        return arranged
+    return replace(arranged or Arrangement(case.table.schema, case.table.name), variables=asked)
+
+
+def server_reasons(case: Case) -> Iterator[Reason]:
+    """Each variable with what it gives up."""
+    for name, value in asked_variables(case.options).items():
+        variable = SERVER_VARIABLES[name]
+        yield Reason(
+            f"{name} = {value} on the whole server",
+            f"as asked, until the rows are in: {variable.does}; gives up: {variable.gives_up}. Then it is put back,"
+            " also after a cancel or a crash, unless somebody has changed it meanwhile",
+            option="server_variables",
+        )

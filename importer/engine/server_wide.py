@@ -1,0 +1,60 @@
+"""What an import may set for the whole server while it runs: a whitelist; server_variables.py sets and puts back."""
+
+from collections.abc import Mapping
+
+from importer.engine.sizes import GIB, MIB
+from importer.engine.variables import Variable
+
+# Manual, InnoDB Startup Options and System Variables; that each can be set while the server runs was tried on both.
+SERVER_VARIABLES: Mapping[str, Variable] = {
+    each.name: each
+    for each in (
+        Variable(
+            "innodb_flush_log_at_trx_commit",
+            "commits do not wait for the log to be flushed",
+            "for everybody's commits: with 2 up to a second of them is lost when the server's machine crashes, with 0"
+            " also when the server does. Ledger rows go with them, so the verification finds lost chunks and loads them"
+            " again",
+            choices=("0", "1", "2"),
+        ),
+        Variable(
+            "sync_binlog",
+            "commits do not wait for the binary log to be flushed",
+            "for everybody's commits: a crash of the server's machine can leave some out of the binary log, so that"
+            " replicas differ",
+            most=4_294_967_295,
+        ),
+        Variable(
+            "innodb_io_capacity",
+            "more pages are written back a second",
+            "disk time of others",
+            least=100,
+            most=1_000_000,
+        ),
+        Variable("innodb_io_capacity_max", "the same, when in need", "disk time of others", least=100, most=2_000_000),
+        Variable(
+            "innodb_max_dirty_pages_pct", "more pages wait to be written back", "a longer recovery", least=1, most=99
+        ),
+        Variable(
+            "innodb_redo_log_capacity",
+            "a longer load before pages must be written back",
+            "disk space, and a longer recovery after a crash",
+            least=8 * MIB,
+            most=512 * GIB,
+            only="MySQL",
+        ),
+        Variable(
+            "binlog_cache_size",
+            "a chunk's events stay in memory",
+            "so much memory for every session that connects meanwhile",
+            least=4096,
+            most=GIB,
+        ),
+        Variable(
+            "local_infile",
+            "LOAD DATA LOCAL is allowed",
+            "every account of the server may use it meanwhile",
+            choices=("1",),
+        ),
+    )
+}

@@ -1,0 +1,212 @@
+"""Variables of the whole server, set for the time of an import and put back, on real servers."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from importer import jobs, sources
+from importer.engine.arrangement import NotNow
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.errors import Problem, TargetProblem
+from importer.engine.options import Options, check_options
+from importer.engine.server import read_server
+from importer.engine.server_variables import TABLE, check_server_variables, put_back, set_for
+from importer.models import ImportJob, Target
+from importer.preparation import prepare
+from tests.engine.loads import account_with
+from tests.importer.steps import run, take
+from tests.importer.test_arranged import raising
+from tests.targets import TestServer, saved_target
+
+FLUSH = "innodb_flush_log_at_trx_commit"
+
+
+def now(address: Address, name: str = FLUSH) -> int:
+    with connect(address) as connection:
+        return int(fetch_all(connection, f"SELECT @@GLOBAL.{name}")[0][0])
+
+
+def put(address: Address, value: int, name: str = FLUSH) -> None:
+    with connect(address) as connection:
+        execute(connection, f"SET GLOBAL {name} = {value}")
+
+
+def change(address: Address, job: str, value: int | None) -> None:
+    """Set the variable for the job; None puts it back."""
+    with connect(address) as connection:
+        set_for(connection, job, {FLUSH: value}) if value is not None else put_back(connection, job)
+
+
+def written(address: Address) -> list[tuple]:
+    with connect(address) as connection:
+        return fetch_all(connection, f"SELECT job, value, original FROM {TABLE} ORDER BY job")
+
+
+@pytest.fixture
+def shop(server: TestServer, database: Address) -> Iterator[Address]:
+    """A database on a server that flushes at each commit, as it does again afterwards."""
+    put(database, 1)
+    yield database
+    put(database, 1)
+
+
+class TestPutBack:
+    def test_is_the_value_from_before_however_often(self, shop: Address):
+        for _ in range(2):
+            change(shop, "a", 2)
+        assert (now(shop), written(shop)) == (2, [("a", "2", "1")])
+        for _ in range(2):
+            change(shop, "a", None)
+        assert (now(shop), written(shop)) == (1, [])
+
+    @pytest.mark.parametrize("first", ["a", "b"])
+    def test_by_the_last_of_two_jobs(self, shop: Address, first: str):
+        change(shop, "a", 2)
+        change(shop, "b", 0)
+        assert now(shop) == 0
+        change(shop, first, None)
+        assert now(shop) == {"a": 0, "b": 2}[first]
+        change(shop, {"a": "b", "b": "a"}[first], None)
+        assert now(shop) == 1
+
+    def test_counts_jobs_of_other_databases_on_the_server(self, server: TestServer, shop: Address):
+        with server.fresh_database() as other:
+            change(shop, "a", 2)
+            change(other, "b", 2)
+            change(shop, "a", None)
+            assert now(shop) == 2
+            change(other, "b", None)
+            assert now(shop) == 1
+
+    def test_leaves_what_somebody_has_set_meanwhile(self, shop: Address):
+        change(shop, "a", 2)
+        put(shop, 0)
+        change(shop, "a", None)
+        assert now(shop) == 0
+
+    def test_of_a_value_whose_setting_nobody_saw_end(self, shop: Address):
+        change(shop, "a", 2)
+        with connect(shop) as connection:
+            execute(connection, f"UPDATE {TABLE} SET is_set = 0, value = '0'")
+        change(shop, "a", None)
+        assert now(shop) == 1
+
+    def test_of_fractions(self, shop: Address):
+        name = "innodb_max_dirty_pages_pct"
+        before = now(shop, name)
+        with connect(shop) as connection:
+            set_for(connection, "a", {name: 70})
+            assert now(shop, name) == 70
+            put_back(connection, "a")
+        assert now(shop, name) == before
+
+    def test_leaves_a_server_alone_that_has_been_restarted(self, server: TestServer, shop: Address):
+        change(shop, "a", 2)
+        with connect(shop) as connection:
+            execute(connection, f"UPDATE {TABLE} SET since = since - INTERVAL 1 HOUR, original = '0'")
+        server.kill()
+        server.start()
+        change(shop, "a", None)
+        assert (now(shop), written(shop)) == (1, [])
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("asked", "said"),
+        [
+            ({"max_connections": "1"}, "max_connections cannot be set"),
+            ({FLUSH: "3"}, "is '3'"),
+            ({"local_infile": "0"}, "local_infile is '0'"),
+        ],
+    )
+    def test_what_is_not_on_the_list(self, asked: dict, said: str):
+        with pytest.raises(Problem, match=said):
+            check_options(Options(server_variables=asked))
+
+    def test_without_the_right_with_the_grant(self, shop: Address):
+        with account_with(shop, "ALL") as few, connect(few) as connection:
+            with pytest.raises(TargetProblem, match=r"may not set innodb_flush.*GRANT SUPER|SYSTEM_VARIABLES_ADMIN"):
+                check_server_variables(connection, {FLUSH: 2}, read_server(connection, few))
+            with pytest.raises(NotNow, match="did not let"):
+                set_for(connection, "a", {FLUSH: 2})
+        assert now(shop) == 1
+
+    def test_what_this_server_does_not_have(self, server: TestServer, shop: Address):
+        with connect(shop) as connection:
+            real = read_server(connection, shop)
+            if server.flavour == "mysql":
+                check_server_variables(connection, {"innodb_redo_log_capacity": 2**30}, real)
+            else:
+                with pytest.raises(TargetProblem, match="has no innodb_redo_log_capacity"):
+                    check_server_variables(connection, {"innodb_redo_log_capacity": 2**30}, real)
+
+
+@pytest.mark.usefixtures("no_workers")
+class TestImport:
+    @pytest.fixture
+    def target(self, shop: Address, transactional_db) -> Target:
+        with connect(shop) as connection:
+            execute(connection, "CREATE TABLE t (n INT PRIMARY KEY)")
+        return saved_target(shop, "t")
+
+    @pytest.fixture
+    def file(self, tmp_path: Path) -> Path:
+        path = tmp_path / "numbers.csv"
+        path.write_text("n\n" + "".join(f"{n}\n" for n in range(500)))
+        return path
+
+    def created(self, target: Target, file: Path, **options) -> ImportJob:
+        options = Options(server_variables={FLUSH: "2"}, chunk_bytes=500, **options)
+        return jobs.create(prepare(sources.register(file), target, "t", options=options))
+
+    def until_loading(self, job: ImportJob) -> None:
+        while steps := jobs.advance(job.pk):
+            if steps[0].task in ("scan", "load_run"):
+                return
+            for step in steps:
+                take(step)
+
+    @pytest.mark.parametrize("mode", ["append", "replace"])
+    def test_sets_it_while_rows_come_and_puts_it_back_before_it_ends(self, target, file, mode: str):
+        job = self.created(target, file, mode=mode)
+        said = next(each.why for each in job.plan.reasons if each.choice == f"{FLUSH} = 2 on the whole server")
+        assert "up to a second" in said
+        self.until_loading(job)
+        assert now(target.address) == 2
+        assert run(job).status == ImportJob.Status.SUCCEEDED
+        assert (now(target.address), written(target.address)) == (1, [])
+
+    def test_puts_it_back_after_a_cancel(self, target, file):
+        job = self.created(target, file)
+        self.until_loading(job)
+        jobs.cancel(job.pk)
+        assert run(job).status == ImportJob.Status.CANCELLED
+        assert now(target.address) == 1
+
+    @pytest.mark.parametrize("cancelled", [False, True])
+    def test_puts_it_back_when_its_worker_has_died(self, target, file, cancelled: bool, monkeypatch):
+        job = self.created(target, file)
+        monkeypatch.setattr(jobs, "record_arranged", raising(KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            self.until_loading(job)
+        monkeypatch.undo()
+        assert now(target.address) == 2
+        ImportJob.objects.filter(pk=job.pk).update(step_lease=None, step="")
+        if cancelled:
+            jobs.cancel(job.pk)
+        assert run(job).status == (ImportJob.Status.CANCELLED if cancelled else ImportJob.Status.SUCCEEDED)
+        assert (now(target.address), written(target.address)) == (1, [])
+
+    def test_loads_without_it_where_the_server_no_longer_lets_it(self, target, file):
+        with account_with(target.address, "SELECT, INSERT, CREATE, DELETE, UPDATE") as few:
+            job = self.created(target, file)
+            Target.objects.filter(pk=target.pk).update(user=few.user)
+            target.refresh_from_db()
+            target.set_password(few.password)
+            target.save()
+            ended = run(job)
+        assert ended.status == ImportJob.Status.SUCCEEDED
+        assert any(each.choice.startswith("Left as it was: 1 server variable") for each in ended.plan.reasons)
+        assert now(replace(target.address, user="root", password="")) == 1
