@@ -21,4 +21,4 @@ def index_reasons(case: Case) -> Iterator[Reason]:
     """What becomes of the keys, in words."""
     changed = arrangement(case)
     if changed:
-        yield Reason(f"{changed.words} after the load", "the table is empty")
+        yield Reason(f"{changed.words} after the load", "the table is empty", option="indexes")
