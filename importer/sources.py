@@ -228,6 +228,11 @@ def not_imported(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:
     return uploads_of(user).filter(jobs=None).order_by("-pk")
 
 
+def remember(source: SourceFile, choices: dict[str, str]) -> None:
+    """Keep what was chosen for it on its page, so that the page comes back as it was left."""
+    SourceFile.objects.filter(pk=source.pk).update(choices=choices)
+
+
 def remove(source: SourceFile) -> None:
     """Forget a source, and delete its file if we own it. Raises SourceInUse if there are jobs of it."""
     jobs = source.jobs.count()

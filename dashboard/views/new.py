@@ -36,6 +36,8 @@ JOBS_SHOWN = 5
 WAITING_SHOWN = 100
 # Stands in an address for the key that the page's script puts there.
 ANY_KEY = UUID(int=0)
+# What a form sends besides what was chosen.
+NOT_CHOSEN = ("csrfmiddlewaretoken", "stay", "preset_name")
 DATETIME_FORMATS = ("%Y-%m-%dT%H:%i:%sZ", "%d.%m.%Y %H:%i", "%d/%m/%Y", "%m/%d/%Y %H:%i", "%Y%m%d")
 
 MATCH_WORDS = (("", "name, or as fits"), (BY_NAME, "name"), (BY_POSITION, "position"))
@@ -48,7 +50,10 @@ def new(request: HttpRequest) -> HttpResponse:
 
 
 def new_source(request: HttpRequest, key: UUID) -> HttpResponse:
-    """One uploaded file: what is in it and what would be done. A POST carries changed choices; nothing is written."""
+    """One uploaded file: what is in it and what would be done. A POST carries changed choices; nothing is imported.
+
+    A page that is come back to is as it was left, unless it is asked for `?afresh`.
+    """
     source = get_object_or_404(sources.uploads_of(request.user), key=key)
     try:
         arrived = _arrived(source)
@@ -56,8 +61,16 @@ def new_source(request: HttpRequest, key: UUID) -> HttpResponse:
         return _answer(request, "_new_broken.html", {"source": source, "problem": problem}, status=422)
     if not arrived:
         return _answer(request, "_new_arriving.html", {"source": source})
-    values = request.POST if request.method == "POST" else request.GET
-    return _show(request, look(source, Choices(values.dict())))
+    return _show(request, look(source, _choices(request, source)))
+
+
+def _choices(request: HttpRequest, source: SourceFile) -> Choices:
+    """What was chosen, now or when the page was left."""
+    values = {name: value for name, value in request.POST.dict().items() if name not in NOT_CHOSEN}
+    if request.method == "POST" or "afresh" in request.GET:
+        sources.remember(source, values)
+        return Choices(values)
+    return Choices(request.GET.dict() or source.choices)
 
 
 def _arrived(source: SourceFile) -> bool:
@@ -74,7 +87,8 @@ def _arrived(source: SourceFile) -> bool:
 def start(request: HttpRequest, key: UUID) -> HttpResponse:
     """Start the import as chosen, and go to its page; or show what forbids it."""
     ready = sources.uploads_of(request.user).filter(status=SourceFile.Status.READY)
-    preview = look(get_object_or_404(ready, key=key), Choices(request.POST.dict()))
+    source = get_object_or_404(ready, key=key)
+    preview = look(source, _choices(request, source))
     if preview.prepared is None:
         return _show(request, preview, status=422)
     try:

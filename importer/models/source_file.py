@@ -22,6 +22,8 @@ class SourceFile(models.Model):
     status = models.CharField(max_length=10, choices=Status, default=Status.UPLOADING)
     # xxh3-128 of the whole file, hexadecimal: tells "the same file again".
     fingerprint = models.CharField(max_length=32, blank=True, db_index=True)
+    # The form of its new import page as it was sent last: the page comes back with it.
+    choices = models.JSONField(default=dict, blank=True)
     owned = models.BooleanField(default=True)
     uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
