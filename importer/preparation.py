@@ -29,6 +29,7 @@ from importer.engine.suggestions import map_to_new, suggest_mapping
 from importer.engine.surroundings import NOTHING_AROUND, Surroundings, read_surroundings
 from importer.engine.table import Table, read_table
 from importer.models import ImportJob, SourceFile, Target
+from importer.past import past
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,7 @@ def prepare(
         indexes=keys,
         create=new_table.statement(staging_name(str(key))) if new_table else "",
         distance=target.distance,
+        past=past(target, table.schema, table.name, options.mode, profile.size),
         key_order=_key_order(profile, source, table, mapping, options, server),
     )
     _try_session(target, plan, server)

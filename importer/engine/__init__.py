@@ -6,7 +6,7 @@ In the order of the data, which is also the reading order:
 - what is in a file: file_kinds, sniff, sample, profile, types
 - where it goes: table, surroundings, indexes, mapping, transforms, expressions, dates; suggestions, misfits,
   doubts; new_table
-- what will be done: options (variables, session, server_wide), modes, server, distance, check, exactness, plan,
+- what will be done: options (variables, session, server_wide), modes, server, distance, past, check, exactness, plan,
   planner; sorting (sort_keys, sort_sample, sort_runs, places); scanner
 - loading a chunk: connection, ledger, locking, feed (rewrite, numbering), methods, load; staging, no_rollback
 - rows that do not go in: review, sender, isolate (answer, warnings), rejects, reasons, duplicates, explain, parts

@@ -14,6 +14,7 @@ from importer.engine.exactness import Exactness
 from importer.engine.indexes import NO_INDEXES, Indexes
 from importer.engine.mapping import ColumnMapping, Filling, check_mapping
 from importer.engine.options import Options, check_options
+from importer.engine.past import NO_PAST, Past
 from importer.engine.plan import ImportPlan
 from importer.engine.planner.case import Case
 from importer.engine.planner.chunks import FIRST_CHUNK, chunk_bytes, chunks_reason
@@ -58,11 +59,12 @@ def make_plan(
     distance: Distance | None = None,
     key_order: KeyOrder | None = None,
     sorted_by: SortKey | None = None,
+    past: Past = NO_PAST,
 ) -> ImportPlan:
     """Decide how `data_bytes` of records go into the table. Raises Problem with the first thing that forbids it.
 
     A mode that stages needs the job's key; mode create the statement that makes the staging table, and `table` as it
-    will be then. `key_order` and `sorted_by` as in Case.
+    will be then. `key_order` and `sorted_by` as in Case; `past`: what was measured here before.
     """
     check_options(options)
     server = as_it_will_be(server, options)
@@ -85,6 +87,7 @@ def make_plan(
         distance,
         key_order,
         sorted_by,
+        past,
     )
     modes.check_mode(options.mode, options.on_duplicate, table, around, case.columns)
     check_session(case)

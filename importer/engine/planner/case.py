@@ -11,6 +11,7 @@ from importer.engine.indexes import NO_INDEXES, Indexes
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.no_rollback import cannot_roll_back
 from importer.engine.options import Options
+from importer.engine.past import NO_PAST, Past
 from importer.engine.server import Server
 from importer.engine.sort_keys import SortKey
 from importer.engine.sort_sample import KeyOrder
@@ -44,6 +45,7 @@ class Case:
     distance: Distance | None = None
     key_order: KeyOrder | None = None
     sorted_by: SortKey | None = None
+    past: Past = NO_PAST
 
     @property
     def staged(self) -> bool:

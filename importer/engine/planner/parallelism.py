@@ -25,7 +25,7 @@ class _Choice:
 
 def choose_parallelism(case: Case) -> tuple[int, Reason]:
     """How many, and why."""
-    choice = _fixed(case) or _within_the_servers_limit(_asked(case) or _best(case), case.server)
+    choice = _fixed(case) or _within_the_servers_limit(_asked(case) or _measured(case, _best(case)), case.server)
     if choice.fixed:
         return 1, Reason("One chunk after another", choice.why, True, "parallelism")
     return choice.count, Reason(
@@ -69,6 +69,12 @@ def _best(case: Case) -> _Choice:
     if server.cores == 1:
         return _Choice(1, "this machine has one processor")
     return _Choice(server.cores, f"the server shares this machine's {server.cores} processors")
+
+
+def _measured(case: Case, choice: _Choice) -> _Choice:
+    """What earlier imports into this table were clearly faster with."""
+    faster = case.past.preferred("parallelism", choice.count)
+    return _Choice(int(faster.value), f"{faster}, compared with {choice.count}") if faster else choice
 
 
 def _within_the_servers_limit(choice: _Choice, server: Server) -> _Choice:

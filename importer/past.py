@@ -1,0 +1,30 @@
+"""What earlier imports say about a new one into the same table."""
+
+from importer.engine.past import Past, Run
+from importer.models import ImportJob, Target
+
+# Only imports of about as much data are alike: a small one is over before a second session has begun.
+SMALLER, LARGER = 0.25, 4.0
+MOST_RUNS = 50
+
+
+def past(target: Target, schema: str, table: str, mode: str, data_bytes: int) -> Past:
+    """The latest imports into the table that succeeded, in the same mode and with about as many bytes."""
+    jobs = ImportJob.objects.filter(
+        target=target,
+        schema_name=schema,
+        table_name=table,
+        status=ImportJob.Status.SUCCEEDED,
+        options_json__mode=mode,
+        rows_per_second__gt=0,
+    ).select_related("source")
+    alike = [
+        job for job in jobs.order_by("-pk")[:MOST_RUNS] if SMALLER <= job.data_bytes / max(1, data_bytes) <= LARGER
+    ]
+    return Past(tuple(_run(job) for job in alike))
+
+
+def _run(job: ImportJob) -> Run:
+    plan = job.plan_json
+    deferred = bool(plan.get("arrangement") and plan["arrangement"]["keys"])
+    return Run(plan["method"], "defer" if deferred else "keep", job.parallelism, job.rows_per_second or 0)

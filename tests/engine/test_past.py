@@ -1,0 +1,66 @@
+"""What earlier imports into a table make the planner prefer."""
+
+import pytest
+
+from importer.engine.options import Options
+from importer.engine.past import Past, Run
+from tests.engine.test_plan import plan, why
+
+
+def runs(parallelism: int, *rates: float, method: str = "load_data_local", indexes: str = "keep") -> list[Run]:
+    return [Run(method, indexes, parallelism, rate) for rate in rates]
+
+
+def past(*groups: list[Run]) -> Past:
+    return Past(tuple(run for group in groups for run in group))
+
+
+CLEAR = past(runs(6, 100, 110), runs(3, 160, 165, 170))
+
+
+def test_what_was_clearly_faster_is_chosen_and_told():
+    made = plan(past=CLEAR)
+    assert made.parallelism == 3
+    assert why(made, "3 in parallel").startswith(
+        "measured 1.6 times faster here (3 imports against 2), compared with 6"
+    )
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        past(),
+        past(runs(3, 1000, 1000)),
+        past(runs(6, 100, 110), runs(3, 1000)),
+        past(runs(6, 100), runs(3, 1000, 1000)),
+        past(runs(6, 100, 110), runs(3, 112, 113)),
+        past(runs(6, 100, 200), runs(3, 190, 400)),
+        past(runs(6, 160, 170), runs(3, 100, 110)),
+        past(runs(6, 100, 110), runs(3, 1000, 1000, indexes="defer")),
+        past(runs(6, 100, 110), runs(3, 1000, 1000, method="insert")),
+    ],
+    ids=[
+        "nothing",
+        "no default",
+        "one run",
+        "one default",
+        "little",
+        "overlap",
+        "slower",
+        "other keys",
+        "other method",
+    ],
+)
+def test_thin_evidence_leaves_the_default(evidence: Past):
+    assert plan(past=evidence).parallelism == 6
+
+
+def test_what_is_asked_for_counts_more():
+    assert plan(past=CLEAR, options=Options(parallelism=2)).parallelism == 2
+    assert plan(past=CLEAR, options=Options(on_duplicate="skip")).parallelism == 1
+
+
+def test_any_setting_can_be_asked_about():
+    found = past(runs(2, 100, 100), runs(2, 150, 150, 150, indexes="defer")).preferred("indexes", "keep")
+    assert found
+    assert (found.value, str(found)) == ("defer", "measured 1.5 times faster here (3 imports against 2)")

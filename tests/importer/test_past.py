@@ -1,0 +1,49 @@
+"""Which earlier imports the planner hears of."""
+
+from pathlib import Path
+
+import pytest
+
+from importer import jobs, sources
+from importer.engine.options import Options
+from importer.engine.past import Run
+from importer.models import ImportJob, Target
+from importer.past import past
+from importer.preparation import prepare
+from tests.engine.loads import run_sql
+from tests.importer.steps import run
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+
+@pytest.fixture
+def target(database, transactional_db) -> Target:
+    run_sql(database, "CREATE TABLE t (n INT)")
+    return saved_target(database, "t")
+
+
+def imported(target: Target, tmp_path: Path, parallelism: int) -> ImportJob:
+    path = tmp_path / "numbers.csv"
+    path.write_text("n\n" + "1\n" * 1000)
+    options = Options(parallelism=parallelism)
+    return run(jobs.create(prepare(sources.register(path), target, "t", options=options)))
+
+
+def test_those_into_the_same_table_that_are_alike(target: Target, tmp_path: Path):
+    first, second = (imported(target, tmp_path, each) for each in (1, 2))
+    found = past(target, target.database, "t", "append", 2000)
+    assert found.runs == tuple(
+        Run("load_data_local", "keep", job.parallelism, job.rows_per_second) for job in (second, first)
+    )
+    for table, mode, size in (("other", "append", 2000), ("t", "replace", 2000), ("t", "append", 20_000)):
+        assert past(target, target.database, table, mode, size).runs == ()
+
+
+def test_the_next_plan_goes_by_them(target: Target, tmp_path: Path):
+    for parallelism, rate in ((1, 10), (1, 11), (4, 30), (4, 31)):
+        job = imported(target, tmp_path, parallelism)
+        ImportJob.objects.filter(pk=job.pk).update(rows_per_second=rate)
+    prepared = prepare(sources.register(tmp_path / "numbers.csv"), target, "t")
+    assert prepared.plan.parallelism == 4
+    assert any("measured 2.9 times faster here (2 imports against 2)" in each.why for each in prepared.plan.reasons)
