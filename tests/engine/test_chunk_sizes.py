@@ -1,0 +1,63 @@
+"""How large chunks are cut: by bytes, by rows, and smaller at the beginning; the same from any border on."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from importer.engine.dialect import RFC4180, TSV
+from importer.engine.scanner import ChunkRange, scan
+from tests.engine.reference import in_file
+
+HEADERLESS = replace(RFC4180, header=False)
+WHOLE = 1 << 30
+RECORDS = st.lists(st.sampled_from([b"1,a\n", b'2,"b\nb"\n', b"\n", b"3,dddd\n"]), min_size=1, max_size=40)
+
+
+def scanned(data: bytes, dialect=HEADERLESS, **options) -> list[ChunkRange]:
+    options = {"start": 0, "first_line": 1, "end": len(data), "chunk_bytes": WHOLE, **options}
+    with in_file(data) as fd:
+        return list(scan(fd, dialect, **options))
+
+
+@settings(max_examples=300, derandomize=True, deadline=None)
+@given(
+    records=RECORDS,
+    chunk_bytes=st.sampled_from([10, 30, WHOLE]),
+    chunk_rows=st.sampled_from([1, 2, 5, None]),
+    first_bytes=st.sampled_from([5, 9, None]),
+    block_bytes=st.sampled_from([20, 64, 4096]),
+)
+def test_all_records_are_in_one_chunk_each_and_every_border_is_a_place_to_go_on_from(records, block_bytes, **sizes):
+    data = b"".join(records)
+    found = scanned(data, block_bytes=block_bytes, **sizes)
+    [whole] = scanned(data) or [None]
+    if not whole:
+        assert found == []
+        return
+    assert (sum(each.rows for each in found), sum(each.length for each in found)) == (whole.rows, whole.length)
+    assert max(each.rows for each in found) <= (sizes["chunk_rows"] or whole.rows)
+    for number, chunk in enumerate(found):
+        place = {"start": chunk.offset, "first_line": chunk.first_line, "first_row": chunk.first_row}
+        assert scanned(data, number=number, block_bytes=33, **place, **sizes) == found[number:]
+
+
+@pytest.mark.parametrize("chunk_rows", [1, 7, 1000])
+def test_chunks_of_so_many_rows_over_blocks(chunk_rows: int):
+    data = b"".join(b"%d\tx\n" % number for number in range(5000))
+    found = scanned(data, TSV, chunk_rows=chunk_rows, block_bytes=1000)
+    assert {each.rows for each in found[:-1]} <= {chunk_rows}
+    assert [each.first_row for each in found] == list(range(1, 5001, chunk_rows))
+
+
+def test_each_of_the_first_chunks_may_be_twice_as_large_as_the_one_before():
+    found = scanned(b"12,ab678\n" * 10_000, first_bytes=90, chunk_bytes=900)
+    assert [each.length for each in found[:6]] == [90, 180, 360, 720, 900, 900]
+
+
+def test_a_record_larger_than_the_first_chunk_is_one_by_itself():
+    found = scanned(b"1," + b"x" * 500 + b"\n2,y\n3,z\n", first_bytes=10)
+    assert [each.rows for each in found] == [1, 2]
+    assert all(before.offset + before.length == after.offset for before, after in pairwise(found))
