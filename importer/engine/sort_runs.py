@@ -1,8 +1,9 @@
 """Records on their way through a sort: in memory, and in files without a name on the disk."""
 
+import struct
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,6 +16,8 @@ from importer.engine.places import NUMBERS
 from importer.engine.sort_keys import SortKey
 
 LENGTH = np.dtype(np.uint32)
+# Before each run in a bucket: how many records it has, and how many bytes these take.
+RUN_HEAD = struct.Struct("<QQ")
 
 
 @dataclass(frozen=True)
@@ -101,19 +104,20 @@ class Bucket:
     alike: bool = False
     size: int = 0
     rows: int = 0
-    runs: list[tuple[int, int]] = field(default_factory=list)  # of each the rows, and the bytes of its records
     _file: IO[bytes] | None = None
 
     def add(self, run: Run) -> None:
         """Append records that lie on end."""
         if not self._file:
-            self._file = tempfile.TemporaryFile(dir=self.folder)  # noqa: SIM115
-        for part in (run.keys, run.lengths, run.places.astype(self.place)):
-            self._file.write(np.ascontiguousarray(part).tobytes())
-        self._file.write(run.data)
+            # Without a buffer: there are hundreds of such files, and each run is written at once.
+            self._file = tempfile.TemporaryFile(dir=self.folder, buffering=0)  # noqa: SIM115
+        arrays = (run.keys, run.lengths, run.places.astype(self.place))
+        head = RUN_HEAD.pack(len(run), len(run.data))
+        data = memoryview(b"".join((head, *(each.tobytes() for each in arrays), run.data)))
+        self.size += len(data)
+        while data:
+            data = data[self._file.write(data) :]
         self.rows += len(run)
-        self.size += len(run) * self._width + len(run.data)
-        self.runs.append((len(run), len(run.data)))
 
     @property
     def _width(self) -> int:
@@ -123,22 +127,22 @@ class Bucket:
         """Run after run, in the order in which they were added."""
         if not self._file:
             return
-        self._file.flush()
         at = 0
-        for rows, size in self.runs:
-            data = read_exactly(self._file.fileno(), rows * self._width + size, at)
+        while at < self.size:
+            rows, size = RUN_HEAD.unpack(read_exactly(self._file.fileno(), RUN_HEAD.size, at))
+            data = read_exactly(self._file.fileno(), RUN_HEAD.size + rows * self._width + size, at)
             at += len(data)
-            yield self._read(data, 0, rows)
+            yield self._read(data, RUN_HEAD.size, rows)
 
     def whole(self) -> Run:
         """All of it at once. There must be something in it."""
         assert self._file
-        self._file.flush()
         data, at = read_exactly(self._file.fileno(), self.size, 0), 0
         found = []
-        for rows, size in self.runs:
-            found.append(self._read(data, at, rows))
-            at += rows * self._width + size
+        while at < len(data):
+            rows, size = RUN_HEAD.unpack_from(data, at)
+            found.append(self._read(data, at + RUN_HEAD.size, rows))
+            at += RUN_HEAD.size + rows * self._width + size
         return Run(
             np.concatenate([run.keys for run in found]),
             np.concatenate([run.lengths for run in found]),
