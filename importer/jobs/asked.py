@@ -156,6 +156,11 @@ def set_parallelism(job_id: int, parallelism: int) -> None:
             "Only one session at a time can load into the staging table, which cannot roll back.",
             advice="To load in parallel, load as InnoDB.",
         )
+    if parallelism > 1 and plan.lock_table:
+        raise Problem(
+            "Only one session can hold the table's lock, which this import takes for each chunk.",
+            advice="To load in parallel, load without lock_table.",
+        )
     if parallelism > 1 and plan.ordered:
         raise Problem(
             "This import loads one chunk after another: the file's order decides which of two rows with the same key"
