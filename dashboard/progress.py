@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import F, Q, Sum
 
+from dashboard.templatetags.millrace import duration, seconds_until
 from importer import live
 from importer.models import Chunk, ImportJob, SourceFile
 
@@ -120,6 +121,12 @@ class Progress:
     def phase(self) -> str:
         if self.job.status == Status.LOADING and self.job.needs_copy and not self.job.plain_copy:
             return _copying(self.job)[0]
+        if self.job.status == Status.LOADING and self.job.awaits_arrangement:
+            return f"{self._arranged} first; the chunks wait for that"
+        if self.job.status == Status.INDEXING:
+            return f"Loaded; putting back {self._arranged_words}"
+        if self.job.unrestored and self.job.status in (Status.FAILING, Status.CANCELLING):
+            return f"{self.job.get_status_display()}: putting back {self._arranged_words}"
         if self.job.status == Status.LOADING and not self.job.scan_finished:
             return "Scanning and loading" + (" into a staging table" if self.job.stages else "")
         if self.job.stages:
@@ -127,6 +134,32 @@ class Progress:
         if self.job.status in (Status.FAILED, Status.CANCELLED) and not self.job.committed_bytes:
             return f"{self.job.get_status_display()}; nothing was committed"
         return _PHASES[self.job.status]
+
+    @property
+    def _arranged_words(self) -> str:
+        """What is changed on the target for the time of the job, in words."""
+        arranged = self.job.arrangement or self.job.plan.arrangement
+        return (arranged.words if arranged and arranged.words else "") or "what was changed on the server"
+
+    @property
+    def _arranged(self) -> str:
+        arranged = self.job.plan.arrangement
+        return (
+            f"Taking {arranged.words} off" if arranged and arranged.of_the_table else "Setting the server's variables"
+        )
+
+    @property
+    def phases(self) -> list[str]:
+        """How long each part took, in the order of the parts; scan and load run side by side."""
+        job = self.job
+        afterwards = seconds_until(job.loaded_at, job.finished_at)
+        parts = {
+            "scan": seconds_until(job.started_at, job.scanned_at),
+            "load": seconds_until(job.started_at, job.loaded_at),
+            "indexes": job.index_seconds or None,
+            "verify": None if afterwards is None else max(0.0, afterwards - job.index_seconds),
+        }
+        return [f"{name} {duration(seconds)}" for name, seconds in parts.items() if seconds is not None]
 
     @property
     def _staged_phase(self) -> str:

@@ -1,24 +1,36 @@
 """The exact SQL of a plan, by when it runs: for the command line and the pages."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from importer.engine import indexes
-from importer.engine.plan import ImportPlan
+from importer.engine.arrangement import Arrangement
+from importer.engine.staging import Staged
 
 
-def plan_sql(plan: ImportPlan) -> Iterator[tuple[str, str]]:
-    """When, and the statements that run then, each with its semicolon."""
-    arranged = plan.arrangement
-    if plan.staged:
-        yield "Before the first chunk, the staging table is made", _written(*plan.staged.make)
+def plan_sql(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """When, and the statements that run then, each with its semicolon.
+
+    The plan is as JSON: that of an old import may lack what plans have now.
+    """
+    arranged = Arrangement.from_json(plan["arrangement"]) if plan.get("arrangement") else None
+    staged = Staged.from_json(plan["staged"]) if plan.get("staged") else None
+    if staged:
+        yield "Before the first chunk, the staging table is made", _written(*staged.make)
     if arranged:
-        off = indexes.taking_off(arranged.schema, arranged.table, arranged.keys, arranged.foreign_keys)
-        yield "Before the first chunk, and written down before that", _written(off)
-    yield "Each chunk, in a transaction of its own", _written(plan.statement)
-    if plan.staged:
-        yield "After the last chunk", _written(*plan.staged.settle, plan.staged.finish)
-    if arranged:
+        yield "Before the first chunk, and written down before that", _written(*_arranging(arranged))
+    yield "Each chunk, in a transaction of its own", _written(plan["statement"])
+    if staged:
+        yield "After the last chunk", _written(*staged.settle, staged.finish)
+    if arranged and arranged.of_the_table:
         yield "After the load, or whatever else ends the import", _written(*arranged.restore_sql)
+
+
+def _arranging(arranged: Arrangement) -> Iterator[str]:
+    if arranged.of_the_table:
+        yield indexes.taking_off(arranged.schema, arranged.table, arranged.keys, arranged.foreign_keys)
+    for name, value in arranged.variables.items():
+        yield f"SET GLOBAL {name} = {value}"
 
 
 def _written(*statements: str) -> str:

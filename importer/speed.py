@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from importer.engine.options import OFFERED, Options
+from importer.engine.sizes import MIB
 
 
 class Kind(Enum):
@@ -37,17 +38,17 @@ class Setting:
         return {value: self.answers.get(value) or written(value) for value in OFFERED[self.name]}
 
     def shown(self, options: Options) -> str:
-        """Its value in words; "" where it was left to the planner, or to the server."""
+        """Its value in words; "" for none."""
         value = getattr(options, self.name)
         match self.kind:
             case Kind.CHOICE:
-                return "" if value == getattr(Options(), self.name) else self.answers.get(value) or written(value)
+                return self.answers.get(value) or written(value)
             case Kind.SWITCH:
-                return "" if value == getattr(Options(), self.name) else self.answers["yes" if value else "no"]
+                return self.answers["yes" if value else "no"]
             case Kind.VARIABLES:
                 return ", ".join(f"{name} = {text}" for name, text in value.items())
             case Kind.SIZE:
-                return "" if value is None else f"{value / 1e6:,.3g} MB" if value >= 100_000 else f"{value:,} bytes"
+                return "" if value is None else f"{value / MIB:,.4g} MiB"
         return "" if value is None else f"{value:,}"
 
 

@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 from django import template
 from django.template import Context
 
-from importer.engine.plan import ImportPlan
 from importer.models import ImportJob
 from importer.plan_sql import plan_sql as statements_of
 
@@ -145,8 +144,8 @@ def fix_parts(fix: str) -> list[dict[str, str]]:
 
 
 @register.filter
-def plan_sql(plan: ImportPlan) -> list[tuple[str, str]]:
-    """The exact SQL of a plan: when, and the statements that run then."""
+def plan_sql(plan: dict[str, Any]) -> list[tuple[str, str]]:
+    """The exact SQL of a plan as JSON: when, and the statements that run then."""
     return list(statements_of(plan))
 
 

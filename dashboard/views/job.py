@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
 from dashboard import charts
+from dashboard.asked import asked
 from dashboard.left_out import left_out
 from dashboard.progress import Progress, progress
 from importer import jobs, workers
@@ -26,7 +27,8 @@ MOST_TROUBLED = 50
 @require_safe
 def job(request: HttpRequest, pk: int) -> HttpResponse:
     """The whole page."""
-    return render(request, "dashboard/job.html", _live_context(_progress(_job(pk))))
+    now = _progress(_job(pk))
+    return render(request, "dashboard/job.html", _live_context(now) | {"asked": asked(now.job.options)})
 
 
 @require_safe

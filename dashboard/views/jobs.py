@@ -31,6 +31,7 @@ COMPUTED: dict[str, F | Expression] = {
     "seconds": MICROSECONDS / 1e6,
     "chunk_bytes": Cast(KT("plan_json__chunk_bytes"), BigIntegerField()),
     "method": KT("plan_json__method"),
+    "indexes": KT("plan_json__arrangement__keys__0__name"),
 }
 FIELDS = (
     "pk",

@@ -14,10 +14,14 @@ def equation(job: ImportJob) -> Equation:
 
 
 def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path | None = None) -> dict[str, Any]:
-    """What `import_csv --json` prints: a contract. Seconds from the start of the job to the end of each part.
+    """What `import_csv --json` prints: a contract.
+
+    Seconds: scan and load from the start of the job, which run side by side; index and verify what they took after it.
 
     The two files are where the rejected rows, and the reasons of all that did not go in, have been put.
     """
+
+    verified = (job.finished_at - job.loaded_at).total_seconds() if job.finished_at and job.loaded_at else None
 
     def seconds(since: datetime | None, until: datetime | None) -> float | None:
         return round((until - since).total_seconds(), 3) if since and until else None
@@ -36,8 +40,8 @@ def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path 
         "seconds": {
             "scan": seconds(job.started_at, job.scanned_at),
             "load": seconds(job.started_at, job.loaded_at),
-            "index": job.index_seconds,
-            "verify": seconds(job.loaded_at, job.finished_at),
+            "index": round(job.index_seconds, 3),
+            "verify": None if verified is None else round(max(0.0, verified - job.index_seconds), 3),
             "total": seconds(job.started_at, job.finished_at),
         },
         "rows_per_second": round(job.rows_per_second, 1) if job.rows_per_second else None,

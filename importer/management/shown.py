@@ -37,7 +37,7 @@ class Shown:
             self.stdout.write(f"{'! ' if reason.holds_back else '- '}{reason.choice}: {reason.why}")
         if any(reason.holds_back for reason in plan.reasons):
             self.stdout.write("(! holds the load back)")
-        for when, statements in plan_sql(plan):
+        for when, statements in plan_sql(plan.as_json()):
             self.stdout.write(f"\n{when}:\n{statements}")
 
     def report(self, job: ImportJob, as_json: bool) -> None:

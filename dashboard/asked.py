@@ -1,0 +1,56 @@
+"""What was asked for of an import, in words for its page: first what is not as usual, then the rest."""
+
+from dataclasses import dataclass
+
+from dashboard.accounting import ACCOUNTING
+from importer.engine.options import Options
+from importer.speed import SETTINGS, Kind
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One setting and its value in words; `usual` if nobody asked for anything else."""
+
+    label: str
+    value: str
+    usual: bool
+
+
+@dataclass(frozen=True)
+class Asked:
+    """All settings of an import."""
+
+    chosen: list[Answer]
+    usual: list[Answer]
+
+
+def asked(options: Options) -> Asked:
+    """The settings of an import, its mode always among those that were chosen."""
+    answers = [Answer("Mode", options.mode, usual=False), *_accounting(options), *_speed(options)]
+    return Asked([each for each in answers if not each.usual], [each for each in answers if each.usual])
+
+
+def _accounting(options: Options) -> list[Answer]:
+    usual = Options()
+    found = []
+    for name, (question, answers) in ACCOUNTING.items():
+        value = getattr(options, name)
+        words = answers[value][0] if value in answers else value
+        if name == "on_error" and value == "reject":
+            limits = [f"{options.max_rejects:,}"] if options.max_rejects is not None else []
+            limits += [f"{options.max_reject_percent:g} %"] if options.max_reject_percent is not None else []
+            words = f"{words}, at most {' or '.join(limits)}" if limits else words
+        found.append(Answer(question, words, value == getattr(usual, name)))
+    return found
+
+
+def _speed(options: Options) -> list[Answer]:
+    usual = Options()
+    return [
+        Answer(
+            each.label.removesuffix(", MiB"),
+            each.shown(options) or ("none" if each.kind is Kind.VARIABLES else "left to the planner"),
+            getattr(options, each.name) == getattr(usual, each.name),
+        )
+        for each in SETTINGS
+    ]

@@ -1,0 +1,59 @@
+"""The page of one import: what was asked for, what is changed on the target meanwhile, and how long each part took."""
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from importer.engine.arrangement import Arrangement
+from importer.engine.errors import Problem
+from importer.engine.indexes import Definition
+from importer.engine.options import Options
+from importer.models import ImportJob
+from tests.dashboard.job_data import Status, make_job
+
+pytestmark = pytest.mark.django_db
+
+
+def page(browser, job) -> str:
+    return browser.get(reverse("job", args=[job.pk])).content.decode()
+
+
+class TestSettings:
+    def test_what_was_asked_for_stands_first_and_the_rest_behind(self, browser):
+        options = Options(mode="append", commit_rows=500, lock_table=True, session={"sort_buffer_size": "4M"})
+        html = page(browser, make_job(chunks=2, options_json=options.as_json()))
+        first, rest = html.split('id="job-usual"')
+        for words in ('<dd class="break">500</dd>', "LOCK TABLES for each chunk", "sort_buffer_size = 4M"):
+            assert words in first
+        assert "settings are as usual" in rest
+        assert "left to the planner" in rest
+
+    def test_how_long_each_part_took(self, browser):
+        job = make_job(Status.SUCCEEDED, chunks=4, index_seconds=0.125)
+        assert re.search(r"scan 0\.40 s · load \S+ s · indexes 0\.12 s · verify 0\.1\d s", page(browser, job))
+
+
+class TestArrangement:
+    ARRANGED = Arrangement("osm", "nodes", (Definition("by_name", "KEY `by_name` (`name`)"),))
+
+    def job(self, status, **fields):
+        job = make_job(status, chunks=2, **fields)
+        plan = {**job.plan_json, "arrangement": self.ARRANGED.as_json()}
+        ImportJob.objects.filter(pk=job.pk).update(plan_json=plan, arrangement_json=self.ARRANGED.as_json())
+        return job
+
+    def test_the_chunks_wait_until_the_indexes_are_off(self, browser):
+        assert "Taking 1 index off first; the chunks wait for that" in page(browser, self.job(Status.LOADING))
+
+    def test_they_are_put_back_after_the_load_and_what_hinders_that_is_said(self, browser):
+        obstacle = Problem("The disk is full.", advice="Make room.").as_json()
+        html = page(browser, self.job(Status.INDEXING, arranged=True, unrestored=True, obstacle=obstacle))
+        assert "Loaded; putting back 1 index" in html
+        assert "is tried again: The disk is full. Make room." in html
+
+    def test_the_sql_of_both_is_shown(self, browser):
+        html = page(browser, self.job(Status.SUCCEEDED, arranged=True))
+        assert "DROP KEY `by_name`" in html
+        assert "ADD KEY `by_name` (`name`)" in html
+        assert "indexes after" in browser.get(reverse("jobs")).content.decode()
