@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from importer.engine.blocks import blocks
@@ -74,6 +74,7 @@ def written(cell: str, dialect: Dialect) -> str:
 
 
 class TestSort:
+    @settings(max_examples=150, deadline=None, derandomize=True)
     @given(
         rows=st.lists(st.tuples(NUMBERS, CELLS), max_size=60),
         line_end=st.sampled_from(LINE_ENDS),
@@ -177,6 +178,7 @@ class TestKeys:
         shuffled = b"".join(sorted(data.splitlines(keepends=True), key=hash_of))
         assert sorted_copy(folder, shuffled, key_of(type_, "int"))[0] == data
 
+    @settings(max_examples=150, deadline=None, derandomize=True)
     @given(st.lists(st.decimals(-9999, 9999, places=4), unique=True))
     def test_decimals(self, folder, numbers):
         data = "".join(f"{number:f}\n" for number in numbers).encode()
