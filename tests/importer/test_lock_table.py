@@ -15,11 +15,7 @@ from tests.targets import saved_target
 
 
 @pytest.mark.usefixtures("no_workers")
-@pytest.mark.parametrize(
-    "more",
-    [{}, {"on_error": "reject"}, {"on_duplicate": "skip"}, {"verify": "full"}],
-    ids=["", "reject", "skip", "full"],
-)
+@pytest.mark.parametrize("more", [{"on_error": "reject"}, {"on_duplicate": "skip"}], ids=["reject", "skip"])
 def test_every_chunk_arrives_and_nothing_stays_locked(database, transactional_db, tmp_path: Path, more: dict):
     run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20))")
     path = tmp_path / "words.csv"
