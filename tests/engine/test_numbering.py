@@ -1,7 +1,7 @@
 """Numbers before each record: compared with counting the records one by one."""
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from importer.engine.dialect import RFC4180, Dialect
