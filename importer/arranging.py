@@ -5,10 +5,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from importer import jobs
-from importer.engine import arrangement, server_variables
+from importer import jobs, live
+from importer.engine import arrangement, foreign_keys, server_variables
 from importer.engine.arrangement import NotNow
 from importer.engine.connection import Connection, connect, kill
+from importer.engine.errors import Problem, RowsRefused
 from importer.engine.finish import READ_TIMEOUT
 from importer.engine.plan import Reason
 from importer.heart import Heart
@@ -49,8 +50,8 @@ def _arrange(job: ImportJob, connection: Connection) -> None:
         server_variables.set_for(connection, key, settled.variables)
     except NotNow as reason:
         if settled:
+            arrangement.put_back(connection, job.target.address, settled)
             server_variables.put_back(connection, key)
-            arrangement.put_back(connection, settled)
             arrangement.forget(connection, key)
         jobs.record_as_it_was(job, Reason(f"Left as it was: {planned.words}", reason.what, holds_back=True))
     else:
@@ -66,17 +67,36 @@ def restore_job(job_id: int, then: Then) -> None:
     since = time.monotonic()
     try:
         with heart, _connected(job, heart) as connection:
-            server_variables.put_back(connection, str(job.key))
-            if job.arrangement:
-                arrangement.put_back(connection, job.arrangement)
-            arrangement.forget(connection, str(job.key))
-        jobs.record_restored(job, round(time.monotonic() - since, 3))
+            there = _put_back(job, connection)
+            seconds = round(time.monotonic() - since, 3)
+            problem = _rows_refused(job, connection) if there else None
+        jobs.record_restored(job, seconds, problem)
     except Exception as error:
         problem = as_problem(error, str(job), job)
         log.warning("%s: what it has changed on the server could not be put back yet: %s", job, problem)
         then(job_id, jobs.restore_failed(job, problem))
     else:
         then(job_id, ())
+
+
+def _put_back(job: ImportJob, connection: Connection) -> bool:
+    """Whether the table is there."""
+    there = True
+    if job.arrangement:
+        with live.putting_back(job.pk) as on_stage:
+            there = arrangement.put_back(connection, job.target.address, job.arrangement, on_stage)
+    server_variables.put_back(connection, str(job.key))
+    arrangement.forget(connection, str(job.key))
+    return there
+
+
+def _rows_refused(job: ImportJob, connection: Connection) -> Problem | None:
+    """What is wrong with rows that came while foreign keys were off."""
+    try:
+        foreign_keys.check_rows(connection, job.plan.schema, job.plan.final_table, job.unchecked)
+    except RowsRefused as refused:
+        return refused
+    return None
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from importer import jobs
+from importer import jobs, live
 from importer.engine import ledger, staging, verify
 from importer.engine.connection import connect
 from importer.engine.errors import Cancelled, Problem
@@ -82,9 +82,10 @@ def finish_job(job_id: int, then: Then) -> None:
         if missing:
             jobs.reopen(job, missing)
         else:
-            with heart:
-                tally = finish(_work(job), Watch(heart.connected))
-            jobs.record_finished(job, tally)
+            with heart, live.putting_back(job.pk) as on_stage:
+                watch = Watch(heart.connected, on_stage=on_stage)
+                tally = finish(_work(job), watch)
+            jobs.record_finished(job, tally, watch.index_seconds)
             with suppress(Problem):  # The rows are where they belong; the sweeper does this when the job has ended.
                 _drop_staging(job)
     except Exception as error:

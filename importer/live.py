@@ -1,13 +1,18 @@
 """Live counters in Redis: bytes on their way to the server. Lost counters cost nothing but a bar's smoothness."""
 
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
+from typing import cast
 
 import redis
 from django.conf import settings
 
+from importer.engine.building import Stage
+
 KEPT_SECONDS = 3600
+STAGE_KEPT_SECONDS = 30  # a stage that nobody tells of any more is not shown
 INTERVAL = 0.25  # seconds between two updates of one run
 
 
@@ -57,6 +62,38 @@ class Sent:
             pipe.hset(_key(self._job_id), self._run, sent)
             pipe.expire(_key(self._job_id), KEPT_SECONDS)
             pipe.execute()
+
+
+def stage(job_id: int) -> Stage | None:
+    """How far the putting back of the job's keys is; None while that does not go on, or when Redis is away."""
+    try:
+        found = cast(dict[bytes, bytes], connection().hgetall(_stage_key(job_id)))
+    except redis.RedisError:
+        return None
+    values = {name.decode(): value.decode() for name, value in found.items()}
+    return Stage(values["words"], float(values["percent"]) if values["percent"] else None) if values else None
+
+
+@contextmanager
+def putting_back(job_id: int) -> Iterator[Callable[[Stage], None]]:
+    """Gives a function to call with each stage of the putting back; at the end it goes on no longer."""
+
+    def tell(stage: Stage) -> None:
+        percent = "" if stage.percent is None else f"{stage.percent:.1f}"
+        with suppress(redis.RedisError), connection().pipeline(transaction=False) as pipe:
+            pipe.hset(_stage_key(job_id), mapping={"words": stage.words, "percent": percent})
+            pipe.expire(_stage_key(job_id), STAGE_KEPT_SECONDS)
+            pipe.execute()
+
+    try:
+        yield tell
+    finally:
+        with suppress(redis.RedisError):
+            connection().delete(_stage_key(job_id))
+
+
+def _stage_key(job_id: int) -> str:
+    return f"millrace:stage:{job_id}"
 
 
 def _key(job_id: int) -> str:

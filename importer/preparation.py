@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid4
 
 from importer.engine import modes
-from importer.engine.check.rights import check_rights
+from importer.engine.check.rights import check_rights, why_no_arranging
 from importer.engine.check.sessions import check_session
 from importer.engine.connection import Connection, connect
 from importer.engine.dialect import Dialect
@@ -186,12 +186,15 @@ def _look_around(connection: Connection, table: Table, options: Options) -> Surr
 
 
 def _look_at_keys(connection: Connection, table: Table, options: Options) -> Indexes:
-    """The table's keys as they would have to come back, where they may be taken off."""
-    if options.mode == "create" or options.indexes == "keep" or not table.engine:
+    """The table's keys as they would have to come back, and what keeps them from being taken off."""
+    if options.mode == "create" or not table.engine:
         return NO_INDEXES
-    return replace(
-        read_indexes(connection, table.schema, table.name), empty=is_empty(connection, table.schema, table.name)
-    )
+    found = read_indexes(connection, table.schema, table.name)
+    if modes.stages(options.mode):
+        return found
+    if hindrance := why_no_arranging(connection, table):
+        return replace(found, hindrance=hindrance)
+    return replace(found, empty=is_empty(connection, table.schema, table.name))
 
 
 def replan(job: ImportJob, key: UUID) -> ImportPlan:

@@ -5,14 +5,17 @@ It is written down first, in a table on the target too, so that it can be put ba
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import MySQLdb
 
-from importer.engine import indexes
-from importer.engine.connection import Connection, execute, fetch_all
+from importer.engine import building, indexes
+from importer.engine.building import OnStage
+from importer.engine.connection import Address, Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
+from importer.engine.foreign_keys import check_rows, rehearse
 from importer.engine.indexes import Definition, ForeignKey
 from importer.engine.server_errors import is_lost
 from importer.engine.variables import Value
@@ -31,6 +34,8 @@ CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
 # Everybody who comes to the table waits behind an ALTER TABLE that waits itself: better not now, or again later.
 LOCK_WAIT = 5  # seconds
 LOCK_WAIT_TO_PUT_BACK = 30  # seconds
+
+Kind = TypeVar("Kind", bound=Definition)
 
 
 @dataclass(frozen=True)
@@ -136,7 +141,7 @@ def write_down(connection: Connection, job: str, arrangement: Arrangement) -> No
 
 
 def arrange(connection: Connection, arrangement: Arrangement) -> None:
-    """Make the changes that are not made yet. Raises NotNow if the server does not let us; some may be made then."""
+    """Make the changes that are not made yet. Raises NotNow if the server does not let us: nothing is changed then."""
     if not arrangement.of_the_table:
         return
     execute(connection, f"SET SESSION lock_wait_timeout = {LOCK_WAIT}")
@@ -146,34 +151,41 @@ def arrange(connection: Connection, arrangement: Arrangement) -> None:
     if not keys and not foreign_keys:
         return
     try:
+        if foreign_keys:
+            rehearse(connection, arrangement.schema, arrangement.table, foreign_keys)
+            # Nothing is found in an empty table; but this is what must be possible at the end.
+            check_rows(connection, arrangement.schema, arrangement.table, foreign_keys)
         execute(connection, indexes.taking_off(arrangement.schema, arrangement.table, keys, foreign_keys))
-    except MySQLdb.OperationalError as error:
+    except MySQLdb.Error as error:
         if is_lost(error):
             raise
         raise NotNow(f"the server did not let them be taken off: {error.args[-1]}") from error
 
 
-def put_back(connection: Connection, arrangement: Arrangement) -> None:
-    """Put back what is missing, however often it is asked for.
+def put_back(
+    connection: Connection, address: Address, arrangement: Arrangement, on_stage: OnStage = lambda _: None
+) -> bool:
+    """Put back what is missing, however often it is asked for; `on_stage` follows it from another thread.
 
-    Nothing is put back on a table that is not there any more. Raises what the server says.
+    False: the table is not there any more, so there is nothing to put back. Raises what the server says.
     """
     if not arrangement.of_the_table:
-        return
+        return True
     schema, table = arrangement.schema, arrangement.table
     execute(connection, f"SET SESSION lock_wait_timeout = {LOCK_WAIT_TO_PUT_BACK}")
     try:
         now = indexes.read_indexes(connection, schema, table)
     except MySQLdb.Error as error:
-        if error.args[0] in indexes.UNKNOWN_TABLE:
-            return
+        if error.args[0] == indexes.UNKNOWN_TABLE:
+            return False
         raise
     if keys := indexes.without(now.keys, arrangement.keys):
-        indexes.alter_in_place(connection, indexes.putting_back(schema, table, keys))
+        building.alter(connection, address, indexes.putting_back(schema, table, keys), on_stage)
     if missing := indexes.without(now.foreign_keys, arrangement.foreign_keys):
         # Without a look at the rows, which would copy the whole table (manual, Online DDL Operations): that comes next.
         execute(connection, "SET SESSION foreign_key_checks = 0")
-        indexes.alter_in_place(connection, indexes.putting_back(schema, table, missing))
+        building.alter(connection, address, indexes.putting_back(schema, table, missing), on_stage)
+    return True
 
 
 def forget(connection: Connection, job: str) -> None:
@@ -204,6 +216,6 @@ def _still(present: tuple[Any, ...], planned: tuple[Any, ...]) -> tuple[Any, ...
     return tuple(each for each in planned if each in present)
 
 
-def _there(present: tuple[Definition, ...], wanted: tuple[Definition, ...]) -> tuple[Definition, ...]:
+def _there(present: Sequence[Definition], wanted: tuple[Kind, ...]) -> tuple[Kind, ...]:
     names = {each.name.lower() for each in present}
     return tuple(each for each in wanted if each.name.lower() in names)

@@ -5,11 +5,12 @@ holds: which tables are there tells whether it has been done, whoever asks and h
 """
 
 import re
+import time
 from dataclasses import dataclass, replace
 
 import MySQLdb
 
-from importer.engine import ledger, modes, staging
+from importer.engine import building, indexes, ledger, modes, staging
 from importer.engine.connection import Address, Connection, LoaderConnection, connect_loader, execute
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.kept import RENAME_WAIT
@@ -62,7 +63,7 @@ def finish(work: Finish, watch: Watch) -> Tally:
         watch.on_connect(connection.thread_id())
         if work.staged.mode in modes.MERGING:
             return _merge(connection, work)
-        return _swap(connection, work)
+        return _swap(connection, work, watch)
 
 
 def is_done(connection: Connection, job: str, plan: ImportPlan) -> bool:
@@ -141,7 +142,7 @@ def _check_target(connection: LoaderConnection, plan: ImportPlan) -> None:
         )
 
 
-def _swap(connection: LoaderConnection, work: Finish) -> Tally:
+def _swap(connection: LoaderConnection, work: Finish, watch: Watch) -> Tally:
     """Give the staging table the target's name, unless that has been done."""
     plan = work.plan
     if ledger.has_chunk(connection, work.job, ledger.FINISH):
@@ -149,7 +150,7 @@ def _swap(connection: LoaderConnection, work: Finish) -> Tally:
     if not _is_swapped(connection, work.job, plan):
         execute(connection, f"SET SESSION lock_wait_timeout = {RENAME_WAIT}")
         if not _complete_half(connection, work):
-            _rename(connection, work)
+            _rename(connection, work, watch)
     rows = Tally(loaded=work.rows)
     execute(connection, "START TRANSACTION")
     entry = ledger.Entry(work.job, ledger.FINISH, work.attempt, work.rows, 0, "")
@@ -157,6 +158,21 @@ def _swap(connection: LoaderConnection, work: Finish) -> Tally:
         ledger.record_tally(connection, entry, rows)
     execute(connection, "COMMIT")
     return rows
+
+
+def _put_keys_back(connection: LoaderConnection, work: Finish, watch: Watch) -> None:
+    """Give the new table the keys that the old one has now and it has not."""
+    plan, staged, stage = work.plan, work.staged, staging_name(work.job)
+    if staged.mode != "replace":
+        return
+    wanted = indexes.read_indexes(connection, plan.schema, staged.table).keys
+    missing = indexes.without(indexes.read_indexes(connection, plan.schema, stage).keys, wanted)
+    if not missing:
+        return
+    since = time.monotonic()
+    statement = indexes.putting_back(plan.schema, stage, missing)
+    building.alter(connection, work.address, statement, watch.on_stage)
+    watch.index_seconds = round(time.monotonic() - since, 3)
 
 
 def _is_swapped(connection: Connection, job: str, plan: ImportPlan) -> bool:
@@ -188,7 +204,7 @@ def _complete_half(connection: LoaderConnection, work: Finish) -> bool:
     return True
 
 
-def _rename(connection: LoaderConnection, work: Finish) -> None:
+def _rename(connection: LoaderConnection, work: Finish, watch: Watch) -> None:
     plan, staged = work.plan, work.staged
     stage = staging_name(work.job)
     if staged.mode == "replace":
@@ -203,6 +219,7 @@ def _rename(connection: LoaderConnection, work: Finish) -> None:
             advice="Choose another name, or mode replace.",
         )
     _settle(connection, work)
+    _put_keys_back(connection, work, watch)
     _check_rows(staging.count(connection, plan.schema, stage), work)
     number = next_number(connection, plan.schema, staged.table) if staged.mode == "replace" else None
     if number and any(column.auto_increment for column in table.columns):

@@ -5,26 +5,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import MySQLdb
-
 from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.sql import quote_name
 from importer.engine.table import Key, Table
 
 # In SHOW CREATE TABLE each key and each constraint stands on a line of its own: line ends in comments are escaped.
 _NAME = r"`((?:[^`]|``)+)`"
-_KEY = re.compile(rf"^  (KEY {_NAME} .*?),?$", re.MULTILINE)
+_KEY = re.compile(rf"^  ((?:(?!PRIMARY|UNIQUE|FULLTEXT)[A-Z]+ )?KEY {_NAME} .*?),?$", re.MULTILINE)
 _FOREIGN_KEY = re.compile(
     rf"^  (CONSTRAINT {_NAME} FOREIGN KEY \(((?:[^`)]|{_NAME})+)\)"
     rf" REFERENCES ((?:{_NAME}\.)?{_NAME}) \(((?:[^`)]|{_NAME})+)\).*?),?$",
     re.MULTILINE,
 )
-# A key over the elements of a JSON array is built with a copy of the table (manual, Multi-Valued Indexes).
-_MULTI_VALUED = " array)"
-
-# ER_ALTER_OPERATION_NOT_SUPPORTED, and the same with the reason
-NOT_IN_PLACE = (1845, 1846)
-UNKNOWN_TABLE = (1146, 1051)
+# ER_NO_SUCH_TABLE
+UNKNOWN_TABLE = 1146
 
 
 @dataclass(frozen=True)
@@ -55,15 +49,17 @@ class ForeignKey(Definition):
 
 @dataclass(frozen=True)
 class Indexes:
-    """What a table has of them, in its order. `keys` are those that refuse no row: not unique, FULLTEXT or SPATIAL.
+    """What a table has of them, in its order. `keys` are those that refuse no row; without FULLTEXT ones.
 
     `referenced` are the columns that foreign keys of other tables point at. `empty`: the table has no rows at all.
+    `hindrance` is why nothing can be taken off, "" if it can.
     """
 
     keys: tuple[Definition, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     referenced: tuple[tuple[str, ...], ...] = ()
     empty: bool = False
+    hindrance: str = ""
 
 
 NO_INDEXES = Indexes()
@@ -84,7 +80,7 @@ def show_create(connection: Connection, schema: str, table: str) -> str:
 
 
 def definitions(show_create: str) -> tuple[Definition, ...]:
-    """The keys that refuse no row."""
+    """The keys that refuse no row; not FULLTEXT ones, which the server always puts last, and builds one at a time."""
     return tuple(Definition(_unquoted(name), sql) for sql, name in _KEY.findall(show_create))
 
 
@@ -106,7 +102,7 @@ def may_go(table: Table, indexes: Indexes, *, foreign_keys_go: bool) -> tuple[tu
 
     A column that the server numbers needs a key (manual, Using AUTO_INCREMENT), a foreign key needs one on both sides,
     and the server puts a new key last: so those before one that stays must stay too, or they would come back in
-    another order.
+    another order. SPATIAL keys, and kinds that are not known, stay.
     """
     needed: list[tuple[str, ...]] = [(column.name,) for column in table.columns if column.auto_increment]
     needed += indexes.referenced
@@ -118,7 +114,7 @@ def may_go(table: Table, indexes: Indexes, *, foreign_keys_go: bool) -> tuple[tu
         number
         for number, each in enumerate(indexes.keys)
         if each.name.lower() not in columns_of
-        or _MULTI_VALUED in each.sql
+        or not each.sql.startswith("KEY ")
         or any(_serves(columns_of[each.name.lower()], columns) for columns in needed)
     ]
     first = staying[-1] + 1 if staying else 0
@@ -141,16 +137,6 @@ def without(present: Sequence[Definition], wanted: Sequence[Definition]) -> tupl
     """Those `wanted` of which none of that name is `present`."""
     names = {each.name.lower() for each in present}
     return tuple(each for each in wanted if each.name.lower() not in names)
-
-
-def alter_in_place(connection: Connection, statement: str) -> None:
-    """Run ALTER TABLE without a copy of the table, or with one where the server cannot do without."""
-    try:
-        execute(connection, f"{statement}, ALGORITHM=INPLACE")
-    except MySQLdb.Error as error:
-        if error.args[0] not in NOT_IN_PLACE:
-            raise
-        execute(connection, statement)
 
 
 def _referenced(connection: Connection, schema: str, table: str) -> tuple[tuple[str, ...], ...]:

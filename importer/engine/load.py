@@ -13,6 +13,7 @@ from pathlib import Path
 
 from importer.engine import ledger, staging
 from importer.engine.answer import Tolerance
+from importer.engine.building import OnStage
 from importer.engine.connection import Address, Connection, LoaderConnection, connect, connect_loader, execute
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem, TargetProblem
@@ -81,13 +82,16 @@ class Work:
 
 @dataclass
 class Watch:
-    """How the outside world follows a load: both are called from the loading thread.
+    """How the outside world follows a load, or a finishing step: the first two are called from the loading thread.
 
-    `on_connect(connection_id)` comes before the transaction begins, `on_sent(bytes)` while bytes leave.
+    `on_connect(connection_id)` comes before the transaction begins, `on_sent(bytes)` while bytes leave, `on_stage` from
+    another thread while keys are built. That took `index_seconds`.
     """
 
     on_connect: Callable[[int], None] = lambda _: None
     on_sent: Callable[[int], None] = lambda _: None
+    on_stage: OnStage = lambda _: None
+    index_seconds: float = 0
 
 
 class Stopwatch:

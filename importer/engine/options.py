@@ -92,7 +92,7 @@ OFFERED: dict[str, tuple[str, ...]] = {
     "verify": ("counts", "full"),
     "method": ("auto", "load_data_local", "insert"),
     "indexes": ("auto", "keep", "defer"),
-    "foreign_keys": ("keep",),
+    "foreign_keys": ("keep", "defer"),
     "sort": ("auto", "keep", "key"),
     "load_as": ("innodb", "myisam"),
     "isolation": ("", *ISOLATIONS),

@@ -11,6 +11,7 @@ import MySQLdb
 
 from importer.engine import modes
 from importer.engine.connection import Connection, execute, fetch_all
+from importer.engine.indexes import Definition, taking_off
 from importer.engine.sql import quote_name
 from importer.engine.surroundings import Surroundings
 from importer.engine.table import Table, read_digest
@@ -81,11 +82,12 @@ def plan_staging(
     columns: Sequence[str],
     create: str = "",
     engine: str = "InnoDB",
+    without: Sequence[Definition] = (),
 ) -> Staged:
     """The exact statements for a mode that stages.
 
     `columns` are those that the import gives values to; `create` makes the staging table in mode create. `engine` is
-    what the staging table has while it is loaded.
+    what the staging table has while it is loaded, `without` the keys that it is without until then in mode replace.
     """
     stage, target = _name(table.schema, staging_name(job)), _name(table.schema, table.name)
     numbered = modes.numbers_rows(mode, on_duplicate)
@@ -93,7 +95,8 @@ def plan_staging(
     if mode == "create":
         make, finish = (create,), f"RENAME TABLE {stage} TO {target}"
     elif mode == "replace":
-        make = (f"CREATE TABLE {stage} LIKE {target}",)
+        off = (taking_off(table.schema, staging_name(job), without),) if without else ()
+        make = (f"CREATE TABLE {stage} LIKE {target}", *off)
         finish = f"RENAME TABLE {target} TO {_name(table.schema, old_name(job))}, {stage} TO {target}"
     else:
         alter = _numbered(table, around) if numbered else _without_slow_keys(table)

@@ -24,7 +24,9 @@ def claim_arrange(job_id: int) -> ImportJob | None:
 def record_written(job: ImportJob, arrangement: Arrangement) -> bool:
     """Write down what will be changed, before it is. False: the step is somebody else's, or the job is ending."""
     mine = my_step(job).filter(step=JobStep.ARRANGING, status__in=[Status.LOADING, Status.PAUSED])
-    return bool(mine.update(arrangement_json=arrangement.as_json(), unrestored=True, version=F("version") + 1))
+    values = arrangement.as_json()
+    unchecked = {"unchecked_json": values["foreign_keys"]} if values["foreign_keys"] else {}
+    return bool(mine.update(arrangement_json=values, unrestored=True, version=F("version") + 1, **unchecked))
 
 
 def record_arranged(job: ImportJob) -> bool:
@@ -41,6 +43,7 @@ def record_as_it_was(job: ImportJob, reason: Reason) -> bool:
         mine.update(
             plan_json=plan,
             arrangement_json={},
+            unchecked_json=[],
             unrestored=False,
             arranged=True,
             step_failures=0,
@@ -65,16 +68,32 @@ def has_duty(job: ImportJob) -> bool:
     return my_step(job).exists()
 
 
-def record_restored(job: ImportJob, seconds: float) -> bool:
-    """Everything is put back, which took so long. False: the step is somebody else's."""
-    done: dict[str, Any] = {"unrestored": False, "obstacle": {}, "step_failures": 0, **NO_STEP}
+def record_restored(job: ImportJob, seconds: float, problem: Problem | None) -> bool:
+    """Everything is put back, which took so long. False: the step is somebody else's.
+
+    `problem`: rows are in that a foreign key would have refused, so that the job cannot succeed.
+    """
+    done: dict[str, Any] = {
+        "unrestored": False,
+        "obstacle": {},
+        "step_failures": 0,
+        "index_seconds": seconds,
+        **NO_STEP,
+    }
+    done |= {"version": F("version") + 1, **({} if problem else {"unchecked_json": []})}
     mine = my_step(job).filter(step=JobStep.RESTORING)
-    return bool(
-        mine.filter(status=Status.INDEXING).update(
-            status=Status.VERIFYING, index_seconds=seconds, version=F("version") + 1, **done
-        )
-        or mine.update(index_seconds=seconds, version=F("version") + 1, **done)
-    )
+    if not problem:
+        indexing = mine.filter(status=Status.INDEXING).update(status=Status.VERIFYING, **done)
+        return bool(indexing or mine.update(**done))
+    indexing = mine.filter(status=Status.INDEXING).update(status=Status.FAILING, problem=problem.as_json(), **done)
+    return bool(indexing or mine.update(problem=_both(job, problem), **done))
+
+
+def _both(job: ImportJob, problem: Problem) -> dict[str, Any]:
+    """What the job is failing for, and what was found besides."""
+    if not job.problem:
+        return problem.as_json()
+    return {**job.problem, "advice": f"{job.problem['advice']} Besides: {problem}".strip()}
 
 
 def restore_failed(job: ImportJob, problem: Problem) -> list[Step]:

@@ -107,7 +107,7 @@ def _when_loaded(job: ImportJob) -> list[Step]:
 
 def after_all_rows(job: ImportJob) -> ImportJob.Status:
     """What follows when all rows are where they belong."""
-    return Status.INDEXING if job.unrestored else Status.VERIFYING
+    return Status.INDEXING if job.unrestored or job.unchecked_json else Status.VERIFYING
 
 
 def _forbids_finishing(job: ImportJob) -> Problem | None:

@@ -66,8 +66,10 @@ def staged_rows(job: ImportJob) -> int:
     return int(_sum(job, "loaded_rows"))
 
 
-def record_finished(job: ImportJob, tally: Tally) -> bool:
+def record_finished(job: ImportJob, tally: Tally, index_seconds: float = 0) -> bool:
     """The rows are where they belong: count what became of them, and turn to the verification.
+
+    `index_seconds`: how long it took to put back the keys of the staging table.
 
     Also for a job that was failing or being cancelled, or had ended so, when that was found out.
     """
@@ -76,6 +78,7 @@ def record_finished(job: ImportJob, tally: Tally) -> bool:
         mine.update(
             status=after_all_rows(job),
             finished=True,
+            index_seconds=index_seconds,
             loaded_rows=tally.loaded,
             replaced_rows=tally.replaced + _sum(job, "replaced_rows"),
             skipped_rows=tally.skipped + _sum(job, "skipped_rows"),

@@ -9,6 +9,7 @@ from django.db import models
 from importer.engine import modes
 from importer.engine.arrangement import Arrangement
 from importer.engine.dialect import Dialect
+from importer.engine.indexes import ForeignKey
 from importer.engine.new_table import NewTable
 from importer.engine.plain import needs_copy
 from importer.engine.plan import ImportPlan
@@ -109,6 +110,8 @@ class ImportJob(Recipe):
     unrestored = models.BooleanField(default=False)
     obstacle = models.JSONField(default=dict, blank=True)
     index_seconds = models.FloatField(default=0)
+    # Foreign keys (importer.engine.indexes.ForeignKey as JSON) that were off while rows came, and may lack some.
+    unchecked_json = models.JSONField(default=list, blank=True)
     # Modes that stage: the staging table is made; one may be there that is to be dropped; the finishing step is done.
     staged = models.BooleanField(default=False)
     leftover = models.BooleanField(default=False)
@@ -212,6 +215,11 @@ class ImportJob(Recipe):
     def arrangement(self) -> Arrangement | None:
         """What is changed on the target for the time of the job; None before that is written down, or if nothing is."""
         return Arrangement.from_json(self.arrangement_json) if self.arrangement_json else None
+
+    @property
+    def unchecked(self) -> tuple[ForeignKey, ...]:
+        """Foreign keys that were off while rows came, until none was found that they would have refused."""
+        return tuple(ForeignKey.from_json(each) for each in self.unchecked_json)
 
     @property
     def awaits_arrangement(self) -> bool:

@@ -4,7 +4,7 @@ import uuid
 
 import MySQLdb
 
-from importer.engine import modes
+from importer.engine import arrangement, modes
 from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
 from importer.engine.sql import quote_name, quote_text
@@ -60,6 +60,32 @@ def check_rights(connection: Connection, table: Table, mode: str, on_duplicate: 
             f"Mode {mode} makes a staging table, and the account may not {' or '.join(missing)} in {table.schema}.",
             advice=grant(connection, needed, table.schema, account(connection)),
         )
+
+
+def why_no_arranging(connection: Connection, table: Table) -> str:
+    """Why the account may not take keys off the table and put them back; "" if it may, as far as can be told.
+
+    ALTER TABLE that adds or drops keys needs ALTER only (seen on both servers); emptiness is found out by SELECT.
+    """
+    missing = [right for right in ("ALTER", "SELECT") if not may_on_table(connection, table, right)]
+    if missing:
+        cure = grant(connection, missing, table.schema, account(connection))
+        return f"the account may not {' or '.join(missing)} there: {cure}"
+    database = str(fetch_all(connection, "SELECT DATABASE()")[0][0])
+    if not arrangement.exists(connection) and not may(connection, database, "CREATE"):
+        return f"there is no table {arrangement.TABLE} to write it down in; the target's check has the SQL"
+    return ""
+
+
+def may_on_table(connection: Connection, table: Table, right: str) -> bool:
+    """Whether the account has the right on this table: by a grant on it alone, or on all tables of its database."""
+    own = fetch_all(
+        connection,
+        "SELECT 1 FROM information_schema.TABLE_PRIVILEGES"
+        " WHERE GRANTEE = %s AND TABLE_SCHEMA = %s AND TABLE_NAME = %s AND PRIVILEGE_TYPE = %s",
+        (grantee(connection), table.schema, table.name, right),
+    )
+    return bool(own) or may(connection, table.schema, right)
 
 
 def account(connection: Connection) -> str:

@@ -19,7 +19,7 @@ from importer.engine.plan import ImportPlan
 from importer.engine.planner.case import Case
 from importer.engine.planner.chunks import FIRST_CHUNK, chunk_bytes, chunks_reason
 from importer.engine.planner.holding import holding_reasons
-from importer.engine.planner.index_policy import arrangement, index_reasons
+from importer.engine.planner.index_policy import arrangement, check_foreign_keys, index_reasons, staged_without
 from importer.engine.planner.keeping import keeping_reasons
 from importer.engine.planner.load_as import check_load_as, load_as_reasons
 from importer.engine.planner.method import choose_method, rows_per_statement
@@ -92,6 +92,7 @@ def make_plan(
     modes.check_mode(options.mode, options.on_duplicate, table, around, case.columns)
     check_session(case)
     check_load_as(case)
+    check_foreign_keys(case)
     staged = _staged(case)
     method, method_reason = choose_method(case)
     at_once, parallelism_reason = choose_parallelism(case)
@@ -150,6 +151,7 @@ def _staged(case: Case) -> Staged | None:
         case.columns,
         case.create,
         case.staging_engine,
+        staged_without(case),
     )
 
 

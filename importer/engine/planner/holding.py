@@ -23,10 +23,6 @@ def holding_reasons(case: Case) -> Iterator[Reason]:
     yield from _redo_log(case)
     yield from _buffer_pool(case)
     yield from _durability(case.server)
-    secondary = [key.name for key in case.table.keys if key.name != "PRIMARY"]
-    if secondary and case.table.rows_estimate == 0:
-        keys = "1 secondary key stays" if len(secondary) == 1 else f"{len(secondary)} secondary keys stay"
-        yield Reason(f"{keys} on", "each row goes into every key as it is loaded", holds_back=True)
 
 
 def _one_at_a_time(case: Case) -> Reason:

@@ -1,0 +1,138 @@
+"""Build the keys of a table that is full of rows: as fast as the server can, and with a look at how far it is."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+import MySQLdb
+
+from importer.engine.connection import Address, Connection, connect, execute, fetch_all
+from importer.engine.errors import Problem
+from importer.engine.server import read_server
+from importer.engine.sizes import MIB
+
+# ER_ALTER_OPERATION_NOT_SUPPORTED, and the same with the reason
+NOT_IN_PLACE = (1845, 1846)
+# Measured (facts.md, Indexes after the load): more threads than processors, or a larger buffer, gain nothing.
+MOST_THREADS = 8
+REMOTE_THREADS = 4
+LEAST_BUFFER = 32 * MIB
+LARGEST_BUFFER = 256 * MIB
+LOOK_EVERY = 0.5  # seconds
+
+_CONSUMER = "UPDATE performance_schema.setup_consumers SET ENABLED = %s WHERE NAME = 'events_stages_current'"
+_STAGES = (
+    ("read PK", "reading the table and sorting"),
+    ("merge sort", "merging what is sorted"),
+    ("insert", "writing"),
+    ("log apply", "catching up with other sessions"),
+    ("flush", "flushing"),
+    ("end", "ending"),
+)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How far an ALTER TABLE is: its stage in words, "" if it is not known, and percent where the server tells."""
+
+    words: str = ""
+    percent: float | None = None
+
+
+OnStage = Callable[[Stage], None]
+
+
+def alter(connection: Connection, address: Address, statement: str, on_stage: OnStage) -> None:
+    """Run ALTER TABLE ... ADD in place, or with a copy of the table where the server cannot do without.
+
+    `on_stage` is called from another thread while it runs. Raises what the server says.
+    """
+    _set_up(connection, address)
+    with _watched(connection, address, on_stage):
+        try:
+            execute(connection, f"{statement}, ALGORITHM=INPLACE")
+        except MySQLdb.Error as error:
+            if error.args[0] not in NOT_IN_PLACE:
+                raise
+            execute(connection, statement)
+
+
+def _set_up(connection: Connection, address: Address) -> None:
+    """Let MySQL build with all processors (manual, Configuring Parallel Threads for Online DDL Operations).
+
+    MariaDB builds with one thread, and its buffer (innodb_sort_buffer_size) cannot be changed while it runs.
+    """
+    server = read_server(connection, address)
+    if server.number("innodb_ddl_threads") is None:
+        return
+    threads = max(2, min(MOST_THREADS, server.cores)) if server.local else REMOTE_THREADS
+    share = (server.number("innodb_buffer_pool_size") or 0) // 8
+    execute(
+        connection,
+        "SET SESSION innodb_ddl_threads = %s, SESSION innodb_parallel_read_threads = %s,"
+        " SESSION innodb_ddl_buffer_size = %s",
+        (threads, threads, max(LEAST_BUFFER, min(LARGEST_BUFFER, share))),
+    )
+
+
+@contextmanager
+def _watched(connection: Connection, address: Address, on_stage: OnStage) -> Iterator[None]:
+    done = threading.Event()
+    number = connection.thread_id()
+    watcher = threading.Thread(target=_watch, args=(address, number, on_stage, done), daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+def _watch(address: Address, number: int, on_stage: OnStage, done: threading.Event) -> None:
+    """Look again and again at what connection `number` does, over a connection of its own."""
+    with suppress(Problem, MySQLdb.Error), connect(address) as connection:
+        look = _look_at_mariadb if "MariaDB" in connection.get_server_info() else _look_at_mysql
+        with _stages_on(connection):
+            while not done.wait(LOOK_EVERY):
+                on_stage(look(connection, number))
+
+
+def _look_at_mariadb(connection: Connection, _number: int) -> Stage:
+    """The server's one counter of online DDL, in hundredths of a percent; PROCESSLIST says 0 (facts.md)."""
+    rows = fetch_all(connection, "SHOW GLOBAL STATUS LIKE 'Innodb_onlineddl_pct_progress'")
+    return Stage(percent=int(rows[0][1]) / 100 if rows else None)
+
+
+def _look_at_mysql(connection: Connection, number: int) -> Stage:
+    """The stage event; nothing where the account may not read it, or the server keeps none."""
+    try:
+        rows = fetch_all(
+            connection,
+            "SELECT stage.EVENT_NAME, stage.WORK_COMPLETED, stage.WORK_ESTIMATED"
+            " FROM performance_schema.events_stages_current stage JOIN performance_schema.threads USING (THREAD_ID)"
+            " WHERE PROCESSLIST_ID = %s AND stage.EVENT_NAME LIKE 'stage/innodb/alter%%'",
+            (number,),
+        )
+    except MySQLdb.Error:
+        return Stage()
+    if not rows:
+        return Stage()
+    name, completed, estimated = rows[0]
+    words = next((words for part, words in _STAGES if part in name), "")
+    # The estimate is raised to what is completed once that has overtaken it: it says nothing then.
+    return Stage(words, 100 * completed / estimated if completed and completed < estimated else None)
+
+
+@contextmanager
+def _stages_on(connection: Connection) -> Iterator[None]:
+    """Have stage events kept, which is off by default, as far as the account may; off again at the end."""
+    try:
+        switched = execute(connection, _CONSUMER, ("YES",)) > 0
+    except MySQLdb.Error:
+        switched = False
+    try:
+        yield
+    finally:
+        if switched:
+            execute(connection, _CONSUMER, ("NO",))

@@ -1,0 +1,65 @@
+"""Foreign keys that are off while rows come: whether they can come back, and which rows they would have refused."""
+
+import xxhash
+
+from importer.engine.connection import Connection, execute, fetch_all
+from importer.engine.errors import BadRow, RowsRefused
+from importer.engine.indexes import ForeignKey
+from importer.engine.sql import quote_name
+
+MOST_NAMED = 10
+
+
+def rehearse(connection: Connection, schema: str, table: str, foreign_keys: tuple[ForeignKey, ...]) -> None:
+    """Add the foreign keys to an empty copy of the table, which is dropped again, now or at the next rehearsal.
+
+    Raises MySQLdb.Error if that may not be done: without REFERENCES on the parent, or because the server no longer
+    takes such a key (MySQL 8.4, restrict_fk_on_non_standard_key).
+    """
+    copy = f"{quote_name(schema)}.{quote_name(f'millrace_try_{xxhash.xxh3_64_hexdigest(table.encode())}')}"
+    execute(connection, f"DROP TABLE IF EXISTS {copy}")
+    execute(connection, f"CREATE TABLE {copy} LIKE {quote_name(schema)}.{quote_name(table)}")
+    try:
+        for each in foreign_keys:
+            # Without the constraint's name, which is one of its kind in the database.
+            unnamed = each.sql[each.sql.index(" FOREIGN KEY ") :]
+            execute(connection, f"ALTER TABLE {copy} ADD{unnamed}")
+    finally:
+        execute(connection, f"DROP TABLE IF EXISTS {copy}")
+
+
+def check_rows(connection: Connection, schema: str, table: str, foreign_keys: tuple[ForeignKey, ...]) -> None:
+    """Raise RowsRefused, naming them, if rows of the table have no row where a foreign key points."""
+    for each in foreign_keys:
+        _check_rows(connection, schema, table, each)
+
+
+def _check_rows(connection: Connection, schema: str, table: str, foreign_key: ForeignKey) -> None:
+    name = f"{quote_name(schema)}.{quote_name(table)}"
+    parent = foreign_key.parent if "`.`" in foreign_key.parent else f"{quote_name(schema)}.{foreign_key.parent}"
+    columns = [f"child.{quote_name(column)}" for column in foreign_key.columns]
+    theirs = [f"parent.{quote_name(column)}" for column in foreign_key.parent_columns]
+    same = " AND ".join(f"{one} = {other}" for one, other in zip(columns, theirs, strict=True))
+    # A NULL in one of them asks for nothing (manual, FOREIGN KEY Constraints).
+    given = " AND ".join(f"{column} IS NOT NULL" for column in columns)
+    without = f"FROM {name} child LEFT JOIN {parent} parent ON {same} WHERE {given} AND {theirs[0]} IS NULL"
+    values = ", ".join(columns)
+    found = fetch_all(connection, f"SELECT {values}, COUNT(*) {without} GROUP BY {values} LIMIT {MOST_NAMED}")
+    if not found:
+        return
+    count = int(fetch_all(connection, f"SELECT COUNT(*) {without}")[0][0])
+    named = ", ".join(f"({', '.join(map(str, row[:-1]))})" for row in found)
+    more = " and others" if len(found) == MOST_NAMED else ""
+    column = ", ".join(foreign_key.columns)
+    raise RowsRefused(
+        f"{count:,} rows have a {column} that {foreign_key.parent} does not have: {named}{more}. The foreign key"
+        f" {foreign_key.name} was off while rows came; it is back, and guards every new row, but these are in.",
+        where=f"{schema}.{table}",
+        advice=f"See them with: SELECT child.* {without}. Add what {foreign_key.parent} lacks, or delete these rows;"
+        " then retry, which looks again.",
+        rows=tuple(
+            BadRow(0, column, ", ".join(map(str, row[:-1])), f"{row[-1]} rows without a row in {foreign_key.parent}")
+            for row in found
+        ),
+        bad_rows=count,
+    )

@@ -1,0 +1,193 @@
+"""Keys and foreign keys off a table and back: exactly those that may go, and exactly as they were."""
+
+import pytest
+
+from importer.engine import arrangement, indexes
+from importer.engine.arrangement import Arrangement, NotNow
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.errors import RowsRefused
+from importer.engine.foreign_keys import check_rows
+from importer.engine.indexes import show_create
+from importer.engine.table import read_table
+from tests.engine.staged import given
+from tests.targets import TestServer
+
+PARENT = "CREATE TABLE parent (id INT PRIMARY KEY, g INT NOT NULL, UNIQUE KEY g (g))"
+CHILD = r"""CREATE TABLE t (
+  id INT NOT NULL AUTO_INCREMENT, a INT, b VARCHAR(600) CHARACTER SET utf8mb4, p INT, g INT, x TEXT,
+  PRIMARY KEY (id),
+  KEY prefix (b(100) DESC) COMMENT 'it''s \\ a `c`, KEY `no` (x)', KEY `odd``, (x)` (a, g),
+  UNIQUE KEY both_ (a, b(20)), KEY p (p), FULLTEXT KEY words (x), KEY two (g DESC, a), {more},
+  CONSTRAINT `by p` FOREIGN KEY (p) REFERENCES parent (id) ON DELETE CASCADE ON UPDATE SET NULL,
+  CONSTRAINT by_g FOREIGN KEY (g) REFERENCES parent (g), CHECK (a < 1000)
+) COMMENT 'KEY `no` (x),'"""
+MORE = {
+    "mariadb": "KEY hidden (a) IGNORED, KEY sized (a) KEY_BLOCK_SIZE=4",
+    "mysql": "KEY hidden (a) INVISIBLE, KEY sums ((a + g)), KEY mixed (a, (CAST(LOWER(b) AS CHAR(20))) DESC),"
+    " KEY of_list ((CAST(CONCAT('[', a, ']') AS UNSIGNED ARRAY)))",
+}
+FREE = ["prefix", "odd`, (x)", "p", "two", "hidden"]
+
+
+def made(database: Address, foreign_keys_go: bool) -> Arrangement:
+    """What may go of the table t."""
+    with connect(database) as connection:
+        found = indexes.read_indexes(connection, database.database, "t")
+        table = read_table(connection, database.database, "t")
+    keys, _ = indexes.may_go(table, found, foreign_keys_go=foreign_keys_go)
+    return Arrangement(database.database, "t", keys, found.foreign_keys if foreign_keys_go else ())
+
+
+def text(database: Address) -> str:
+    with connect(database) as connection:
+        return show_create(connection, database.database, "t")
+
+
+def off(database: Address, changes: Arrangement) -> None:
+    with connect(database) as connection:
+        arrangement.write_down(connection, "job", changes)
+        arrangement.arrange(connection, changes)
+
+
+def back(database: Address, changes: Arrangement) -> None:
+    with connect(database) as connection:
+        assert arrangement.put_back(connection, database, changes)
+        arrangement.forget(connection, "job")
+
+
+@pytest.fixture
+def child(server: TestServer, database: Address) -> Address:
+    """A table with every kind of key there is."""
+    more = MORE[server.flavour].replace(", KEY of_list ((CAST(CONCAT('[', a, ']') AS UNSIGNED ARRAY)))", "")
+    given(database, PARENT, CHILD.format(more=more))
+    return database
+
+
+def test_every_kind_of_key_comes_back_exactly_as_it_was(child: Address, server: TestServer):
+    before = text(child)
+    changes = made(child, foreign_keys_go=True)
+    assert [each.name for each in changes.keys][:5] == FREE
+    assert {each.name for each in changes.foreign_keys} == {"by p", "by_g"}
+    off(child, changes)
+    assert indexes.definitions(text(child)) == ()
+    assert indexes.foreign_keys(text(child)) == ()
+    for kept in ("UNIQUE KEY `both_`", "FULLTEXT KEY `words`"):
+        assert kept in text(child)
+    back(child, changes)
+    assert text(child) == before
+    back(child, changes)  # Again changes nothing.
+    assert text(child) == before
+
+
+def test_what_is_written_down_puts_it_back_by_hand(child: Address):
+    before = text(child)
+    off(child, made(child, foreign_keys_go=True))
+    with connect(child) as connection:
+        (written,) = arrangement.written_down(connection)
+        assert written.arrangement == made_of(written.restore_sql, written.arrangement)
+        for statement in written.restore_sql.split(";\n"):
+            if statement:
+                execute(connection, statement)
+    assert text(child) == before
+
+
+def made_of(restore_sql: str, changes: Arrangement) -> Arrangement:
+    """The same, if its statements are those."""
+    assert restore_sql == "".join(f"{each};\n" for each in changes.restore_sql)
+    return changes
+
+
+def test_keys_of_a_json_list_come_back(server: TestServer, database: Address):
+    if server.flavour == "mariadb":
+        pytest.skip("MariaDB has no keys over lists")
+    given(database, "CREATE TABLE t (id INT PRIMARY KEY, j JSON, a INT,"
+          " KEY of_list ((CAST(j->'$.x' AS UNSIGNED ARRAY))), KEY a (a))")  # fmt: skip
+    before, changes = text(database), made(database, foreign_keys_go=False)
+    off(database, changes)
+    back(database, changes)
+    assert text(database) == before
+
+
+class TestWhatStays:
+    def names(self, database: Address, *statements: str, foreign_keys_go: bool = False) -> list[str]:
+        given(database, *statements)
+        changes = made(database, foreign_keys_go)
+        before = text(database)
+        if changes:
+            off(database, changes)
+            back(database, changes)
+        assert text(database) == before
+        return [each.name for each in changes.keys]
+
+    def test_the_key_of_a_foreign_key_and_those_before_it(self, database: Address):
+        sql = (
+            "CREATE TABLE t (a INT, p INT, KEY a (a), KEY p (p), KEY ap (a, p),"
+            " CONSTRAINT f FOREIGN KEY (p) REFERENCES parent (id))"
+        )
+        assert self.names(database, PARENT, sql) == ["ap"]
+
+    def test_no_key_of_a_foreign_key_that_goes_too(self, database: Address):
+        sql = "CREATE TABLE t (a INT, p INT, KEY a (a), KEY p (p), FOREIGN KEY (p) REFERENCES parent (id))"
+        assert self.names(database, PARENT, sql, foreign_keys_go=True) == ["a", "p"]
+
+    def test_the_key_of_a_numbered_column(self, database: Address):
+        assert self.names(database, "CREATE TABLE t (n INT AUTO_INCREMENT, a INT, KEY n (n), KEY a (a))") == ["a"]
+
+    def test_a_key_that_another_tables_foreign_key_points_at_goes_where_a_unique_one_serves(self, database: Address):
+        sql = "CREATE TABLE t (id INT PRIMARY KEY, a INT, UNIQUE KEY u (a), KEY a (a))"
+        other = "CREATE TABLE other (a INT, FOREIGN KEY (a) REFERENCES t (a))"
+        given(database, sql, other)
+        assert [each.name for each in made(database, foreign_keys_go=False).keys] == ["a"]
+
+    def test_a_spatial_key_and_those_before_it(self, database: Address):
+        sql = "CREATE TABLE t (a INT, at GEOMETRY NOT NULL, KEY a (a), SPATIAL KEY at (at), KEY b (a DESC))"
+        assert self.names(database, sql) == ["b"]
+
+    def test_partitions_are_no_hindrance(self, database: Address):
+        sql = "CREATE TABLE t (id INT PRIMARY KEY, a INT, KEY a (a)) PARTITION BY HASH (id) PARTITIONS 3"
+        assert self.names(database, sql) == ["a"]
+
+
+class TestForeignKeys:
+    @pytest.fixture
+    def loaded(self, database: Address) -> tuple[Address, Arrangement]:
+        """Rows that came while the foreign key was off, two of them without a parent."""
+        given(database, PARENT, "INSERT INTO parent VALUES (1, 1)",
+              "CREATE TABLE t (p INT, KEY p (p), CONSTRAINT f FOREIGN KEY (p) REFERENCES parent (id))")  # fmt: skip
+        changes = made(database, foreign_keys_go=True)
+        off(database, changes)
+        given(database, "INSERT INTO t VALUES (1), (7), (NULL), (7)")
+        return database, changes
+
+    def test_rows_that_it_would_have_refused_are_named_and_new_ones_refused(self, loaded):
+        database, changes = loaded
+        back(database, changes)
+        with connect(database) as connection:
+            with pytest.raises(RowsRefused) as refused:
+                check_rows(connection, database.database, "t", changes.foreign_keys)
+            assert refused.value.bad_rows == 2
+            assert "(7)" in refused.value.what
+            sql = refused.value.advice.partition("with: ")[2].partition(". Add")[0]
+            assert fetch_all(connection, sql) == [(7,), (7,)]
+        with pytest.raises(Exception, match="foreign key constraint fails"):
+            given(database, "INSERT INTO t VALUES (8)")
+
+    def test_that_could_not_come_back_do_not_go(self, server: TestServer, database: Address):
+        """An account without REFERENCES on the parent, which MariaDB does not ask for."""
+        given(database, PARENT,
+              "CREATE TABLE t (p INT, KEY p (p), CONSTRAINT f FOREIGN KEY (p) REFERENCES parent (id))")  # fmt: skip
+        before = text(database)
+        server.run("CREATE USER little@'%'")
+        server.run(f"GRANT SELECT, INSERT, DELETE, CREATE, ALTER, DROP ON `{database.database}`.* TO little@'%'")
+        little = Address(database.host, database.port, "little", "", database.database)
+        try:
+            changes = made(little, foreign_keys_go=True)
+            if server.flavour == "mysql":
+                with pytest.raises(NotNow, match="REFERENCES"):
+                    off(little, changes)
+            else:
+                off(little, changes)
+                back(little, changes)
+        finally:
+            server.run("DROP USER little@'%'")
+        assert text(database) == before
