@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from dashboard.accounting import ACCOUNTING
 from importer.engine.options import Options
-from importer.speed import SETTINGS, Kind
+from importer.speed import SETTINGS
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def _speed(options: Options) -> list[Answer]:
     return [
         Answer(
             each.label.removesuffix(", MiB"),
-            each.shown(options) or ("none" if each.kind is Kind.VARIABLES else "left to the planner"),
+            each.shown(options) or each.unset,
             getattr(options, each.name) == getattr(usual, each.name),
         )
         for each in SETTINGS

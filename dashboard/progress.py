@@ -8,6 +8,7 @@ from django.db.models import F, Q, Sum
 
 from dashboard.templatetags.millrace import duration, seconds_until
 from importer import live
+from importer.engine.building import Stage
 from importer.models import Chunk, ImportJob, SourceFile
 
 # "Now" in rates is these last seconds; time left is reckoned over more, because chunks end in lumps.
@@ -87,6 +88,8 @@ class Progress:
     now: datetime
     sent_in_flight: int
     recent: Recent
+    # How far the putting back of keys is, where that goes on.
+    stage: Stage | None = None
 
     @property
     def seen(self) -> str:
@@ -102,6 +105,7 @@ class Progress:
                 self.sent_in_flight,
                 recent.rows,
                 recent.forecast_bytes,
+                self.stage and f"{self.stage.words}-{self.stage.percent}",
             )
         )
 
@@ -250,10 +254,12 @@ class Progress:
 
 
 def progress(job: ImportJob, now: datetime) -> Progress:
-    """How far `job` is; at most one query and one look at the live counters, none once it has ended."""
+    """How far `job` is; at most one query and one look at each live counter, none once it has ended."""
     if job.ended or job.started_at is None:
         return Progress(job, now, 0, Recent())
-    return Progress(job, now, live.sent_bytes(job.pk), _recent(job, now))
+    building = job.status in (Status.INDEXING, Status.FINISHING, Status.FAILING, Status.CANCELLING)
+    stage = live.stage(job.pk) if building else None
+    return Progress(job, now, live.sent_bytes(job.pk), _recent(job, now), stage)
 
 
 def _recent(job: ImportJob, now: datetime) -> Recent:

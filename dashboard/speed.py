@@ -11,6 +11,8 @@ from importer.engine import modes
 from importer.engine.errors import Problem
 from importer.engine.options import BOUNDS, Options
 from importer.engine.plan import ImportPlan
+from importer.engine.server_wide import SERVER_VARIABLES
+from importer.engine.session import SESSION_VARIABLES
 from importer.engine.sizes import MIB
 from importer.speed import SETTINGS, Kind, Setting
 
@@ -18,6 +20,7 @@ from importer.speed import SETTINGS, Kind, Setting
 IN_SHORT = ("method", "parallelism", "chunk_bytes", "indexes", "sort")
 # The form has this size in MiB.
 CHUNK = "chunk_mib"
+ALLOWED = {"session": sorted(SESSION_VARIABLES), "server_variables": sorted(SERVER_VARIABLES)}
 # Whoever sets server variables says so twice.
 AGREED = "server_variables_agreed"
 
@@ -154,6 +157,11 @@ class Shown:
     def kind(self) -> str:
         return self.setting.kind.value
 
+    @property
+    def allowed(self) -> str:
+        """Which variables may be set."""
+        return ", ".join(ALLOWED.get(self.name, ()))
+
 
 @dataclass(frozen=True)
 class Card:
@@ -198,7 +206,7 @@ def _planned(setting: Setting, plan: ImportPlan | None) -> str:
         return f"{plan.parallelism}, as planned"
     if plan and setting.name == "chunk_bytes":
         return f"{size(plan.chunk_bytes)}, as planned"
-    return "none" if setting.name in ("partitions", "commit_rows") else "as planned"
+    return setting.unset
 
 
 def _in_short(plan: ImportPlan | None) -> Iterator[str]:

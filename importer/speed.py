@@ -37,6 +37,12 @@ class Setting:
         """The values of a choice, in words."""
         return {value: self.answers.get(value) or written(value) for value in OFFERED[self.name]}
 
+    @property
+    def unset(self) -> str:
+        """What it means that no value is given."""
+        planned = self.name in ("parallelism", "chunk_bytes", "rows_per_statement")
+        return "as planned" if planned else "none"
+
     def shown(self, options: Options) -> str:
         """Its value in words; "" for none."""
         value = getattr(options, self.name)
@@ -170,7 +176,7 @@ SETTINGS: tuple[Setting, ...] = (
         Kind.VARIABLES,
         "--session",
         "Session variables",
-        "For the loading sessions only; nobody else notices. docs/settings.md lists those that may be set",
+        "For the loading sessions only; nobody else notices",
     ),
     Setting(
         "server_variables",

@@ -5,7 +5,9 @@ import re
 import pytest
 from django.urls import reverse
 
+from importer import live
 from importer.engine.arrangement import Arrangement
+from importer.engine.building import Stage
 from importer.engine.errors import Problem
 from importer.engine.indexes import Definition
 from importer.engine.options import Options
@@ -27,11 +29,12 @@ class TestSettings:
         for words in ('<dd class="break">500</dd>', "LOCK TABLES for each chunk", "sort_buffer_size = 4M"):
             assert words in first
         assert "settings are as usual" in rest
-        assert "left to the planner" in rest
+        assert "as planned" in rest
 
     def test_how_long_each_part_took(self, browser):
         job = make_job(Status.SUCCEEDED, chunks=4, index_seconds=0.125)
-        assert re.search(r"scan 0\.40 s · load \S+ s · indexes 0\.12 s · verify 0\.1\d s", page(browser, job))
+        said = re.sub(r"<[^>]+>", "", page(browser, job))
+        assert re.search(r"scan 0\.40 s · load \S+ s · indexes 0\.12 s · verify 0\.1\d s", said)
 
 
 class TestArrangement:
@@ -51,6 +54,18 @@ class TestArrangement:
         html = page(browser, self.job(Status.INDEXING, arranged=True, unrestored=True, obstacle=obstacle))
         assert "Loaded; putting back 1 index" in html
         assert "is tried again: The disk is full. Make room." in html
+
+    def test_how_far_that_is_comes_from_the_live_counters(self, browser, redis_server, settings):
+        settings.REDIS_URL = redis_server.url
+        live.connection.cache_clear()
+        job = self.job(Status.INDEXING, arranged=True, unrestored=True)
+        with live.putting_back(job.pk) as tell:
+            tell(Stage("writing", 42.4))
+            html = page(browser, job)
+            assert "Indexes: writing" in html
+            assert 'value="42' in html
+        assert "bar-stage" not in page(browser, job)
+        live.connection.cache_clear()
 
     def test_the_sql_of_both_is_shown(self, browser):
         html = page(browser, self.job(Status.SUCCEEDED, arranged=True))
