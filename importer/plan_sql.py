@@ -20,6 +20,8 @@ def plan_sql(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if arranged:
         yield "Before the first chunk, and written down before that", _written(*_arranging(arranged))
     yield "Each chunk, in a transaction of its own", _written(plan["statement"])
+    if plan.get("bytes_statement"):
+        yield "The same for chunks in which every value goes in as it is, quicker", _written(plan["bytes_statement"])
     if staged:
         yield "After the last chunk", _written(*staged.settle, staged.finish)
     if arranged and arranged.of_the_table:

@@ -14,7 +14,7 @@ from importer.engine.mapping import ColumnMapping
 from importer.engine.profile import Profile
 from importer.engine.records import fields, records
 from importer.engine.sql import quote_name
-from importer.engine.table import Column, Key, Table
+from importer.engine.table import TEXTS, Column, Key, Table
 from importer.engine.types import Seen, check_type
 from importer.engine.values import NULL_WORDS
 
@@ -81,6 +81,7 @@ class NewTable:
         columns = tuple(
             Column(each.name, each.type, each.name not in self.primary_key, None, False, False) for each in self.columns
         )
+        columns = tuple(replace(each, charset="utf8mb4") if each.kind in TEXTS else each for each in columns)
         keys = (Key("PRIMARY", self.primary_key, True),) if self.primary_key else ()
         return Table(self.schema, self.name, "InnoDB", columns, keys)
 

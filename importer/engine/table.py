@@ -14,6 +14,10 @@ from importer.engine.errors import TargetProblem
 _ESCAPED = {r"\n": "\n", r"\r": "\r", r"\0": "\0"}
 
 
+# The kinds of columns that have a character set.
+TEXTS = frozenset(("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set"))
+
+
 def list_members(type_: str) -> tuple[str, ...]:
     """The members of a full type such as `enum('a','it''s')`."""
 
@@ -26,7 +30,10 @@ def list_members(type_: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Column:
-    """A column as information_schema.COLUMNS has it; `type` is the full type, such as `decimal(9,7)`."""
+    """A column as information_schema.COLUMNS has it; `type` is the full type, such as `decimal(9,7)`.
+
+    `charset` is the character set of its texts, "" for other kinds, or where it is not known.
+    """
 
     name: str
     type: str
@@ -34,6 +41,7 @@ class Column:
     default: str | None
     auto_increment: bool
     generated: bool
+    charset: str = ""
 
     @property
     def kind(self) -> str:
@@ -142,14 +150,14 @@ def _unknown_table(connection: Connection, schema: str, name: str) -> TargetProb
 def _columns(connection: Connection, schema: str, name: str) -> tuple[Column, ...]:
     rows = fetch_all(
         connection,
-        "SELECT COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA FROM information_schema.COLUMNS"
-        " WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s ORDER BY ORDINAL_POSITION",
+        "SELECT COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, CHARACTER_SET_NAME"
+        " FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s ORDER BY ORDINAL_POSITION",
         (schema, name),
     )
     return tuple(_column(*row) for row in rows)
 
 
-def _column(name: str, type_: Any, nullable: str, default: Any, extra: str) -> Column:
+def _column(name: str, type_: Any, nullable: str, default: Any, extra: str, charset: Any) -> Column:
     extra = extra.upper()
     return Column(
         name=name,
@@ -159,6 +167,7 @@ def _column(name: str, type_: Any, nullable: str, default: Any, extra: str) -> C
         auto_increment="AUTO_INCREMENT" in extra,
         # MySQL also says DEFAULT_GENERATED, for a column that merely has an expression as its default.
         generated="VIRTUAL GENERATED" in extra or "STORED GENERATED" in extra,
+        charset="" if charset is None else _text(charset),
     )
 
 

@@ -19,6 +19,7 @@ def into_table(
     keep_null_word: bool = False,
     traced: bool = False,
     also: Sequence[str] = (),
+    as_bytes: bool = False,
 ) -> str:
     """The statement from INTO TABLE on; each field of the file, mapped or not, is read into something.
 
@@ -32,6 +33,8 @@ def into_table(
     (facts.md, LOAD DATA LOCAL). Run RESET_TRACE before it. The values that arrive are the same.
 
     `also` are assignments to columns that no field goes into.
+
+    `as_bytes` tells the server no character set: it stores the bytes in the columns' own.
     """
     found = readings(mapping, table, keep_null_word=keep_null_word)
     if traced:
@@ -47,6 +50,7 @@ def into_table(
     targets += ["@skipped"] if dialect.sent.trailing_delimiter else []
     return (
         f"INTO TABLE {quote_name(table.schema)}.{quote_name(table.name)}\n"
-        f"CHARACTER SET utf8mb4\n{dialect.fields_and_lines(quote_text)}\n({', '.join(targets)})"
+        f"CHARACTER SET {'binary' if as_bytes else 'utf8mb4'}\n"
+        f"{dialect.fields_and_lines(quote_text)}\n({', '.join(targets)})"
         + ("\nSET " + ",\n    ".join(assignments) if assignments else "")
     )

@@ -22,10 +22,11 @@ def statement(
     keep_null_word: bool = False,
     traced: bool = False,
     also: Sequence[str] = (),
+    as_bytes: bool = False,
 ) -> str:
     """The statement for every chunk of a job; arguments as those of load_data.into_table()."""
     return _LEADING + into_table(
-        table, dialect, mapping, fillings, keep_null_word=keep_null_word, traced=traced, also=also
+        table, dialect, mapping, fillings, keep_null_word=keep_null_word, traced=traced, also=also, as_bytes=as_bytes
     )
 
 

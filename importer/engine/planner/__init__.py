@@ -1,7 +1,7 @@
 """From a file, a table, a server and what was asked for to a plan, with the reason for each choice.
 
 One file for each decision: method, statements, parallelism (network), chunks, order, sessions, index_policy; `refusals`
-forbid, the others explain: reading, keeping, holding, replication. All of them look at the same Case.
+forbid, the others explain: reading, as_bytes, keeping, holding, replication. All of them look at the same Case.
 """
 
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from importer.engine.mapping import ColumnMapping, Filling, check_mapping
 from importer.engine.options import Options, check_options
 from importer.engine.past import NO_PAST, Past
 from importer.engine.plan import ImportPlan
+from importer.engine.planner.as_bytes import as_bytes_reasons
 from importer.engine.planner.case import Case
 from importer.engine.planner.chunks import FIRST_CHUNK, chunk_bytes, chunks_reason
 from importer.engine.planner.holding import holding_reasons
@@ -98,11 +99,12 @@ def make_plan(
     at_once, parallelism_reason = choose_parallelism(case)
     most_bytes = chunk_bytes(case, at_once)
     order, order_reason = choose_order(case)
+    sql = statements(case, method)
     return ImportPlan(
         method=method,
         schema=table.schema,
         table=case.loaded_into.name,
-        **statements(case, method),
+        **sql,
         chunk_bytes=most_bytes,
         chunk_rows=options.commit_rows,
         first_chunk_bytes=FIRST_CHUNK,
@@ -112,6 +114,7 @@ def make_plan(
         reasons=(
             method_reason,
             *reading_reasons(case),
+            *as_bytes_reasons(sql["bytes_statement"]),
             order_reason,
             parallelism_reason,
             chunks_reason(case, most_bytes),

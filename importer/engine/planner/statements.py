@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from importer.engine.methods import choice
 from importer.engine.methods.readings import numbers
 from importer.engine.plan import Reason
+from importer.engine.planner.as_bytes import takes_bytes
 from importer.engine.planner.case import Case
 from importer.engine.staging import NUMBERING
 
@@ -20,10 +21,17 @@ def statements(case: Case, method: str) -> dict[str, str]:
     # Where records are rewritten, the text NULL goes out in quotes.
     null_word = bool(dialect.quote and not dialect.escape and not dialect.rewriting)
     plain, other = statement(), statement(keep_null_word=True) if null_word else ""
-    if options.ordered and options.on_duplicate == "replace":
+    replaces = options.ordered and options.on_duplicate == "replace"
+    if replaces:
         plain, other = choice.replacing(method, plain), other and choice.replacing(method, other)
     traced = statement(keep_null_word=null_word, traced=True)
-    return {"statement": plain, "null_word_statement": other, "traced_statement": traced}
+    as_bytes = statement(as_bytes=True) if takes_bytes(case, method) else ""
+    return {
+        "statement": plain,
+        "null_word_statement": other,
+        "traced_statement": traced,
+        "bytes_statement": choice.replacing(method, as_bytes) if as_bytes and replaces else as_bytes,
+    }
 
 
 def numbering_reasons(case: Case) -> Iterator[Reason]:

@@ -1,0 +1,84 @@
+"""What goes in without a character set is what goes in with utf8mb4."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from importer.engine.connection import Address
+from importer.engine.errors import RowsRefused
+from importer.engine.load import Watch, Work, load_chunk
+from importer.engine.options import Options
+from importer.engine.plan import ImportPlan
+from tests.engine.loads import rows_of, run_sql, works
+
+COLUMNS = {
+    "n": "INT NOT NULL PRIMARY KEY", "d": "DECIMAL(9,3)", "f": "DOUBLE", "da": "DATE", "mo": "DATETIME(2)",
+    "ti": "TIME", "ye": "YEAR", "ch": "CHAR(3)", "va": "VARCHAR(4) COLLATE utf8mb4_bin", "te": "TEXT",
+    "en": "ENUM('é','b')", "se": "SET('x','東')", "bi": "VARBINARY(16)", "bl": "BLOB",
+}  # fmt: skip
+CREATE = f"CREATE TABLE t ({', '.join(f'{name} {type_}' for name, type_ in COLUMNS.items())}) CHARACTER SET utf8mb4"
+FILE = """\
+1,1.5,2.25,2024-02-29,2024-01-02 03:04:05.25,12:00:00,2024,abc,four,text,b,x,bytes,more
+2,-1.250,1e3,0001-01-01,2024-01-02,-01:02:03,1999,é東😀,é東😀x,"quoted, ""東"" 😀
+on two lines",é,"x,東",é東😀,é\\東
+3,0,0,2024-01-02,2024-01-02T03:04:05,00:00:00,2000,,,"",b,,,
+"""
+
+
+def loaded(address: Address, path: Path, **changed) -> tuple[list[tuple], list[Work]]:
+    """The rows of a new table after all chunks are in, their plan changed so."""
+    run_sql(address, "DROP TABLE IF EXISTS t, millrace_ledger", CREATE)
+    made = works(address, path, list(COLUMNS), Options())
+    made = [replace(each, plan=replace(each.plan, **changed)) for each in made]
+    for each in made:
+        load_chunk(each, Watch())
+    return rows_of(address), made
+
+
+def planned(address: Address, path: Path, columns: str, *mapping) -> ImportPlan:
+    run_sql(address, "DROP TABLE IF EXISTS t", f"CREATE TABLE t ({columns}) CHARACTER SET utf8mb4")
+    return works(address, path, mapping, Options(on_error="reject"))[0].plan
+
+
+def test_each_kind_of_column_gets_the_same(database: Address, source, server):
+    rows, made = loaded(database, source(FILE))
+    assert not made[0].chunk.suspect
+    assert ("binary" in made[0].statements.plain) == (server.flavour == "mariadb")
+    assert len(rows) == 3
+    assert rows[1][8] == "é東😀x"
+    assert rows == loaded(database, source(FILE), bytes_statement="")[0]
+
+
+def test_a_chunk_with_something_wrong_is_loaded_with_the_character_set(database: Address, source):
+    run_sql(database, "CREATE TABLE t (n INT, v VARCHAR(3)) CHARACTER SET utf8mb4")
+    (work,) = works(database, source("1,é東😀\n2,é東😀x\n"), ["n", "v"], Options(on_error="reject"))
+    assert work.chunk.suspect
+    assert "utf8mb4" in work.statements.plain
+    tally = load_chunk(work, Watch()).tally
+    assert (tally.loaded, tally.rejected) == (1, 1)
+    assert rows_of(database) == [(1, "é東😀")]
+
+
+def test_what_the_server_refuses_is_named_as_ever(database: Address, source):
+    run_sql(database, "CREATE TABLE t (v VARCHAR(3) PRIMARY KEY) CHARACTER SET utf8mb4")
+    (work,) = works(database, source("é\na\né\n"), ["v"], Options())
+    with pytest.raises(RowsRefused, match="line 3"):
+        load_chunk(work, Watch())
+    assert rows_of(database) == []
+
+
+@pytest.mark.parametrize(
+    ("columns", "takes"),
+    [("v VARCHAR(9)", True), ("v VARCHAR(9) CHARACTER SET latin1", False), ("v CHAR(9) CHARACTER SET utf8mb3", False)],
+)
+def test_columns_of_other_character_sets_do_not_take_it(database: Address, source, server, columns: str, takes: bool):
+    assert bool(planned(database, source("a\n"), columns, "v").bytes_statement) == (
+        takes and server.flavour == "mariadb"
+    )
+
+
+@pytest.mark.parametrize("type_", ["INET6", "UUID", "BIT(8)"])
+def test_nor_do_columns_that_read_bytes_otherwise(database: Address, source, server, type_: str):
+    if server.flavour == "mariadb":
+        assert not planned(database, source("a\n"), f"v {type_}", "v").bytes_statement
