@@ -106,7 +106,7 @@ class LoaderConnection(Connection):
     def _install_handler(self) -> None:
         # Kept on the connection: the client library calls them as long as it lives.
         self._handler = (_INIT(self._begin), _READ(self._read), _END(self._end), _ERROR(self._error))
-        _library.mysql_set_local_infile_handler(_native(self), *self._handler, None)
+        library.mysql_set_local_infile_handler(native(self), *self._handler, None)
 
     # The four callbacks. An exception that leaves one is lost and the return value garbage, so the load would never
     # end (facts.md): each catches everything, remembers it in `feed_error`, and answers with an error code.
@@ -136,17 +136,17 @@ _END = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _ERROR = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint)
 
 # Resolves the very client library that mysqlclient links (facts.md, The local-infile callback).
-_library = ctypes.CDLL(MySQLdb._mysql.__file__)
-_library.mysql_set_local_infile_handler.argtypes = [ctypes.c_void_p, _INIT, _READ, _END, _ERROR, ctypes.c_void_p]
-_library.mysql_set_local_infile_handler.restype = None
-_library.mysql_get_ssl_cipher.argtypes = [ctypes.c_void_p]
-_library.mysql_get_ssl_cipher.restype = ctypes.c_char_p
+library = ctypes.CDLL(MySQLdb._mysql.__file__)
+library.mysql_set_local_infile_handler.argtypes = [ctypes.c_void_p, _INIT, _READ, _END, _ERROR, ctypes.c_void_p]
+library.mysql_set_local_infile_handler.restype = None
+library.mysql_get_ssl_cipher.argtypes = [ctypes.c_void_p]
+library.mysql_get_ssl_cipher.restype = ctypes.c_char_p
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _capsule_pointer.restype = ctypes.c_void_p
 _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
-def _native(connection: Connection) -> int:
+def native(connection: Connection) -> int:
     pointer: int = _capsule_pointer(connection._get_native_connection(), b"_mysql.connection.native_connection")
     return pointer
 
@@ -193,7 +193,7 @@ def _set_session(connection: Connection, variables: dict[str, int | str]) -> Non
 
 def cipher(connection: Connection) -> str:
     """The cipher that the client library itself says is in use; "" if the connection is not encrypted."""
-    return (_library.mysql_get_ssl_cipher(_native(connection)) or b"").decode()
+    return (library.mysql_get_ssl_cipher(native(connection)) or b"").decode()
 
 
 def _insist_on_tls(connection: Connection, address: Address) -> None:

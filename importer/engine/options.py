@@ -90,7 +90,7 @@ OFFERED: dict[str, tuple[str, ...]] = {
     "on_duplicate": ("fail", "skip", "replace"),
     "rounding": ("notice", "reject"),
     "verify": ("counts", "full"),
-    "method": ("auto", "load_data_local", "insert"),
+    "method": ("auto", "load_data_local", "load_data_server", "insert", "insert_prepared", "insert_single"),
     "indexes": ("auto", "keep", "defer"),
     "foreign_keys": ("keep", "defer"),
     "sort": ("auto", "keep", "key"),

@@ -74,6 +74,8 @@ class ImportPlan:
     # The same as `statement`, quicker, for chunks in which the scan has found nothing wrong: the server takes their
     # characters unseen. "" where that is not sure to be the same (planner/as_bytes.py).
     bytes_statement: str = ""
+    # Of LOAD DATA from a file that the server sees: the folder for its pipes.
+    files_folder: str = ""
 
     @property
     def numbers(self) -> tuple[str, ...]:

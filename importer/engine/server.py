@@ -6,7 +6,9 @@ import re
 import socket
 from dataclasses import dataclass
 
-from importer.engine.connection import Address, Connection, fetch_all
+import MySQLdb
+
+from importer.engine.connection import Address, Connection, execute, fetch_all
 
 # Those a flavour does not have are absent from `Server.variables`; sizes there are bytes.
 VARIABLES = (
@@ -67,6 +69,12 @@ FLAVOURS = (
     ("percona", "Percona Server"),
 )
 
+# They refuse LOAD DATA LOCAL whatever local_infile is (facts.md, LOAD DATA LOCAL).
+REFUSE_LOCAL = ("Vitess", "ProxySQL")
+# What an account without the FILE privilege gets; one that has it learns that there is no such table.
+NO_SUCH_TABLE, UNKNOWN_DATABASE = 1146, 1049
+_TRIAL = "LOAD DATA INFILE '/millrace_nowhere' INTO TABLE millrace_nowhere"
+
 
 @dataclass(frozen=True)
 class Server:
@@ -77,12 +85,27 @@ class Server:
     variables: dict[str, str]
     local: bool  # whether it runs on this machine
     cores: int  # of this machine; the server's own are not visible
+    reads_files: bool = False  # whether the account may load files that the server sees (the FILE privilege)
+    files_dir: str = ""  # a folder that both see, if somebody named one (SERVER_FILES_DIR)
 
     @property
     def release(self) -> tuple[int, ...]:
         """The version as numbers, such as (10, 11, 19); (0,) where it does not begin with any."""
         found = re.match(r"\d+(?:\.\d+)*", self.version)
         return tuple(int(part) for part in found[0].split(".")) if found else (0,)
+
+    @property
+    def takes_local(self) -> bool:
+        """Whether it takes LOAD DATA LOCAL, as far as it says; a proxy in between may refuse it all the same."""
+        return self.on("local_infile") and self.flavour not in REFUSE_LOCAL
+
+    @property
+    def shared_folder(self) -> str:
+        """A folder that the server may load files from and that we can write into; "" if there is none."""
+        allowed = self.variables.get("secure_file_priv", "")
+        own = allowed.rstrip("/") if self.local and allowed not in ("", "NULL") else ""
+        folder = self.files_dir or own
+        return folder if folder and os.access(folder, os.W_OK | os.X_OK) else ""
 
     @property
     def mariadb(self) -> bool:
@@ -120,7 +143,17 @@ def read_server(connection: Connection, address: Address) -> Server:
         variables=variables,
         local=is_loopback(address.host),
         cores=os.cpu_count() or 1,
+        reads_files=variables.get("secure_file_priv") != "NULL" and _reads_files(connection),
     )
+
+
+def _reads_files(connection: Connection) -> bool:
+    """Whether the account has the FILE privilege, be it its own or a role's: nothing is read to find that out."""
+    try:
+        execute(connection, _TRIAL)
+    except MySQLdb.Error as error:
+        return error.args[0] in (NO_SUCH_TABLE, UNKNOWN_DATABASE)
+    return False
 
 
 def is_loopback(host: str) -> bool:

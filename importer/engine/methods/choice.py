@@ -7,12 +7,28 @@ from typing import Any
 
 from importer.engine.dialect import Dialect
 from importer.engine.mapping import ColumnMapping, Filling
-from importer.engine.methods import Load, insert, insert_into, load_data_local
+from importer.engine.methods import (
+    Load,
+    insert,
+    insert_into,
+    insert_prepared,
+    insert_single,
+    load_data_local,
+    load_data_server,
+)
 from importer.engine.plan import ImportPlan
 from importer.engine.table import Table
 
-LOADING_FILES: dict[str, ModuleType] = {"load_data_local": load_data_local}
-INSERTING: dict[str, ModuleType] = {"insert": insert}
+INSERTING: dict[str, ModuleType] = {
+    "insert": insert,
+    "insert_prepared": insert_prepared,
+    "insert_single": insert_single,
+}
+_RENDERING: dict[str, ModuleType] = {
+    "load_data_local": load_data_local,
+    "load_data_server": load_data_server,
+    **dict.fromkeys(INSERTING, insert_into),
+}
 
 
 def statement(
@@ -21,26 +37,30 @@ def statement(
     dialect: Dialect,
     mapping: Sequence[ColumnMapping],
     fillings: Sequence[Filling],
+    *,
+    folder: str = "",
     **how: Any,
 ) -> str:
-    """The method's statement; `how` as load_data.into_table() has it."""
+    """The method's statement; `folder` is for a server's pipes, `how` as load_data.into_table() has it."""
     if method in INSERTING:
         return insert_into.statement(table, mapping, fillings, **how)
-    rendered: str = LOADING_FILES[method].statement(table, dialect, mapping, fillings, **how)
-    return rendered
+    if method == "load_data_server":
+        return load_data_server.statement(table, dialect, mapping, fillings, folder=folder, **how)
+    return load_data_local.statement(table, dialect, mapping, fillings, **how)
 
 
 def replacing(method: str, statement: str) -> str:
     """The same statement with REPLACE."""
-    rendered: str = (insert_into if method in INSERTING else LOADING_FILES[method]).replacing(statement)
+    rendered: str = _RENDERING[method].replacing(statement)
     return rendered
 
 
 def loading(plan: ImportPlan, dialect: Dialect) -> Load:
     """What runs the plan's statements on the bytes of a feed."""
-    if plan.method not in INSERTING:
-        load: Load = LOADING_FILES[plan.method].load
-        return load
+    if plan.method == "load_data_local":
+        return load_data_local.load
+    if plan.method == "load_data_server":
+        return partial(load_data_server.load, folder=plan.files_folder)
     return partial(
         INSERTING[plan.method].load,
         dialect=dialect,

@@ -95,7 +95,8 @@ def make_plan(
     check_load_as(case)
     check_foreign_keys(case)
     staged = _staged(case)
-    method, method_reason = choose_method(case)
+    chosen = choose_method(case)
+    method = chosen.name
     at_once, parallelism_reason = choose_parallelism(case)
     most_bytes = chunk_bytes(case, at_once)
     order, order_reason = choose_order(case)
@@ -112,7 +113,7 @@ def make_plan(
         table_digest="" if staged else table.digest,
         fields=tuple(each.column for each in mapping),
         reasons=(
-            method_reason,
+            chosen.reason,
             *reading_reasons(case),
             *as_bytes_reasons(sql["bytes_statement"]),
             order_reason,
@@ -137,6 +138,7 @@ def make_plan(
         staged=staged,
         arrangement=with_variables(case, arrangement(case)),
         rows_per_statement=rows_per_statement(case, method),
+        files_folder=case.server.shared_folder if method == "load_data_server" else "",
         sources=tuple(sorted({each.source for each in fillings} - {"text"})),
     )
 

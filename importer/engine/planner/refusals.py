@@ -8,11 +8,6 @@ from importer.engine.table import Table
 
 def check_server(server: Server) -> None:
     """Raise TargetProblem if the server's settings do not let us load exactly once."""
-    if not server.on("local_infile"):
-        raise TargetProblem(
-            "The server refuses LOAD DATA LOCAL (local_infile is OFF).",
-            advice="On the server: SET GLOBAL local_infile = 1, and local_infile = 1 under [mysqld] in its my.cnf.",
-        )
     if server.on("wsrep_on") and server.on("wsrep_load_data_splitting"):
         raise TargetProblem(
             "This Galera cluster commits every 10,000 rows of a LOAD DATA, so a chunk could load in part.",

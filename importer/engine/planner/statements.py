@@ -16,7 +16,9 @@ def statements(case: Case, method: str) -> dict[str, str]:
     also = NUMBERING if case.numbers_rows else ()
 
     def statement(**how: bool) -> str:
-        return choice.statement(method, into, dialect, case.mapping, case.fillings, also=also, **how)
+        return choice.statement(
+            method, into, dialect, case.mapping, case.fillings, also=also, folder=case.server.shared_folder, **how
+        )
 
     # Where records are rewritten, the text NULL goes out in quotes.
     null_word = bool(dialect.quote and not dialect.escape and not dialect.rewriting)

@@ -1,0 +1,120 @@
+"""INSERT IGNORE ... VALUES with many rows in a prepared statement: values go as they are, and nothing is quoted.
+
+Where the fields lie in a run of plain records is found all at once, and their bytes are sent from where they are.
+"""
+
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+
+from importer.engine.connection import Feed, LoaderConnection
+from importer.engine.dialect import Dialect
+from importer.engine.methods import Report
+from importer.engine.methods.insert import SHARE, max_allowed_packet, rows_of, too_large
+from importer.engine.methods.insert_into import Template, template
+from importer.engine.methods.insert_report import Sum
+from importer.engine.methods.runs import Run, as_sent, lay_out_run, null_words, runs
+from importer.engine.prepared import MOST_PLACEHOLDERS, Prepared
+
+# What the protocol sends besides a text: its length and type.
+BESIDES = 12
+
+
+def load(
+    connection: LoaderConnection,
+    statement: str,
+    feed: Feed,
+    *,
+    dialect: Dialect,
+    numbers: tuple[str, ...],
+    width: int,
+    rows: int,
+) -> Report:
+    """Insert the records of `feed`; arguments and what is raised as those of insert.load().
+
+    A statement has `rows` of them, less where it could not have as many placeholders.
+    """
+    made = template(statement, numbers, width)
+    rows = min(rows_of(connection, made, rows), MOST_PLACEHOLDERS // len(made.fields))
+    largest = max_allowed_packet(connection)
+    with ExitStack() as closing:
+        session = _Session(connection, made, largest, closing)
+        for run in runs(feed, as_sent(dialect), max(1, rows), largest // SHARE):
+            session.insert(run)
+        return session.sum.report()
+
+
+class _Session:
+    """The statements that a load prepares: one for each number of rows that comes twice or more, mostly one."""
+
+    def __init__(self, connection: LoaderConnection, made: Template, largest: int, closing: ExitStack) -> None:
+        self._connection, self._made, self._largest, self._closing = connection, made, largest, closing
+        self._prepared: Prepared | None = None
+        self._rows = 0
+        self.sum = Sum(made.replacing)
+
+    def insert(self, run: Run) -> None:
+        values = _laid_out(run, self._made.width) or _gathered(run, self._made.width)
+        fields = list(self._made.fields)
+        lengths = values.lengths[:, fields]
+        if int(lengths.sum()) + BESIDES * lengths.size < self._largest:
+            statement = self._statement(run.count)
+            self.sum.miscounted(values.miscounted, self._made.width)
+            addresses = values.addresses[:, fields]
+            affected = statement.execute(addresses.ravel(), lengths.ravel(), values.nulls[:, fields].ravel())
+            self.sum.add(self._connection, run.count, self._connection.info(), affected)
+        elif run.count > 1:
+            for half in run.halves():
+                self.insert(half)
+        else:
+            raise too_large(self._largest)
+
+    def _statement(self, rows: int) -> Prepared:
+        if self._prepared is None or rows != self._rows:
+            if self._prepared:
+                self._prepared.close()
+            sql = self._made.head + b",\n".join([self._made.prepared] * rows)
+            self._prepared = Prepared(self._connection, sql, rows * len(self._made.fields))
+            self._closing.callback(self._prepared.close)
+            self._rows = rows
+        return self._prepared
+
+
+class _Values:
+    """Where the values of a run lie: arrays of records x fields. `held` are the bytes themselves.
+
+    `miscounted` are the records with another number of fields, and theirs.
+    """
+
+    def __init__(
+        self, held: bytes, starts: Any, lengths: Any, nulls: Any, miscounted: tuple[tuple[int, int], ...] = ()
+    ) -> None:
+        self._held = np.frombuffer(held, np.uint8)
+        self.addresses, self.lengths, self.nulls = self._held.ctypes.data + starts, lengths, nulls
+        self.miscounted = miscounted
+
+
+def _laid_out(run: Run, width: int) -> _Values | None:
+    """The values where they lie in the run; None if they do not lie there as they are."""
+    quote = run.dialect.quote.encode()
+    if quote and quote + quote in run.data:
+        return None
+    layout = lay_out_run(run, width)
+    if layout is None or layout.counts:
+        return None
+    starts = layout.starts.T
+    return _Values(layout.page.data, starts, layout.ends.T - starts, null_words(layout, run.dialect).T)
+
+
+def _gathered(run: Run, width: int) -> _Values:
+    """The values put together one by one."""
+    rows = run.rows(width)
+    miscounted = tuple((at, len(row)) for at, row in enumerate(rows) if len(row) != width)
+    cells = [cell for row in rows for cell in (row + [None] * (width - len(row)))[:width]]
+    held = b"".join(cell or b"" for cell in cells)
+    lengths = np.fromiter((len(cell or b"") for cell in cells), np.int64, len(cells))
+    nulls = np.fromiter((cell is None for cell in cells), bool, len(cells))
+    starts = np.cumsum(lengths) - lengths
+    shape = (len(rows), width)
+    return _Values(held + b"\0", starts.reshape(shape), lengths.reshape(shape), nulls.reshape(shape), miscounted)

@@ -1,0 +1,86 @@
+"""LOAD DATA INFILE: the server itself opens what it loads, here a named pipe that this end writes into.
+
+For servers on this machine which refuse LOAD DATA LOCAL: the account needs the FILE privilege, and there must be a
+folder that both can use (secure_file_priv, or any where that is empty).
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import MySQLdb
+
+from importer.engine.connection import FEED_NAME, Feed, LoaderConnection, execute
+from importer.engine.dialect import Dialect
+from importer.engine.errors import TargetProblem
+from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.methods import Report
+from importer.engine.methods.load_data import into_table
+from importer.engine.methods.runs import pieces
+from importer.engine.pipes import Writer, pipe_in
+from importer.engine.sql import quote_text
+from importer.engine.table import Table
+
+_LEADING = re.compile(r"LOAD DATA INFILE '((?:[^'\\]|\\.)*)' (IGNORE )")
+
+# Manual, Server Error Message Reference and Global Error Message Reference.
+REFUSALS = {
+    13: "The server does not find the pipe: it must run on this machine, and see the folder under the same path.",
+    29: "The server cannot open the pipe: it must run on this machine, and its account must get into the folder.",
+    1045: "Give the account the right to read files: GRANT FILE ON *.* TO it.",
+    1085: "The server cannot read the pipe: its account must get into the folder.",
+    1227: "Give the account the right to read files: GRANT FILE ON *.* TO it.",
+    1290: "The folder must lie in the server's secure_file_priv: set SERVER_FILES_DIR to one in there.",
+}
+
+
+def statement(
+    table: Table,
+    dialect: Dialect,
+    mapping: Sequence[ColumnMapping],
+    fillings: Sequence[Filling] = (),
+    *,
+    folder: str,
+    keep_null_word: bool = False,
+    traced: bool = False,
+    also: Sequence[str] = (),
+) -> str:
+    """The statement for every chunk of a job; arguments as those of load_data.into_table().
+
+    Each load has a pipe of its own in `folder`. IGNORE makes warnings of bad values and duplicates, which LOCAL does by
+    itself (manual, LOAD DATA Statement).
+    """
+    into = into_table(table, dialect, mapping, fillings, keep_null_word=keep_null_word, traced=traced, also=also)
+    return f"LOAD DATA INFILE {quote_text(f'{folder}/{FEED_NAME}')} IGNORE {into}"
+
+
+def replacing(statement: str) -> str:
+    """The same statement with REPLACE: a row takes the place of those with its keys, and a bad row ends it."""
+    found = _LEADING.match(statement)
+    assert found
+    return f"{statement[: found.start(2)]}REPLACE {statement[found.end(2) :]}"
+
+
+def load(connection: LoaderConnection, statement: str, feed: Feed, *, folder: str) -> Report:
+    """Run the statement on the bytes of `feed`. Raises what the feed raised, the server's own error, or TargetProblem
+    if the server does not get at the pipe.
+    """
+    with pipe_in(Path(folder)) as pipe:
+        named = quote_text(f"{folder}/{FEED_NAME}")
+        writer = Writer(pipe, pieces(feed))
+        try:
+            execute(connection, statement.replace(named, quote_text(os.fspath(pipe)), 1))
+        except MySQLdb.Error as error:
+            if error.args[0] in REFUSALS:
+                raise TargetProblem(
+                    f"The server refuses to load files: {error.args[1]} (error {error.args[0]})",
+                    where=folder,
+                    advice=REFUSALS[error.args[0]],
+                ) from error
+            raise
+        finally:
+            writer.stop()
+            if writer.error:
+                raise writer.error
+    return Report.of_load_data(connection)

@@ -1,0 +1,73 @@
+"""Prepared statements of the client library, which mysqlclient does not offer: any bytes bound to the placeholders."""
+
+import ctypes
+from typing import Any
+
+import MySQLdb
+
+from importer.engine.connection import LoaderConnection, library, native
+
+# The protocol counts placeholders in two bytes (manual, COM_STMT_PREPARE Response).
+MOST_PLACEHOLDERS = 65535
+_STRING = 254  # MYSQL_TYPE_STRING
+# MYSQL_BIND: the same in MySQL's and in MariaDB's mysql.h, on 64 bits.
+_BIND = (
+    ("length", "u8"), ("is_null", "u8"), ("buffer", "u8"), ("error", "u8"), ("row_ptr", "u8"),
+    ("store_param_func", "u8"), ("fetch_result", "u8"), ("skip_result", "u8"),
+    ("buffer_length", "u8"), ("offset", "u8"), ("length_value", "u8"),
+    ("param_number", "u4"), ("pack_length", "u4"), ("buffer_type", "u4"),
+    ("error_value", "u1"), ("is_unsigned", "u1"), ("long_data_used", "u1"), ("is_null_value", "u1"),
+    ("extension", "u8"),
+)  # fmt: skip
+
+for _name, _arguments, _result in (
+    ("mysql_stmt_init", [ctypes.c_void_p], ctypes.c_void_p),
+    ("mysql_stmt_prepare", [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_ulong], ctypes.c_int),
+    ("mysql_stmt_bind_param", [ctypes.c_void_p, ctypes.c_void_p], ctypes.c_bool),
+    ("mysql_stmt_execute", [ctypes.c_void_p], ctypes.c_int),
+    ("mysql_stmt_affected_rows", [ctypes.c_void_p], ctypes.c_ulonglong),
+    ("mysql_stmt_errno", [ctypes.c_void_p], ctypes.c_uint),
+    ("mysql_stmt_error", [ctypes.c_void_p], ctypes.c_char_p),
+    ("mysql_stmt_close", [ctypes.c_void_p], ctypes.c_bool),
+):
+    getattr(library, _name).argtypes, getattr(library, _name).restype = _arguments, _result
+
+
+class Prepared:
+    """One statement with `count` placeholders on a connection; close() it before the connection."""
+
+    def __init__(self, connection: LoaderConnection, sql: bytes, count: int) -> None:
+        """Raises the server's error."""
+        import numpy as np  # Not at the top: it costs 16 MB, and most loads prepare nothing.
+
+        self._handle = library.mysql_stmt_init(native(connection))
+        self._lengths, self._nulls = np.zeros(count, np.uint64), np.zeros(count, bool)
+        self._binds = np.zeros(count, np.dtype(list(_BIND), align=False))
+        places = np.arange(count, dtype=np.uint64)
+        self._binds["length"] = self._lengths.ctypes.data + places * np.uint64(8)
+        self._binds["is_null"] = self._nulls.ctypes.data + places
+        self._binds["buffer_type"] = _STRING
+        if library.mysql_stmt_prepare(self._handle, sql, len(sql)):
+            self._fail()
+
+    def execute(self, addresses: Any, lengths: Any, nulls: Any) -> int:
+        """Run it with the bytes at `addresses` as texts, or NULL where `nulls` is True: arrays, a number for each
+        placeholder. Gives the number of affected rows; raises the server's error.
+        """
+        self._binds["buffer"], self._lengths[:], self._nulls[:] = addresses, lengths, nulls
+        self._binds["buffer_length"] = lengths
+        if library.mysql_stmt_bind_param(self._handle, self._binds.ctypes.data):
+            self._fail()
+        if library.mysql_stmt_execute(self._handle):
+            self._fail()
+        return int(library.mysql_stmt_affected_rows(self._handle))
+
+    def close(self) -> None:
+        if self._handle:
+            library.mysql_stmt_close(self._handle)
+            self._handle = None
+
+    def _fail(self) -> None:
+        number, message = library.mysql_stmt_errno(self._handle), library.mysql_stmt_error(self._handle)
+        self.close()
+        raise MySQLdb.OperationalError(number, message.decode(errors="replace"))
