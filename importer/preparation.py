@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid4
 
+from django.conf import settings
+
 from importer.engine import modes
 from importer.engine.check.rights import check_rights, why_no_arranging
 from importer.engine.check.sessions import check_session
@@ -84,7 +86,7 @@ def prepare(
     schema, _, name = table_name.rpartition(".")
     new_table = None
     with connect(target.address) as connection:
-        server = read_server(connection, target.address)
+        server = _server(connection, target)
         if options.mode == "create":
             new_table = _new_table(connection, schema or target.database, name, profile, asked_table, options, server)
             table = new_table.as_table()
@@ -197,17 +199,18 @@ def _look_at_keys(connection: Connection, table: Table, options: Options) -> Ind
     return replace(found, empty=is_empty(connection, table.schema, table.name))
 
 
-def replan(job: ImportJob, key: UUID) -> ImportPlan:
+def replan(job: ImportJob, key: UUID, refused: str = "") -> ImportPlan:
     """The plan for what is not in yet of a job, for its table and server as they are now; its chunks stay as they are.
 
-    `key` is the job's from now on.
+    `key` is the job's from now on; `refused` is a method that the server has been seen to refuse.
 
     Raises Problem with the first thing that stands in the way.
     """
     new_table = job.new_table
     with connect(job.target.address) as connection:
         table = new_table.as_table() if new_table else read_table(connection, job.schema_name, job.table_name)
-        server = read_server(connection, job.target.address)
+        server = _server(connection, job.target)
+        server = server.less(refused) if refused else server
         around = _look_around(connection, table, job.options)
         keys = _look_at_keys(connection, table, job.options)
     options = replace(job.options, chunk_bytes=job.plan.chunk_bytes, parallelism=job.parallelism)
@@ -231,3 +234,32 @@ def replan(job: ImportJob, key: UUID) -> ImportPlan:
     )
     _try_session(job.target, plan, server)
     return plan
+
+
+def _server(connection: Connection, target: Target) -> Server:
+    """What there is to know of the target's server, and the folder for files that it shares with this machine."""
+    return replace(read_server(connection, target.address), files_dir=settings.SERVER_FILES_DIR)
+
+
+def plan_without(job: ImportJob) -> ImportPlan:
+    """The job's plan with the next method down the ladder, as the server has refused the one that it has.
+
+    All else stays: what is loaded already fits to it. Raises Problem if the method was asked for, or cannot be changed.
+    """
+    plan = job.plan
+    other = replan(job, job.key, refused=plan.method)
+    if other.method == plan.method:
+        raise Problem(f"The server refuses the method {plan.method}.", advice="Ask for method auto.", option="method")
+    reasons = [next(each for each in other.reasons if each.option == "method")]
+    reasons += [each for each in plan.reasons if each.option != "method"]
+    return replace(
+        plan,
+        method=other.method,
+        statement=other.statement,
+        null_word_statement=other.null_word_statement,
+        traced_statement=other.traced_statement,
+        bytes_statement=other.bytes_statement,
+        rows_per_statement=other.rows_per_statement,
+        files_folder=other.files_folder,
+        reasons=tuple(reasons),
+    )

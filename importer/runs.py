@@ -11,11 +11,12 @@ from datetime import UTC, datetime
 from django.utils import timezone
 
 from importer import jobs, live, rejects
-from importer.engine.errors import Problem, TargetProblem
+from importer.engine.errors import MethodRefused, Problem, TargetProblem
 from importer.engine.load import Loader, Work, loaded_before
 from importer.engine.outcome import Outcome
 from importer.heart import Heart
-from importer.models import Chunk
+from importer.models import Chunk, ImportJob
+from importer.preparation import plan_without
 from importer.wake import Step
 from importer.work import Then, as_problem
 
@@ -118,9 +119,20 @@ class _Way:
             jobs.record_loaded(self.run, [jobs.Loaded(chunk, committed, now, now)])
         elif self._heart.ended_it:
             jobs.record_cancelled(self.run, chunk)
+        elif isinstance(error, MethodRefused) and self.run.job.options.method == "auto":
+            return self._fall_back(chunk)
         else:
             return jobs.record_failed(self.run, chunk, as_problem(error, str(chunk), self.run.job))
         return []
+
+    def _fall_back(self, chunk: Chunk) -> list[Step]:
+        """Go on with the next method; another worker may have done so already."""
+        job = ImportJob.objects.get(pk=self.run.job.pk)
+        try:
+            plan = plan_without(job) if job.plan.method == self.run.job.plan.method else job.plan
+        except Exception as problem:
+            return jobs.record_failed(self.run, chunk, as_problem(problem, str(chunk), job))
+        return jobs.fall_back(self.run, chunk, plan)
 
 
 def _work(run: jobs.Run) -> Work:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
@@ -157,7 +158,7 @@ def _findings(target: Target) -> list[Finding]:
         refuse_forbidden(target.host)
     except TargetProblem as problem:
         return [Finding("address", "fail", problem.what, problem.advice)]
-    return engine_check.check(target.address)
+    return engine_check.check(target.address, settings.SERVER_FILES_DIR)
 
 
 def passed(findings: list[dict[str, Any]]) -> bool:

@@ -28,6 +28,7 @@ from importer.engine.planner import make_plan
 from importer.engine.scanner import scan
 from importer.engine.server import Server, read_server
 from importer.engine.table import Table, read_table
+from tests.targets import with_files
 
 CREATE = (
     "CREATE TABLE t (n INT NOT NULL, word VARCHAR(12), day DATE, price DECIMAL(7,2))"
@@ -234,9 +235,7 @@ class Bench:
             execute(connection, CREATE)
             ledger.create(connection)
             table = read_table(connection, address.database, "t")
-            # A pipe may lie anywhere where MariaDB's secure_file_priv is empty; MySQL here has a folder of its own.
-            found = read_server(connection, address)
-            server = found if found.shared_folder else replace(found, files_dir=str(folder))
+            server = with_files(read_server(connection, address), folder)
             return cls(address, server, table, folder, method)
 
     def check(self, case: Case, name: str) -> None:

@@ -9,6 +9,7 @@ import MySQLdb
 
 from importer.engine import ledger
 from importer.engine.connection import FEED_NAME, Address, LoaderConnection, connect_loader, execute
+from importer.engine.errors import MethodRefused
 from importer.engine.methods import load_data_local
 from importer.engine.sizes import MIB
 from importer.engine.sql import quote_text
@@ -53,7 +54,10 @@ def measure(address: Address) -> Distance:
         round_trip = statistics.median(_seconds_of_ping(connection) for _ in range(PINGS))
         try:
             rate = _upward(connection, round_trip)
-        except MySQLdb.Error:  # LOAD DATA LOCAL is not for this account or server; other findings say so.
+        except (
+            MySQLdb.Error,
+            MethodRefused,
+        ):  # LOAD DATA LOCAL is not for this account or server; other findings say so.
             rate = None
     return Distance(round(round_trip * 1000, 2), rate)
 

@@ -66,3 +66,7 @@ class TooManyRejects(Problem):
 
 class Cancelled(Problem):
     """Somebody asked for it to stop."""
+
+
+class MethodRefused(TargetProblem):
+    """The server does not take what the method does; another one may well do."""

@@ -242,7 +242,7 @@ def _load_rows(
 ) -> Outcome:
     """Send the rows that go in, settle what becomes of the others; all but the COMMIT."""
     chunk, plan = work.chunk, work.plan
-    method = choice.loading(plan, work.dialect)
+    method = choice.planned(plan, work.dialect)
     sender = Sender(connection, fd, work.path, chunk, work.dialect, method, plan.numbers, on_sent, work.places)
     reviewed = review(fd, chunk, work.dialect, plan.exactness) if chunk.suspect else Review()
     account = Account(connection, fd, chunk, work.dialect, plan, work.options, sender, reviewed)

@@ -4,7 +4,7 @@ import ipaddress
 import os
 import re
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import MySQLdb
 
@@ -86,6 +86,7 @@ class Server:
     local: bool  # whether it runs on this machine
     cores: int  # of this machine; the server's own are not visible
     reads_files: bool = False  # whether the account may load files that the server sees (the FILE privilege)
+    refused: bool = False  # whether it was seen to refuse LOAD DATA LOCAL, whatever it says
     files_dir: str = ""  # a folder that both see, if somebody named one (SERVER_FILES_DIR)
 
     @property
@@ -97,7 +98,11 @@ class Server:
     @property
     def takes_local(self) -> bool:
         """Whether it takes LOAD DATA LOCAL, as far as it says; a proxy in between may refuse it all the same."""
-        return self.on("local_infile") and self.flavour not in REFUSE_LOCAL
+        return not self.refused and self.on("local_infile") and self.flavour not in REFUSE_LOCAL
+
+    def less(self, method: str) -> "Server":
+        """The same server once it has refused the method, which leaves those below it on the ladder."""
+        return replace(self, refused=True, reads_files=self.reads_files and method != "load_data_server")
 
     @property
     def shared_folder(self) -> str:

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from importer.engine.errors import Problem
 from importer.engine.outcome import Outcome
+from importer.engine.plan import ImportPlan
 from importer.engine.sizes import MIB
 from importer.jobs.counted import COUNTS, Kind, merged
 from importer.jobs.course import enforce_limits, fail, queue_chunks
@@ -199,6 +200,19 @@ def record_failed(run: Run, chunk: Chunk, problem: Problem) -> list[Step]:
     if mine.update(status=Chunk.Status.FAILED, lease=None, finished_at=timezone.now(), problem=problem.as_json()):
         fail(run.job.pk, problem)
     return []
+
+
+def fall_back(run: Run, chunk: Chunk, plan: ImportPlan) -> list[Step]:
+    """The server refused the method of the run's plan: the job goes on with `plan`, and the chunk is to be loaded.
+
+    Nothing of the chunk was kept. Of several workers that find this out, the first one's plan counts.
+    """
+    old = run.job.plan.method
+    with transaction.atomic():
+        ImportJob.objects.filter(pk=run.job.pk, plan_json__method=old).update(plan_json=plan.as_json())
+        _mine(run).filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
+    touch(run.job.pk)
+    return [Step("advance", run.job.pk)]
 
 
 def _mine(run: Run) -> QuerySet[Chunk]:

@@ -17,6 +17,7 @@ from importer.engine.planner import make_plan
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
 from importer.engine.table import read_table
+from tests.targets import with_files
 
 HEADERLESS = replace(RFC4180, header=False)
 REJECT = Options(on_error="reject", checks=False)
@@ -80,7 +81,7 @@ def works(
     fields = [ColumnMapping(each) if isinstance(each, str) else each for each in mapping]
     with connect(address) as connection:
         table = read_table(connection, address.database, "t")
-        server = read_server(connection, address)
+        server = with_files(read_server(connection, address), path.parent)
         plan = make_plan(path.stat().st_size, dialect, table, fields, options, server, fillings)
     folder = path.parent / "rejects"
     folder.mkdir(exist_ok=True)

@@ -36,8 +36,8 @@ class TestVersion:
             ("Percona Server", "8.0.36-28", "ok"),
             ("Aurora MySQL", "8.0.39", "ok"),
             ("TiDB", "8.0.11-TiDB-v8.5.0", "warn"),
-            ("Vitess", "8.0.30-Vitess", "fail"),
-            ("ProxySQL", "8.0.39", "fail"),
+            ("Vitess", "8.0.30-Vitess", "warn"),
+            ("ProxySQL", "8.0.39", "warn"),
         ],
     )
     def test_supported_or_not(self, flavour, version, status):

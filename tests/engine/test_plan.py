@@ -110,7 +110,6 @@ class TestObstacles:
     @pytest.mark.parametrize(
         ("variables", "said"),
         [
-            ({"local_infile": "OFF"}, "refuses LOAD DATA LOCAL"),
             ({"wsrep_on": "ON", "wsrep_load_data_splitting": "ON"}, "Galera"),
             ({"super_read_only": "ON"}, "read-only"),
         ],

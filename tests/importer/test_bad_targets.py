@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.test import override_settings
 
 from importer import jobs, runs, sources
 from importer.engine import ledger
@@ -63,13 +64,14 @@ def runs_of_one_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "TASK_SECONDS", 0)
 
 
-def created(target: Target, source: SourceFile) -> ImportJob:
-    return jobs.create(prepare(source, target, "t", options=Options(chunk_bytes=8000, parallelism=2)))
+def created(target: Target, source: SourceFile, method: str = "auto") -> ImportJob:
+    options = Options(chunk_bytes=8000, parallelism=2, method=method)
+    return jobs.create(prepare(source, target, "t", options=options))
 
 
-def in_the_middle(target: Target, source: SourceFile) -> ImportJob:
+def in_the_middle(target: Target, source: SourceFile, method: str = "auto") -> ImportJob:
     """A job that is scanned, with one chunk in the table and others to come."""
-    job = created(target, source)
+    job = created(target, source, method)
     for _ in range(2):
         jobs.advance(job.pk)
         take(queued(job)[0])
@@ -198,10 +200,26 @@ class TestServerGone:
 
 
 class TestServerChanged:
-    def test_local_infile_switched_off_since_the_plan_gives_the_line_that_helps(
+    def test_local_infile_switched_off_since_the_plan_makes_it_go_on_with_inserts(
         self, server: TestServer, database: Address, target: Target, source: SourceFile
     ):
         job = in_the_middle(target, source)
+        server.run("SET GLOBAL local_infile = 0")
+        try:
+            job = run(job)
+        finally:
+            server.run("SET GLOBAL local_infile = 1")
+        assert (job.status, job.balanced, job.problem) == (Status.SUCCEEDED, True, {})
+        assert contents(database) == (ROWS, ROWS)
+        said = next(each for each in job.plan.reasons if each.option == "method")
+        assert (job.plan.method, said.choice) == ("insert_prepared", "Prepared INSERT of many rows")
+        assert "SET GLOBAL local_infile = 1" in said.why
+        assert job.plan.statement.startswith("INSERT IGNORE INTO ")
+
+    def test_local_infile_switched_off_gives_the_line_that_helps_where_it_was_asked_for(
+        self, server: TestServer, database: Address, target: Target, source: SourceFile
+    ):
+        job = in_the_middle(target, source, method="load_data_local")
         server.run("SET GLOBAL local_infile = 0")
         try:
             job = failed(job, "refuse", "SET GLOBAL local_infile = 1")
@@ -211,6 +229,23 @@ class TestServerChanged:
             server.run("SET GLOBAL local_infile = 1")
         nothing_is_left(database, job)
         mended(job, database)
+
+    def test_the_right_to_read_files_taken_away_since_the_plan_makes_it_go_on_with_inserts(
+        self, server: TestServer, database: Address, target: Target, source: SourceFile, clerk: str, tmp_path: Path
+    ):
+        account = f"{clerk}@'127.0.0.1'"
+        server.run(f"GRANT FILE ON *.* TO {account}")
+        server.run("SET GLOBAL local_infile = 0")
+        try:
+            with override_settings(SERVER_FILES_DIR="" if server.flavour == "mysql" else str(tmp_path)):
+                job = in_the_middle(target, source)
+                assert job.plan.method == "load_data_server"
+                server.run(f"REVOKE FILE ON *.* FROM {account}")
+                job = run(job)
+        finally:
+            server.run("SET GLOBAL local_infile = 1")
+        assert (job.status, job.balanced, job.plan.method) == (Status.SUCCEEDED, True, "insert_prepared")
+        assert contents(database) == (ROWS, ROWS)
 
     def test_table_dropped_since_the_plan_is_said_to_be_gone(
         self, server: TestServer, database: Address, target: Target, source: SourceFile

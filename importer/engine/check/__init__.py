@@ -40,12 +40,15 @@ OF_THE_DATABASE: tuple[Step, ...] = (access.privileges, safety.ledger_table, saf
 LOST = (1053, 1927, 2006, 2013, 2055, 4031)
 
 
-def check(address: Address) -> list[Finding]:
+def check(address: Address, files_dir: str = "") -> list[Finding]:
     """Connect and look at everything; creates the ledger table if the account may. Takes about a second,
-    two for a server on another machine."""
+    two for a server on another machine.
+
+    `files_dir`: a folder that the server may load files from, if somebody named one.
+    """
     try:
         with connect(address) as connection:
-            return [access.signed_in(connection, address), *_findings(connection, address, OF_THE_DATABASE)]
+            return [access.signed_in(connection, address), *_findings(connection, address, OF_THE_DATABASE, files_dir)]
     except TargetProblem as problem:
         if not access.only_the_database_is_missing(problem):
             return [access.refused(address, problem)]
@@ -62,10 +65,13 @@ def _check_without_database(address: Address) -> list[Finding]:
         return [access.refused(address, problem)]
 
 
-def _findings(connection: MySQLdb.Connection, address: Address, more: tuple[Step, ...]) -> Iterator[Finding]:
+def _findings(
+    connection: MySQLdb.Connection, address: Address, more: tuple[Step, ...], files_dir: str = ""
+) -> Iterator[Finding]:
     try:
         with explain(str(address)):
-            subject = Subject(connection, address, read_server(connection, address))
+            server = replace(read_server(connection, address), files_dir=files_dir)
+            subject = Subject(connection, address, server)
         for step in (*OF_THE_SERVER, *more):
             yield _take(step, subject)
     except TargetProblem as problem:

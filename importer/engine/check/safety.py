@@ -1,29 +1,15 @@
 """Whether a load into this target can be undone, and so whether it can be done exactly once."""
 
-import ctypes
 import uuid
 
 import MySQLdb
 
 from importer.engine import ledger
 from importer.engine.check.finding import Finding, Subject
-from importer.engine.connection import FEED_NAME, connect_loader, execute, fetch_all
-from importer.engine.methods import load_data_local
-from importer.engine.sql import quote_name, quote_text
-
-PROBE_ROWS = 3
-
-
-class ProbeRows:
-    """A feed of a few ledger rows for a job that does not exist; LOAD DATA's default format."""
-
-    def __init__(self, job: str) -> None:
-        self._left = "".join(f"{job}\t{chunk}\t1\t0\t0\t{'0' * 16}\n" for chunk in range(PROBE_ROWS)).encode()
-
-    def read_into(self, address: int, size: int) -> int:
-        part, self._left = self._left[:size], self._left[size:]
-        ctypes.memmove(address, part, len(part))
-        return len(part)
+from importer.engine.check.probe import PROBE_ROWS, load_probe
+from importer.engine.connection import connect_loader, execute, fetch_all
+from importer.engine.planner.method import SAID
+from importer.engine.sql import quote_name
 
 
 def ledger_table(subject: Subject) -> Finding:
@@ -53,22 +39,17 @@ def ledger_table(subject: Subject) -> Finding:
 
 def rollback(subject: Subject) -> Finding:
     """Load a few rows as a chunk would be, roll back, and count what is left."""
-    if not subject.server.on("local_infile"):
-        return Finding(
-            "rollback", "warn", "Not tried, because the server refuses LOAD DATA LOCAL.", "See local_infile."
-        )
     if not ledger.exists(subject.connection):
         return Finding("rollback", "warn", f"Not tried, because there is no table {ledger.TABLE}.", "See ledger_table.")
     job = str(uuid.uuid4())
-    loaded = _load_and_roll_back(subject, job)
+    loaded, method = _load_and_roll_back(subject, job)
     if loaded != PROBE_ROWS:
-        message = f"{PROBE_ROWS} rows were sent and {loaded} arrived: LOAD DATA LOCAL does not work here as it should."
+        message = f"{PROBE_ROWS} rows were sent and {loaded} arrived: {method} does not work here as it should."
         return Finding("rollback", "fail", message, "Connect to the server itself, not to a proxy in front of it.")
     left = _count(subject, job)
     if not left:
-        return Finding(
-            "rollback", "ok", f"{PROBE_ROWS} rows were loaded and rolled back: what was rolled back is gone."
-        )
+        message = f"{PROBE_ROWS} rows were loaded by {method} and rolled back: what was rolled back is gone."
+        return Finding("rollback", "ok", message)
     _clean_up(subject, job)
     return Finding(
         "rollback",
@@ -80,18 +61,14 @@ def rollback(subject: Subject) -> Finding:
     )
 
 
-def _load_and_roll_back(subject: Subject, job: str) -> int:
-    """The number of rows that the loading transaction itself saw before it was rolled back."""
-    statement = (
-        f"LOAD DATA LOCAL INFILE {quote_text(FEED_NAME)} INTO TABLE {ledger.TABLE}"
-        " (job, chunk, attempt, row_count, byte_count, digest)"
-    )
+def _load_and_roll_back(subject: Subject, job: str) -> tuple[int, str]:
+    """The number of rows that the loading transaction itself saw before it was rolled back, and the method's words."""
     with connect_loader(subject.address) as loader:
         execute(loader, "START TRANSACTION")
-        load_data_local.load(loader, statement, ProbeRows(job))
+        method = load_probe(loader, subject.server, subject.address.database, job)
         seen = len(ledger.rows_by_chunk(loader, job))
         execute(loader, "ROLLBACK")
-    return seen
+    return seen, SAID[method][0]
 
 
 def _count(subject: Subject, job: str) -> int:

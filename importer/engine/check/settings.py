@@ -3,11 +3,11 @@
 import os
 
 from importer.engine.check.finding import Finding, Subject
+from importer.engine.planner.method import SAID, fallback
+from importer.engine.server import REFUSE_LOCAL
 from importer.engine.sizes import GIB, MIB, human_bytes
 
 OLDEST = {"MariaDB": (10, 5), "MySQL": (8, 0)}
-# They refuse LOAD DATA LOCAL (facts.md, LOAD DATA LOCAL).
-REFUSES_LOCAL = ("Vitess", "ProxySQL")
 # Nothing of Millrace has been tried on these.
 UNTRIED = ("TiDB",)
 
@@ -24,12 +24,12 @@ NO_BINLOG_LIMIT = 2**63
 def version(subject: Subject) -> Finding:
     server = subject.server
     said = f"{server.flavour} {server.version}"
-    if server.flavour in REFUSES_LOCAL:
+    if server.flavour in REFUSE_LOCAL:
         return Finding(
             "version",
-            "fail",
-            f"{said} refuses LOAD DATA LOCAL.",
-            "Use the address of the MySQL server behind it.",
+            "warn",
+            f"{said} refuses LOAD DATA LOCAL: imports take {_instead(subject)}.",
+            "Use the address of the MySQL server behind it, which is faster.",
         )
     if server.flavour in UNTRIED:
         return Finding(
@@ -55,10 +55,16 @@ def local_infile(subject: Subject) -> Finding:
         return Finding("local_infile", "ok", "The server takes LOAD DATA LOCAL.")
     return Finding(
         "local_infile",
-        "fail",
-        "The server refuses LOAD DATA LOCAL: local_infile is off.",
+        "warn",
+        f"The server refuses LOAD DATA LOCAL: local_infile is off. Imports take {_instead(subject)}.",
         "SET GLOBAL local_infile = ON; and in its my.cnf under [mysqld]: local_infile = ON",
     )
+
+
+def _instead(subject: Subject) -> str:
+    """What is done without LOAD DATA LOCAL, and what it costs."""
+    words, cost = SAID[fallback(subject.server).name]
+    return f"{words} instead: {cost}"
 
 
 def auto_increment(subject: Subject) -> Finding:

@@ -55,16 +55,23 @@ def replacing(method: str, statement: str) -> str:
     return rendered
 
 
-def loading(plan: ImportPlan, dialect: Dialect) -> Load:
-    """What runs the plan's statements on the bytes of a feed."""
-    if plan.method == "load_data_local":
+def loading(
+    method: str, dialect: Dialect, *, numbers: tuple[str, ...] = (), width: int, rows: int | None, folder: str
+) -> Load:
+    """What runs the method's statements on the bytes of a feed.
+
+    Its records have `width` fields, `numbers` among them (ImportPlan.numbers); `rows` go into an INSERT, and a server's
+    pipes into `folder`.
+    """
+    if method == "load_data_local":
         return load_data_local.load
-    if plan.method == "load_data_server":
-        return partial(load_data_server.load, folder=plan.files_folder)
-    return partial(
-        INSERTING[plan.method].load,
-        dialect=dialect,
-        numbers=plan.numbers,
-        width=len(plan.numbers) + len(plan.fields),
-        rows=plan.rows_per_statement,
-    )
+    if method == "load_data_server":
+        return partial(load_data_server.load, folder=folder)
+    return partial(INSERTING[method].load, dialect=dialect, numbers=numbers, width=width, rows=rows)
+
+
+def planned(plan: ImportPlan, dialect: Dialect) -> Load:
+    """What runs the plan's statements."""
+    width = len(plan.numbers) + len(plan.fields)
+    rows, folder = plan.rows_per_statement, plan.files_folder
+    return loading(plan.method, dialect, numbers=plan.numbers, width=width, rows=rows, folder=folder)

@@ -2,13 +2,22 @@
 
 from collections.abc import Sequence
 
+import MySQLdb
+
 from importer.engine.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.dialect import Dialect
+from importer.engine.errors import MethodRefused
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.methods import Report
 from importer.engine.methods.load_data import into_table
 from importer.engine.sql import quote_text
 from importer.engine.table import Table
+
+# Manual, Server Error Message Reference and Client Error Message Reference: refused by the server (1148, 3948; 4166 is
+# MariaDB's), by its client library (2068), not known (1047) or not supported (1235) by what poses as one.
+REFUSALS = (1047, 1148, 1235, 2068, 3948, 4166)
+# Vitess has this one for everything (ER_UNKNOWN_ERROR), and says what it is about.
+UNKNOWN_ERROR = 1105
 
 _LEADING = f"LOAD DATA LOCAL INFILE {quote_text(FEED_NAME)} "
 
@@ -36,12 +45,29 @@ def replacing(statement: str) -> str:
 
 
 def load(connection: LoaderConnection, statement: str, feed: Feed) -> Report:
-    """Run the statement on the bytes of `feed`. Raises what the feed raised, or the server's own error."""
+    """Run the statement on the bytes of `feed`. Raises what the feed raised, or the server's own error.
+
+    MethodRefused if the server takes no LOAD DATA LOCAL.
+    """
     connection.feed, connection.feed_error = feed, None
     try:
         execute(connection, statement)
+    except MySQLdb.Error as error:
+        if is_refusal(error):
+            raise MethodRefused(
+                f"The server refuses LOAD DATA LOCAL: {error.args[1]} (error {error.args[0]}).",
+                advice="On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf; a proxy that refuses it"
+                " can be passed by, at the address of the server behind it. Or choose another method.",
+            ) from error
+        raise
     finally:
         connection.feed = None
         if connection.feed_error:
             raise connection.feed_error
     return Report.of_load_data(connection)
+
+
+def is_refusal(error: MySQLdb.Error) -> bool:
+    """Whether the server says that it takes no LOAD DATA LOCAL."""
+    number, message = error.args[0], str(error.args[-1]).lower()
+    return number in REFUSALS or (number == UNKNOWN_ERROR and "load" in message)

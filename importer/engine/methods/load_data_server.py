@@ -13,7 +13,7 @@ import MySQLdb
 
 from importer.engine.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.dialect import Dialect
-from importer.engine.errors import TargetProblem
+from importer.engine.errors import MethodRefused
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.methods import Report
 from importer.engine.methods.load_data import into_table
@@ -45,13 +45,16 @@ def statement(
     keep_null_word: bool = False,
     traced: bool = False,
     also: Sequence[str] = (),
+    as_bytes: bool = False,
 ) -> str:
     """The statement for every chunk of a job; arguments as those of load_data.into_table().
 
     Each load has a pipe of its own in `folder`. IGNORE makes warnings of bad values and duplicates, which LOCAL does by
     itself (manual, LOAD DATA Statement).
     """
-    into = into_table(table, dialect, mapping, fillings, keep_null_word=keep_null_word, traced=traced, also=also)
+    into = into_table(
+        table, dialect, mapping, fillings, keep_null_word=keep_null_word, traced=traced, also=also, as_bytes=as_bytes
+    )
     return f"LOAD DATA INFILE {quote_text(f'{folder}/{FEED_NAME}')} IGNORE {into}"
 
 
@@ -63,7 +66,7 @@ def replacing(statement: str) -> str:
 
 
 def load(connection: LoaderConnection, statement: str, feed: Feed, *, folder: str) -> Report:
-    """Run the statement on the bytes of `feed`. Raises what the feed raised, the server's own error, or TargetProblem
+    """Run the statement on the bytes of `feed`. Raises what the feed raised, the server's own error, or MethodRefused
     if the server does not get at the pipe.
     """
     with pipe_in(Path(folder)) as pipe:
@@ -73,7 +76,7 @@ def load(connection: LoaderConnection, statement: str, feed: Feed, *, folder: st
             execute(connection, statement.replace(named, quote_text(os.fspath(pipe)), 1))
         except MySQLdb.Error as error:
             if error.args[0] in REFUSALS:
-                raise TargetProblem(
+                raise MethodRefused(
                     f"The server refuses to load files: {error.args[1]} (error {error.args[0]})",
                     where=folder,
                     advice=REFUSALS[error.args[0]],

@@ -5,6 +5,7 @@ forbid, the others explain: reading, as_bytes, keeping, holding, replication. Al
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from importer.engine import modes
 from importer.engine.dialect import Dialect
@@ -68,6 +69,8 @@ def make_plan(
     will be then. `key_order` and `sorted_by` as in Case; `past`: what was measured here before.
     """
     check_options(options)
+    if options.method == "insert_single":
+        options = replace(options, commit_rows=1)
     server = as_it_will_be(server, options)
     check_server(server)
     check_table(table, options.mode)

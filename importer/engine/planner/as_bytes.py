@@ -22,7 +22,7 @@ def takes_bytes(case: Case, method: str) -> bool:
     It does where the texts go straight into columns of utf8mb4: the scan has checked that they are UTF-8 and fit. Only
     MariaDB gains by it (facts.md, Speed).
     """
-    if not case.server.mariadb or not case.options.checks or method not in choice.LOADING_FILES:
+    if not case.server.mariadb or not case.options.checks or method in choice.INSERTING:
         return False
     if case.fillings or case.numbers_rows or not all(is_plain(each) for each in case.mapping):
         return False

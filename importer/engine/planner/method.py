@@ -59,8 +59,8 @@ def fallback(server: Server) -> Chosen:
     """The best method without LOAD DATA LOCAL."""
     if server.reads_files and server.shared_folder:
         return _instead("load_data_server", server)
-    # MariaDB parses texts more slowly than it takes bound values, MySQL the other way round (facts.md, Methods).
-    return _instead("insert_prepared" if server.mariadb else "insert", server)
+    # As fast as texts on MySQL and faster on MariaDB; and where fields are in quotes, on both (facts.md, Methods).
+    return _instead("insert_prepared", server)
 
 
 def rows_per_statement(case: Case, method: str) -> int | None:
@@ -99,8 +99,8 @@ def _require_local(server: Server) -> None:
         raise TargetProblem(
             "The server refuses LOAD DATA LOCAL"
             + (f" ({server.flavour})." if server.on("local_infile") else " (local_infile is OFF)."),
-            advice=f"{_how_to_allow(server)} (and local_infile = 1 under [mysqld] in its my.cnf); or leave the method to"
-            " Millrace.",
+            advice=f"{_how_to_allow(server)} (and local_infile = 1 under [mysqld] in its my.cnf); or ask for method"
+            " auto, which takes another one.",
             option="method",
         )
 

@@ -1,0 +1,51 @@
+"""A few rows of the ledger's table, loaded by the method that imports into this target would take."""
+
+import ctypes
+
+from importer.engine import ledger
+from importer.engine.connection import LoaderConnection
+from importer.engine.dialect import MYSQL_TSV
+from importer.engine.errors import MethodRefused
+from importer.engine.mapping import ColumnMapping
+from importer.engine.methods import choice
+from importer.engine.planner.method import fallback
+from importer.engine.server import Server
+from importer.engine.table import Column, Table
+
+PROBE_ROWS = 3
+COLUMNS = ("job", "chunk", "attempt", "row_count", "byte_count", "digest")
+
+
+class ProbeRows:
+    """A feed of a few ledger rows for a job that does not exist, as MYSQL_TSV."""
+
+    def __init__(self, job: str) -> None:
+        self._left = "".join(f"{job}\t{chunk}\t1\t0\t0\t{'0' * 16}\n" for chunk in range(PROBE_ROWS)).encode()
+
+    def read_into(self, address: int, size: int) -> int:
+        part, self._left = self._left[:size], self._left[size:]
+        ctypes.memmove(address, part, len(part))
+        return len(part)
+
+
+def load_probe(connection: LoaderConnection, server: Server, database: str, job: str) -> str:
+    """Load the rows, by the next method down the ladder where one is refused; the name of the one that did it.
+
+    Raises the server's error.
+    """
+    method = "load_data_local" if server.takes_local else fallback(server).name
+    try:
+        _load(connection, server, database, job, method)
+    except MethodRefused:
+        return load_probe(connection, server.less(method), database, job)
+    return method
+
+
+def _load(connection: LoaderConnection, server: Server, database: str, job: str, method: str) -> None:
+    folder = server.shared_folder
+    columns = tuple(Column(name, "varchar(64)", False, None, False, False) for name in COLUMNS)
+    table = Table(database, ledger.TABLE, "InnoDB", columns)
+    mapping = [ColumnMapping(name) for name in COLUMNS]
+    statement = choice.statement(method, table, MYSQL_TSV, mapping, (), folder=folder)
+    load = choice.loading(method, MYSQL_TSV, width=len(COLUMNS), rows=PROBE_ROWS, folder=folder)
+    load(connection, statement, ProbeRows(job))

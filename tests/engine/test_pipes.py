@@ -1,0 +1,133 @@
+"""Pipes that a server reads: never waited for without end, and gone whatever becomes of their owners."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from importer.engine.connection import Address
+from importer.engine.errors import SourceChanged, TargetProblem
+from importer.engine.load import Watch, load_chunk
+from importer.engine.methods import choice
+from importer.engine.options import Options
+from importer.engine.pipes import PREFIX, Writer, pipe_in
+from tests.engine.loads import account_with, rows_of, run_sql, works
+from tests.stack import wait_until
+
+BY_PIPE = Options(method="load_data_server", checks=False)
+DIES = """
+import os, sys
+from pathlib import Path
+from importer.engine.pipes import pipe_in
+with pipe_in(Path(sys.argv[1])) as pipe:
+    print(pipe, flush=True)
+    os._exit(1)
+"""
+
+
+def left(folder: Path) -> list[Path]:
+    return list(folder.glob(f"{PREFIX}*"))
+
+
+def test_what_is_written_is_read_and_the_pipe_is_gone_at_the_end(tmp_path: Path):
+    data = os.urandom(3 * 2**20)
+    with pipe_in(tmp_path) as pipe:
+        writer = Writer(pipe, [data[:100], data[100:]])
+        assert pipe.read_bytes() == data
+        writer.stop()
+        assert writer.done
+    assert left(tmp_path) == []
+
+
+def test_a_writer_that_nobody_reads_from_ends_when_it_is_told_to(tmp_path: Path):
+    with pipe_in(tmp_path) as pipe:
+        writer = Writer(pipe, [b"x"])
+        writer.stop()
+        assert not writer.done
+
+
+def test_a_writer_whose_reader_stops_reading_ends(tmp_path: Path):
+    with pipe_in(tmp_path) as pipe:
+        writer = Writer(pipe, [b"x" * 2**22])
+        with pipe.open("rb") as reader:
+            reader.read(10)
+            writer.stop()
+        assert not writer.done
+        assert not writer.error
+
+
+def test_what_the_pieces_raise_is_kept(tmp_path: Path):
+    def pieces() -> Iterator[bytes]:
+        yield b"x"
+        raise SourceChanged("shorter")
+
+    with pipe_in(tmp_path) as pipe:
+        writer = Writer(pipe, pieces())
+        assert pipe.read_bytes() == b"x"
+        writer.stop()
+        assert isinstance(writer.error, SourceChanged)
+
+
+def test_the_next_one_removes_what_a_killed_process_left_and_who_waits_for_it_goes_on(tmp_path: Path):
+    dead = subprocess.run([sys.executable, "-c", DIES, tmp_path], stdout=subprocess.PIPE, text=True)
+    pipe = Path(dead.stdout.strip())
+    assert pipe.is_fifo()
+    read: list[bytes] = []
+    server = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    server.start()
+    wait_until(lambda: _opens(server), what="the reader to wait for a writer")
+    with pipe_in(tmp_path) as mine:
+        assert left(tmp_path) == [mine.parent]
+    server.join(timeout=10)
+    assert read == [b""]
+
+
+def _opens(thread: threading.Thread) -> bool:
+    """Whether the thread waits in the system call openat (its number on x86 and ARM)."""
+    return Path(f"/proc/self/task/{thread.native_id}/syscall").read_text().split()[0] in ("257", "56")
+
+
+def test_another_ones_pipe_stays_while_it_lives(tmp_path: Path):
+    with pipe_in(tmp_path) as first, pipe_in(tmp_path):
+        assert first.is_fifo()
+
+
+class TestLoads:
+    @pytest.fixture
+    def table(self, database: Address) -> None:
+        run_sql(database, "CREATE TABLE t (n INT)")
+
+    def test_a_file_that_became_shorter_is_refused_and_nothing_stays(self, database, tmp_path, table):
+        path = tmp_path / "data.csv"
+        path.write_text("1\n" * 100_000)
+        (work,) = works(database, path, ["n"], BY_PIPE)
+        os.truncate(path, 100_000)
+        with pytest.raises(SourceChanged):
+            load_chunk(work, Watch())
+        assert rows_of(database) == []
+        assert left(Path(work.plan.files_folder)) == []
+
+    def test_an_account_without_the_right_is_told_the_grant(self, database, tmp_path, table):
+        path = tmp_path / "data.csv"
+        path.write_text("1\n")
+        with account_with(database, "INSERT", "SELECT", "CREATE") as address:
+            with pytest.raises(TargetProblem, match="GRANT FILE"):
+                works(address, path, ["n"], BY_PIPE)
+            # As when the right is taken away after the plan.
+            (work,) = works(database, path, ["n"], BY_PIPE)
+            with pytest.raises(TargetProblem, match="GRANT FILE"):
+                load_chunk(replace(work, address=address), Watch())
+        assert left(Path(work.plan.files_folder)) == []
+
+    def test_a_folder_that_is_not_the_servers_is_named(self, database, tmp_path, table):
+        path = tmp_path / "data.csv"
+        path.write_text("1\n")
+        (work,) = works(database, path, ["n"], BY_PIPE)
+        load = choice.loading("load_data_server", work.dialect, width=1, rows=None, folder="/nowhere")
+        with pytest.raises(TargetProblem, match="SERVER_FILES_DIR"):
+            load(None, "", None)

@@ -1,0 +1,94 @@
+"""Which method the planner takes, and what it says about it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from importer.engine.dialect import RFC4180
+from importer.engine.errors import Problem
+from importer.engine.mapping import ColumnMapping
+from importer.engine.options import Options
+from importer.engine.plan import ImportPlan, Reason
+from importer.engine.planner import make_plan
+from importer.engine.server import Server
+from tests.engine.tables import table
+
+OPEN = Server("MySQL", "9.7.4", {"local_infile": "ON"}, local=True, cores=2)
+CLOSED = replace(OPEN, variables={"local_infile": "OFF"})
+PROXY = replace(OPEN, flavour="ProxySQL")
+
+
+def plan(server: Server, data_bytes: int = 1000, **options) -> ImportPlan:
+    of = table(a="int", b="varchar(9)")
+    mapping = [ColumnMapping("a"), ColumnMapping("b", null_markers=("NA",))]
+    return make_plan(data_bytes, RFC4180, of, mapping, Options(**options), server)
+
+
+def reason(made: ImportPlan) -> Reason:
+    return next(each for each in made.reasons if each.option == "method")
+
+
+def test_local_is_first():
+    made = plan(OPEN)
+    assert (made.method, made.rows_per_statement) == ("load_data_local", None)
+    assert not reason(made).holds_back
+
+
+@pytest.mark.parametrize(
+    ("server", "said"),
+    [
+        (CLOSED, "SET GLOBAL local_infile = 1"),
+        (PROXY, "behind the proxy"),
+        (replace(OPEN, flavour="Vitess"), "behind the proxy"),
+        (OPEN.less("load_data_local"), "behind the proxy"),
+    ],
+)
+def test_a_server_without_local_takes_inserts(server: Server, said: str):
+    made = plan(server)
+    assert (made.method, made.rows_per_statement) == ("insert_prepared", 1000)
+    assert said in reason(made).why
+    assert reason(made).holds_back
+    assert made.statement == (
+        "INSERT IGNORE INTO `s`.`t` (`a`, `b`)\n"
+        "VALUES (@field1, IF(CAST(@field2 AS BINARY) IN (_binary'NA'), NULL, @field2))"
+    )
+
+
+def test_a_server_that_shares_a_folder_reads_a_pipe(tmp_path: Path):
+    sharing = replace(CLOSED, reads_files=True, files_dir=str(tmp_path))
+    made = plan(sharing)
+    assert (made.method, made.files_folder) == ("load_data_server", str(tmp_path))
+    assert made.statement.startswith(f"LOAD DATA INFILE '{tmp_path}/millrace' IGNORE INTO TABLE `s`.`t`\n")
+    assert plan(sharing.less("load_data_server")).method == "insert_prepared"
+    assert plan(replace(sharing, reads_files=False)).method == "insert_prepared"
+
+
+def test_json_brings_all_of_it_back(tmp_path: Path):
+    for made in (plan(CLOSED), plan(replace(CLOSED, reads_files=True, files_dir=str(tmp_path)))):
+        assert ImportPlan.from_json(made.as_json()) == made
+
+
+@pytest.mark.parametrize(
+    ("server", "options", "said"),
+    [
+        (CLOSED, {"method": "load_data_local"}, "local_infile is OFF"),
+        (PROXY, {"method": "load_data_local"}, "ProxySQL"),
+        (OPEN, {"method": "load_data_server"}, "Set SERVER_FILES_DIR"),
+        (replace(OPEN, files_dir="."), {"method": "load_data_server"}, "GRANT FILE"),
+        (OPEN, {"method": "insert_single"}, "Take a sample"),
+        (OPEN, {"method": "insert", "rows_per_statement": 0}, "from 1 to"),
+    ],
+)
+def test_what_was_asked_for_and_cannot_be_had(server: Server, options: dict, said: str):
+    with pytest.raises(Problem, match=said):
+        plan(server, data_bytes=2 * 2**20, **options)
+
+
+def test_single_rows_are_chunks_of_their_own():
+    made = plan(OPEN, method="insert_single")
+    assert (made.rows_per_statement, made.chunk_rows) == (1, 1)
+
+
+def test_rows_per_statement_are_as_asked():
+    assert plan(OPEN, method="insert", rows_per_statement=40).rows_per_statement == 40
