@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from importer import jobs, live
-from importer.engine import arrangement, foreign_keys, server_variables
+from importer.engine import arrangement, building, foreign_keys, server_variables
 from importer.engine.arrangement import NotNow
 from importer.engine.connection import Connection, connect, kill
 from importer.engine.errors import Problem, RowsRefused
@@ -107,4 +107,5 @@ def _connected(job: ImportJob, heart: Heart) -> Iterator[Connection]:
         kill(address, job.step_connection_id)
     with connect(address, READ_TIMEOUT) as connection:
         heart.connected(connection.thread_id())
+        building.without_time_limit(connection)
         yield connection

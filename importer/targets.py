@@ -2,6 +2,7 @@
 
 import ipaddress
 import socket
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -10,11 +11,14 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
+from importer.engine import arrangement
 from importer.engine import check as engine_check
 from importer.engine.check import Finding
+from importer.engine.connection import connect
 from importer.engine.errors import TargetProblem
+from importer.engine.finish import READ_TIMEOUT
 from importer.engine.server import is_loopback
-from importer.models import Target
+from importer.models import ImportJob, Target
 
 DEFAULT_PORT = 3306
 URL_SHAPE = "Write it as mysql://USER@HOST:PORT/DATABASE; % @ : / in a name as %25 %40 %3A %2F."
@@ -159,6 +163,23 @@ def _findings(target: Target) -> list[Finding]:
     except TargetProblem as problem:
         return [Finding("address", "fail", problem.what, problem.advice)]
     return engine_check.check(target.address, settings.SERVER_FILES_DIR)
+
+
+def restore(target: Target) -> Iterator[str]:
+    """Put back what imports that have ended, or that are not known here, have left off the target's tables: a sentence
+    about each import that has left something.
+
+    Raises Problem if that cannot be done.
+    """
+    with connect(target.address, READ_TIMEOUT) as connection:
+        for written in arrangement.written_down(connection):
+            job = ImportJob.objects.filter(key=written.job).exclude(status__in=ImportJob.ENDED).first()
+            if job:
+                yield f"{written.table}: import {job.pk} has not ended, and puts it back itself."
+                continue
+            arrangement.put_back(connection, target.address, written.arrangement)
+            arrangement.forget(connection, written.job)
+            yield f"{written.table}: {written.arrangement.words} put back."
 
 
 def passed(findings: list[dict[str, Any]]) -> bool:

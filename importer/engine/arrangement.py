@@ -7,7 +7,7 @@ It is written down first, in a table on the target too, so that it can be put ba
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import MySQLdb
 
@@ -16,7 +16,7 @@ from importer.engine.building import OnStage
 from importer.engine.connection import Address, Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
 from importer.engine.foreign_keys import check_rows, rehearse
-from importer.engine.indexes import Definition, ForeignKey
+from importer.engine.indexes import Definition, ForeignKey, Kind
 from importer.engine.server_errors import is_lost
 from importer.engine.variables import Value
 
@@ -34,8 +34,6 @@ CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
 # Everybody who comes to the table waits behind an ALTER TABLE that waits itself: better not now, or again later.
 LOCK_WAIT = 5  # seconds
 LOCK_WAIT_TO_PUT_BACK = 30  # seconds
-
-Kind = TypeVar("Kind", bound=Definition)
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,16 @@ def alter(connection: Connection, address: Address, statement: str, on_stage: On
             execute(connection, statement)
 
 
+def without_time_limit(connection: Connection) -> None:
+    """Lift a limit that the server has for the statements of every session (manual, Server System Variables)."""
+    variable = "max_statement_time" if _is_mariadb(connection) else "max_execution_time"
+    execute(connection, f"SET SESSION {variable} = 0")
+
+
+def _is_mariadb(connection: Connection) -> bool:
+    return "MariaDB" in connection.get_server_info()
+
+
 def _set_up(connection: Connection, address: Address) -> None:
     """Let MySQL build with all processors (manual, Configuring Parallel Threads for Online DDL Operations).
 
@@ -92,7 +102,7 @@ def _watched(connection: Connection, address: Address, on_stage: OnStage) -> Ite
 def _watch(address: Address, number: int, on_stage: OnStage, done: threading.Event) -> None:
     """Look again and again at what connection `number` does, over a connection of its own."""
     with suppress(Problem, MySQLdb.Error), connect(address) as connection:
-        look = _look_at_mariadb if "MariaDB" in connection.get_server_info() else _look_at_mysql
+        look = _look_at_mariadb if _is_mariadb(connection) else _look_at_mysql
         with _stages_on(connection):
             while not done.wait(LOOK_EVERY):
                 on_stage(look(connection, number))

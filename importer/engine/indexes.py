@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.sql import quote_name
@@ -63,6 +63,8 @@ class Indexes:
 
 
 NO_INDEXES = Indexes()
+
+Kind = TypeVar("Kind", bound=Definition)
 
 
 def read_indexes(connection: Connection, schema: str, table: str) -> Indexes:
@@ -133,7 +135,7 @@ def putting_back(schema: str, table: str, missing: Sequence[Definition]) -> str:
     return f"ALTER TABLE {_name(schema, table)} {', '.join(f'ADD {each.sql}' for each in missing)}"
 
 
-def without(present: Sequence[Definition], wanted: Sequence[Definition]) -> tuple[Definition, ...]:
+def without(present: Sequence[Definition], wanted: Sequence[Kind]) -> tuple[Kind, ...]:
     """Those `wanted` of which none of that name is `present`."""
     names = {each.name.lower() for each in present}
     return tuple(each for each in wanted if each.name.lower() not in names)

@@ -12,6 +12,7 @@ from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.options import Options
 from importer.models import Chunk, ImportJob
 from importer.preparation import prepare
+from tests.faults.keyless import Keyless, planned, write_rows
 from tests.stack import Stack, wait_until
 from tests.targets import saved_target
 
@@ -110,4 +111,20 @@ def disturbed(
     jobs.start(job.pk)
     yield Disturbed(job, database)
     wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the job's end before the next test")
+    connections.close_all()
+
+
+@pytest.fixture(scope="session")
+def shuffled_rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("source") / "shuffled.csv"
+    write_rows(path)
+    return path
+
+
+@pytest.fixture
+def keyless(stack: Stack, database: Address, shuffled_rows: Path, transactional_db) -> Iterator[Keyless]:
+    """An import on each server, not started, into a table whose keys will be off meanwhile."""
+    made = planned(database, shuffled_rows)
+    yield made
+    wait_until(lambda: made.now().ended, what="the job's end before the next test")
     connections.close_all()

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 
-from importer import arranging, jobs, sources, work
+from importer import arranging, jobs, sources, targets, work
 from importer.engine import arrangement, indexes
 from importer.engine.connection import connect, execute, fetch_all
 from importer.engine.errors import Problem
@@ -188,3 +189,66 @@ def test_a_table_that_is_gone_keeps_no_job_from_ending(target, file):
         execute(connection, "DROP TABLE t")
     assert run(job).status == Status.FAILED
     assert written_down(target) == []
+
+
+def test_a_target_whose_import_nobody_knows_any_more_gets_its_keys_back(target, file, capsys):
+    before = structure(target)
+    job = created(target, file)
+    until(job, "load_run")
+    call_command("target", "restore", target.name)
+    assert "has not ended" in capsys.readouterr().out
+    assert keys(target) == set()
+    job.delete()
+    found = {each["name"]: each for each in targets.check(target)}["arrangements"]
+    assert (found["status"], "ADD KEY `long_one`" in found["fix"]) == ("warn", True)
+    call_command("target", "restore", target.name)
+    assert "2 indexes put back" in capsys.readouterr().out
+    assert structure(target) == before
+    assert {each["name"]: each for each in targets.check(target)}["arrangements"]["status"] == "ok"
+
+
+def test_the_new_table_of_mode_replace_has_the_keys_that_the_old_one_has_at_the_end(target, file):
+    job = created(target, file, mode="replace")
+    until(job, "load_run")
+    with connect(target.address) as connection:
+        staged = indexes.show_create(connection, target.database, job.plan.table)
+        execute(connection, "ALTER TABLE t ADD KEY since (word(5))")
+    assert indexes.definitions(staged) == ()
+    before = structure(target)
+    ended = run(job)
+    assert (ended.status, ended.index_seconds > 0) == (Status.SUCCEEDED, True)
+    assert structure(target) == before
+
+
+def test_rows_that_a_foreign_key_would_have_refused_fail_the_import_until_they_are_right(target, file):
+    with connect(target.address) as connection:
+        execute(connection, "CREATE TABLE parent (n INT PRIMARY KEY)")
+        execute(connection, f"INSERT INTO parent SELECT * FROM ({numbers(ROWS - 2)}) known")
+        execute(connection, "ALTER TABLE t ADD CONSTRAINT f FOREIGN KEY (n) REFERENCES parent (n)")
+    before = structure(target)
+    job = run(created(target, file, foreign_keys="defer"))
+    assert (job.status, job.problem["bad_rows"]) == (Status.FAILED, 2)
+    assert f"({ROWS - 2}), ({ROWS - 1})" in job.problem["what"]
+    assert structure(target) == before
+    jobs.retry(job.pk)
+    assert run(job).status == Status.FAILED
+    with connect(target.address) as connection:
+        execute(connection, f"INSERT INTO parent VALUES ({ROWS - 2}), ({ROWS - 1})")
+    jobs.retry(job.pk)
+    assert run(job).status == Status.SUCCEEDED
+
+
+def numbers(count: int) -> str:
+    """A query of the numbers from 0 on."""
+    digits = " UNION ALL ".join(f"SELECT {n} d" for n in range(1, 10))
+    places = " JOIN ".join(f"(SELECT 0 d UNION ALL {digits}) p{n}" for n in range(4))
+    return f"SELECT p0.d + 10 * p1.d + 100 * p2.d + 1000 * p3.d n FROM {places} HAVING n < {count}"
+
+
+def test_auto_leaves_the_keys_of_a_small_import_on_and_says_why(target, file):
+    before = structure(target)
+    job = created(target, file, indexes="auto")
+    assert "small" in next(each.why for each in job.plan.reasons if each.option == "indexes")
+    until(job, "load_run")
+    assert structure(target) == before
+    run(job)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import MySQLdb
 
-from importer.engine.check import access, network, safety, settings
+from importer.engine.check import access, arranged, network, safety, settings
 from importer.engine.check.finding import Finding, Subject
 from importer.engine.connection import Address, connect
 from importer.engine.errors import TargetProblem
@@ -34,7 +34,13 @@ OF_THE_SERVER: tuple[Step, ...] = (
     settings.redo_log,
     settings.sql_mode,
 )
-OF_THE_DATABASE: tuple[Step, ...] = (access.privileges, safety.ledger_table, safety.rollback, network.network)
+OF_THE_DATABASE: tuple[Step, ...] = (
+    access.privileges,
+    safety.ledger_table,
+    safety.rollback,
+    arranged.arrangements,
+    network.network,
+)
 
 # The connection is gone (manual, Client and Server Error Message Reference; 1927 is MariaDB's own).
 LOST = (1053, 1927, 2006, 2013, 2055, 4031)

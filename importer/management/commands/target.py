@@ -1,4 +1,4 @@
-"""`manage.py target`: add, check, list and remove targets."""
+"""`manage.py target`: add, check, restore, list and remove targets."""
 
 import json
 import os
@@ -21,7 +21,7 @@ class Command(PreparedCommand):
     help = "Add, check, list and remove targets: the MySQL and MariaDB databases that imports go into."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="add|check|list|remove")
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="add|check|restore|list|remove")
         add = verbs.add_parser("add", help="keep a target under a name")
         add.add_argument("name")
         add.add_argument("url", help="mysql://USER@HOST:PORT/DATABASE")
@@ -33,6 +33,8 @@ class Command(PreparedCommand):
         check = verbs.add_parser("check", help="connect and say what is fine, what is not, and the fix")
         check.add_argument("name")
         check.add_argument("--json", dest="as_json", action="store_true")
+        restore = verbs.add_parser("restore", help="put back indexes that imports nobody knows of have left off")
+        restore.add_argument("name")
         verbs.add_parser("list", help="all targets").add_argument("--json", dest="as_json", action="store_true")
         verbs.add_parser("remove", help="forget a target; nothing changes on the server").add_argument("name")
 
@@ -69,6 +71,11 @@ class Command(PreparedCommand):
         if not ok:
             raise SystemExit(1)
 
+    def _restore(self, *, name: str, **_: Any) -> None:
+        told = list(targets.restore(_target(name)))
+        for line in told or ["Nothing is to be put back."]:
+            self.stdout.write(line)
+
     def _list(self, *, as_json: bool, **_: Any) -> None:
         found = Target.objects.order_by("name")
         if as_json:
@@ -98,6 +105,7 @@ class Command(PreparedCommand):
 VERBS: dict[str, Callable[..., None]] = {
     "add": Command._add,
     "check": Command._check,
+    "restore": Command._restore,
     "list": Command._list,
     "remove": Command._remove,
 }

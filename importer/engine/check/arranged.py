@@ -1,0 +1,35 @@
+"""Whether imports have left something changed on the target, and the SQL that puts it back."""
+
+from dataclasses import replace
+
+from importer.engine import arrangement, indexes
+from importer.engine.arrangement import Written
+from importer.engine.check.finding import Finding, Subject
+from importer.engine.connection import Connection
+from importer.engine.staging import existing
+
+
+def arrangements(subject: Subject) -> Finding:
+    """What imports have written down before they took it off, and what of it is missing now."""
+    written = arrangement.written_down(subject.connection)
+    missing = [(each, sql) for each in written if (sql := _missing(subject.connection, each))]
+    if not missing:
+        return Finding("arrangements", "ok", "No import has left a table without its indexes.")
+    tables = ", ".join(f"{each.table} (import {each.job})" for each, _ in missing)
+    return Finding(
+        "arrangements",
+        "warn",
+        f"Imports have taken indexes or foreign keys off {tables}, and not put them back yet.",
+        "An import that is still running does that itself. For one that nobody knows of any more: manage.py target"
+        " restore, or\n" + "\n".join(f"{statement};" for _, sql in missing for statement in sql),
+    )
+
+
+def _missing(connection: Connection, written: Written) -> tuple[str, ...]:
+    """The statements that put back what is missing now; none for a table that is gone."""
+    made = written.arrangement
+    if not existing(connection, made.schema, [made.table]):
+        return ()
+    now = indexes.read_indexes(connection, made.schema, made.table)
+    keys = indexes.without(now.keys, made.keys)
+    return replace(made, keys=keys, foreign_keys=indexes.without(now.foreign_keys, made.foreign_keys)).restore_sql
