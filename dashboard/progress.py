@@ -148,9 +148,9 @@ class Progress:
     @property
     def _arranged(self) -> str:
         arranged = self.job.plan.arrangement
-        return (
-            f"Taking {arranged.words} off" if arranged and arranged.of_the_table else "Setting the server's variables"
-        )
+        if arranged and arranged.of_the_table and not arranged.variables:
+            return f"Taking {arranged.words} off"
+        return f"Preparing {arranged.words}" if arranged else "Preparing the server"
 
     @property
     def phases(self) -> list[str]:
