@@ -1,13 +1,14 @@
 """The quick look at many values at once finds what looking at one after the other does."""
 
+from dataclasses import replace
 from itertools import product
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from importer.engine.blocks import blocks
+from importer.engine.blocks import Block, blocks, read_exactly
 from importer.engine.dialect import ANY_LINE_END, Dialect
-from importer.engine.exactness import Exactness, FieldCheck
+from importer.engine.exactness import Exactness, Examination, FieldCheck
 from tests.engine.reference import in_file
 
 DIALECTS = (
@@ -94,3 +95,17 @@ def test_a_block_in_which_every_field_is_enclosed():
             with in_file(data) as fd:
                 for block in blocks(fd, dialect, 0, 1, len(data), 40_000):
                     assert exactness.examine(block) == exactness.inspector.examine_one_by_one(block)
+
+
+def test_a_record_larger_than_a_block():
+    checks = (FieldCheck("a", "int"), FieldCheck("b", "mediumtext"), FieldCheck("c", "text"))
+    exactness = Exactness(Dialect(), checks, mariadb=True)
+    for long in ('"' + "x" * 600_000 + '"', "y" * 600_000):
+        data = f"1.5,{long},fine\n2,{long},{long}\n3,{long},fine\n".encode()
+        with in_file(data) as fd:
+            found = [review_of(fd, block, exactness) for block in blocks(fd, Dialect(), 0, 1, len(data))]
+        assert [[fault.column for _, fault in each.faults] for each in found] == [["a"], ["c"], []]
+
+
+def review_of(fd: int, block: Block, exactness: Exactness) -> Examination:
+    return exactness.examine(replace(block, data=read_exactly(fd, block.size, block.offset)))

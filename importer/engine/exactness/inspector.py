@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from importer.engine.blocks import Block
+from importer.engine.blocks import BLOCK_BYTES, Block
 from importer.engine.boundaries import LineEnds
 from importer.engine.dialect import Dialect
 from importer.engine.exactness.cells import Cells
@@ -50,6 +50,8 @@ class Inspector:
 
     def examine(self, block: Block) -> Examination:
         """Every fault and notice of the block: as Exactness.examine."""
+        if block.size > BLOCK_BYTES:  # a single record: laying it out would take several times its size
+            return self.examine_one_by_one(block)
         findings = Findings(self.reject_rounding)
         layout = lay_out(block, self.dialect, len(self.judges))
         if layout:
@@ -59,7 +61,7 @@ class Inspector:
         return findings.examination()
 
     def examine_one_by_one(self, block: Block) -> Examination:
-        """The same as examine(), slowly: what it is tested against."""
+        """The same as examine(), slowly: for a record larger than a block, and what examine() is tested against."""
         findings = Findings(self.reject_rounding)
         for record, (low, high) in enumerate(_bounds(block)):
             self._examine_record(block.data[low:high], record, findings)
