@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from importer import copies, jobs, rejects, sources
 from importer.engine import ledger, verify
@@ -12,6 +13,7 @@ from importer.engine.connection import Address, connect, kill
 from importer.engine.errors import Problem, SourceChanged
 from importer.engine.lines import line_ends
 from importer.engine.load import open_source
+from importer.engine.pipes import remove_stale
 from importer.engine.scanner import ChunkRange, scan
 from importer.models import Chunk, ImportJob
 from importer.wake import Step
@@ -78,6 +80,10 @@ def _missing(job: ImportJob) -> set[int]:
 def take_back_expired() -> None:
     """Give free the chunks whose workers have given no sign of life for a lease, and end what these left open."""
     for run in jobs.expired_runs():
+        if folder := run.job.plan.files_folder:
+            with suppress(OSError):
+                # A server that waits for a dead worker's pipe hears no KILL.
+                remove_stale(Path(folder))
         end_connection(run.job.target.address, run.chunks[0].connection_id, str(run))
         jobs.take_back(run, _in_hand(run))
 

@@ -28,7 +28,7 @@ from importer.engine.planner import make_plan
 from importer.engine.scanner import scan
 from importer.engine.server import Server, read_server
 from importer.engine.table import Table, read_table
-from tests.targets import with_files
+from tests.engine.loads import with_files
 
 CREATE = (
     "CREATE TABLE t (n INT NOT NULL, word VARCHAR(12), day DATE, price DECIMAL(7,2))"

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.errors import TargetProblem
-from importer.engine.server import Server
 from importer.models import Target
 from scripts.servers import START_TIMEOUT, PrivateMariaDB
 
@@ -88,11 +87,6 @@ def _answers(address: Address) -> bool:
             return True
     except TargetProblem:
         return False
-
-
-def with_files(server: Server, folder: Path) -> Server:
-    """The same with a folder for files: MySQL allows one only, MariaDB any."""
-    return server if server.shared_folder else replace(server, files_dir=str(folder))
 
 
 def saved_target(address: Address, name: str = "warehouse") -> Target:

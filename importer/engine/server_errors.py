@@ -42,6 +42,7 @@ MEANINGS = {
     1213: Meaning("A deadlock with another transaction.", "It is tried again.", True),
     1290: Meaning("", "The server is read-only or restricted by an option: ask its administrator."),
     1317: Meaning("The statement was killed on the server.", "It is tried again.", True),
+    1461: Meaning("", "On the server: SET GLOBAL max_prepared_stmt_count = 65536; or choose the method insert."),
     1836: Meaning("The server is read-only.", "Load into the primary, not into a replica."),
     1927: _GONE,
     2002: _DOWN,

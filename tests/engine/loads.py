@@ -15,9 +15,8 @@ from importer.engine.options import Options
 from importer.engine.outcome import Outcome, Tally
 from importer.engine.planner import make_plan
 from importer.engine.scanner import scan
-from importer.engine.server import read_server
+from importer.engine.server import Server, read_server
 from importer.engine.table import read_table
-from tests.targets import with_files
 
 HEADERLESS = replace(RFC4180, header=False)
 REJECT = Options(on_error="reject", checks=False)
@@ -65,6 +64,11 @@ def run_sql(address: Address, *statements: str) -> None:
 def rows_of(address: Address, sql: str = "SELECT * FROM t") -> list[tuple]:
     with connect(address) as connection:
         return fetch_all(connection, sql)
+
+
+def with_files(server: Server, folder: Path) -> Server:
+    """The same with a folder for files: MySQL allows one only, MariaDB any."""
+    return server if server.shared_folder else replace(server, files_dir=str(folder))
 
 
 def works(

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from importer.engine.errors import SourceChanged, TargetProblem
 from importer.engine.load import Watch, load_chunk
 from importer.engine.methods import choice
 from importer.engine.options import Options
+from importer.engine.outcome import Tally
 from importer.engine.pipes import PREFIX, Writer, pipe_in
 from tests.engine.loads import account_with, rows_of, run_sql, works
 from tests.stack import wait_until
@@ -27,6 +28,23 @@ from importer.engine.pipes import pipe_in
 with pipe_in(Path(sys.argv[1])) as pipe:
     print(pipe, flush=True)
     os._exit(1)
+"""
+
+# Sends one row and never the rest.
+KILLED = """
+import ctypes, threading
+from importer.engine.connection import Address, connect_loader, execute
+from importer.engine.methods import load_data_server
+class Stuck:
+    left = b"7\\n"
+    def read_into(self, address, size):
+        if not self.left:
+            threading.Event().wait()
+        part, self.left = self.left, b""
+        ctypes.memmove(address, part, len(part))
+        return len(part)
+with connect_loader(Address(**{address!r})) as connection:
+    load_data_server.load(connection, {statement!r}, Stuck(), folder={folder!r})
 """
 
 
@@ -131,3 +149,21 @@ class TestLoads:
         load = choice.loading("load_data_server", work.dialect, width=1, rows=None, folder="/nowhere")
         with pytest.raises(TargetProblem, match="SERVER_FILES_DIR"):
             load(None, "", None)
+
+    def test_a_loader_that_is_killed_leaves_nothing_and_the_next_one_loads_all(self, database, tmp_path, table):
+        path = tmp_path / "data.csv"
+        path.write_text("1\n2\n")
+        (work,) = works(database, path, ["n"], BY_PIPE)
+        folder = Path(work.plan.files_folder)
+        program = KILLED.format(
+            address=asdict(work.address), statement=work.plan.statement, folder=work.plan.files_folder
+        )
+        child = subprocess.Popen([sys.executable, "-c", program])
+        running = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'LOAD DATA INFILE%'"
+        wait_until(lambda: rows_of(database, running) == [(1,)], what="the load to begin")
+        child.kill()
+        child.wait()
+        assert len(left(folder)) == 1
+        assert load_chunk(work, Watch()).tally == Tally(loaded=2)
+        assert sorted(rows_of(database)) == [(1,), (2,)]
+        assert left(folder) == []

@@ -46,7 +46,7 @@ def load(
 
 
 class _Session:
-    """The statements that a load prepares: one for each number of rows that comes twice or more, mostly one."""
+    """The statement that a load has prepared, and prepares anew for the last rows, of which there are fewer."""
 
     def __init__(self, connection: LoaderConnection, made: Template, largest: int, closing: ExitStack) -> None:
         self._connection, self._made, self._largest, self._closing = connection, made, largest, closing
