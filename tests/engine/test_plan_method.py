@@ -3,11 +3,13 @@
 from dataclasses import replace
 from pathlib import Path
 
+import MySQLdb
 import pytest
 
 from importer.engine.dialect import RFC4180
 from importer.engine.errors import Problem
 from importer.engine.mapping import ColumnMapping
+from importer.engine.methods import load_data_local
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan, Reason
 from importer.engine.planner import make_plan
@@ -92,3 +94,18 @@ def test_single_rows_are_chunks_of_their_own():
 
 def test_rows_per_statement_are_as_asked():
     assert plan(OPEN, method="insert", rows_per_statement=40).rows_per_statement == 40
+
+
+@pytest.mark.parametrize(
+    ("number", "message", "refused"),
+    [
+        (3948, "Loading local data is disabled; this must be enabled on both the client and server sides", True),
+        (4166, "The used command is not allowed because the MariaDB server or client has disabled it", True),
+        (1047, "Unsupported 'LOAD DATA LOCAL INFILE' command", True),
+        (1105, "VT12001: unsupported: LOAD DATA", True),
+        (1105, "disk quota exceeded", False),
+        (1062, "Duplicate entry '1' for key 'PRIMARY'", False),
+    ],
+)
+def test_what_servers_and_proxies_say_instead_of_loading(number: int, message: str, refused: bool):
+    assert load_data_local.is_refusal(MySQLdb.OperationalError(number, message)) is refused

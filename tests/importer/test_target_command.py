@@ -72,7 +72,7 @@ class TestCheck:
     def test_a_good_target(self, database):
         run("add", "here", url_of(database))
         out, _ = run("check", "here")
-        assert "ok    rollback: 3 rows were loaded and rolled back" in out
+        assert "ok    rollback: 3 rows were loaded by LOAD DATA LOCAL and rolled back" in out
         assert "FAIL" not in out
 
     def test_json_of_a_good_target(self, database):
