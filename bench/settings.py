@@ -19,7 +19,7 @@ def parser(description: str | None, epilog: str = "") -> argparse.ArgumentParser
     made = argparse.ArgumentParser(
         description=description, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    var = Path(os.environ.get("VAR_DIR", "var")) / "bench"
+    var = absolute(os.environ.get("VAR_DIR", "var")) / "bench"
     servers = made.add_argument_group("servers")
     servers.add_argument("--server", action="append", default=[], metavar="NAME=mysql://USER:PASSWORD@HOST:PORT/",
                          help="measure this one (repeat for more); without, private ones are started")  # fmt: skip
@@ -39,9 +39,14 @@ def parser(description: str | None, epilog: str = "") -> argparse.ArgumentParser
         "--minutes", type=float, help="begin no round that would end later, in equal parts for each server and workload"
     )
     where = made.add_argument_group("where")
-    where.add_argument("--folder", type=Path, default=var, help="for files and servers, kept for the next time")
-    where.add_argument("--results", type=Path, default=var / "results", help="for JSON, Markdown and PNG")
+    where.add_argument("--folder", type=absolute, default=var, help="for files and servers, kept for the next time")
+    where.add_argument("--results", type=absolute, default=var / "results", help="for JSON, Markdown and PNG")
     return made
+
+
+def absolute(path: str) -> Path:
+    """The same folder for the servers, which do not run in this one."""
+    return Path(path).resolve()
 
 
 def server_options(arguments: argparse.Namespace) -> list[str]:

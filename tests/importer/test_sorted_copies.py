@@ -223,8 +223,8 @@ class TestInterruptions:
         wait_until(lambda: list(settings.PLAIN_DIR.glob("*.sorted")))
         os.killpg(worker.pid, signal.SIGKILL)
         worker.wait()
-        left = list(settings.PLAIN_DIR.glob("*"))
-        assert {path.suffix for path in left} == {".sorted", ".places"}
+        # Perhaps with parts that are not yet in them.
+        assert {path.suffix for path in settings.PLAIN_DIR.glob("*")} >= {".sorted", ".places"}
         ImportJob.objects.update(step_lease=timezone.now())
         job = run(job)
         assert (job.status, job.loaded_rows) == (Status.SUCCEEDED, 100_000)
