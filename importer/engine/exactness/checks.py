@@ -10,6 +10,7 @@ from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.formatted import Formatted
 from importer.engine.exactness.kinds import Kind, kind_of
 from importer.engine.exactness.numbers import FixedPoint, FloatingPoint
+from importer.engine.exactness.texts import Text
 from importer.engine.exactness.transformed import Transformed
 from importer.engine.exactness.verdict import NULL_REFUSED, Verdict, refused
 
@@ -82,6 +83,6 @@ class Judge:
         """What becomes of one value."""
         if value is None or value in self.markers:
             return None if self.check.nullable else NULL
-        if self.kind is None:
+        if self.kind is None or (isinstance(self.kind, Text) and self.kind.keeps(len(value))):
             return None
         return self.kind.judge(value if getattr(self.kind, "of_bytes", False) else self.decode(value))

@@ -51,6 +51,10 @@ class Text:
             return np.union1d(unusual, np.flatnonzero((cells.last == ord(" ")) & (cells.lengths > 0)))
         return unusual
 
+    def keeps(self, size: int) -> bool:
+        """Whether it keeps any text of so many bytes: no character has less than one."""
+        return size <= self.most and not self.fixed
+
     def judge(self, text: str) -> Verdict | None:
         if len(text) > self.most:
             if text[self.most :].strip(_WHITE):
