@@ -107,6 +107,7 @@ class TestDroppedFile:
 
     def test_enter_in_a_field_starts_nothing(self, page, target, cities):
         drop(page, cities)
+        page.locator(".speed > summary").click()
         chunks = page.get_by_label("Chunks at once")
         chunks.fill("3")
         chunks.press("Enter")
