@@ -111,7 +111,7 @@ class TestDroppedFile:
         chunks = page.get_by_label("Chunks at once")
         chunks.fill("3")
         chunks.press("Enter")
-        expect(page.get_by_text("3 in parallel")).to_be_visible()
+        expect(page.get_by_text("3 in parallel", exact=True)).to_be_visible()
         assert not ImportJob.objects.exists()
 
     def test_a_problem_is_shown_in_place_and_can_be_mended(self, page, target, cities):
