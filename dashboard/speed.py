@@ -77,7 +77,7 @@ def _text(setting: Setting, value: Any) -> str:
         case Kind.SWITCH:
             return "yes" if value else "no"
         case Kind.VARIABLES:
-            return "\n".join(f"{name} = {text}" for name, text in value.items())
+            return "\n".join(f"{name} = {text}" for name, text in sorted(value.items()))
         case Kind.SIZE:
             return "" if value is None else f"{value / MIB:.12g}"
     return "" if value is None else str(value)

@@ -52,7 +52,7 @@ class Setting:
             case Kind.SWITCH:
                 return self.answers["yes" if value else "no"]
             case Kind.VARIABLES:
-                return ", ".join(f"{name} = {text}" for name, text in value.items())
+                return ", ".join(f"{name} = {text}" for name, text in sorted(value.items()))
             case Kind.SIZE:
                 return "" if value is None else f"{value / MIB:,.4g} MiB"
         return "" if value is None else f"{value:,}"

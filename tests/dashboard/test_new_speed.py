@@ -140,7 +140,7 @@ class TestKept:
         assert {name: getattr(preset.options, name) for name in MEANT} == MEANT
         values = shown_form(show(browser, uploaded(user, name="next.csv")))
         assert (values["commit_rows"], values["mode"]) == ("2", "atomic")
-        assert values["session"] == "sort_buffer_size = 4M\nnet_read_timeout = 60"
+        assert values["session"] == "net_read_timeout = 60\nsort_buffer_size = 4M"
 
     def test_for_the_rejected_rows_of_an_import(self, browser, user, target):
         source = uploaded(user)
