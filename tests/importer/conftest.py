@@ -1,6 +1,7 @@
-"""Nobody but the test works on its jobs, where it asks for that."""
+"""For tests that take a job's steps themselves: nobody else works on it, and its copies lie in a folder of its own."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -16,3 +17,10 @@ def no_workers() -> Iterator[None]:
     yield
     if stack:
         stack.start_workers()
+
+
+@pytest.fixture
+def plain_dir(settings, tmp_path: Path) -> Path:
+    """The folder for plain and sorted copies; rejects have another of the test's own."""
+    settings.PLAIN_DIR, settings.REJECTS_DIR = tmp_path / "plain", tmp_path / "rejects"
+    return settings.PLAIN_DIR

@@ -25,19 +25,13 @@ from tests.importer.steps import run, take
 from tests.stack import ROOT, wait_until
 from tests.targets import saved_target
 
-pytestmark = pytest.mark.usefixtures("no_workers")
+pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
 
 Status = ImportJob.Status
 TEXT = "n,word\n1,café\n2,Zoë €\n3,plain\n"
 ROWS = ((1, "café"), (2, "Zoë €"), (3, "plain"))
 JAPANESE = "n,word\n1,ソ表能\n2,\\\n3,あ\n"
 JAPANESE_ROWS = ((1, "ソ表能"), (2, "\\"), (3, "あ"))
-
-
-@pytest.fixture(autouse=True)
-def plain_dir(settings, tmp_path: Path) -> Path:
-    settings.PLAIN_DIR, settings.REJECTS_DIR = tmp_path / "plain", tmp_path / "rejects"
-    return settings.PLAIN_DIR
 
 
 @pytest.fixture

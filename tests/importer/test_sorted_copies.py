@@ -25,18 +25,12 @@ from tests.importer.steps import run, take
 from tests.stack import ROOT, wait_until
 from tests.targets import saved_target
 
-pytestmark = pytest.mark.usefixtures("no_workers")
+pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
 
 Status = ImportJob.Status
 NUMBERS = random.Random(5).sample(range(-500, 10_000), 400)
 WORDS = {True: '"a\nb"', False: "w"}
 TEXT = "id,word\n" + "".join(f"{number},{WORDS[number % 7 == 0]}\n" for number in NUMBERS)
-
-
-@pytest.fixture(autouse=True)
-def plain_dir(settings, tmp_path: Path) -> Path:
-    settings.PLAIN_DIR, settings.REJECTS_DIR = tmp_path / "plain", tmp_path / "rejects"
-    return settings.PLAIN_DIR
 
 
 @pytest.fixture
