@@ -21,9 +21,10 @@ from importer.engine.connection import Address, connect, fetch_all
 from importer.engine.options import Options
 from importer.engine.sizes import MIB
 
-# Looking must not cost what is measured: the end is read off the job, the first row off the small ledger.
-LOOK_EVERY = 0.1  # seconds
-LOOK_FOR_FIRST_ROW_EVERY = 0.01
+# Looking must not cost what is measured, and the raw ways have nobody who looks: so the next look comes the later, the
+# longer it has taken so far. For the end that costs no precision, since it is read off the job; for the first row 1 %.
+LOOK_EVERY, LOOK_AFTER_SHARE, LONGEST_BETWEEN_LOOKS = 0.25, 0.2, 5  # seconds, of the time so far, seconds
+LOOK_FOR_FIRST_ROW_EVERY, LOOK_FOR_FIRST_ROW_AFTER_SHARE = 0.01, 0.01
 NO_SUCH_TABLE = 1146
 # What a process of ours does, by what stands in its command line.
 ROLES = {
@@ -67,7 +68,7 @@ class Millrace(Way):
             seconds=(ended - began).total_seconds(),
             first_row=first_row.seconds(),
             cpu=processor_seconds(family_now) - cpu_before,
-            peaks=_peaks(family_now),
+            peaks=peaks(family_now),
             keys=AFTER if any(job.plan.arrangement for job in jobs) else BEFORE,
             parts=_parts(jobs),
             choices=tuple(reason.choice for reason in jobs[-1].plan.reasons),
@@ -93,11 +94,11 @@ class Millrace(Way):
         if self.at_once:
             for job in created:
                 jobs.start(job.pk)
-            return [_ended(job.pk) for job in created]
+            return [_balanced(job.pk) for job in created]
         done = []
         for job in created:
             jobs.start(job.pk)
-            done.append(_ended(job.pk))
+            done.append(_balanced(job.pk))
         return done
 
 
@@ -119,12 +120,19 @@ def options_of(asked: dict[str, str]) -> Options:
     return Options(**values)
 
 
-def _ended(pk: int) -> Any:
+def ended(pk: int) -> Any:
+    """The job, once it has ended; nobody is told how."""
     from importer.models import ImportJob
 
+    begun = time.perf_counter()
     while ImportJob.objects.values_list("status", flat=True).get(pk=pk) not in ImportJob.ENDED:
-        time.sleep(LOOK_EVERY)
-    job = ImportJob.objects.get(pk=pk)
+        passed = time.perf_counter() - begun
+        time.sleep(min(max(LOOK_EVERY, passed * LOOK_AFTER_SHARE), LONGEST_BETWEEN_LOOKS))
+    return ImportJob.objects.get(pk=pk)
+
+
+def _balanced(pk: int) -> Any:
+    job = ended(pk)
     assert job.balanced, job.problem
     return job
 
@@ -140,17 +148,17 @@ def _parts(jobs: Sequence[Any]) -> dict[str, float]:
     return parts
 
 
-def _peaks(pids: Sequence[int]) -> dict[str, float]:
+def peaks(pids: Sequence[int]) -> dict[str, float]:
     """The most memory (MB) of a single process of each role."""
-    peaks: dict[str, float] = {}
+    found: dict[str, float] = {}
     for pid in pids:
         try:
             command = Path(f"/proc/{pid}/cmdline").read_text()
         except OSError:
             continue
         role = next((role for word, role in ROLES.items() if word in command), "other")
-        peaks[role] = max(peaks.get(role, 0), peak_mb(pid))
-    return peaks
+        found[role] = max(found.get(role, 0), peak_mb(pid))
+    return found
 
 
 class _FirstRow:
@@ -170,9 +178,13 @@ class _FirstRow:
         self._thread.join()
         return self._seconds
 
+    def _pause(self) -> float:
+        passed = time.perf_counter() - self._begun
+        return max(LOOK_FOR_FIRST_ROW_EVERY, passed * LOOK_FOR_FIRST_ROW_AFTER_SHARE)
+
     def _look(self) -> None:
         with connect(self._address) as connection:
-            while not self._ended.wait(LOOK_FOR_FIRST_ROW_EVERY):
+            while not self._ended.wait(self._pause()):
                 try:
                     found = fetch_all(connection, "SELECT 1 FROM millrace_ledger WHERE job = %s LIMIT 1", (self._job,))
                 except MySQLdb.ProgrammingError as error:
