@@ -2,7 +2,7 @@
 # Sets up what Millrace needs and is not there yet, and says so first.
 #
 #   scripts/setup.sh NEED...
-#     app       the virtual environment, and what compiling mysqlclient takes
+#     app       the virtual environment, what compiling mysqlclient takes, and the library of importer/engine/native.c
 #     database  a MariaDB server for the demo and the tests (the programs only: no service is started)
 #     browser   Chromium, for the browser tests
 #     client    the database client library alone: what a ready environment needs to run
@@ -43,7 +43,7 @@ look_for_python() {
 }
 
 look_for_build_tools() {
-  have cc || have gcc || missing "a C compiler (builds mysqlclient)" "gcc libc6-dev" gcc gcc
+  have cc || have gcc || missing "a C compiler (builds mysqlclient and the fast scan)" "gcc libc6-dev" gcc gcc
   have pkg-config || missing "pkg-config (builds mysqlclient)" pkg-config pkgconf-pkg-config pkg-config
   pkg-config --exists libmariadb 2>/dev/null || pkg-config --exists mariadb 2>/dev/null || pkg-config --exists mysqlclient 2>/dev/null ||
     missing "the database client library (builds mysqlclient)" libmariadb-dev mariadb-connector-c-devel mariadb-connector-c
@@ -127,3 +127,4 @@ for need in "$@"; do
 done
 install_missing
 [ -z "$app" ] || make_environment
+case " $* " in *" app "*) "$venv/bin/python" -I importer/engine/native.py ;; esac

@@ -8,8 +8,9 @@ In the order of the data, which is also the reading order:
   doubts; new_table
 - what will be done: options (variables, session, server_wide), modes, server, distance, past, check, exactness, plan,
   planner; sorting (sort_keys, sort_sample, sort_runs, places); scanner
-- loading a chunk: connection, ledger, locking, feed (rewrite, numbering), methods, load; staging, no_rollback
+- loading a chunk: connection, ledger, locking, feed (rewrite, numbering), outgoing, methods, load; staging, no_rollback
 - rows that do not go in: review, sender, isolate (answer, warnings), rejects, reasons, duplicates, explain, parts
 - what is changed on the target meanwhile, and put back: arrangement, server_variables
 - the end: readback (same_value), finish, kept, verify
+- what takes too long in Python: native
 """

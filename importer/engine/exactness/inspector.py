@@ -15,6 +15,7 @@ from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.checks import NULL_WORD, Judge
 from importer.engine.exactness.examination import Examination, Findings
 from importer.engine.exactness.layout import Layout, lay_out
+from importer.engine.exactness.usual import Usual
 from importer.engine.exactness.verdict import TOO_FEW, TOO_MANY, Verdict
 from importer.engine.faults import Fault
 from importer.engine.records import fields, values
@@ -42,6 +43,8 @@ class Inspector:
 
     def suspicious(self, block: Block) -> bool:
         """Whether examine() may find anything: as Exactness.suspicious."""
+        if block.data and self.usual and self.usual.all_of(block):
+            return False
         layout = lay_out(block, self.dialect, len(self.judges)) if block.data else None
         if layout is None or layout.counts:
             return True
@@ -176,6 +179,11 @@ class Inspector:
             bare = cells.equal(b"NULL") & (layout.page.view[cells.starts - 1] != ord(self.dialect.quote))
             for record in layout.places(bare.nonzero()[0])[0]:
                 yield Judged(record, field, b"NULL", NULL_WORD)
+
+    @cached_property
+    def usual(self) -> Usual | None:
+        """What knows a block of usual values at once; None where nothing does."""
+        return Usual.of(self.dialect, self.judges)
 
     @cached_property
     def _groups(self) -> list[list[int]]:

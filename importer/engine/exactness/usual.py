@@ -1,0 +1,150 @@
+"""Whether all values of a block are as they usually are, told by native.c in one pass over its bytes.
+
+What it does not know is not wrong, only unusual: the Inspector looks at the block then.
+"""
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+from typing import Any
+
+from importer.engine import native
+from importer.engine.blocks import Block
+from importer.engine.dialect import Dialect
+from importer.engine.exactness.checks import Judge
+from importer.engine.exactness.kinds import Kind
+from importer.engine.exactness.numbers import FixedPoint, FloatingPoint, WholeNumber
+from importer.engine.exactness.texts import MANY_MEMBERS, Bytes, Members, Text
+from importer.engine.exactness.times import Clock, Day, Moment, Year
+
+LONGEST_MEMBER = 255  # bytes
+# Characters that may belong to a number: as a mark between fields they would be read as a part of it.
+IN_NUMBERS = "0123456789-."
+
+
+class Look(IntEnum):
+    """How the values of a field look: native.c's `enum kind`."""
+
+    ANYTHING, TEXT, WHOLE, FIXED, FLOATING, DAY, MOMENT, STAMP, CLOCK, YEAR, WORDS = range(11)
+
+
+class Flag(IntFlag):
+    """native.c's `enum flags`."""
+
+    SIGN, EMPTY, NO_EMPTY, NO_SPACE_AT_END = 1, 2, 4, 8
+
+
+class _Field(ctypes.Structure):
+    _fields_ = (
+        ("kind", ctypes.c_uint32),
+        ("flags", ctypes.c_uint32),
+        ("most", ctypes.c_uint64),
+        ("scale", ctypes.c_uint32),
+        ("count", ctypes.c_uint32),
+        ("text", ctypes.c_char_p),
+    )
+
+
+class _Marks(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_uint8) for name in ("delimiter", "quote", "escape", "carriage"))
+
+
+@dataclass(frozen=True)
+class Usual:
+    """Knows how the records of one import usually look. `marks` and `fields` are native.c's."""
+
+    marks: _Marks
+    fields: ctypes.Array[_Field]
+
+    @classmethod
+    def of(cls, dialect: Dialect, judges: Sequence[Judge]) -> "Usual | None":
+        """None for a dialect or a column that native.c does not know, or if it is not there."""
+        marks, fields = _marks(dialect), [_field(judge) for judge in judges]
+        if not native.library() or not marks or not all(fields):
+            return None
+        return cls(marks, (_Field * len(fields))(*[each for each in fields if each]))
+
+    def all_of(self, block: Block) -> bool:
+        """Whether each record of the block has as many fields as there should be, all with usual values."""
+        library = native.library()
+        assert library
+        return bool(
+            _usual_bytes(library)(block.data, block.size, self.marks, self.fields, len(self.fields)) == block.size
+        )
+
+
+def _usual_bytes(library: ctypes.CDLL) -> Any:
+    function = library.usual_bytes
+    function.restype = ctypes.c_size_t
+    function.argtypes = (
+        ctypes.c_char_p,
+        ctypes.c_size_t,
+        ctypes.POINTER(_Marks),
+        ctypes.POINTER(_Field),
+        ctypes.c_size_t,
+    )
+    return function
+
+
+def _marks(dialect: Dialect) -> _Marks | None:
+    simple = len(dialect.delimiter_bytes) == 1 and dialect.line_end in ("\n", "\r\n")
+    # Beside an escape, a quote tells the word NULL from a text.
+    told_by_quotes = dialect.unquoted_empty_is_null or (dialect.escape and dialect.quote)
+    if not simple or told_by_quotes or dialect.trailing_delimiter:
+        return None
+    marks = (dialect.delimiter, dialect.quote, dialect.escape)
+    if any(mark and mark in IN_NUMBERS for mark in marks):
+        return None
+    return _Marks(*(ord(mark or "\0") for mark in marks), dialect.line_end == "\r\n")
+
+
+def _field(judge: Judge) -> _Field | None:
+    look = _look(judge.kind)
+    if not look or not judge.markers:
+        return look
+    if judge.check.nullable:
+        look.flags |= Flag.EMPTY if b"" in judge.markers else 0
+        return look
+    # Marks of NULL that the column does not take. An empty value is usual only among texts.
+    look.flags |= Flag.NO_EMPTY
+    return look if judge.markers == {b""} else None
+
+
+def _look(kind: Kind | None) -> _Field | None:
+    """How the usual values of a kind look: no more than its own unusual() leaves out."""
+    match kind:
+        case None:
+            return _Field(Look.ANYTHING)
+        case Text(most=most, fixed=fixed):
+            return _Field(Look.TEXT, Flag.NO_SPACE_AT_END if fixed else 0, most)
+        case Bytes(most=most, fixed=False):
+            return _Field(Look.TEXT, 0, most)
+        case WholeNumber(low=low, high=high):
+            digits = str(high).encode()
+            return _Field(Look.WHOLE, _sign(low < 0), len(digits), text=digits)
+        case FixedPoint(precision=precision, scale=scale, unsigned=unsigned):
+            return _Field(Look.FIXED, _sign(not unsigned), precision - scale, scale)
+        case FloatingPoint(scale=-1, unsigned=unsigned):
+            return _Field(Look.FLOATING, _sign(not unsigned), kind.digits)
+        case Day():
+            return _Field(Look.DAY)
+        case Moment(timestamp=timestamp):
+            return _Field(Look.STAMP if timestamp else Look.MOMENT)
+        case Clock():
+            return _Field(Look.CLOCK)
+        case Year():
+            return _Field(Look.YEAR)
+        case Members(members=members):
+            return _words([member.encode() for member in members[:MANY_MEMBERS]])
+    return None
+
+
+def _sign(allowed: bool) -> int:
+    return Flag.SIGN if allowed else 0
+
+
+def _words(words: Sequence[bytes]) -> _Field:
+    """The words, each after its length. One with a zero byte or a length of zero is left out."""
+    usable = [word for word in words if 0 < len(word) <= LONGEST_MEMBER]
+    return _Field(Look.WORDS, 0, 0, 0, len(usable), b"".join(bytes([len(word)]) + word for word in usable))

@@ -1,0 +1,319 @@
+/*
+ * What would cost too much processor time in Python, for native.py: a look over every byte of a file, and the copying of
+ * it into the client library's buffers. Nothing here decides anything: what is not usual is left to Python.
+ *
+ * Words of eight bytes are read at any address and their lowest byte comes first, so this is for little-endian machines.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "only for little-endian machines"
+#endif
+
+typedef uint8_t byte;
+typedef byte sixteen __attribute__((vector_size(16)));
+
+/* As in usual.py. */
+enum kind { ANYTHING, TEXT, WHOLE, FIXED, FLOATING, DAY, MOMENT, STAMP, CLOCK, YEAR, WORDS };
+enum flags { SIGN = 1, EMPTY = 2, NO_EMPTY = 4, NO_SPACE_AT_END = 8 };
+
+/*
+ * How the usual values of a field look. TEXT: at most `most` bytes. WHOLE: digits that make no more than `text`, which
+ * has `most` digits. FIXED: at most `most` digits before the point and `scale` after it. FLOATING: at most `most` digits.
+ * WORDS: one of `count` words in `text`, each after a byte with its length.
+ */
+struct field {
+    uint32_t kind, flags;
+    uint64_t most;
+    uint32_t scale, count;
+    const byte *text;
+};
+
+struct marks {
+    byte delimiter, quote, escape; /* 0: none */
+    byte carriage;                 /* whether lines end in CR LF instead of LF */
+};
+
+/* Numbers are looked at this many bytes at a time; a longer one is not usual. */
+enum { LONGEST_NUMBER = 32, STRIDE = 64 };
+
+#define EACH(value) ((uint64_t)0x0101010101010101 * (byte)(value))
+#define HIGH EACH(0x80)
+
+static inline sixteen load(const byte *at)
+{
+    sixteen bytes;
+    memcpy(&bytes, at, sizeof bytes);
+    return bytes;
+}
+
+/* A bit for each byte that is all ones in `found`, where the others are zero; the lowest for the first one. */
+static inline uint32_t bits(sixteen found)
+{
+    const sixteen places = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    uint64_t halves[2];
+    found &= places;
+    memcpy(halves, &found, sizeof halves);
+    return (uint32_t)(halves[0] * EACH(1) >> 56 | halves[1] * EACH(1) >> 56 << 8);
+}
+
+/* Of the `length` bytes from `at` on, 32 at most, a bit for each that is no digit. 32 bytes can be read there. */
+static inline uint32_t no_digits(const byte *at, size_t length)
+{
+    uint32_t found = bits((sixteen)(load(at) - '0' > 9));
+    if (length > 16)
+        found |= bits((sixteen)(load(at + 16) - '0' > 9)) << 16;
+    return length < 32 ? found & ((1u << length) - 1) : found;
+}
+
+/* Eight bytes less those of a pattern, in which 0 stands for any digit; NOT_ALIKE if they do not look like it. */
+#define NOT_ALIKE UINT64_MAX
+static inline uint64_t less_pattern(const byte *at, const char pattern[8])
+{
+    uint64_t word, like;
+    memcpy(&word, at, 8);
+    memcpy(&like, pattern, 8);
+    /* Where the pattern has a digit, 9 may be left over; elsewhere nothing. */
+    uint64_t others = like ^ EACH('0');
+    uint64_t digits = (~(((others & ~HIGH) + ~HIGH) | others) & HIGH) >> 7;
+    word ^= like;
+    return (((word & ~HIGH) + ~HIGH - digits * 9) | word) & HIGH ? NOT_ALIKE : word;
+}
+
+/* The number that two digits make, the first at this place of such a difference. */
+static inline unsigned two(uint64_t digits, unsigned place)
+{
+    return (unsigned)(digits >> 8 * place & 0xff) * 10 + (unsigned)(digits >> 8 * (place + 1) & 0xff);
+}
+
+/* yyyy-mm-dd of a day that surely exists; of the years that end in 00, it is not sure which have a leap day. */
+static inline int is_day(const byte *at)
+{
+    static const byte days[] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    uint64_t head = less_pattern(at, "0000-00-"), tail = less_pattern(at + 2, "00-00-00");
+    if (head == NOT_ALIKE || tail == NOT_ALIKE)
+        return 0;
+    unsigned year = two(tail, 0), month = two(tail, 3), day = two(tail, 6);
+    if (month < 1 || month > 12 || day < 1)
+        return 0;
+    return day <= days[month] || (month == 2 && day == 29 && year && year % 4 == 0);
+}
+
+/* hh:mm:ss with so many hours at most. */
+static inline int is_clock(const byte *at, unsigned most_hours)
+{
+    uint64_t clock = less_pattern(at, "00:00:00");
+    return clock != NOT_ALIKE && two(clock, 0) <= most_hours && two(clock, 3) < 60 && two(clock, 6) < 60;
+}
+
+/* 19yy or 20yy. */
+static inline int is_year(const byte *at)
+{
+    int known = (at[0] == '1' && at[1] == '9') || (at[0] == '2' && at[1] == '0');
+    return known && (byte)(at[2] - '0') <= 9 && (byte)(at[3] - '0') <= 9;
+}
+
+static inline int is_moment(const byte *at, size_t length, int stamp)
+{
+    if (length == 10)
+        return !stamp && is_day(at);
+    if (length != 19 || !is_day(at) || !is_clock(at + 11, 23))
+        return 0;
+    return stamp ? at[0] == '2' && at[10] == ' ' : at[10] == ' ' || at[10] == 'T';
+}
+
+static int is_word(const struct field *field, const byte *at, size_t length)
+{
+    const byte *word = field->text;
+    for (uint32_t number = 0; number < field->count; number++, word += 1 + word[0])
+        if (word[0] == length && !memcmp(word + 1, at, length))
+            return 1;
+    return 0;
+}
+
+/* 33 bytes can be read at `at`. */
+static inline int is_number(const struct field *field, const byte *at, size_t length)
+{
+    size_t minus = (field->flags & SIGN) && *at == '-';
+    at += minus;
+    length -= minus;
+    if (!length || length > LONGEST_NUMBER - 1)
+        return 0;
+    uint32_t others = no_digits(at, length);
+    if (field->kind == WHOLE)
+        return !others && (length < field->most || (length == field->most && memcmp(at, field->text, length) <= 0));
+    size_t whole = length, part = 0;
+    if (others) {
+        whole = (size_t)__builtin_ctz(others);
+        part = length - whole - 1;
+        if ((others & (others - 1)) || at[whole] != '.' || !whole || !part)
+            return 0;
+    }
+    if (field->kind == FIXED)
+        return whole <= field->most && part <= field->scale;
+    /* A zero before the point is no significant digit. */
+    return whole + part - (part && *at == '0') <= field->most;
+}
+
+/* Whether the value is as the field's usually are; 33 bytes can be read at `at`, if the field is one of numbers. */
+static inline int is_usual(const struct field *field, const byte *at, size_t length)
+{
+    uint32_t kind = field->kind;
+    if (!length)
+        return kind == ANYTHING || kind == TEXT ? !(field->flags & NO_EMPTY) : (field->flags & EMPTY) != 0;
+    switch (kind) {
+    case TEXT:
+        return length <= field->most && !((field->flags & NO_SPACE_AT_END) && at[length - 1] == ' ');
+    case WHOLE:
+    case FIXED:
+    case FLOATING:
+        return is_number(field, at, length);
+    case DAY:
+        return length == 10 && is_day(at);
+    case MOMENT:
+    case STAMP:
+        return is_moment(at, length, kind == STAMP);
+    case CLOCK:
+        return length == 8 && is_clock(at, 99);
+    case YEAR:
+        return length == 4 && is_year(at);
+    case WORDS:
+        return is_word(field, at, length);
+    default:
+        return 1;
+    }
+}
+
+/*
+ * Where the first record begins that is not plain and usual throughout, or too near to the end. What stands between the
+ * fields is found many bytes at a time, so that no field waits for the one before it.
+ */
+static const byte *after_plain(
+    const byte *data, const byte *end, const struct marks *marks, const struct field *fields, size_t count)
+{
+    const byte line_end = marks->carriage ? '\r' : '\n', quote = marks->quote, escape = marks->escape;
+    const byte *record = data, *start = data;
+    size_t number = 0;
+    for (const byte *base = data; end - base >= STRIDE + LONGEST_NUMBER; base += STRIDE) {
+        uint64_t ends = 0;
+        sixteen odd = {0};
+        for (unsigned part = 0; part < STRIDE; part += 16) {
+            sixteen bytes = load(base + part);
+            ends |= (uint64_t)bits((sixteen)((bytes == marks->delimiter) | (bytes == '\n') | (bytes == '\r'))) << part;
+            odd |= (sixteen)((bytes == quote) | (bytes == escape));
+        }
+        if ((quote || escape) && bits(odd))
+            return record;
+        for (; ends; ends &= ends - 1) {
+            const byte *stop = base + __builtin_ctzll(ends);
+            if (number == count) { /* what is left of CR LF */
+                if (stop != start || *stop != '\n')
+                    return record;
+            } else {
+                if (*stop != (number + 1 < count ? marks->delimiter : line_end))
+                    return record;
+                if (!is_usual(&fields[number], start, (size_t)(stop - start)))
+                    return record;
+                number++;
+            }
+            start = stop + 1;
+            if (number == count && *stop == '\n') {
+                record = start;
+                number = 0;
+            }
+        }
+    }
+    return record;
+}
+
+/* The first mark from `at` on, or the end. Where there is no quote or escape, a zero byte passes for one. */
+static inline const byte *next_mark(const byte *at, const byte *end, byte delimiter, const struct marks *marks)
+{
+    const byte quote = marks->quote, escape = marks->escape;
+    for (; end - at >= 16; at += 16) {
+        sixteen bytes = load(at);
+        uint32_t found = bits((sixteen)((bytes == delimiter) | (bytes == '\n') | (bytes == '\r') | (bytes == quote) |
+                                        (bytes == escape)));
+        if (found)
+            return at + __builtin_ctz(found);
+    }
+    while (at < end && *at != delimiter && *at != '\n' && *at != '\r' && *at != quote && *at != escape)
+        at++;
+    return at;
+}
+
+/* The end of the usual value that begins at `at` and goes on to the delimiter or some other mark; 0 if it is not usual. */
+static const byte *after_value(
+    const struct field *field, const byte *at, const byte *end, byte delimiter, const struct marks *marks)
+{
+    const byte *stop = next_mark(at, end, delimiter, marks);
+    size_t length = (size_t)(stop - at);
+    /* A minus moves what is read by one. */
+    byte apart[LONGEST_NUMBER + 1] = {0};
+    if (end - at <= LONGEST_NUMBER) {
+        memcpy(apart, at, length);
+        at = apart;
+    }
+    return is_usual(field, at, length) ? stop : 0;
+}
+
+/*
+ * The end of the record at `at` if it has `count` fields, all with usual values, else 0. A field may stand in quotes that
+ * hold nothing which the quotes are needed for but a delimiter.
+ */
+static const byte *after_record(
+    const byte *at, const byte *end, const struct marks *marks, const struct field *fields, size_t count)
+{
+    for (size_t number = 0; number < count; number++) {
+        int enclosed = marks->quote && at < end && *at == marks->quote;
+        at = after_value(&fields[number], at + enclosed, end, enclosed ? marks->quote : marks->delimiter, marks);
+        if (!at || (enclosed && (at >= end || *at++ != marks->quote)))
+            return 0;
+        if (number + 1 < count && (at >= end || *at++ != marks->delimiter))
+            return 0;
+    }
+    if (at == end)
+        return at;
+    if (marks->carriage && *at++ != '\r')
+        return 0;
+    return at < end && *at == '\n' ? at + 1 : 0;
+}
+
+/* How many of the bytes are records in which all is usual, from the first one on. */
+size_t usual_bytes(
+    const byte *data, size_t size, const struct marks *marks, const struct field *fields, size_t count)
+{
+    const byte *end = data + size, *at = after_plain(data, end, marks, fields, count);
+    while (at < end) {
+        const byte *next = after_record(at, end, marks, fields, count);
+        if (!next)
+            break;
+        at = next;
+    }
+    return (size_t)(at - data);
+}
+
+/* What is being sent: the rest of a piece, and what fetches the next one; that gives 0 at the end, less for an error. */
+struct outgoing {
+    const byte *rest;
+    size_t left;
+    int (*fetch)(void);
+};
+
+/* Fill the buffer as the client library's local_infile_read does: how many bytes, 0 at the end, less for an error. */
+int next_bytes(void *state, char *buffer, unsigned int size)
+{
+    struct outgoing *outgoing = state;
+    if (!outgoing->left) {
+        int fetched = outgoing->fetch();
+        if (fetched <= 0)
+            return fetched;
+    }
+    if (size > outgoing->left)
+        size = (unsigned int)outgoing->left;
+    memcpy(buffer, outgoing->rest, size);
+    outgoing->rest += size;
+    outgoing->left -= size;
+    return (int)size;
+}

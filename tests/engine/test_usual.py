@@ -1,0 +1,96 @@
+"""native.c takes no value for usual that is looked at more closely for a reason, and knows what files are full of."""
+
+import shutil
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from importer.engine import native
+from importer.engine.blocks import blocks
+from importer.engine.dialect import Dialect
+from importer.engine.exactness import Exactness, FieldCheck
+from tests.engine.reference import in_file
+
+needs_library = pytest.mark.skipif(not native.library(), reason="native.c is not compiled here")
+
+NUMBERS = ["0", "-0", "7", "-7", "007", "127", "128", "-128", "-129", "255", "256", "99999", "2147483647", "2147483648",
+           "-2147483648", "9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616",
+           "12345678", "123456789012345678901234567890", "1.5", "-1.25", "1.255", "0.123456", "0.1234567", "1234567.5",
+           "1.", ".5", "-.5", "-", "--1", "+1", "1e3", " 1", "1 ", "", "1234567x", "999.99", "1000.00"]  # fmt: skip
+TIMES = ["2024-02-29", "2023-02-29", "1900-02-29", "2000-02-29", "2024-04-31", "2024-12-31", "2024-13-01", "2024-00-10",
+         "2024-01-00", "24-1-2", "2024-01-02 23:59:59", "2024-01-02T23:59:59", "2024-01-02 24:00:00",
+         "2024-01-02 03:60:00", "2024-01-02 03:04:60", "2024-01-02 03:04:05.5", "1969-01-02 03:04:05", "2024/01/02",
+         "12:34:56", "99:59:59", "12:60:00", "12:34", "1999", "2155", "1899", "2156", "0000", "0000-00-00"]  # fmt: skip
+TEXTS = ["abcd", "abcde", "abcd ", "ab ", " ", "éé", "ééé", "red", "Red", "blue", "NULL", "NA", "a,b", 'a"b', "", "7"]
+VALUES = [*NUMBERS, *TIMES, *TEXTS]
+# A type, and a value that is usual for it.
+USUAL = {
+    "tinyint": "127", "tinyint unsigned": "255", "int": "2147483647", "bigint unsigned": "18446744073709551615",
+    "decimal(5,2)": "-1.25", "decimal(5,2) unsigned": "999.99", "float": "0.123456", "double": "1234567.5",
+    "date": "2024-02-29", "datetime": "2024-01-02T23:59:59", "timestamp": "2024-01-02 23:59:59", "time": "99:59:59",
+    "year": "1999", "char(4)": "abcd", "varchar(4)": "ab ", "enum('red','blue')": "blue", "varbinary(4)": "abcd",
+}  # fmt: skip
+DIALECTS = (Dialect(), Dialect(line_end="\r\n"), Dialect(delimiter="\t", quote="", escape="\\"))
+
+
+def is_usual(exactness: Exactness, data: bytes) -> bool:
+    with in_file(data) as fd:
+        (block,) = blocks(fd, exactness.dialect, 0, 1, len(data))
+    usual = exactness.inspector.usual
+    assert usual
+    if not usual.all_of(block):
+        return False
+    found = exactness.inspector.examine_one_by_one(block)
+    assert not any((found.faults, found.notices, found.noted))
+    return True
+
+
+def test_it_is_compiled_where_there_is_a_compiler():
+    assert native.library() or not shutil.which(native.COMPILER)
+
+
+@needs_library
+@pytest.mark.parametrize("mariadb", [True, False])
+@pytest.mark.parametrize("type_", USUAL)
+def test_nothing_is_usual_that_has_a_fault(type_: str, mariadb: bool):
+    for dialect in DIALECTS:
+        for nullable, markers in ((False, ()), (True, ("NA",)), (True, ("",)), (False, ("",))):
+            check = FieldCheck("a", type_, nullable, markers)
+            exactness = Exactness(dialect, (FieldCheck(""), check), mariadb)
+            end = dialect.line_end
+            usual = [value for value in VALUES if is_usual(exactness, f"x{dialect.delimiter}{value}{end}".encode())]
+            assert USUAL[type_] in usual
+            if dialect.quote:
+                inside = [value for value in VALUES if '"' not in value]
+                assert any(is_usual(exactness, f'"x","{value}"{end}'.encode()) for value in inside)
+
+
+@needs_library
+@settings(max_examples=300, derandomize=True, deadline=None)
+@given(rows=st.lists(st.tuples(*[st.sampled_from(VALUES)] * 2, st.sampled_from(["\n", ""])), min_size=1, max_size=9))
+def test_any_cut_and_any_neighbour(rows):
+    data = "".join(f"{first},{second}{end or ','}" for first, second, end in rows).encode()
+    checks = (FieldCheck("a", "int", True, ("",)), FieldCheck("b", "varchar(4)"))
+    exactness = Exactness(Dialect(blank_lines="keep"), checks, mariadb=True)
+    with in_file(data) as fd:
+        found = list(blocks(fd, exactness.dialect, 0, 1, data.rfind(b"\n") + 1))
+    for block in found:
+        slow = exactness.inspector.examine_one_by_one(block)
+        assert not exactness.inspector.usual.all_of(block) or not (slow.faults or slow.notices or slow.noted)
+
+
+@needs_library
+@pytest.mark.parametrize(
+    "dialect",
+    [
+        Dialect(delimiter="||"),
+        Dialect(line_end="any"),
+        Dialect(escape="\\"),
+        Dialect(delimiter="."),
+        Dialect(trailing_delimiter=True),
+        Dialect(unquoted_empty_is_null=True),
+    ],
+)
+def test_a_dialect_that_it_does_not_know_is_left_alone(dialect: Dialect):
+    assert Exactness(dialect, (FieldCheck("a", "int"),), mariadb=True).inspector.usual is None
