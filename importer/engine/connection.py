@@ -5,19 +5,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 import MySQLdb
 from MySQLdb.connections import Connection
 from MySQLdb.constants import CLIENT
 
 from importer.engine.errors import TargetProblem
+from importer.engine.outgoing import BEGIN, END, ERROR, READ, Feed, Outgoing, read_function
 from importer.engine.server_errors import explain
 
 __all__ = [
     "ISOLATION",
     "Address",
     "Connection",
+    "Feed",
     "LoaderConnection",
     "NotEncrypted",
     "cipher",
@@ -82,44 +84,40 @@ class NotEncrypted(TargetProblem):
     """The target asks for TLS and the connection has none."""
 
 
-class Feed(Protocol):
-    """What a loader connection sends: `read_into` fills at most `size` bytes at `address`; how many, 0 at the end."""
-
-    def read_into(self, address: int, size: int) -> int: ...
-
-
 class LoaderConnection(Connection):
-    """A connection whose LOAD DATA LOCAL reads from `feed`, whatever file name the server asks for.
+    """A connection whose LOAD DATA LOCAL sends the pieces of `feed`, whatever file name the server asks for.
 
     The handler is in place before the first statement after the handshake, which mysqlclient always sends from
     set_character_set(): a hostile server gets nothing at any later moment (facts.md, The local-infile callback).
     """
 
     feed: Feed | None = None
-    feed_error: BaseException | None = None
+    _outgoing: Outgoing | None = None
 
     def set_character_set(self, charset: str, collation: str | None = None) -> None:
         if not hasattr(self, "_handler"):
             self._install_handler()
         super().set_character_set(charset, collation) if collation else super().set_character_set(charset)
 
+    @property
+    def feed_error(self) -> BaseException | None:
+        """What the feed of the last load raised."""
+        return self._outgoing.error if self._outgoing else None
+
     def _install_handler(self) -> None:
         # Kept on the connection: the client library calls them as long as it lives.
-        self._handler = (_INIT(self._begin), _READ(self._read), _END(self._end), _ERROR(self._error))
+        self._handler = (BEGIN(self._begin), read_function(), END(self._end), ERROR(self._error))
         library.mysql_set_local_infile_handler(native(self), *self._handler, None)
 
-    # The four callbacks. An exception that leaves one is lost and the return value garbage, so the load would never
-    # end (facts.md): each catches everything, remembers it in `feed_error`, and answers with an error code.
+    # An exception that leaves a callback is lost and the return value garbage, so the load would never end (facts.md):
+    # none of them raises any.
 
-    def _begin(self, _state: Any, name: bytes, _data: Any) -> int:
-        return 0 if self.feed is not None and name == FEED_NAME.encode() else 1
-
-    def _read(self, _state: int, buffer: int, size: int) -> int:
-        try:
-            return self.feed.read_into(buffer, size)  # type: ignore[union-attr]
-        except BaseException as error:
-            self.feed_error = error
-            return -1
+    def _begin(self, state: Any, name: bytes, _data: Any) -> int:
+        if self.feed is None or name != FEED_NAME.encode():
+            return 1
+        self._outgoing = Outgoing(self.feed)
+        state[0] = self._outgoing.state
+        return 0
 
     def _end(self, _state: int) -> None:
         """Nothing to release: the feed belongs to its caller."""
@@ -130,14 +128,9 @@ class LoaderConnection(Connection):
         return 2  # CR_UNKNOWN_ERROR's neighbourhood; the real cause is in feed_error
 
 
-_INIT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p), ctypes.c_char_p, ctypes.c_void_p)
-_READ = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint)
-_END = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-_ERROR = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint)
-
 # Resolves the very client library that mysqlclient links (facts.md, The local-infile callback).
 library = ctypes.CDLL(MySQLdb._mysql.__file__)
-library.mysql_set_local_infile_handler.argtypes = [ctypes.c_void_p, _INIT, _READ, _END, _ERROR, ctypes.c_void_p]
+library.mysql_set_local_infile_handler.argtypes = [ctypes.c_void_p, BEGIN, READ, END, ERROR, ctypes.c_void_p]
 library.mysql_set_local_infile_handler.restype = None
 library.mysql_get_ssl_cipher.argtypes = [ctypes.c_void_p]
 library.mysql_get_ssl_cipher.restype = ctypes.c_char_p

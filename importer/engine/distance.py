@@ -1,6 +1,5 @@
 """How far away a server is: the time of a round trip, and how many bytes a second one session gets to it."""
 
-import ctypes
 import statistics
 import time
 from dataclasses import dataclass
@@ -16,7 +15,8 @@ from importer.engine.sql import quote_text
 
 PINGS = 9
 LINE = b"x" * 1023 + b"\n"
-LEAST, MOST = 64 * 1024, 8 * MIB
+PIECE = LINE * 64
+LEAST, MOST = len(PIECE), 8 * MIB
 # Twice as much is sent until that takes so long (seconds); all of it together takes less than a second then.
 LONG_ENOUGH = 0.25
 
@@ -30,19 +30,6 @@ class Distance:
 
     round_trip_ms: float
     bytes_per_second: float | None = None
-
-
-class _Filling:
-    """A feed of so many bytes of nothing."""
-
-    def __init__(self, size: int) -> None:
-        self._left = size
-
-    def read_into(self, address: int, size: int) -> int:
-        count = min(size, self._left, len(LINE))
-        ctypes.memmove(address, LINE[-count:] if count else b"", count)
-        self._left -= count
-        return count
 
 
 def measure(address: Address) -> Distance:
@@ -73,7 +60,7 @@ def _upward(connection: LoaderConnection, round_trip: float) -> float:
     size = LEAST
     while True:
         began = time.perf_counter()
-        load_data_local.load(connection, _SEND.format(lines=size // len(LINE)), _Filling(size))
+        load_data_local.load(connection, _SEND.format(lines=size // len(LINE)), [PIECE] * (size // len(PIECE)))
         took = max(time.perf_counter() - began - round_trip, 1e-6)
         execute(connection, "ROLLBACK")
         if took >= LONG_ENOUGH or size >= MOST:

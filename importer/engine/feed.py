@@ -4,7 +4,6 @@
 another dialect); pieces begin and end anywhere, only their joined bytes mean something.
 """
 
-import ctypes
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -15,7 +14,7 @@ from importer.engine.boundaries import Ends, ListedEnds, find_ends, first_record
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged
 
-# The client library asks for 4,096 bytes a call (facts.md); reading ahead saves a system call for each.
+# A piece of the source: large enough that a call for each does not show.
 BLOCK = 256 * 1024
 
 Step = Callable[[Iterable[bytes]], Iterator[bytes]]
@@ -28,18 +27,15 @@ def open_feed(
     *,
     steps: Sequence[Step] = (),
     on_sent: Callable[[int], None] | None = None,
-) -> "ByteRange | PieceFeed":
-    """The feed of `length` bytes of whole records from `offset` on, through `steps` in their order.
-
-    Without any step the bytes go as they are, at the least cost.
-    """
-    if not steps:
-        return ByteRange(fd, offset, length, on_sent)
+) -> "SourceBytes | SteppedBytes":
+    """The feed of `length` bytes of whole records from `offset` on, through `steps` in their order."""
     source = SourceBytes(fd, offset, length, on_sent)
+    if not steps:
+        return source
     pieces: Iterator[bytes] = iter(source)
     for step in steps:
         pieces = step(pieces)
-    return PieceFeed(source, pieces)
+    return SteppedBytes(source, pieces)
 
 
 def whole_records(pieces: Iterable[bytes], dialect: Dialect) -> Iterator[tuple[bytes, Ends]]:
@@ -67,71 +63,10 @@ def _ends(data: bytes, dialect: Dialect, *, final: bool) -> Ends:
     return ListedEnds((length,) if length else ())
 
 
-class ByteRange:
-    """The bytes [offset, offset + length) of an open file, once, in order.
-
-    Counts and digests what it hands out. `on_sent` is told the bytes sent so far, once for each block.
-    """
-
-    def __init__(self, fd: int, offset: int, length: int, on_sent: Callable[[int], None] | None = None) -> None:
-        self._fd = fd
-        self._start = self._next = offset
-        self._end = offset + length
-        self._on_sent = on_sent
-        self._block = bytearray(min(BLOCK, length))
-        self._address = ctypes.addressof(ctypes.c_char.from_buffer(self._block)) if length else 0
-        self._position = self._filled = 0
-        self._digest = xxhash.xxh3_64()
-
-    @property
-    def sent(self) -> int:
-        """Bytes handed out so far."""
-        return self._next - self._start - (self._filled - self._position)
-
-    @property
-    def digest(self) -> str:
-        """xxh3-64 of the bytes read so far, hexadecimal."""
-        return self._digest.hexdigest()
-
-    def read_into(self, address: int, size: int) -> int:
-        """Copy the next bytes, at most `size`, to memory at `address`; how many, 0 at the end.
-
-        Raises SourceChanged if the file is shorter than it was: an end of data always looks like success to the
-        server (facts.md, The local-infile callback), so it must not look like one to us.
-        """
-        # Called some 250 times for each MB: every operation here shows in the processor time of a load.
-        position = self._position
-        count = self._filled - position
-        if not count:
-            if not self._read_block():
-                return 0
-            position, count = 0, self._filled
-        if count > size:
-            count = size
-        ctypes.memmove(address, self._address + position, count)
-        self._position = position + count
-        return count
-
-    def _read_block(self) -> bool:
-        if self._on_sent:
-            self._on_sent(self._next - self._start)
-        wanted = min(BLOCK, self._end - self._next)
-        if not wanted:
-            return False
-        block = memoryview(self._block)[:wanted]
-        filled = os.preadv(self._fd, [block], self._next)
-        if not filled:
-            raise _shorter(self._next)
-        self._position, self._filled = 0, filled
-        self._next += filled
-        self._digest.update(block[:filled])
-        return True
-
-
 class SourceBytes:
-    """The bytes [offset, offset + length) of an open file as pieces, once, in order: what the steps begin with.
+    """The bytes [offset, offset + length) of an open file as pieces, once, in order: a feed, or what steps begin with.
 
-    Counts and digests what is read, so the digest is the source's whatever the steps do. `on_sent` is told the source
+    Counts and digests what is read, so the digest is the source's whatever steps do. `on_sent` is told the source
     bytes read so far, once for each piece.
     """
 
@@ -153,7 +88,9 @@ class SourceBytes:
         return self._digest.hexdigest()
 
     def __iter__(self) -> Iterator[bytes]:
-        """Raises SourceChanged if the file is shorter than it was."""
+        """Raises SourceChanged if the file is shorter than it was: an end of data always looks like success to the
+        server (facts.md, The local-infile callback), so it must not look like one to us.
+        """
         while self._next < self._end:
             piece = os.pread(self._fd, min(BLOCK, self._end - self._next), self._next)
             if not piece:
@@ -165,8 +102,8 @@ class SourceBytes:
                 self._on_sent(self.sent)
 
 
-class PieceFeed:
-    """Bytes that steps make out of a range of the source, for the server. `sent` and `digest` are the source's.
+class SteppedBytes:
+    """Pieces that steps make out of a range of the source. `sent` and `digest` are the source's.
 
     At the end of the pieces the whole range has been read, so the digest is that of the range.
     """
@@ -174,8 +111,6 @@ class PieceFeed:
     def __init__(self, source: SourceBytes, pieces: Iterator[bytes]) -> None:
         self._source = source
         self._pieces = pieces
-        self._piece = b""
-        self._position = 0
 
     @property
     def sent(self) -> int:
@@ -185,20 +120,9 @@ class PieceFeed:
     def digest(self) -> str:
         return self._source.digest
 
-    def read_into(self, address: int, size: int) -> int:
-        """Copy the next bytes, at most `size`, to memory at `address`; how many, 0 at the end.
-
-        Raises what the source or a step raises.
-        """
-        while self._position == len(self._piece):
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._piece, self._position = piece, 0
-        part = self._piece[self._position : self._position + size]
-        ctypes.memmove(address, part, len(part))
-        self._position += len(part)
-        return len(part)
+    def __iter__(self) -> Iterator[bytes]:
+        """Raises what the source or a step raises."""
+        return self._pieces
 
 
 def _shorter(at: int) -> SourceChanged:

@@ -8,15 +8,28 @@ import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from importer.engine import feed
+from importer.engine import feed, native
 from importer.engine.errors import SourceChanged
-from importer.engine.feed import ByteRange, PieceFeed, open_feed
+from importer.engine.feed import SourceBytes, SteppedBytes, open_feed
+from importer.engine.outgoing import READ, Outgoing, next_bytes, read_function
 from tests.engine.reference import in_file
+
+READERS = [READ(next_bytes), *([read_function()] if native.library() else [])]
 
 
 def drained(source, size: int = 7) -> bytes:
-    buffer, found = ctypes.create_string_buffer(size), b""
-    while count := source.read_into(ctypes.addressof(buffer), size):
+    """What the client library gets; the same from all functions that it may be given."""
+    feeds = [list(source)] * len(READERS)
+    found = {drained_by(read, feed, size) for read, feed in zip(READERS, feeds, strict=True)}
+    assert len(found) == 1
+    return found.pop()
+
+
+def drained_by(read, feed, size: int) -> bytes:
+    outgoing, buffer, found = Outgoing(feed), ctypes.create_string_buffer(size), b""
+    while count := read(outgoing.state, ctypes.addressof(buffer), size):
+        if count < 0:
+            raise outgoing.error
         found += buffer.raw[:count]
     return found
 
@@ -41,8 +54,8 @@ class TestSteps:
             with in_file(data) as fd:
                 offset, length = min(low, len(data)), max(0, len(data) - low)
                 plain, stepped = open_feed(fd, offset, length), open_feed(fd, offset, length, steps=[as_they_are])
-                assert isinstance(plain, ByteRange)
-                assert isinstance(stepped, PieceFeed)
+                assert isinstance(plain, SourceBytes)
+                assert isinstance(stepped, SteppedBytes)
                 assert drained(plain, size) == drained(stepped, size) == data[offset:]
                 assert plain.digest == stepped.digest == xxhash.xxh3_64(data[offset:]).hexdigest()
                 assert plain.sent == stepped.sent == length

@@ -32,19 +32,14 @@ with pipe_in(Path(sys.argv[1])) as pipe:
 
 # Sends one row and never the rest.
 KILLED = """
-import ctypes, threading
+import threading
 from importer.engine.connection import Address, connect_loader, execute
 from importer.engine.methods import load_data_server
-class Stuck:
-    left = b"7\\n"
-    def read_into(self, address, size):
-        if not self.left:
-            threading.Event().wait()
-        part, self.left = self.left, b""
-        ctypes.memmove(address, part, len(part))
-        return len(part)
+def stuck():
+    yield b"7\\n"
+    threading.Event().wait()
 with connect_loader(Address(**{address!r})) as connection:
-    load_data_server.load(connection, {statement!r}, Stuck(), folder={folder!r})
+    load_data_server.load(connection, {statement!r}, stuck(), folder={folder!r})
 """
 
 

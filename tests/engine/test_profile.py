@@ -14,7 +14,7 @@ import pytest
 from importer.engine.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
 from importer.engine.errors import SourceProblem
-from importer.engine.feed import ByteRange
+from importer.engine.feed import SourceBytes
 from importer.engine.methods.load_data_local import load, statement
 from importer.engine.profile import SAMPLE_BYTES, SAMPLE_ROWS, profile_file
 from importer.engine.scanner import scan
@@ -332,7 +332,7 @@ class TestOnServers:
         profile = profile_file(path)
         sql = statement(target, profile.dialect, suggest_mapping(profile, target))
         with connect_loader(database) as connection, path.open("rb") as file:
-            feed = ByteRange(file.fileno(), profile.data_offset, profile.size - profile.data_offset)
+            feed = SourceBytes(file.fileno(), profile.data_offset, profile.size - profile.data_offset)
             report = load(connection, sql, feed)
             rows = fetch_all(connection, "SELECT CAST(v AS CHAR) FROM t ORDER BY id")
         assert (report.records, report.warnings, report.skipped) == (len(values), 0, 0)

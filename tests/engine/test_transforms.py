@@ -12,7 +12,6 @@ from importer.engine.connection import Address, connect, connect_loader, execute
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.exactness import Exactness
-from importer.engine.feed import PieceFeed, SourceBytes
 from importer.engine.mapping import ColumnMapping, check_mapping
 from importer.engine.methods import load_data_local
 from importer.engine.table import read_table
@@ -35,7 +34,7 @@ class Loaded:
         check_mapping((mapping,), table)
         statement = load_data_local.statement(table, DIALECT, (mapping,))
         with connect_loader(address) as connection:
-            self.report = load_data_local.load(connection, statement, Bytes(b"".join(value + b"\n" for value in raw)))
+            self.report = load_data_local.load(connection, statement, [value + b"\n" for value in raw])
             warnings = [warning for _, warning in read_warnings(self.report.said).all]
             found = fetch_all(connection, "SELECT v FROM t ORDER BY id")
         assert self.report.records == len(values)
@@ -45,16 +44,6 @@ class Loaded:
             for row, (value, stored) in enumerate(zip(values, found, strict=True), start=1)
         }
         assert bool(warnings) == bool(self.numbered), "a bad row without a number"
-
-
-class Bytes:
-    """A feed of bytes in memory."""
-
-    def __init__(self, data: bytes) -> None:
-        self._feed = PieceFeed(SourceBytes(-1, 0, 0), iter([data]))
-
-    def read_into(self, address: int, size: int) -> int:
-        return self._feed.read_into(address, size)
 
 
 def stored(address: Address, column: str, mapping: ColumnMapping, values: list) -> dict:

@@ -1,7 +1,5 @@
 """A few rows of the ledger's table, loaded by the method that imports into this target would take."""
 
-import ctypes
-
 from importer.engine import ledger
 from importer.engine.connection import LoaderConnection
 from importer.engine.dialect import MYSQL_TSV
@@ -16,16 +14,9 @@ PROBE_ROWS = 3
 COLUMNS = ("job", "chunk", "attempt", "row_count", "byte_count", "digest")
 
 
-class ProbeRows:
-    """A feed of a few ledger rows for a job that does not exist, as MYSQL_TSV."""
-
-    def __init__(self, job: str) -> None:
-        self._left = "".join(f"{job}\t{chunk}\t1\t0\t0\t{'0' * 16}\n" for chunk in range(PROBE_ROWS)).encode()
-
-    def read_into(self, address: int, size: int) -> int:
-        part, self._left = self._left[:size], self._left[size:]
-        ctypes.memmove(address, part, len(part))
-        return len(part)
+def probe_rows(job: str) -> bytes:
+    """A few ledger rows for a job that does not exist, as MYSQL_TSV."""
+    return "".join(f"{job}\t{chunk}\t1\t0\t0\t{'0' * 16}\n" for chunk in range(PROBE_ROWS)).encode()
 
 
 def load_probe(connection: LoaderConnection, server: Server, database: str, job: str) -> str:
@@ -48,4 +39,4 @@ def _load(connection: LoaderConnection, server: Server, database: str, job: str,
     mapping = [ColumnMapping(name) for name in COLUMNS]
     statement = choice.statement(method, table, MYSQL_TSV, mapping, (), folder=folder)
     load = choice.loading(method, MYSQL_TSV, width=len(COLUMNS), rows=PROBE_ROWS, folder=folder)
-    load(connection, statement, ProbeRows(job))
+    load(connection, statement, [probe_rows(job)])

@@ -49,7 +49,7 @@ def load(connection: LoaderConnection, statement: str, feed: Feed) -> Report:
 
     MethodRefused if the server takes no LOAD DATA LOCAL.
     """
-    connection.feed, connection.feed_error = feed, None
+    connection.feed = feed
     try:
         execute(connection, statement)
     except MySQLdb.Error as error:

@@ -17,7 +17,6 @@ from importer.engine.errors import MethodRefused
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.methods import Report
 from importer.engine.methods.load_data import into_table
-from importer.engine.methods.runs import pieces
 from importer.engine.pipes import Writer, pipe_in
 from importer.engine.sql import quote_text
 from importer.engine.table import Table
@@ -71,7 +70,7 @@ def load(connection: LoaderConnection, statement: str, feed: Feed, *, folder: st
     """
     with pipe_in(Path(folder)) as pipe:
         named = quote_text(f"{folder}/{FEED_NAME}")
-        writer = Writer(pipe, pieces(feed))
+        writer = Writer(pipe, feed)
         try:
             execute(connection, statement.replace(named, quote_text(os.fspath(pipe)), 1))
         except MySQLdb.Error as error:

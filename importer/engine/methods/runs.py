@@ -1,6 +1,5 @@
 """The feed's records a few at a time, taken apart as the server would: what the INSERT methods put into statements."""
 
-import ctypes
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,7 +9,7 @@ from importer.engine.blocks import Block
 from importer.engine.boundaries import find_ends
 from importer.engine.connection import Feed
 from importer.engine.dialect import Dialect
-from importer.engine.feed import BLOCK, whole_records
+from importer.engine.feed import whole_records
 from importer.engine.records import Record, records, sent_values
 
 NULL_WORD = b"NULL"
@@ -19,14 +18,6 @@ NULL_WORD = b"NULL"
 def as_sent(dialect: Dialect) -> Dialect:
     """What the feed's bytes are in: the dialect that LOAD DATA would be told, in UTF-8."""
     return replace(dialect.sent, encoding="utf-8")
-
-
-def pieces(feed: Feed) -> Iterator[bytes]:
-    """All that the feed has, a block at a time. Raises what the feed raises."""
-    buffer = ctypes.create_string_buffer(BLOCK)
-    address = ctypes.addressof(buffer)
-    while count := feed.read_into(address, BLOCK):
-        yield ctypes.string_at(address, count)
 
 
 @dataclass(frozen=True)
@@ -110,7 +101,7 @@ def runs(feed: Feed, dialect: Dialect, rows: int, most_bytes: int) -> Iterator[R
     def run() -> Run:
         return Run(b"".join(held), count, dialect)
 
-    for data, found in whole_records(pieces(feed), dialect):
+    for data, found in whole_records(feed, dialect):
         ends = found.listed()
         at = low = 0
         while at < len(ends):
