@@ -108,8 +108,12 @@ class TestTranscoding:
         assert encodings.invalid_at(b"a\xc3", "utf-8", final=False) == -1
 
 
+# What shifts an encoding from one set of characters to another cannot be written as a character of its own.
+SHIFTS = "\x0e\x0f\x1b"
+
+
 class TestCopies:
-    @given(st.sampled_from(OTHER), st.text(max_size=60), st.integers(1, 9))
+    @given(st.sampled_from(OTHER), st.text(st.characters(exclude_characters=SHIFTS), max_size=60), st.integers(1, 9))
     def test_a_copy_says_the_same_and_turns_back(self, encoding, text, size):
         data = text.removeprefix("\ufeff").encode(encoding, "ignore")
         copy = b"".join(encodings.copied(pieces(data, size), encoding))
