@@ -3,7 +3,7 @@
 asked.py: what people ask for; course.py: what comes next, and the end; scanning.py and loading.py: what workers claim
 and record; taking_back.py: what dead workers had; staged.py: the same for modes that stage; arranged.py: what is
 changed on the target for the time of a job; kept.py: the table that mode replace has put aside; report.py: what it
-amounts to; guarded.py: the updates that all of them are made of.
+amounts to; guarded.py and many.py: the updates that all of them are made of.
 """
 
 from importer.jobs.arranged import (

@@ -17,8 +17,10 @@ from importer.engine.plan import ImportPlan
 from importer.engine.sizes import MIB
 from importer.jobs.counted import COUNTS, Kind, merged
 from importer.jobs.course import enforce_limits, fail, queue_chunks
-from importer.jobs.guarded import LONGEST_BACKOFF, JobStep, Status, lease_end, touch, update_each
+from importer.jobs.guarded import LONGEST_BACKOFF, JobStep, Status, lease_end, touch
+from importer.jobs.many import update_each
 from importer.models import Chunk, ImportJob
+from importer.models.chunk import RANGE
 from importer.wake import Step
 
 # What a run is made of at most: about what loads in a second or two.
@@ -60,10 +62,10 @@ def claim_run(chunk_id: int) -> Run | None:
         if not _claim(queued, key):
             return None
         first = Chunk.objects.select_related("job__target", "job__source").get(pk=chunk_id)
-        _claim(Chunk.objects.filter(pk__in=_following(first), status=Chunk.Status.PENDING), key)
+        _claim(_following(first), key)
         touch(first.job_id)
     claimed = first.job.chunks.filter(status=Chunk.Status.LOADING, run=key).order_by("number")
-    return Run(key, first.job, list(claimed.defer("timings", "reject_reasons", "notices", "problem")))
+    return Run(key, first.job, list(claimed.only("job_id", "number", "attempt", *RANGE)))
 
 
 def claim_next_run(run: Run) -> Run | None:
@@ -88,22 +90,21 @@ def _claim(chunks: QuerySet[Chunk], key: UUID) -> int:
     )
 
 
-def _following(first: Chunk) -> list[int]:
+def _following(first: Chunk) -> QuerySet[Chunk]:
     """The chunks that go into one run with `first`; where the order matters, no gap lies between them."""
     job = first.job
     shares = SHARES_LEFT * job.parallelism
     most = min(RUN_BYTES, max(0, job.data_bytes - job.committed_bytes) // shares)
     due = Q(lease=None) | Q(lease__lte=timezone.now())
     ordered = job.plan.ordered
-    pending = job.chunks.filter(due, status=Chunk.Status.PENDING, number__gt=first.number).order_by("number")
-    found: list[int] = []
-    size = first.length
-    for pk, number, length in pending.values_list("pk", "number", "length")[: RUN_CHUNKS - 1]:
+    pending = job.chunks.filter(due, status=Chunk.Status.PENDING, number__gt=first.number)
+    last, size = first.number, first.length
+    for number, length in pending.order_by("number").values_list("number", "length")[: RUN_CHUNKS - 1]:
         size += length
-        if size > most or (ordered and number != first.number + len(found) + 1):
+        if size > most or (ordered and number != last + 1):
             break
-        found.append(pk)
-    return found
+        last = number
+    return pending.filter(number__lte=last)
 
 
 def renew_run(run: Run, connection_id: int | None) -> bool:
@@ -126,11 +127,11 @@ def record_loaded(run: Run, loaded: Sequence[Loaded]) -> bool:
     False: the run is to go no further, since the job pauses or ends.
     """
     with transaction.atomic():
-        mine = _mine(run).filter(pk__in=[each.chunk.pk for each in loaded]).select_for_update()
-        held = set(mine.values_list("pk", flat=True))
+        held = set(_mine(run).select_for_update().values_list("pk", flat=True))
         counted = [each for each in loaded if each.chunk.pk in held]
         if counted:
-            update_each(Chunk, {each.chunk.pk: _record(each) for each in counted}, run=run.key)
+            in_it = {"status": Chunk.Status.LOADED, "lease": None}
+            update_each(Chunk, {each.chunk.pk: _record(each) for each in counted}, in_it, run=run.key)
             _add_up(run.job.pk, counted)
         if any(each.outcome.tally.rejected for each in counted):
             enforce_limits(run.job.pk)
@@ -141,11 +142,9 @@ def _record(loaded: Loaded) -> dict[str, Any]:
     """What a chunk keeps of its load."""
     outcome = loaded.outcome
     return {
-        "status": Chunk.Status.LOADED,
         "started_at": loaded.began,
         "finished_at": loaded.ended,
         "timings": outcome.timings,
-        "lease": None,
         "reject_reasons": merged((asdict(each) for each in outcome.reasons), "rows"),
         "notices": merged((asdict(each) for each in outcome.notices), "values"),
         **{name: getattr(outcome.tally, name.removesuffix("_rows")) for name in COUNTS},

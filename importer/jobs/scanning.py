@@ -1,5 +1,7 @@
 """The scan of a job's file: who may do it, and what it has found."""
 
+from typing import Any
+
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
@@ -8,7 +10,9 @@ from importer.engine.plan import ImportPlan
 from importer.engine.scanner import ChunkRange
 from importer.jobs.course import enforce_limits
 from importer.jobs.guarded import JobStep, Status, claim_step, lease_end
+from importer.jobs.many import insert_each
 from importer.models import Chunk, ImportJob
+from importer.models.chunk import RANGE
 
 
 def claim_scan(job_id: int) -> ImportJob | None:
@@ -47,7 +51,7 @@ def add_chunks(job: ImportJob, ranges: list[ChunkRange]) -> bool:
             version=F("version") + 1,
         )
         if mine:
-            Chunk.objects.bulk_create(_chunk(job, each) for each in ranges)
+            insert_each(Chunk, [_as_found(each) for each in ranges], {"job": job.pk})
     return bool(mine)
 
 
@@ -77,16 +81,5 @@ def _mine(job: ImportJob) -> QuerySet[ImportJob]:
     )
 
 
-def _chunk(job: ImportJob, found: ChunkRange) -> Chunk:
-    return Chunk(
-        job=job,
-        number=found.number,
-        offset=found.offset,
-        length=found.length,
-        rows=found.rows,
-        first_line=found.first_line,
-        first_row=found.first_row,
-        digest=found.digest,
-        null_word=found.null_word,
-        suspect=found.suspect,
-    )
+def _as_found(found: ChunkRange) -> dict[str, Any]:
+    return {name: getattr(found, name) for name in RANGE}

@@ -5,6 +5,9 @@ from django.db import models
 from importer.engine.scanner import ChunkRange
 from importer.models.job import ImportJob
 
+# The fields that say which rows of the file are in it; a ChunkRange has the same.
+RANGE = ("number", "offset", "length", "rows", "first_line", "first_row", "digest", "null_word", "suspect")
+
 
 class Chunk(models.Model):
     """A run of whole records of the file, loaded in one transaction.
@@ -68,14 +71,4 @@ class Chunk(models.Model):
 
     @property
     def range(self) -> ChunkRange:
-        return ChunkRange(
-            self.number,
-            self.offset,
-            self.length,
-            self.rows,
-            self.first_line,
-            self.digest,
-            self.null_word,
-            self.suspect,
-            self.first_row,
-        )
+        return ChunkRange(**{name: getattr(self, name) for name in RANGE})
