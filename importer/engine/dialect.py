@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from importer.engine import encodings
@@ -63,12 +64,12 @@ class Dialect:
         ):
             raise SourceProblem("Delimiter, quote and escape must differ.", advice="Choose another one of them.")
 
-    @property
+    @cached_property
     def delimiter_bytes(self) -> bytes:
         """The delimiter as it stands in the plain file."""
         return self.delimiter.encode(self.plain.encoding)
 
-    @property
+    @cached_property
     def rewriting(self) -> tuple[str, ...]:
         """Why the server cannot read the file's own bytes right, in plain words; () where it can."""
         return tuple(

@@ -4,8 +4,9 @@ Where no bad rows are expected, the chunk is loaded as a whole, else in pieces. 
 that it would change, by number, they are left out and the piece is loaded again. If it does not name them all (a
 duplicate key, a foreign key, a CHECK, a list of warnings that is cut), this and the following pieces are loaded with
 the traced statement, whose warnings tell every row. A piece in which a row ends the statement with an error (a
-trigger's SIGNAL) is halved until that row is alone. What does not stand is rolled back to a savepoint; what stands
-stays, all in one transaction.
+trigger's SIGNAL) is halved until that row is alone. A piece that does not stand is rolled back to a savepoint; what
+stands stays, all in one transaction. A whole chunk that does not stand ends its transaction, and another one begins: so
+the many that do stand need no savepoint.
 """
 
 from collections import Counter
@@ -55,9 +56,10 @@ class Statements:
 class Isolation:
     """One chunk on its way into the table, in a transaction that is open.
 
-    `enough` is told of what has been found whenever rows are, and raises if there are too many. `expects_faults`: it
-    does not raise at the first. `expected_notes` is how many Notes about values the server should have for the whole
-    chunk, as far as is known. `rolls_back`: the table can; else there is one attempt only.
+    `enough` is told of what has been found whenever rows are, and raises if there are too many. `begin_again` rolls the
+    transaction back and opens it anew. `expects_faults`: `enough` does not raise at the first. `expected_notes` is how
+    many Notes about values the server should have for the whole chunk, as far as is known. `rolls_back`: the table can;
+    else there is one attempt only.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Isolation:
         statements: Statements,
         tolerance: Tolerance,
         enough: Callable[[Findings], None],
+        begin_again: Callable[[], None],
         *,
         expects_faults: bool = False,
         expected_notes: int = 0,
@@ -74,7 +77,7 @@ class Isolation:
         self.findings = Findings()
         self._sender, self._statements, self._tolerance = sender, statements, tolerance
         self._enough, self._expects_faults, self._expected_notes = enough, expects_faults, expected_notes
-        self._rolls_back = rolls_back
+        self._begin_again, self._rolls_back = begin_again, rolls_back
         self._connection = sender.connection
         # Whoever skips duplicates expects some, and wants to know which.
         self._traced = tolerance.skips
@@ -104,13 +107,12 @@ class Isolation:
 
     def _whole(self) -> bool:
         """Load the chunk as a whole; False if that does not stand, with nothing of it loaded."""
-        execute(self._connection, "SAVEPOINT chunk")
         count = self._sender.row_count
         answer = self._answer(self._statements.plain, 0, count, whole=True)
         if answer.stands:
             self._keep(answer, 0, count)
             return True
-        execute(self._connection, "ROLLBACK TO SAVEPOINT chunk")
+        self._begin_again()
         self._refuse(answer.refused, 0, count)
         return False
 

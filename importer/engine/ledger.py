@@ -81,6 +81,20 @@ def enter(connection: Connection, entry: Entry) -> bool:
     return True
 
 
+def enter_again(connection: Connection, entry: Entry) -> None:
+    """Roll back what has been loaded since `enter`, and enter the same in a transaction that begins anew.
+
+    Raises TargetProblem, to be tried again, if another attempt has brought the chunk in between the two.
+    """
+    execute(connection, "ROLLBACK")
+    if not enter(connection, entry):
+        raise TargetProblem(
+            "Another attempt has loaded this chunk meanwhile.",
+            advice="It is tried again, which finds it in the ledger.",
+            retryable=True,
+        )
+
+
 def holds(connection: Connection, entry: Entry) -> bool:
     """Whether the entry is there, as this transaction sees it.
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from importer.engine import ledger, staging
@@ -173,11 +174,12 @@ class Loader:
         if work.plan.lock_table:
             lock(connection, work.plan)
         # Without autocommit, this begins the transaction.
-        if not ledger.enter(connection, _entry(work)):
+        entry = _entry(work)
+        if not ledger.enter(connection, entry):
             execute(connection, "ROLLBACK")
             return _already(connection, work, stopwatch.timings)
         stopwatch.lap("ledger")
-        outcome = _load_rows(connection, self._fd, work, on_sent, stopwatch)
+        outcome = _load_rows(connection, self._fd, work, entry, on_sent, stopwatch)
         execute(connection, "COMMIT")
         stopwatch.lap("commit")
         return outcome
@@ -212,9 +214,10 @@ def _load_for_good(
         return _already(connection, work, stopwatch.timings)
     require_as_many(connection, work.plan, work.job)
     stopwatch.lap("ledger")
-    outcome = _load_rows(connection, fd, work, on_sent, stopwatch)
+    entry = _entry(work)
+    outcome = _load_rows(connection, fd, work, entry, on_sent, stopwatch)
     require_as_many(connection, work.plan, work.job, more=work.chunk.rows)
-    ledger.enter(connection, _entry(work))
+    ledger.enter(connection, entry)
     stopwatch.lap("commit")
     return outcome
 
@@ -238,7 +241,12 @@ def _already(connection: Connection, work: Work, timings: dict[str, float]) -> O
 
 
 def _load_rows(
-    connection: LoaderConnection, fd: int, work: Work, on_sent: Callable[[int], None], stopwatch: Stopwatch
+    connection: LoaderConnection,
+    fd: int,
+    work: Work,
+    entry: ledger.Entry,
+    on_sent: Callable[[int], None],
+    stopwatch: Stopwatch,
 ) -> Outcome:
     """Send the rows that go in, settle what becomes of the others; all but the COMMIT."""
     chunk, plan = work.chunk, work.plan
@@ -254,12 +262,13 @@ def _load_rows(
         work.statements,
         Tolerance(skips=work.skips, rounding=work.options.rounding == "notice"),
         account.require_few,
+        partial(ledger.enter_again, connection, entry),
         expects_faults=work.options.on_error == "reject",
         expected_notes=sum(reviewed.noted.values()),
         rolls_back=plan.rolls_back,
     )
     findings = isolation.run()
-    if plan.rolls_back and not ledger.holds(connection, _entry(work)):
+    if plan.rolls_back and not ledger.holds(connection, entry):
         raise TargetProblem(
             "The server ended the transaction by itself while the rows were loading.",
             where=str(work.address),
@@ -270,7 +279,7 @@ def _load_rows(
         read_back(connection, plan.readback, work.dialect, sender.rows.located(sender.sent(0, chunk.rows)))
         stopwatch.lap("verify")
     outcome = account.close(findings, work.rejects, stopwatch.timings)
-    ledger.record_tally(connection, _entry(work), outcome.tally)
+    ledger.record_tally(connection, entry, outcome.tally)
     return outcome
 
 

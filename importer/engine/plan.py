@@ -1,6 +1,7 @@
 """What will be done and why: values, which the planner makes and everybody else follows."""
 
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 from importer.engine.arrangement import Arrangement
@@ -77,7 +78,7 @@ class ImportPlan:
     # Of LOAD DATA from a file that the server sees: the folder for its pipes.
     files_folder: str = ""
 
-    @property
+    @cached_property
     def numbers(self) -> tuple[str, ...]:
         """What the feed puts before each record: some of numbering.NUMBERS, in their order."""
         return tuple(name for name in NUMBERS if name in self.sources)

@@ -1,8 +1,15 @@
 """The ledger's memory of what became of rows, on both servers."""
 
+from dataclasses import replace
+
+import pytest
+
 from importer.engine import ledger
-from importer.engine.connection import Address, connect
+from importer.engine.connection import Address, connect, connect_loader, execute
+from importer.engine.errors import TargetProblem
 from importer.engine.outcome import Tally
+
+ENTRY = ledger.Entry("job", 0, 1, 10, 100, "")
 
 
 def test_a_tally_is_kept_with_its_chunk_and_the_finishing_step_is_no_chunk(database: Address):
@@ -14,3 +21,23 @@ def test_a_tally_is_kept_with_its_chunk_and_the_finishing_step_is_no_chunk(datab
             ledger.record_tally(connection, entry, tally)
             assert ledger.tally(connection, "job", chunk) == tally
         assert ledger.rows_by_chunk(connection, "job") == {0: 10, 1: 11}
+
+
+def test_an_attempt_that_begins_again_keeps_its_entry_and_nothing_else(database: Address):
+    with connect_loader(database) as connection:
+        ledger.create(connection)
+        ledger.enter(connection, ENTRY)
+        ledger.enter(connection, replace(ENTRY, chunk=1))
+        ledger.enter_again(connection, ENTRY)
+        assert ledger.holds(connection, ENTRY)
+        execute(connection, "COMMIT")
+        assert ledger.rows_by_chunk(connection, "job") == {0: 10}
+
+
+def test_an_attempt_that_begins_again_gives_way_to_one_that_was_quicker(database: Address):
+    with connect_loader(database) as slower, connect(database) as quicker:
+        ledger.create(slower)
+        ledger.enter(quicker, replace(ENTRY, attempt=2))
+        with pytest.raises(TargetProblem, match="meanwhile") as caught:
+            ledger.enter_again(slower, ENTRY)
+        assert caught.value.retryable
