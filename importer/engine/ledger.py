@@ -177,6 +177,12 @@ def rows_in(connection: Connection, job: str) -> int:
     return int(fetch_all(connection, sql, (job, FINISH))[0][0])
 
 
+def forget(connection: Connection, job: str) -> None:
+    """Delete what it holds of a job whose table is gone. Raises MySQLdb.OperationalError (1142) if it must not."""
+    if exists(connection):
+        execute(connection, f"DELETE FROM {TABLE} WHERE job = %s", (job,))
+
+
 def rows_by_chunk(connection: Connection, job: str) -> dict[int, int]:
     """The rows of each chunk that the ledger holds for a job, by chunk number; without its finishing step."""
     found = fetch_all(connection, f"SELECT chunk, row_count FROM {TABLE} WHERE job = %s AND chunk <> %s", (job, FINISH))

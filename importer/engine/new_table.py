@@ -64,14 +64,8 @@ class NewTable:
 
     @property
     def partitioning(self) -> str:
-        """By hash of a single column with whole numbers, else by the server's own hash of the key, which takes others.
-
-        Every unique key must have the columns that partition (manual, Partitioning Keys and Unique Keys).
-        """
-        columns = ", ".join(quote_name(name) for name in self.primary_key)
-        types = [each.type for each in self.columns if each.name in self.primary_key]
-        whole = len(types) == 1 and re.match(r"(tiny|small|medium|big)?int\b", types[0])
-        return f"PARTITION BY {'HASH' if whole else 'KEY'} ({columns}) PARTITIONS {self.partitions}"
+        types = {each.name: each.type for each in self.columns}
+        return partitioning(self.primary_key, [types[name] for name in self.primary_key], self.partitions or 1)
 
     def _null(self, column: NewColumn) -> str:
         return " NOT NULL" if column.name in self.primary_key else " NULL"
@@ -84,6 +78,17 @@ class NewTable:
         columns = tuple(replace(each, charset="utf8mb4") if each.kind in TEXTS else each for each in columns)
         keys = (Key("PRIMARY", self.primary_key, True),) if self.primary_key else ()
         return Table(self.schema, self.name, "InnoDB", columns, keys)
+
+
+def partitioning(primary_key: Sequence[str], types: Sequence[str], partitions: int) -> str:
+    """By hash of a single column with whole numbers, else by the server's own hash of the key, which takes others.
+
+    `types` are those of the key's columns. Every unique key must have the columns that partition (manual, Partitioning
+    Keys and Unique Keys).
+    """
+    columns = ", ".join(quote_name(name) for name in primary_key)
+    whole = len(types) == 1 and re.match(r"(tiny|small|medium|big)?int\b", types[0])
+    return f"PARTITION BY {'HASH' if whole else 'KEY'} ({columns}) PARTITIONS {partitions}"
 
 
 def suggest_table(schema: str, name: str, profile: Profile) -> NewTable:

@@ -1,0 +1,4 @@
+"""The lab's own values and SQL: which settings are tried, on what, in which order, within what, and what came of it.
+
+In reading order: grid, rounds, sampling, budget, scratch, ranking, recommendation.
+"""

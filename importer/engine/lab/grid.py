@@ -1,0 +1,184 @@
+"""Which settings a lab tries: names of Options, each with the values to try, and the combinations that make sense."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from importer.engine.errors import Problem
+from importer.engine.options import BOUNDS, OFFERED, Options
+from importer.engine.sizes import MIB
+
+Value = int | str | bool | None
+Settings = dict[str, Value]
+
+SWITCHES = ("unique_checks", "foreign_key_checks")
+# What a lab can vary: each belongs to the load itself, and none changes which rows arrive where all of them are good.
+TRIED = (
+    "chunk_bytes",
+    "parallelism",
+    "commit_rows",
+    "indexes",
+    "foreign_keys",
+    "method",
+    "rows_per_statement",
+    "unique_checks",
+    "foreign_key_checks",
+    "partitions",
+    "sort",
+    "isolation",
+)
+# Methods that put several rows into a statement.
+BY_STATEMENTS = ("insert", "insert_prepared")
+# Each combination is loaded at least twice: nobody waits for more.
+MOST_COMBINATIONS = 200
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Values to try by setting; all combinations that make sense. `about` says what it is to find out."""
+
+    name: str
+    values: Mapping[str, tuple[Value, ...]]
+    about: str = ""
+
+    @property
+    def needs_foreign_keys(self) -> bool:
+        """Whether scratch tables are to have the foreign keys of the table, which CREATE TABLE LIKE leaves out."""
+        return bool({"foreign_keys", "foreign_key_checks"} & set(self.values))
+
+    def with_values(self, values: Mapping[str, tuple[Value, ...]]) -> "Grid":
+        """The grid with other values for some settings, or with more settings."""
+        return replace(self, values={**self.values, **values})
+
+    def as_json(self) -> dict[str, Any]:
+        values = {name: list(each) for name, each in self.values.items()}
+        return {"name": self.name, "about": self.about, "values": values}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "Grid":
+        return cls(values["name"], {key: tuple(each) for key, each in values["values"].items()}, values["about"])
+
+
+GRIDS: dict[str, Grid] = {
+    each.name: each
+    for each in (
+        Grid(
+            "chunks",
+            {"chunk_bytes": (MIB // 4, MIB, 4 * MIB, 16 * MIB), "parallelism": (1, 2, 4, 8)},
+            "chunk size x parallelism",
+        ),
+        Grid("indexes", {"indexes": ("keep", "defer")}, "keys before or after the rows"),
+        Grid(
+            "foreign-keys",
+            {"indexes": ("keep", "defer"), "foreign_keys": ("keep", "defer")},
+            "keys and foreign keys before or after the rows",
+        ),
+        Grid(
+            "methods",
+            {
+                "method": ("load_data_local", "load_data_server", "insert", "insert_prepared"),
+                "rows_per_statement": (1, 10, 40, 100, 1000, 10_000),
+            },
+            "method x rows per statement",
+        ),
+        Grid(
+            "checks",
+            {"unique_checks": (True, False), "foreign_key_checks": (True, False)},
+            "unique and foreign key checks",
+        ),
+        Grid("partitions", {"partitions": (1, 2, 4, 8), "parallelism": (1, 4)}, "hash partitions x parallelism"),
+        Grid("commits", {"commit_rows": (100, 1000, 10_000, 100_000)}, "rows per commit"),
+    )
+}
+
+
+def grid_named(name: str) -> Grid:
+    """Raises Problem, with the names there are, if there is none of that name."""
+    if name in GRIDS:
+        return GRIDS[name]
+    known = ", ".join(f"{each.name} ({each.about})" for each in GRIDS.values())
+    raise Problem(f"There is no grid {name}.", advice=f"Known: {known}.")
+
+
+def combinations(grid: Grid) -> list[Settings]:
+    """Each combination once, without what has no meaning in it.
+
+    Raises Problem for a setting that a lab cannot vary, a value that it cannot have, and for too many combinations.
+    """
+    for name, values in grid.values.items():
+        _check(name, values)
+    names = list(grid.values)
+    found: list[Settings] = []
+    for values in product(*grid.values.values()):
+        settings = _meaningful(dict(zip(names, values, strict=True)))
+        if settings is not None and settings not in found:
+            found.append(settings)
+    if not 1 <= len(found) <= MOST_COMBINATIONS:
+        raise Problem(
+            f"The grid {grid.name} has {len(found):,} combinations.",
+            advice=f"Give values for 1 to {MOST_COMBINATIONS} combinations that make sense.",
+        )
+    return found
+
+
+def _check(name: str, values: Sequence[Value]) -> None:
+    if name not in TRIED:
+        raise Problem(f"A lab cannot vary {name}.", advice=f"It can vary {', '.join(TRIED)}.", option=name)
+    for value in values:
+        if not _possible(name, value):
+            may = ", ".join(OFFERED[name]) if name in OFFERED else _numbers(name)
+            raise Problem(f"{name} cannot be {value}.", advice=f"It may be {may}.", option=name)
+
+
+def _possible(name: str, value: Value) -> bool:
+    if name in SWITCHES:
+        return isinstance(value, bool)
+    if name in OFFERED:
+        return value in OFFERED[name] and value != "auto"
+    least, most = BOUNDS[name]
+    return value is None or (isinstance(value, int) and not isinstance(value, bool) and least <= value <= most)
+
+
+def _numbers(name: str) -> str:
+    return "yes or no" if name in SWITCHES else "a number from {} to {:,}".format(*BOUNDS[name])
+
+
+def _meaningful(settings: Settings) -> Settings | None:
+    """The same without a setting that its others make idle; None if they contradict each other."""
+    if "rows_per_statement" in settings and settings.get("method", "insert") not in BY_STATEMENTS:
+        settings = {name: value for name, value in settings.items() if name != "rows_per_statement"}
+    rows, commit = settings.get("rows_per_statement"), settings.get("commit_rows")
+    if isinstance(rows, int) and isinstance(commit, int) and rows > commit:
+        return None
+    if settings.get("foreign_keys") == "defer" and settings.get("foreign_key_checks") is False:
+        return None
+    if settings.get("partitions") and settings.get("foreign_keys") == "defer":
+        return None
+    return settings
+
+
+def with_settings(options: Options, settings: Settings) -> Options:
+    """The options of an import with these settings. Partitions are left out: they are the table's, not the load's."""
+    return replace(options, **{name: value for name, value in settings.items() if name != "partitions"})  # type: ignore[arg-type]
+
+
+def changes(settings: Settings, planned: Settings) -> bool:
+    """Whether the settings are anything else than what would be done without them."""
+    return any(planned.get(name) != value for name, value in settings.items())
+
+
+def words(settings: Settings) -> str:
+    """A combination for people: `chunk size 1 MiB, parallelism 4`."""
+    return ", ".join(_words(settings)) or "as planned"
+
+
+def _words(settings: Settings) -> Iterator[str]:
+    for name, value in settings.items():
+        if name == "chunk_bytes" and isinstance(value, int):
+            yield f"chunk size {value / MIB:,.4g} MiB"
+        elif isinstance(value, bool):
+            yield f"{name} {'on' if value else 'off'}"
+        else:
+            shown = f"{value:,}" if isinstance(value, int) else value or "default"
+            yield f"{name.replace('_', ' ')} {shown}"

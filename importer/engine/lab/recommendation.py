@@ -1,0 +1,110 @@
+"""What a lab advises, in words, with the evidence and how sure it is. Pure: from settings and numbers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from importer.engine.lab.grid import Settings, words
+from importer.engine.lab.ranking import Measured, Ranked, confidence, rank
+
+# What would be done anyway is kept if nothing is clearly faster and it is as near as this to the best.
+CLOSE = 0.97
+FEW_RUNS = 5
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """Settings to import with; {} is to go on as planned. `times` as fast as planned, None where that was not measured.
+
+    `confidence` is "high", "medium", "low" or "none". `evidence` are sentences.
+    """
+
+    settings: Settings
+    times: float | None
+    confidence: str
+    advice: str
+    evidence: tuple[str, ...]
+
+
+def recommend(combinations: Sequence[Settings], measured: Sequence[Measured], planned: int) -> Recommendation | None:
+    """What to import with; None if no trial has given a figure.
+
+    `combinations` by number, `planned` the number of the one that would be done anyway.
+    """
+    ranking = rank(measured)
+    if not ranking:
+        return None
+    best = ranking[0]
+    as_planned = next((each for each in ranking if each.measured.combination == planned), None)
+    chosen = best
+    if as_planned and as_planned.level_with_best and as_planned.of_best >= CLOSE:
+        chosen = as_planned
+    times = chosen.measured.median / as_planned.measured.median if as_planned else None
+    sure, why_sure = _confidence(ranking, best if chosen is best else chosen, as_planned)
+    name = words(combinations[chosen.measured.combination])
+    return Recommendation(
+        {} if chosen is as_planned else combinations[chosen.measured.combination],
+        times,
+        sure,
+        _advice(name, chosen, as_planned, times),
+        (_figures(name, chosen), *_others(combinations, ranking, chosen), why_sure, *_few(chosen)),
+    )
+
+
+def _advice(name: str, chosen: Ranked, as_planned: Ranked | None, times: float | None) -> str:
+    if chosen is as_planned:
+        return f"Import as planned ({name}): nothing that was tried is clearly faster."
+    if times is None:
+        return f"Import with {name}: the highest median of all that was tried."
+    return f"Import with {name}: {times:.2f} times as fast as planned."
+
+
+def _figures(name: str, each: Ranked) -> str:
+    low, high = each.measured.quartiles
+    return (
+        f"{name}: median {each.measured.median:,.0f} rows/s over {_runs(len(each.measured.rates))},"
+        f" the middle half between {low:,.0f} and {high:,.0f}."
+    )
+
+
+def _others(combinations: Sequence[Settings], ranking: Sequence[Ranked], chosen: Ranked) -> tuple[str, ...]:
+    level = [each for each in ranking if each is not chosen and each.level_with_best]
+    if len(ranking) == 1:
+        return ("Nothing else could be measured.",)
+    if not level:
+        worst = ranking[-1]
+        name = words(combinations[worst.measured.combination])
+        return (f"All others are behind it by more than chance; the slowest, {name}, reaches {worst.of_best:.0%}.",)
+    names = "; ".join(f"{words(combinations[e.measured.combination])} ({e.of_best:.0%})" for e in level[:5])
+    more = f" and {len(level) - 5} more" if len(level) > 5 else ""
+    return (f"The runs do not tell apart from the best: {names}{more}.",)
+
+
+def _confidence(ranking: Sequence[Ranked], chosen: Ranked, as_planned: Ranked | None) -> tuple[str, str]:
+    """Against what is given up by following the advice: what was planned, else the next best."""
+    others = [each for each in ranking if each is not chosen]
+    against = as_planned if as_planned in others else next(iter(others), None)
+    if against is None:
+        return "none", "There was nothing to compare it with."
+    runs = min(len(chosen.measured.rates), len(against.measured.rates))
+    if chosen is as_planned and chosen is not ranking[0]:
+        sure = "none" if runs < 2 else "low"
+        return sure, "It is kept because the runs do not tell it from the best, which is no proof that they are alike."
+    sure = confidence(against.behind, runs)
+    than = "what was planned" if against is as_planned else "the next best"
+    if sure == "none":
+        return sure, f"One run each says nothing about how much runs differ, so not whether it is faster than {than}."
+    return sure, (
+        f"So clear a lead over {than} comes by chance in about {against.behind:.1%} of such comparisons:"
+        f" confidence {sure}."
+    )
+
+
+def _few(chosen: Ranked) -> tuple[str, ...]:
+    count = len(chosen.measured.rates)
+    failed = chosen.measured.failed
+    notes = [f"{_runs(count)} each are few: {FEW_RUNS} or more can be sure."] if count < FEW_RUNS else []
+    return (*notes, *([f"{_runs(failed)} of it failed."] if failed else []))
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count:,} runs"

@@ -1,0 +1,28 @@
+"""In which order trials run: rounds of all combinations, each round shuffled, after one that only warms up."""
+
+import random
+from dataclasses import dataclass
+
+WARM_UP = 0
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A combination, by its number, in a round; those of round WARM_UP are not counted."""
+
+    round: int
+    combination: int
+
+
+def turns(combinations: int, repeats: int, seed: int) -> list[Turn]:
+    """Every combination once in the warm-up round and in each of `repeats` rounds.
+
+    So what changes on the server from minute to minute meets all of them alike. The same seed gives the same order.
+    """
+    shuffled = random.Random(seed)  # noqa: S311 - an order, not a secret
+    order: list[Turn] = []
+    for number in range(repeats + 1):
+        numbers = list(range(combinations))
+        shuffled.shuffle(numbers)
+        order += [Turn(number, each) for each in numbers]
+    return order

@@ -1,0 +1,120 @@
+"""The part of a file that a lab loads again and again: its first rows, or ranges taken evenly from all of it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import IO, Any
+
+from importer.engine.blocks import Block, blocks, end_of_records, pieces
+from importer.engine.dialect import Dialect
+from importer.engine.errors import Problem
+
+# So many places of the file, wherever it changes its manner.
+RANGES = 20
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The first `rows`; or the `share` (0 to 1) of the data's bytes in RANGES ranges, of whole records, in their order.
+
+    One of the two is None.
+    """
+
+    rows: int | None = None
+    share: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.rows is None) == (self.share is None):
+            raise Problem("A sample is either first rows or a share of the file.", advice="Give one of the two.")
+        if self.rows is not None and self.rows < 1:
+            raise Problem("A sample has at least one row.", advice="Ask for 1 or more.")
+        if self.share is not None and not 0 < self.share <= 1:
+            raise Problem(f"A share of {self.share:g} cannot be taken.", advice="Give more than 0, and at most 1.")
+
+    def __str__(self) -> str:
+        return f"the first {self.rows:,} rows" if self.rows else f"{(self.share or 0) * 100:.3g} % in {RANGES} ranges"
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "Sample":
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a sample came to: rows, and bytes with the header."""
+
+    rows: int
+    bytes: int
+
+
+def write_sample(
+    fd: int,
+    dialect: Dialect,
+    sample: Sample,
+    *,
+    start: int,
+    first_line: int,
+    end: int,
+    out: IO[bytes],
+    room: int | None = None,
+    on_progress: Callable[[], None] = lambda: None,
+) -> Taken:
+    """Write the sample of a plain file, whose data begins at byte `start`, after what stands before the data.
+
+    Raises Problem if it would take more than `room` bytes, or if there is no row in it; as blocks() does for records
+    that cannot be told apart.
+    """
+    out.write(b"".join(pieces(fd, 0, start)))
+    rows, size = 0, start
+    end = end_of_records(fd, dialect, start, end)
+    for block in blocks(fd, dialect, start, first_line, end):
+        on_progress()
+        for low, high in _wanted(block, sample, rows, start, end):
+            size += high - low
+            if room is not None and size > room:
+                raise Problem(
+                    f"The sample ({sample}) takes more than the {room:,} bytes that the lab may use here.",
+                    advice="Take a smaller one, or raise the budget of disk here.",
+                )
+            _copy(fd, block, low, high, out)
+            rows += block.rows(low, high)
+        if sample.rows and rows >= sample.rows:
+            break
+    if not rows:
+        raise Problem("There is no row in the sample.", advice="Take a larger one, or another file.")
+    return Taken(rows, size)
+
+
+def _wanted(block: Block, sample: Sample, taken: int, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The parts of the block that are in the sample, each of whole records; offsets in the block."""
+    if sample.rows is not None:
+        yield 0, block.end_of_row(0, sample.rows - taken)
+        return
+    width = (end - start) / RANGES
+    for number in range(RANGES):
+        begin = start + number * width
+        low = _record_at(block, begin - block.offset)
+        high = _record_at(block, begin + (sample.share or 0) * width - block.offset)
+        if high > low:
+            yield low, high
+
+
+def _record_at(block: Block, at: float) -> int:
+    """Where the first record begins that does so at or after `at`; the block's size if none does."""
+    import numpy as np
+
+    if at <= 0:
+        return 0
+    ends = block.ends.listed()
+    found = int(np.searchsorted(ends, at))
+    return int(ends[found]) if found < len(ends) else block.size
+
+
+def _copy(fd: int, block: Block, low: int, high: int, out: IO[bytes]) -> None:
+    if block.data:
+        out.write(memoryview(block.data)[low:high])
+        return
+    for piece in pieces(fd, block.offset + low, block.offset + high):
+        out.write(piece)

@@ -1,0 +1,159 @@
+"""Scratch tables: made like the user's own, written down on the target before they are, and dropped by that note.
+
+Their names begin with millrace_lab_, and go on with the lab's key and the trial's number. A row of millrace_lab, in the
+target's database, says which table it stands for, even when nobody knows the lab any more.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from importer.engine.connection import Connection, execute, fetch_all
+from importer.engine.errors import TargetProblem
+from importer.engine.indexes import ForeignKey, foreign_keys, show_create
+from importer.engine.new_table import partitioning
+from importer.engine.server_errors import explain
+from importer.engine.sql import quote_name
+from importer.engine.table import Table
+
+TABLE = "millrace_lab"
+PREFIX = "millrace_lab_"
+
+CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
+  schema_name VARCHAR(64) CHARACTER SET utf8mb4 NOT NULL,
+  table_name VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  lab CHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  made_like VARCHAR(200) CHARACTER SET utf8mb4 NOT NULL,
+  since TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  PRIMARY KEY (schema_name, table_name)
+) ENGINE=InnoDB COMMENT='Millrace: scratch tables of labs, which may be dropped once their lab has ended'"""
+
+LOCK_WAIT = 30  # seconds that dropping waits for whoever still uses the table
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """A scratch table: where it is, whose (a lab's key, a UUID), and the table that it stands for."""
+
+    schema: str
+    name: str
+    lab: str
+    made_like: str
+
+    @property
+    def quoted(self) -> str:
+        return f"{quote_name(self.schema)}.{quote_name(self.name)}"
+
+
+def scratch_name(lab: str, trial: int) -> str:
+    """The scratch table's name for a lab's key and the number of its trial."""
+    return f"{PREFIX}{lab.replace('-', '')}_{trial}"
+
+
+def write_down(connection: Connection, scratch: Scratch) -> None:
+    """Note the table on the target before it is made, and make sure that the note can be deleted again.
+
+    Raises TargetProblem if the account may not.
+    """
+    with explain(TABLE):
+        if not exists(connection):
+            execute(connection, CREATE_SQL)
+        _forget(connection, scratch)
+        execute(
+            connection,
+            f"INSERT INTO {TABLE} (schema_name, table_name, lab, made_like) VALUES (%s, %s, %s, %s)",
+            (scratch.schema, scratch.name, scratch.lab, scratch.made_like),
+        )
+
+
+def make(
+    connection: Connection, scratch: Scratch, table: Table, *, partitions: int | None = None, with_parents: bool = False
+) -> None:
+    """Make an empty table like `table`, its keys included; with its foreign keys if `with_parents`.
+
+    `partitions`: in so many by hash of the primary key. Raises TargetProblem with what the server says.
+    """
+    like = f"{quote_name(table.schema)}.{quote_name(table.name)}"
+    with explain(f"{scratch.schema}.{scratch.name}"):
+        parents = foreign_keys(show_create(connection, table.schema, table.name)) if with_parents else ()
+        execute(connection, f"CREATE TABLE {scratch.quoted} LIKE {like}")
+        if partitions is not None:
+            execute(connection, f"ALTER TABLE {scratch.quoted} {_partitioned(table, partitions)}")
+        if parents:
+            added = ", ".join(f"ADD {_unnamed(each, scratch, table)}" for each in parents)
+            execute(connection, f"ALTER TABLE {scratch.quoted} {added}")
+
+
+def _partitioned(table: Table, partitions: int) -> str:
+    key = next((each.columns for each in table.keys if each.name == "PRIMARY"), ())
+    if not key:
+        raise TargetProblem(
+            f"{table.name} has no primary key, by hash of which it could be partitioned.",
+            advice="Leave the partitions out of the grid.",
+            option="partitions",
+        )
+    return partitioning(key, [table.column(name).type for name in key], partitions)
+
+
+def _unnamed(key: ForeignKey, scratch: Scratch, table: Table) -> str:
+    """The foreign key without its name, of which a schema can have one only, and pointing at what it points at from
+    wherever the scratch table is; one that points at its own table, at the scratch table.
+    """
+    _, _, definition = key.sql.partition(" FOREIGN KEY ")
+    parent = key.parent if "`.`" in key.parent else f"{quote_name(table.schema)}.{key.parent}"
+    if parent == f"{quote_name(table.schema)}.{quote_name(table.name)}":
+        parent = scratch.quoted
+    return f"FOREIGN KEY {definition.replace(f'REFERENCES {key.parent} ', f'REFERENCES {parent} ', 1)}"
+
+
+def table_bytes(connection: Connection, scratch: Scratch) -> int:
+    """What the table takes on the target's disk, rows and keys, as its statistics say right after they are made."""
+    with explain(str(scratch.name)):
+        fetch_all(connection, f"ANALYZE LOCAL TABLE {scratch.quoted}")
+        if fetch_all(connection, "SHOW VARIABLES LIKE 'information_schema_stats_expiry'"):
+            # MySQL would answer with what it has known for up to a day (manual, information_schema_stats_expiry).
+            execute(connection, "SET SESSION information_schema_stats_expiry = 0")
+        found = fetch_all(
+            connection,
+            "SELECT DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES"
+            " WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s",
+            (scratch.schema, scratch.name),
+        )
+    return int(found[0][0] or 0) if found else 0
+
+
+def drop(connection: Connection, scratches: Iterable[Scratch]) -> None:
+    """Drop the tables, those that are there, and then what was written down of them; waits for a load that is open.
+
+    Raises TargetProblem with what the server says; what is not dropped stays written down.
+    """
+    execute(connection, f"SET SESSION lock_wait_timeout = {LOCK_WAIT}")
+    for scratch in scratches:
+        with explain(f"{scratch.schema}.{scratch.name}"):
+            execute(connection, f"DROP TABLE IF EXISTS {scratch.quoted}")
+            _forget(connection, scratch)
+
+
+def written_down(connection: Connection, lab: str = "") -> list[Scratch]:
+    """The scratch tables that were written down and not dropped yet: of a lab, by its key, or of all."""
+    if not exists(connection):
+        return []
+    sql, args = f"SELECT schema_name, table_name, lab, made_like FROM {TABLE}", (lab,) if lab else ()
+    rows = fetch_all(connection, f"{sql}{' WHERE lab = %s' if lab else ''} ORDER BY since, table_name", args)
+    # A note that somebody else has written must not cost another table than a scratch one.
+    return [Scratch(*row) for row in rows if row[1] == f"{PREFIX}{row[2].replace('-', '')}_{_number(row[1])}"]
+
+
+def exists(connection: Connection) -> bool:
+    """Whether the table that they are written down in is there."""
+    sql = "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s"
+    return bool(fetch_all(connection, sql, (TABLE,)))
+
+
+def _forget(connection: Connection, scratch: Scratch) -> None:
+    sql = f"DELETE FROM {TABLE} WHERE schema_name = %s AND table_name = %s"
+    execute(connection, sql, (scratch.schema, scratch.name))
+
+
+def _number(name: str) -> str:
+    number = name.rpartition("_")[2]
+    return number if number.isdigit() else "?"
