@@ -18,6 +18,7 @@ VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var"))).resolve()
 VAR_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
 UPLOAD_DIR = Path(env.str("UPLOAD_DIR", default=str(VAR_DIR / "uploads")))
 PLAIN_DIR = Path(env.str("PLAIN_DIR", default=str(VAR_DIR / "plain")))
+LAB_DIR = VAR_DIR / "lab"
 # "" leaves it to the servers' own secure_file_priv.
 SERVER_FILES_DIR = env.str("SERVER_FILES_DIR", default="")
 REJECTS_DIR = Path(env.str("REJECTS_DIR", default=str(VAR_DIR / "rejects")))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from importer import arranging, finishing, jobs, runs, wake, work
+from importer import arranging, finishing, jobs, lab, runs, wake, work
 from importer.engine.finish import READ_TIMEOUT
 from importer.wake import Step
 
@@ -55,8 +55,15 @@ def advance(job_id: int) -> None:
 
 
 @shared_task
+def take_lab(lab_id: int) -> None:
+    lab.take(lab_id, wake.send)
+
+
+@shared_task
 def sweep() -> None:
     work.sweep(_go_on)
+    wake.send([Step("take_lab", lab_id) for lab_id in lab.unended()])
+    lab.remove_orphans()
 
 
 def _go_on(job_id: int, later: Sequence[Step] = ()) -> None:

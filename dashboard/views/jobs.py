@@ -99,7 +99,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
     context |= {
         "statuses": ImportJob.Status.choices,
         "targets": Target.objects.values_list("name", flat=True).order_by("name"),
-        "any_jobs": bool(page.paginator.count) or ImportJob.objects.exists(),
+        "any_jobs": bool(page.paginator.count) or ImportJob.objects.filter(trial=None).exists(),
     }
     return render(request, "dashboard/jobs.html", context)
 
@@ -107,9 +107,9 @@ def jobs(request: HttpRequest) -> HttpResponse:
 def matching(text: str, status: str, target: str) -> QuerySet[ImportJob]:
     """The jobs with the text in the name of their file or table, of one status, on the target of that name.
 
-    "" does not filter.
+    "" does not filter. Trials of labs are left out.
     """
-    found = ImportJob.objects.all()
+    found = ImportJob.objects.filter(trial=None)
     if text := text.strip():
         found = found.filter(
             Q(source__name__icontains=text) | Q(table_name__icontains=text) | Q(schema_name__icontains=text)

@@ -14,7 +14,7 @@ from importer.engine.options import MOST_PARALLELISM, Options
 from importer.jobs.counted import COUNTS
 from importer.jobs.course import advance
 from importer.jobs.guarded import Status, change, unqueue
-from importer.models import Chunk, ImportJob
+from importer.models import Chunk, ImportJob, Trial
 from importer.preparation import Prepared, replan
 
 RETRIED = [Status.FAILED, Status.CANCELLED]
@@ -28,8 +28,13 @@ STANDS: dict[str, str] = {
 }
 
 
-def create(prepared: Prepared, user: User | None = None, rejects_of: ImportJob | None = None) -> ImportJob:
-    """Record an import as planned, of what another one rejected where that is known. It waits until start()."""
+def create(
+    prepared: Prepared, user: User | None = None, rejects_of: ImportJob | None = None, trial: Trial | None = None
+) -> ImportJob:
+    """Record an import as planned: of what another one rejected where that is known, or of a lab's trial.
+
+    It waits until start().
+    """
     return ImportJob.objects.create(
         key=prepared.key,
         target=prepared.target,
@@ -38,6 +43,7 @@ def create(prepared: Prepared, user: User | None = None, rejects_of: ImportJob |
         table_name=prepared.table.name,
         created_by=user,
         rejects_of=rejects_of,
+        trial=trial,
         dialect_json=prepared.profile.dialect.as_json(),
         mapping_json=[each.as_json() for each in prepared.mapping],
         fillings_json=[each.as_json() for each in prepared.fillings],

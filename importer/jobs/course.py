@@ -61,6 +61,8 @@ def advance(job_id: int) -> list[Step]:
                 return _end_when_idle(job)
             case _ if job.ended and job.leftover:
                 return _queue_step(job, "clean", JobStep.CLEAN_QUEUED)
+            case _ if job.ended and job.trial:
+                return [Step("take_lab", job.trial.lab_id)]
         return []
 
 

@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 from importer.engine import encodings
 from importer.engine.errors import SourceProblem
+from importer.engine.lab.grid import SWITCHES, TRIED, Value
 from importer.engine.mapping import SOURCES, AskedField, Filling
+from importer.engine.options import OFFERED
 from importer.engine.transforms import TRANSFORMS
 
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
@@ -108,6 +110,30 @@ def filling(text: str) -> Filling:
     if source == "text" or source not in SOURCES:
         raise argparse.ArgumentTypeError(f"{value!r} is not @file, @row, @line or @time; a text with @ begins with @@")
     return Filling(column, source)
+
+
+def setting_values(text: str) -> tuple[str, tuple[Value, ...]]:
+    """`chunk_bytes=1M,4M`: a setting of a lab, and the values to try. `none` is no value."""
+    name, equals, listed = text.partition("=")
+    name = name.strip().replace("-", "_")
+    if not equals or name not in TRIED:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=V1,V2 with a NAME of {', '.join(TRIED)}")
+    return name, tuple(_setting_value(name, each.strip()) for each in listed.split(","))
+
+
+def _setting_value(name: str, text: str) -> Value:
+    if text == "none":
+        return None
+    if name in SWITCHES and text in ("on", "off"):
+        return text == "on"
+    if name in OFFERED:
+        return text
+    if name == "chunk_bytes":
+        return size(text)
+    if name in SWITCHES or not (text.isascii() and text.isdigit() and len(text) < 19):
+        may = "on or off" if name in SWITCHES else "a number"
+        raise argparse.ArgumentTypeError(f"{name} {text!r} is not {may}")
+    return int(text)
 
 
 def column_type(text: str) -> tuple[str, str]:

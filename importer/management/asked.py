@@ -30,7 +30,7 @@ def prepare_asked(options: dict[str, Any]) -> Prepared:
         return _prepare_as_saved(options)
     prepared = prepare(
         sources.register(options["file"]),
-        _target(options["target"]),
+        named_target(options["target"]),
         _required(options, "table"),
         dialect=_dialect(options),
         null_markers=options["null"],
@@ -67,7 +67,7 @@ def _prepare_as_saved(options: dict[str, Any]) -> Prepared:
     presets.check_header(preset, profile_file(options["file"], preset.file_dialect).header)
     prepared = prepare(
         sources.register(options["file"]),
-        _target(options["target"]) if options["target"] else preset.target,
+        named_target(options["target"]) if options["target"] else preset.target,
         options["table"] or preset.table,
         dialect=preset.file_dialect,
         mapping=preset.mapping,
@@ -80,7 +80,7 @@ def _prepare_as_saved(options: dict[str, Any]) -> Prepared:
     return prepared
 
 
-def _target(name: str | None) -> Target:
+def named_target(name: str | None) -> Target:
     target = Target.objects.filter(name=name).first()
     if target:
         return target

@@ -1,9 +1,10 @@
-"""What the application remembers. Only `importer.jobs` changes the state of jobs and chunks."""
+"""What the application remembers. Only `importer.jobs` changes the state of jobs and chunks, `importer.lab` of labs."""
 
 from importer.models.chunk import Chunk
 from importer.models.job import ImportJob
+from importer.models.lab import Lab, Trial
 from importer.models.preset import MappingPreset
 from importer.models.source_file import SourceFile
 from importer.models.target import Target
 
-__all__ = ["Chunk", "ImportJob", "MappingPreset", "SourceFile", "Target"]
+__all__ = ["Chunk", "ImportJob", "Lab", "MappingPreset", "SourceFile", "Target", "Trial"]

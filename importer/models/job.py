@@ -13,6 +13,7 @@ from importer.engine.indexes import ForeignKey
 from importer.engine.new_table import NewTable
 from importer.engine.plain import needs_copy
 from importer.engine.plan import ImportPlan
+from importer.models.lab import Trial
 from importer.models.recipe import Recipe
 from importer.models.source_file import SourceFile
 from importer.models.target import Target
@@ -136,6 +137,8 @@ class ImportJob(Recipe):
     notices = models.JSONField(default=list, blank=True)
     # The import whose rejected rows, as they were or mended, this one loads.
     rejects_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="loaded_again_by")
+    # The trial of a lab that it is; such a one is in no list, and goes when the lab has its figures.
+    trial = models.OneToOneField(Trial, models.CASCADE, null=True, blank=True, related_name="job")
     # What went wrong (importer.engine.errors.Problem as JSON), or empty.
     problem = models.JSONField(default=dict, blank=True)
     balanced = models.BooleanField(default=False)

@@ -39,6 +39,7 @@ OF_THE_DATABASE: tuple[Step, ...] = (
     safety.ledger_table,
     safety.rollback,
     arranged.arrangements,
+    arranged.scratch_tables,
     network.network,
 )
 

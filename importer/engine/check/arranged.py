@@ -1,4 +1,4 @@
-"""Whether imports have left something changed on the target, and the SQL that puts it back."""
+"""Whether imports or labs have left something on the target, and what takes it away."""
 
 from dataclasses import replace
 
@@ -6,6 +6,7 @@ from importer.engine import arrangement, indexes
 from importer.engine.arrangement import Written
 from importer.engine.check.finding import Finding, Subject
 from importer.engine.connection import Connection
+from importer.engine.lab import scratch
 from importer.engine.staging import existing
 
 
@@ -22,6 +23,20 @@ def arrangements(subject: Subject) -> Finding:
         f"Imports have taken indexes or foreign keys off {tables}, and not put them back yet.",
         "An import that is still running does that itself. For one that nobody knows of any more: manage.py target"
         " restore, or\n" + "\n".join(f"{statement};" for _, sql in missing for statement in sql),
+    )
+
+
+def scratch_tables(subject: Subject) -> Finding:
+    """The tables that labs have written down and not dropped yet."""
+    written = scratch.written_down(subject.connection)
+    if not written:
+        return Finding("scratch_tables", "ok", "No lab has left a scratch table.")
+    tables = ", ".join(f"{each.schema}.{each.name} (made like {each.made_like})" for each in written)
+    return Finding(
+        "scratch_tables",
+        "warn",
+        f"There are scratch tables of labs: {tables}.",
+        "A lab that is still running drops them itself. For one that nobody knows of any more: manage.py lab sweep",
     )
 
 

@@ -1,0 +1,26 @@
+"""Labs: settings tried on a sample of a file, in scratch tables like the user's own; the only writer of their state.
+
+asked.py: what people ask for; course.py: what a worker does for a lab, a piece at a time, and the way to its end;
+preparing.py: the sample and the trials; trials.py: one trial after another, each an import (jobs/) that is marked as a
+trial's; tidying.py: everything is dropped again; outcome.py: what it amounts to; guarded.py: who may change what.
+"""
+
+from importer.lab.asked import Asked, cancel, create, create_from_job, start
+from importer.lab.course import take, unended
+from importer.lab.outcome import options_of, outcome, save_preset
+from importer.lab.tidying import remove_orphans, sweep_target
+
+__all__ = [
+    "Asked",
+    "cancel",
+    "create",
+    "create_from_job",
+    "options_of",
+    "outcome",
+    "remove_orphans",
+    "save_preset",
+    "start",
+    "sweep_target",
+    "take",
+    "unended",
+]

@@ -1,0 +1,149 @@
+"""What people ask of labs."""
+
+import secrets
+from dataclasses import dataclass, field, replace
+
+from django.contrib.auth.models import User
+
+from importer import wake, workers
+from importer.engine.errors import Problem
+from importer.engine.lab.budget import Budget
+from importer.engine.lab.grid import Grid, Settings, changes, combinations
+from importer.engine.lab.sampling import Sample
+from importer.engine.options import Options
+from importer.engine.plan import ImportPlan
+from importer.lab.guarded import Status, change
+from importer.models import ImportJob, Lab, Target
+from importer.preparation import Prepared, prepare
+from importer.wake import Step
+
+SAMPLE_ROWS = 200_000
+REPEATS = 3
+MOST_REPEATS = 50
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be tried, on what, how often, and within what.
+
+    `schema` is where the scratch tables are made, "" for that of the table. `beside_imports`: not to wait while imports
+    run on the same target. The same `seed` gives the same order of trials.
+    """
+
+    grid: Grid
+    sample: Sample = field(default_factory=lambda: Sample(rows=SAMPLE_ROWS))
+    repeats: int = REPEATS
+    budget: Budget = field(default_factory=Budget)
+    schema: str = ""
+    beside_imports: bool = False
+    seed: int = field(default_factory=lambda: secrets.randbelow(2**31))
+
+
+def create(prepared: Prepared, asked: Asked, user: User | None = None) -> Lab:
+    """Record a lab for an import as it is planned. It waits until start().
+
+    Raises Problem for what cannot be tried, or not in a table like the one there is.
+    """
+    if prepared.new_table:
+        raise Problem(
+            "A lab makes tables like one that is there; this one is yet to be made.",
+            advice="Import once, or make the table, then start the lab.",
+        )
+    if not 1 <= asked.repeats <= MOST_REPEATS:
+        raise Problem(f"{asked.repeats} repeats are not possible.", advice=f"Choose 1 to {MOST_REPEATS}.")
+    planned = _planned(prepared.plan, prepared.options)
+    tried, left_out = _sorted_out(combinations(asked.grid), planned, prepared.target)
+    return Lab.objects.create(
+        target=prepared.target,
+        source=prepared.source,
+        source_name=prepared.source.name,
+        created_by=user,
+        schema_name=prepared.table.schema,
+        table_name=prepared.table.name,
+        dialect_json=prepared.profile.dialect.as_json(),
+        mapping_json=[each.as_json() for each in prepared.mapping],
+        fillings_json=[each.as_json() for each in prepared.fillings],
+        options_json=prepared.options.as_json(),
+        grid_json=asked.grid.as_json(),
+        sample_json=asked.sample.as_json(),
+        budget_json=asked.budget.as_json(),
+        repeats=asked.repeats,
+        seed=asked.seed,
+        scratch_schema=asked.schema or prepared.table.schema,
+        beside_imports=asked.beside_imports,
+        planned_json=planned,
+        combinations_json=tried,
+        left_out_json=left_out,
+    )
+
+
+def create_from_job(job: ImportJob, asked: Asked, user: User | None = None) -> Lab:
+    """Record a lab for importing a past job's file as that did. Raises Problem as create() and prepare() do."""
+    prepared = prepare(
+        job.source,
+        job.target,
+        job.table,
+        dialect=job.file_dialect,
+        mapping=job.mapping,
+        fillings=job.fillings,
+        options=_into_a_table(job.options),
+    )
+    return create(prepared, asked, user)
+
+
+def start(lab_id: int) -> None:
+    """Let workers have it: at once, or when the lab that has the target has ended."""
+    wake.send([Step("take_lab", lab_id)])
+
+
+def cancel(lab_id: int) -> None:
+    """Try nothing more; what it has made is dropped, what is measured stays. Raises Problem if it is ending anyway."""
+    active = [Status.WAITING, Status.PREPARING, Status.RUNNING]
+    if not change(lab_id, active, status=Status.ENDING, becomes=Status.CANCELLED, waits_for=""):
+        raise Problem("The lab is ending, or has ended.", advice="Its page shows how it stands now.")
+    start(lab_id)
+
+
+def _into_a_table(options: Options) -> Options:
+    """How a table that is there would be filled now."""
+    return replace(options, mode="append", partitions=None, load_as="innodb")
+
+
+def _planned(plan: ImportPlan, options: Options) -> Settings:
+    """What would be done without the lab, as the planner has decided for the whole file."""
+    return {
+        "method": plan.method,
+        "rows_per_statement": plan.rows_per_statement,
+        "parallelism": plan.parallelism,
+        "chunk_bytes": plan.chunk_bytes,
+        "commit_rows": plan.chunk_rows,
+        "indexes": "defer" if plan.arrangement and plan.arrangement.keys else "keep",
+        "foreign_keys": options.foreign_keys,
+        "unique_checks": options.unique_checks,
+        "foreign_key_checks": options.foreign_key_checks,
+        "sort": "key" if plan.sorted_by else "keep",
+        "isolation": options.isolation,
+        "partitions": None,
+    }
+
+
+def _sorted_out(
+    found: list[Settings], planned: Settings, target: Target
+) -> tuple[list[Settings], list[dict[str, object]]]:
+    """Those to try, the planned one among them in any case; and those that cannot be, with the reason."""
+    at_once = workers.loads_at_once()
+    tried: list[Settings] = []
+    left_out: list[dict[str, object]] = []
+    for settings in found:
+        sessions = int(settings.get("parallelism") or 0)
+        if sessions > target.ceiling:
+            why = f"the target's ceiling is {target.ceiling} chunks at once"
+        elif 0 < at_once < sessions:
+            why = f"the workers that run load {at_once} chunks at once"
+        else:
+            tried.append(settings)
+            continue
+        left_out.append({"settings": settings, "why": why})
+    if all(changes(settings, planned) for settings in tried):
+        tried.insert(0, {})
+    return tried, left_out

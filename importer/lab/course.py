@@ -1,0 +1,128 @@
+"""What a worker does for a lab: one piece at a time, under the lab's lease, and the way to its end."""
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from importer import jobs
+from importer.engine.errors import Cancelled, Problem
+from importer.lab import trials
+from importer.lab.guarded import Status, change, change_mine, claim, connected, end, heart_of, release, try_later
+from importer.lab.preparing import prepare_lab
+from importer.lab.tidying import remove_sample, tidy
+from importer.models import ImportJob, Lab, Trial
+from importer.wake import Step
+
+log = logging.getLogger(__name__)
+
+Then = Callable[[Sequence[Step]], None]
+State = Trial.Status
+
+
+def take(lab_id: int, then: Then) -> None:
+    """Take the lab a piece further, unless another worker does; `then` gets the steps that follow."""
+    lab = claim(lab_id)
+    if not lab:
+        return
+    try:
+        again = PIECES[Status(lab.status)](lab)
+    except Exception as error:
+        then(_failed(lab, error))
+        return
+    release(lab)
+    # A trial's import may have ended, and said so, while we still held the lab.
+    if again or _is_due(lab):
+        then([Step("take_lab", lab_id)])
+
+
+def unended() -> list[int]:
+    """Labs that have not ended, oldest first."""
+    return list(Lab.objects.exclude(status__in=Lab.ENDED).order_by("pk").values_list("pk", flat=True))
+
+
+def _admit(lab: Lab) -> bool:
+    """Claim the target: one lab at a time on each, in the order they came."""
+    before = Lab.objects.filter(target=lab.target, status=Status.WAITING, pk__lt=lab.pk)
+    if before.exists():
+        return False
+    try:
+        with transaction.atomic():
+            started = {"target_claim": lab.target_id, "started_at": timezone.now()}
+            return change(lab.pk, [Status.WAITING], status=Status.PREPARING, **started)
+    except IntegrityError:
+        return False
+
+
+def _prepare(lab: Lab) -> bool:
+    prepare_lab(lab)
+    return True
+
+
+def _end(lab: Lab) -> bool:
+    """Drop all that the lab has made, however it ends; not before no import of it is running any more."""
+    running = ImportJob.objects.filter(trial__lab=lab).exclude(status__in=ImportJob.ENDED).first()
+    if running:
+        with suppress(Problem):  # It is ending already.
+            jobs.cancel(running.pk)
+        return False
+    left = {"status": State.LEFT_OUT, "problem": {"what": "the lab was ended before"}}
+    lab.trials.filter(status__in=(State.PENDING, State.RUNNING)).update(**left)
+    heart = heart_of(lab)
+    with heart, connected(lab, heart) as connection:
+        tidy(lab, connection)
+    remove_sample(lab)
+    becomes, problem = _becomes(lab)
+    change_mine(
+        lab, status=becomes, problem=problem, target_claim=None, finished_at=timezone.now(), waits_for="", lease=None
+    )
+    return False
+
+
+def _becomes(lab: Lab) -> tuple[str, dict[str, object]]:
+    """Failed if no trial has given a figure, with what the first one said."""
+    if lab.becomes != Status.DONE or lab.trials.filter(status=State.DONE).exclude(round=0).exists():
+        return lab.becomes, lab.problem
+    first = lab.trials.filter(status=State.FAILED).first()
+    nothing = Problem("The budget ended before a trial that counts.", advice="Give more, or take a smaller sample.")
+    return Status.FAILED, first.problem if first else nothing.as_json()
+
+
+def _failed(lab: Lab, error: Exception) -> list[Step]:
+    """Try again a little later, or give the lab up; what it has made is dropped however long that takes."""
+    if isinstance(error, Cancelled):
+        release(lab)
+        return [Step("take_lab", lab.pk)]
+    problem = _as_problem(lab, error)
+    ending = lab.status == Status.ENDING
+    if not ending and not (problem.retryable and lab.failures < settings.MAX_ATTEMPTS):
+        end(lab, Status.FAILED, problem.as_json())
+        release(lab)
+        return [Step("take_lab", lab.pk)]
+    change_mine(lab, waits_for=str(problem)[:200])
+    return [Step("take_lab", lab.pk, delay=try_later(lab))]
+
+
+def _as_problem(lab: Lab, error: Exception) -> Problem:
+    if isinstance(error, Problem):
+        return error
+    log.exception("%s: unexpected error", lab, exc_info=error)
+    advice = "Please report it with the worker's log."
+    return Problem(f"An unexpected error: {type(error).__name__}: {error}.", str(lab), advice)
+
+
+def _is_due(lab: Lab) -> bool:
+    own = ImportJob.objects.filter(trial__lab=lab, trial__status=State.RUNNING, status__in=ImportJob.ENDED)
+    cancelled = Lab.objects.filter(pk=lab.pk, status=Status.ENDING).exclude(status=lab.status)
+    return own.exists() or cancelled.exists()
+
+
+PIECES: dict[Status, Callable[[Lab], bool]] = {
+    Status.WAITING: _admit,
+    Status.PREPARING: _prepare,
+    Status.RUNNING: trials.go_on,
+    Status.ENDING: _end,
+}

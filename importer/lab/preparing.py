@@ -1,0 +1,153 @@
+"""What a lab needs before its first trial: the right to make tables, its sample, and the trials in their order."""
+
+import os
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from importer.copies import PART
+from importer.engine.connection import Connection
+from importer.engine.errors import Cancelled, Problem
+from importer.engine.lab import scratch
+from importer.engine.lab.rounds import turns
+from importer.engine.lab.sampling import Taken, write_sample
+from importer.engine.lab.scratch import Scratch, scratch_name
+from importer.engine.load import open_source
+from importer.engine.packed import Limits
+from importer.engine.plain import needs_copy, plain_pieces
+from importer.engine.planner.order import DISK_BYTES_PER_BYTE
+from importer.engine.profile import Profile, profile_file
+from importer.engine.table import Table, read_table
+from importer.lab.guarded import Status, change_mine, connected, heart_of, mine
+from importer.models import Lab, SourceFile, Trial
+
+# In place of a trial's number: the table that shows that tables can be made.
+REHEARSAL = 0
+
+
+def prepare_lab(lab: Lab) -> None:
+    """Try to make a scratch table, write the sample, and lay out the trials.
+
+    Raises Problem with the first thing that stands in the way, Cancelled if the lab is no longer wanted.
+    """
+    if lab.source is None:
+        raise Problem("The file is no longer known here.", lab.source_name, "Upload it again, and start a new lab.")
+    heart = heart_of(lab)
+    with heart:
+        with connected(lab, heart) as connection:
+            table = read_table(connection, lab.schema_name, lab.table_name)
+            _rehearse(lab, connection, table)
+        path, taken = _write(lab, lab.source)
+    _lay_out(lab, table, path, taken)
+
+
+def scratch_of(lab: Lab, number: int) -> Scratch:
+    """The table of the lab's trial of that number."""
+    key = str(lab.key)
+    return Scratch(lab.scratch_schema, scratch_name(key, number), key, lab.table)
+
+
+def _rehearse(lab: Lab, connection: Connection, table: Table) -> None:
+    """See that the account may do in that schema what every trial does."""
+    rehearsal = scratch_of(lab, REHEARSAL)
+    scratch.write_down(connection, rehearsal)
+    try:
+        scratch.make(connection, rehearsal, table, with_parents=lab.grid.needs_foreign_keys)
+    finally:
+        scratch.drop(connection, [rehearsal])
+
+
+def _write(lab: Lab, source: SourceFile) -> tuple[Path, Taken]:
+    """The sample, on disk for good under a name of this attempt's own."""
+    profile = profile_file(source.file, lab.file_dialect)
+    settings.LAB_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = settings.LAB_DIR / f"{lab.key}.{lab.attempt}"
+    plain = path.with_name(path.name + PART)
+    try:
+        if needs_copy(profile.packing, profile.dialect.encoding):
+            _unpack(lab, source.file, profile, plain)
+            return path, _take(lab, plain, profile, path)
+        return path, _take(lab, source.file, profile, path)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    finally:
+        plain.unlink(missing_ok=True)
+
+
+def _unpack(lab: Lab, file: Path, profile: Profile, plain: Path) -> None:
+    """What a packed or otherwise encoded file holds, as far as the budget goes: records are found in that only."""
+    most = min(settings.UNPACKED_MAX_BYTES, lab.budget.local_bytes or settings.UNPACKED_MAX_BYTES)
+    limits = Limits(most, settings.UNPACKED_MAX_RATIO)
+    with open_source(file) as fd, plain.open("wb") as out:
+        for piece in plain_pieces(fd, profile.packing, profile.dialect.encoding, limits):
+            _require_wanted(lab)
+            out.write(piece.data)
+
+
+def _take(lab: Lab, plain: Path, profile: Profile, path: Path) -> Taken:
+    with open_source(plain) as fd, path.open("xb") as out:
+        taken = write_sample(
+            fd,
+            profile.dialect.plain,
+            lab.asked_sample,
+            start=profile.data_offset,
+            first_line=profile.data_line,
+            end=os.fstat(fd).st_size,
+            out=out,
+            room=_room(lab),
+            on_progress=lambda: _require_wanted(lab),
+        )
+        out.flush()
+        os.fsync(out.fileno())
+    return taken
+
+
+def _room(lab: Lab) -> int | None:
+    """The most bytes of a sample; where trials sort it, they need room besides."""
+    most = lab.budget.local_bytes
+    sorts = "key" in (lab.planned_json["sort"], *lab.grid.values.get("sort", ()))
+    return most // (1 + DISK_BYTES_PER_BYTE) if most and sorts else most
+
+
+def _require_wanted(lab: Lab) -> None:
+    if not mine(lab).exists():
+        raise Cancelled("The lab is no longer wanted.", where=str(lab))
+
+
+def _lay_out(lab: Lab, table: Table, path: Path, taken: Taken) -> None:
+    """The sample as a file that imports can name, and a trial for each turn."""
+    order = turns(len(lab.combinations), lab.repeats, lab.seed)
+    with transaction.atomic():
+        sample = SourceFile.objects.create(
+            name=lab.source_name,
+            path=str(path),
+            size=taken.bytes,
+            received=taken.bytes,
+            status=SourceFile.Status.READY,
+            owned=False,
+        )
+        kept = change_mine(
+            lab,
+            status=Status.RUNNING,
+            sample=sample,
+            sample_rows=taken.rows,
+            sample_bytes=taken.bytes,
+            table_bytes=_expected_bytes(table, taken.rows),
+            prepared_at=timezone.now(),
+        )
+        if not kept:
+            path.unlink(missing_ok=True)
+            raise Cancelled("The lab is no longer wanted.", where=str(lab))
+        Trial.objects.bulk_create(
+            Trial(lab=lab, number=number, round=turn.round, combination=turn.combination)
+            for number, turn in enumerate(order, start=1)
+        )
+
+
+def _expected_bytes(table: Table, rows: int) -> int:
+    """What so many rows take, by what those take that are in the table; 0 if there are none."""
+    there = table.rows_estimate
+    return (table.data_bytes + table.index_bytes) * rows // there if there else 0

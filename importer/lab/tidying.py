@@ -1,0 +1,84 @@
+"""Whatever a lab has made is dropped again: scratch tables by what is written down of them, imports, the sample."""
+
+import uuid
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import MySQLdb
+from django.conf import settings
+from django.db.models import QuerySet
+
+from importer.engine import ledger
+from importer.engine.connection import Connection, connect
+from importer.engine.finish import READ_TIMEOUT
+from importer.engine.lab import scratch
+from importer.lab.guarded import Status
+from importer.models import ImportJob, Lab, SourceFile, Target, Trial
+
+
+def untidy(lab: Lab) -> bool:
+    """Whether a trial is over whose import is still there: it goes last."""
+    return _over(lab).exists()
+
+
+def tidy(lab: Lab, connection: Connection) -> None:
+    """Drop all scratch tables of the lab, and forget the imports of its trials that are over.
+
+    No import of the lab may be running. May be repeated. Raises TargetProblem with what the server says.
+    """
+    scratch.drop(connection, scratch.written_down(connection, str(lab.key)))
+    for job in _over(lab):
+        # An account may write into the ledger, and not delete: what stays is small, and names nothing any more.
+        with suppress(MySQLdb.OperationalError):
+            ledger.forget(connection, str(job.key))
+        job.delete()
+
+
+def _over(lab: Lab) -> QuerySet[ImportJob]:
+    return ImportJob.objects.filter(trial__lab=lab).exclude(trial__status=Trial.Status.RUNNING)
+
+
+def remove_sample(lab: Lab) -> None:
+    """Delete the sample, file and row."""
+    if not lab.sample:
+        return
+    lab.sample.file.unlink(missing_ok=True)
+    SourceFile.objects.filter(pk=lab.sample.pk).delete()
+
+
+def remove_orphans() -> int:
+    """Remove samples whose lab has ended or is gone, and those of attempts that nobody makes any more; how many."""
+    removed = 0
+    for path in settings.LAB_DIR.glob("*-*-*-*-*.*"):
+        if not _needed(path):
+            SourceFile.objects.filter(path=str(path)).delete()
+            path.unlink(missing_ok=True)
+            removed += 1
+    return removed
+
+
+def _needed(path: Path) -> bool:
+    key, attempt, *_part = path.name.split(".")
+    try:
+        lab = Lab.objects.select_related("sample").exclude(status__in=Lab.ENDED).get(key=uuid.UUID(key))
+    except (ValueError, Lab.DoesNotExist):
+        return False
+    if lab.sample:
+        return lab.sample.path == str(path)
+    return lab.status == Status.PREPARING and str(lab.attempt) == attempt
+
+
+def sweep_target(target: Target) -> Iterator[str]:
+    """Drop the scratch tables of labs that have ended, or that are not known here: a sentence about each table.
+
+    Raises Problem if that cannot be done.
+    """
+    with connect(target.address, READ_TIMEOUT) as connection:
+        for left in scratch.written_down(connection):
+            lab = Lab.objects.filter(key=left.lab).exclude(status__in=Lab.ENDED).first()
+            if lab:
+                yield f"{left.schema}.{left.name}: lab {lab.pk} has not ended, and drops it itself."
+                continue
+            scratch.drop(connection, [left])
+            yield f"{left.schema}.{left.name}, made like {left.made_like}: dropped."

@@ -1,0 +1,261 @@
+"""One trial after another: each is an import of the sample, through the same workers and the same frame as any other.
+
+It is an ImportJob that is marked as a trial's. So claims, leases, the ledger, deferred indexes and the verification are
+those that are to be measured, and whatever befalls a worker is put right as with every import. It goes when the lab has
+its figures.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, F, Q, QuerySet
+from django.utils import timezone
+
+from importer import jobs
+from importer.engine.errors import Cancelled, Problem
+from importer.engine.lab import scratch
+from importer.engine.lab.budget import Known, Spent, why_not
+from importer.engine.lab.grid import BY_STATEMENTS, with_settings
+from importer.engine.lab.rounds import WARM_UP
+from importer.engine.options import Options
+from importer.engine.plan import ImportPlan
+from importer.engine.table import read_table
+from importer.lab.guarded import Status, change_mine, connected, end, heart_of, mine
+from importer.lab.preparing import scratch_of
+from importer.lab.tidying import tidy, untidy
+from importer.models import ImportJob, Lab, Trial
+from importer.preparation import Prepared, prepare
+
+MOST_BEGUN = 3
+State = Trial.Status
+
+
+def go_on(lab: Lab) -> bool:
+    """Take the lab a piece further; whether another can follow at once. Raises Problem if the target is away."""
+    running = lab.trials.filter(status=State.RUNNING).first()
+    job = ImportJob.objects.select_related("source").filter(trial=running).first() if running else None
+    if running and job:
+        if not job.ended:
+            _watch(lab, running, job)
+            return False
+        _finish(lab, running, job)
+        return True
+    if running:
+        _give_back(running, Problem("The worker that began it died.", str(running), "Look at the worker's log."))
+    if untidy(lab):
+        _tidy(lab)
+    following = _next(lab)
+    if not following:
+        return end(lab, Status.DONE)
+    if not lab.beside_imports and (other := _imports(lab).first()):
+        change_mine(lab, waits_for=f"import {other.pk} into {other.table} runs on the same target")
+        return False
+    change_mine(lab, waits_for="")
+    return _begin(lab, following)
+
+
+def _next(lab: Lab) -> Trial | None:
+    """The next trial that may begin; those before it that may not are left out."""
+    for trial in lab.trials.filter(status=State.PENDING).select_related("lab"):
+        why = _failed_before(lab, trial) or why_not(
+            lab.budget, _spent(lab), trial.combination, lab.sample_rows, max(lab.sample_bytes, lab.table_bytes)
+        )
+        if not why:
+            return trial
+        lab.trials.filter(pk=trial.pk, status=State.PENDING).update(status=State.LEFT_OUT, problem={"what": why})
+    return None
+
+
+def _failed_before(lab: Lab, trial: Trial) -> str:
+    failed = lab.trials.filter(combination=trial.combination, round=WARM_UP, status=State.FAILED)
+    return "its first trial failed" if failed.exists() else ""
+
+
+def _spent(lab: Lab) -> Spent:
+    over = list(lab.trials.filter(finished_at__isnull=False))
+    known = [Known(each.combination, each.seconds, each.table_bytes) for each in over if each.status == State.DONE]
+    prepared = lab.prepared_at - lab.started_at if lab.prepared_at and lab.started_at else None
+    seconds = sum(each.seconds for each in over) + (prepared.total_seconds() if prepared else 0)
+    return Spent(seconds, sum(each.rows for each in over), known)
+
+
+def _imports(lab: Lab) -> QuerySet[ImportJob]:
+    """Imports that keep the target busy now, trials left out; those that wait or are paused do not."""
+    idle = (*ImportJob.ENDED, ImportJob.Status.PAUSED, ImportJob.Status.WAITING)
+    return ImportJob.objects.filter(target=lab.target, trial=None).exclude(status__in=idle).order_by("pk")
+
+
+def _begin(lab: Lab, trial: Trial) -> bool:
+    """Make its table and start its import. Whether another trial can begin at once, because this one cannot."""
+    begun = {"status": State.RUNNING, "begun": F("begun") + 1, "started_at": timezone.now(), "problem": {}}
+    if not lab.trials.filter(pk=trial.pk, status=State.PENDING).update(**begun):
+        return False
+    trial.refresh_from_db()
+    heart = heart_of(lab)
+    try:
+        with heart:
+            _make_table(lab, trial, heart)
+            prepared = _prepared(lab, trial)
+        _start(lab, trial, prepared)
+    except Cancelled:
+        raise
+    except Problem as problem:
+        if problem.retryable:
+            _give_back(trial, problem)
+            raise
+        _record(trial, status=State.FAILED, problem=problem.as_json())
+        return True
+    return False
+
+
+def _make_table(lab: Lab, trial: Trial, heart: Any) -> None:
+    with connected(lab, heart) as connection:
+        tidy(lab, connection)
+        table = read_table(connection, lab.schema_name, lab.table_name)
+        made = scratch_of(lab, trial.number)
+        scratch.write_down(connection, made)
+        partitions = trial.settings.get("partitions")
+        scratch.make(
+            connection,
+            made,
+            table,
+            partitions=int(partitions) if partitions else None,
+            with_parents=lab.grid.needs_foreign_keys,
+        )
+
+
+def _prepared(lab: Lab, trial: Trial) -> Prepared:
+    """The plan of its import. Raises Problem if that is not what was to be tried."""
+    assert lab.sample
+    made = scratch_of(lab, trial.number)
+    prepared = prepare(
+        lab.sample,
+        lab.target,
+        f"{made.schema}.{made.name}",
+        dialect=lab.file_dialect.plain,
+        mapping=lab.mapping,
+        fillings=lab.fillings,
+        options=_options(lab, trial),
+    )
+    _require_as_asked(trial, prepared.plan)
+    return prepared
+
+
+def _options(lab: Lab, trial: Trial) -> Options:
+    """As planned for the whole file, since the planner would decide otherwise for a sample; then the trial's own."""
+    options = replace(lab.options, mode="append", partitions=None, load_as="innodb")
+    pinned = ("method", "parallelism", "chunk_bytes", "indexes", "sort")
+    options = with_settings(options, {name: lab.planned_json[name] for name in pinned})
+    options = with_settings(options, trial.settings)
+    return options if options.method in BY_STATEMENTS else replace(options, rows_per_statement=None)
+
+
+def _require_as_asked(trial: Trial, plan: ImportPlan) -> None:
+    for name, value in ran_as(plan).items():
+        asked = trial.settings.get(name, value)
+        if asked not in (value, None):
+            raise Problem(
+                f"The planner makes {value} of {name} {asked} here.",
+                where=str(trial),
+                advice="Look at the reasons in the plan of such an import.",
+                option=name,
+            )
+
+
+def ran_as(plan: ImportPlan) -> dict[str, Any]:
+    """What the planner has made of a trial's settings, and what it might have changed."""
+    return {
+        "method": plan.method,
+        "parallelism": plan.parallelism,
+        "chunk_bytes": plan.chunk_bytes,
+        "rows_per_statement": plan.rows_per_statement,
+    }
+
+
+def _start(lab: Lab, trial: Trial, prepared: Prepared) -> None:
+    with transaction.atomic():
+        # Whoever has taken the lab from us meanwhile, or cancelled it, waits for this row, and finds the job.
+        if not change_mine(lab, waits_for=""):
+            raise Cancelled("The lab is no longer wanted.", where=str(lab))
+        job = jobs.create(prepared, trial=trial)
+    jobs.start(job.pk)
+
+
+def _watch(lab: Lab, trial: Trial, job: ImportJob) -> None:
+    """End the import of a trial that takes more time than the lab has."""
+    if lab.budget.seconds is None or not trial.started_at:
+        return
+    left = lab.budget.seconds - _spent(lab).seconds
+    if (timezone.now() - trial.started_at).total_seconds() < left:
+        return
+    over = Problem(f"It took longer than the {max(0, left):,.0f} seconds that were left.", str(trial))
+    lab.trials.filter(pk=trial.pk).update(problem=over.as_json())
+    jobs.cancel(job.pk)
+
+
+def _finish(lab: Lab, trial: Trial, job: ImportJob) -> None:
+    """Keep the figures of its import, and drop what there is of it."""
+    if not lab.beside_imports and _disturbed(lab, trial):
+        _give_back(
+            trial, Problem("Imports ran on the same target beside it.", str(trial), "Start the lab when none do.")
+        )
+        _tidy(lab)
+        return
+    heart = heart_of(lab)
+    with heart, connected(lab, heart) as connection:
+        succeeded = job.status == ImportJob.Status.SUCCEEDED and job.balanced
+        size = scratch.table_bytes(connection, scratch_of(lab, trial.number)) if succeeded else 0
+        if not mine(lab).exists():
+            raise Cancelled("The lab is no longer wanted.", where=str(lab))
+        _record(trial, **_figures(trial, job, succeeded), table_bytes=size)
+        tidy(lab, connection)
+
+
+def _figures(trial: Trial, job: ImportJob, succeeded: bool) -> dict[str, Any]:
+    said = jobs.report(job)
+    kept = {"rows": job.loaded_rows, "timings": {**said["seconds"], "chunks": _in_chunks(job)}}
+    if succeeded:
+        as_asked = {"ran_as": ran_as(job.plan), "rows_per_second": job.rows_per_second}
+        changed = job.plan.method != trial.settings.get("method", job.plan.method)
+        if not changed:
+            return {**kept, **as_asked, "status": State.DONE, "problem": {}}
+        problem = Problem(f"The server refused the method; it went on with {job.plan.method}.", str(trial)).as_json()
+    else:
+        problem = trial.problem or job.problem or Problem(f"Its import was {job.status}.", str(trial)).as_json()
+    return {**kept, "status": State.FAILED, "problem": problem}
+
+
+def _in_chunks(job: ImportJob) -> dict[str, float]:
+    """How many chunks there were, and the seconds of all of them by phase."""
+    phases: dict[str, float] = {}
+    for timings in job.chunks.values_list("timings", flat=True):
+        for phase, seconds in timings.items():
+            phases[phase] = phases.get(phase, 0) + seconds
+    count = job.chunks.aggregate(count=Count("pk"))["count"]
+    return {"count": count, **{phase: round(seconds, 3) for phase, seconds in phases.items()}}
+
+
+def _disturbed(lab: Lab, trial: Trial) -> bool:
+    """Whether an import has been at work on the target since the trial began."""
+    beside = Q(finished_at=None) | Q(finished_at__gt=trial.started_at)
+    others = ImportJob.objects.filter(beside, target=lab.target, trial=None, started_at__isnull=False)
+    return others.exclude(status=ImportJob.Status.PAUSED).exists()
+
+
+def _give_back(trial: Trial, problem: Problem) -> None:
+    """Let it begin anew, but not for ever."""
+    if trial.begun < MOST_BEGUN:
+        Trial.objects.filter(pk=trial.pk, status=State.RUNNING).update(status=State.PENDING)
+    else:
+        _record(trial, status=State.FAILED, problem=problem.as_json())
+
+
+def _record(trial: Trial, **values: Any) -> None:
+    Trial.objects.filter(pk=trial.pk, status=State.RUNNING).update(finished_at=timezone.now(), **values)
+
+
+def _tidy(lab: Lab) -> None:
+    heart = heart_of(lab)
+    with heart, connected(lab, heart) as connection:
+        tidy(lab, connection)

@@ -1,0 +1,246 @@
+"""`manage.py lab`: find out by trying which settings load a file into a table fastest."""
+
+import json
+import sys
+import time
+from argparse import ArgumentParser
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from importer import lab, sources, workers
+from importer.engine.errors import Problem
+from importer.engine.lab.budget import Budget
+from importer.engine.lab.grid import GRIDS, Grid, Value, grid_named
+from importer.engine.lab.sampling import Sample
+from importer.engine.profile import profile_file
+from importer.lab import cancel as cancel_lab
+from importer.lab.asked import REPEATS, SAMPLE_ROWS
+from importer.management.arguments import bounded, percent, setting_values, size
+from importer.management.asked import named_target
+from importer.management.prepared import PreparedCommand
+from importer.models import ImportJob, Lab, Target, Trial
+from importer.preparation import prepare
+
+LOOK_EVERY = 0.5  # seconds
+OWN = "own"
+MOST_SHOWN = 20
+
+
+class Command(PreparedCommand):
+    help = "Find out by trying which settings load a file into a table fastest."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="run|list|show|cancel|sweep")
+        run = verbs.add_parser("run", help="try the settings of a grid on a sample of a file, and say which are best")
+        grids = ", ".join(f"{each.name} ({each.about})" for each in GRIDS.values())
+        run.add_argument("grid", choices=[*GRIDS, OWN], metavar="GRID", help=f"{grids}; own: what --set says alone")
+        _add_what(run)
+        _add_how_much(run)
+        run.add_argument("--json", dest="as_json", action="store_true", help="print the result as JSON")
+        verbs.add_parser("list", help="all labs, the latest first").add_argument(
+            "--json", dest="as_json", action="store_true"
+        )
+        show = verbs.add_parser("show", help="what a lab has found out (so far)")
+        show.add_argument("lab", type=int, help="its number")
+        show.add_argument("--json", dest="as_json", action="store_true")
+        cancel = verbs.add_parser("cancel", help="try nothing more, and drop what was made for it")
+        cancel.add_argument("lab", type=int, help="its number")
+        sweep = verbs.add_parser("sweep", help="drop scratch tables of labs that have ended or that nobody knows")
+        sweep.add_argument("--target", metavar="NAME", help="default: all targets")
+
+    def handle(self, *_args: Any, verb: str, **options: Any) -> None:
+        """Run one verb. What went wrong is one line, without a traceback."""
+        try:
+            VERBS[verb](self, **options)
+        except Problem as problem:
+            raise CommandError(str(problem)) from problem
+
+    def _run(self, *, as_json: bool, **options: Any) -> None:
+        made = _made(options)
+        lab.start(made.pk)
+        try:
+            ended = self._follow(made, quiet=as_json)
+        except KeyboardInterrupt:
+            lab.cancel(made.pk)
+            ended = self._follow(made, quiet=as_json)
+        self._show_one(ended, as_json)
+        if ended.status != Lab.Status.DONE:
+            sys.exit(1)
+
+    def _follow(self, made: Lab, quiet: bool) -> Lab:
+        """Wait for its end, and say what becomes of each trial."""
+        if not workers.loads_at_once():
+            self.stderr.write("No worker gives a sign of life: is `make run` running? The lab waits for them.")
+        told, waited = 0, ""
+        while True:
+            now = Lab.objects.select_related("target").get(pk=made.pk)
+            if not quiet:
+                if now.waits_for not in ("", waited):
+                    self.stderr.write(f"Waits: {now.waits_for}.")
+                waited = now.waits_for
+                over = now.trials.exclude(finished_at=None).select_related("lab").order_by("finished_at")
+                for trial in over[told:]:
+                    self.stderr.write(_line(trial, now))
+                    told += 1
+            if now.ended:
+                return now
+            time.sleep(LOOK_EVERY)
+
+    def _list(self, *, as_json: bool, **_: Any) -> None:
+        found = Lab.objects.select_related("target").order_by("-pk")
+        if as_json:
+            self._write_json([_summary(each) for each in found])
+            return
+        for each in found:
+            self.stdout.write(
+                f"{each.pk}: {each.grid.name} of {each.source_name} into {each.table} of {each.target.name},"
+                f" {each.status} ({each.created_at:%Y-%m-%d %H:%M} UTC)"
+            )
+
+    def _show(self, *, lab: int, as_json: bool, **_: Any) -> None:
+        self._show_one(_known(lab), as_json)
+
+    def _cancel(self, *, lab: int, **_: Any) -> None:
+        cancel_lab(_known(lab).pk)
+        self.stdout.write(f"Lab {lab} is ending: what was made for it is dropped.")
+
+    def _sweep(self, *, target: str | None, **_: Any) -> None:
+        found = [named_target(target)] if target else Target.objects.order_by("name")
+        told = [line for each in found for line in lab.sweep_target(each)]
+        for line in told or ["No scratch table is left over."]:
+            self.stdout.write(line)
+
+    def _show_one(self, found: Lab, as_json: bool) -> None:
+        said = lab.outcome(found)
+        if as_json:
+            self._write_json(said)
+            return
+        self.stdout.write(f"Lab {found.pk} {found.status}: {said['sample']['rows']:,} rows ({said['sample']['asked']})")
+        for each in said["ranking"][:MOST_SHOWN]:
+            low, high = each["quartiles"]
+            planned = "  (as planned)" if each["planned"] else ""
+            self.stdout.write(
+                f"  {each['median']:>10,.0f} rows/s  {low:,.0f} to {high:,.0f}  {each['of_best']:>4.0%}"
+                f"  {each['words']}{planned}"
+            )
+        for word in ("failed", "left_out"):
+            for each in said[word]:
+                name = each.get("words") or each["settings"]
+                self.stdout.write(f"  {word.replace('_', ' ')}: {name}: {each['why']}")
+        self._show_advice(said)
+
+    def _show_advice(self, said: dict[str, Any]) -> None:
+        if said["problem"]:
+            problem = said["problem"]
+            self.stderr.write(" ".join(filter(None, (problem["where"], problem["what"], problem["advice"]))))
+        if advice := said["recommendation"]:
+            self.stdout.write(f"{advice['advice']} Confidence: {advice['confidence']}.")
+            for sentence in (*advice["evidence"], *said["caveats"]):
+                self.stdout.write(f"  {sentence}")
+
+    def _write_json(self, value: Any) -> None:
+        self.stdout.write(json.dumps(value, indent=2))
+
+
+VERBS: dict[str, Callable[..., None]] = {
+    "run": Command._run,
+    "list": Command._list,
+    "show": Command._show,
+    "cancel": Command._cancel,
+    "sweep": Command._sweep,
+}
+
+
+def _add_what(run: ArgumentParser) -> None:
+    run.add_argument("--file", type=Path, help="the CSV file")
+    run.add_argument("--target", metavar="NAME", help="name of a target (see `manage.py target list`)")
+    run.add_argument("--table", help="TABLE or SCHEMA.TABLE: scratch tables are made like it, it stays as it is")
+    run.add_argument("--job", type=int, metavar="N", help="instead of these: a past import's file, format and options")
+    run.add_argument("--schema", default="", help="where scratch tables are made (default: the table's)")
+    run.add_argument(
+        "--set",
+        type=setting_values,
+        action="append",
+        default=[],
+        metavar="NAME=V1,V2",
+        help="values to try of a setting, instead of the grid's or besides; may be repeated",
+    )
+
+
+def _add_how_much(run: ArgumentParser) -> None:
+    sample = run.add_mutually_exclusive_group()
+    sample.add_argument("--rows", type=bounded(1, 10**12), metavar="N", help=f"the first N rows ({SAMPLE_ROWS:,})")
+    sample.add_argument("--share", type=percent, metavar="P", help="P percent of the file, in evenly taken ranges")
+    run.add_argument("--repeats", type=bounded(1, 50), default=REPEATS, metavar="N", help=f"default: {REPEATS}")
+    run.add_argument("--seed", type=bounded(0, 2**31 - 1), metavar="N", help="the same seed gives the same order")
+    run.add_argument("--minutes", type=bounded(1, 10**5), metavar="N", help="no trial begins that would end later (10)")
+    run.add_argument("--most-rows", type=bounded(1, 10**15), metavar="N", help="most rows that are loaded in all")
+    run.add_argument("--target-disk", type=size, metavar="10G", help="most bytes that a table may take (10G)")
+    run.add_argument("--disk", type=size, metavar="10G", help="most bytes that the sample may take here (10G)")
+    run.add_argument("--beside-imports", action="store_true", help="do not wait while imports run on the target")
+
+
+def _made(options: dict[str, Any]) -> Lab:
+    """The lab as asked for. Raises Problem for what cannot be."""
+    asked = lab.Asked(_grid(options["grid"], options["set"]), **_amounts(options))
+    if options["job"] is not None:
+        job = ImportJob.objects.select_related("target", "source").filter(pk=options["job"], trial=None).first()
+        if job is None:
+            raise Problem(f"There is no import {options['job']}.", advice="Give the number that the list shows.")
+        return lab.create_from_job(job, asked)
+    for name in ("file", "target", "table"):
+        if not options[name]:
+            raise Problem(f"--{name} is missing.", advice="Name file, target and table, or --job a past import.")
+    profile = profile_file(options["file"])
+    if profile.doubt:
+        raise profile.doubt
+    return lab.create(
+        prepare(sources.register(options["file"]), named_target(options["target"]), options["table"]), asked
+    )
+
+
+def _grid(name: str, pairs: list[tuple[str, tuple[Value, ...]]]) -> Grid:
+    grid = Grid(OWN, {}, "as asked for") if name == OWN else grid_named(name)
+    return grid.with_values(dict(pairs))
+
+
+def _amounts(options: dict[str, Any]) -> dict[str, Any]:
+    """How much is tried: what was not given is left to Asked and Budget."""
+    limits = {
+        "seconds": options["minutes"] and options["minutes"] * 60,
+        "rows": options["most_rows"],
+        "target_bytes": options["target_disk"],
+        "local_bytes": options["disk"],
+    }
+    given = {name: options[name] for name in ("repeats", "seed", "schema", "beside_imports")}
+    if options["rows"] or options["share"] is not None:
+        share = options["share"] / 100 if options["share"] is not None else None
+        given["sample"] = Sample(options["rows"], share)
+    given["budget"] = Budget(**{name: value for name, value in limits.items() if value})
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _known(number: int) -> Lab:
+    found = Lab.objects.select_related("target", "source").filter(pk=number).first()
+    if found is None:
+        raise CommandError(f"There is no lab {number}; see `manage.py lab list`.")
+    return found
+
+
+def _line(trial: Trial, of: Lab) -> str:
+    turn = f"round {trial.round}" if trial.round else "warm-up"
+    came = f"{trial.rows_per_second:,.0f} rows/s" if trial.rows_per_second else trial.problem.get("what", trial.status)
+    return f"{trial.number}/{of.trials.count()} {turn}: {trial.words}: {came}"
+
+
+def _summary(found: Lab) -> dict[str, Any]:
+    names = ("pk", "source_name", "table", "status", "repeats", "sample_rows")
+    return {
+        **{name: getattr(found, name) for name in names},
+        "grid": found.grid.name,
+        "target": found.target.name,
+        "created_at": found.created_at.isoformat(),
+    }

@@ -1,0 +1,173 @@
+"""A lab: settings tried on a sample of a file, in copies of a table; and its trials."""
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+
+from importer.engine.lab.budget import Budget
+from importer.engine.lab.grid import Grid, Settings, words
+from importer.engine.lab.sampling import Sample
+from importer.models.recipe import Recipe
+from importer.models.source_file import SourceFile
+from importer.models.target import Target
+
+
+class Lab(Recipe):
+    """Which settings load a file into a table fastest, found out by trying them.
+
+    waiting -> preparing -> running -> ending -> done
+       |           |           |         ^  +--> failed
+       +-----------+-----------+---------+  +--> cancelled
+
+    `waiting`: another lab has the target. `preparing`: the sample is written. `running`: one trial after another, or
+    none while an import has the target. `ending`: what it has made is dropped, whatever it `becomes` then.
+
+    The table is the one that the scratch tables are made like; nothing is changed in it.
+    """
+
+    class Status(models.TextChoices):
+        WAITING = "waiting"
+        PREPARING = "preparing"
+        RUNNING = "running"
+        ENDING = "ending"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    ENDED = (Status.DONE, Status.FAILED, Status.CANCELLED)
+
+    # The name of this lab in its scratch tables; unique over all installations that share the target.
+    key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    target = models.ForeignKey(Target, models.CASCADE, related_name="labs")
+    source = models.ForeignKey(SourceFile, models.SET_NULL, null=True, blank=True, related_name="labs")
+    source_name = models.CharField(max_length=255)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
+    # Set while the lab has its target, else NULL; unique, because MySQL ignores conditional constraints (facts.md).
+    target_claim = models.BigIntegerField(unique=True, null=True, blank=True, editable=False)
+    status = models.CharField(max_length=9, choices=Status, default=Status.WAITING, db_index=True)
+    becomes = models.CharField(max_length=9, choices=Status, blank=True)
+    problem = models.JSONField(default=dict, blank=True)
+
+    # What was asked for: values of importer.engine.lab as JSON, and where the scratch tables lie.
+    grid_json = models.JSONField()
+    sample_json = models.JSONField()
+    budget_json = models.JSONField()
+    repeats = models.PositiveSmallIntegerField()
+    seed = models.PositiveIntegerField()
+    scratch_schema = models.CharField(max_length=64)
+    beside_imports = models.BooleanField(default=False)
+
+    # What would be done without the lab (engine.lab.grid.Settings), and the combinations by number. What was asked for
+    # and not tried, each with the reason: {"settings", "why"}.
+    planned_json = models.JSONField(default=dict)
+    combinations_json = models.JSONField(default=list)
+    left_out_json = models.JSONField(default=list)
+    # The part of the file that is loaded again and again; gone when the lab has ended.
+    sample = models.ForeignKey(SourceFile, models.SET_NULL, null=True, blank=True, related_name="+")
+    sample_rows = models.BigIntegerField(default=0)
+    sample_bytes = models.BigIntegerField(default=0)
+    # Bytes that the sample's rows would take in the table as it is, by the server's own figures; 0: not known.
+    table_bytes = models.BigIntegerField(default=0)
+    # Why no trial runs although the lab does, "" if nothing is in the way.
+    waits_for = models.CharField(max_length=200, blank=True)
+
+    # One worker at a time takes the lab a piece further: until when it is taken for alive, or before when nobody is to
+    # try again; how often that was done, and failed in a row; the target's id of the connection that is worked on.
+    lease = models.DateTimeField(null=True, blank=True)
+    attempt = models.PositiveIntegerField(default=0)
+    failures = models.PositiveSmallIntegerField(default=0)
+    connection_id = models.BigIntegerField(null=True, blank=True)
+    # Counts every change a page would show.
+    version = models.PositiveIntegerField(default=0)
+
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    prepared_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"Lab {self.pk}"
+
+    @property
+    def ended(self) -> bool:
+        return self.status in self.ENDED
+
+    @property
+    def grid(self) -> Grid:
+        return Grid.from_json(self.grid_json)
+
+    @property
+    def asked_sample(self) -> Sample:
+        return Sample.from_json(self.sample_json)
+
+    @property
+    def budget(self) -> Budget:
+        return Budget.from_json(self.budget_json)
+
+    @property
+    def combinations(self) -> list[Settings]:
+        return list(self.combinations_json)
+
+
+class Trial(models.Model):
+    """One import of a lab's sample into a scratch table of its own, with one combination of settings.
+
+    pending -> running -> done
+       ^  |       |  +--> failed
+       |  +-----> | ----> left out
+       +----------+
+    """
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        LEFT_OUT = "left out"
+
+    lab = models.ForeignKey(Lab, models.CASCADE, related_name="trials")
+    # In which place it runs; also in the name of its table.
+    number = models.PositiveIntegerField()
+    # 0 warms up and does not count.
+    round = models.PositiveSmallIntegerField()
+    combination = models.PositiveSmallIntegerField()
+    status = models.CharField(max_length=8, choices=Status, default=Status.PENDING)
+    # How often it was begun: again if a worker died over the beginning, or an import ran beside it.
+    begun = models.PositiveSmallIntegerField(default=0)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    # Of its import: rows, rows per second from start to end, seconds by phase as in the import's report, and what the
+    # planner made of the settings. Bytes of its table.
+    rows = models.BigIntegerField(default=0)
+    rows_per_second = models.FloatField(null=True, blank=True)
+    timings = models.JSONField(default=dict, blank=True)
+    ran_as = models.JSONField(default=dict, blank=True)
+    table_bytes = models.BigIntegerField(default=0)
+    # Why it failed (importer.engine.errors.Problem as JSON), or was left out ({"what"}).
+    problem = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["lab", "number"], name="one_trial_per_number")]
+
+    def __str__(self) -> str:
+        return f"trial {self.number} of lab {self.lab_id}"
+
+    @property
+    def seconds(self) -> float:
+        """From its beginning to the end of its import."""
+        if not (self.started_at and self.finished_at):
+            return 0.0
+        return float((self.finished_at - self.started_at).total_seconds())
+
+    @property
+    def settings(self) -> Settings:
+        combination: dict[str, Any] = self.lab.combinations_json[self.combination]
+        return combination
+
+    @property
+    def words(self) -> str:
+        """Its settings for people."""
+        return words(self.settings)

@@ -1,0 +1,252 @@
+"""A lab from its start to its result: what it loads, what it leaves, and what it says."""
+
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from importer import jobs, lab, sources
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.errors import Problem
+from importer.engine.lab.budget import Budget
+from importer.engine.lab.sampling import Sample
+from importer.engine.options import Options
+from importer.engine.sizes import MIB
+from importer.models import ImportJob, Lab, SourceFile, Target, Trial
+from importer.preparation import prepare
+from tests.engine.loads import run_sql
+from tests.importer.labs import ROWS, books, grid, made, now, tables, take, to_end, to_trial, trial_job, write_rows
+from tests.importer.steps import run
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+PARENT = "CREATE TABLE parent (id INT PRIMARY KEY)"
+TABLE = """CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT, KEY word (word),
+  CONSTRAINT f FOREIGN KEY (p) REFERENCES parent (id) ON DELETE CASCADE)"""
+# One of them is what would be done anyway.
+SIZES = {"chunk_bytes": (4096, MIB)}
+
+
+@pytest.fixture
+def target(database: Address, transactional_db) -> Target:
+    run_sql(database, PARENT, "INSERT INTO parent VALUES (0), (1), (2)", TABLE)
+    return saved_target(database, "here")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return write_rows(tmp_path / "rows.csv")
+
+
+def leaves_nothing(of: Lab, database: Address) -> None:
+    assert (tables(database), books(database)) == ({"t", "parent"}, 0)
+    assert list(settings.LAB_DIR.glob(f"{of.key}*")) == []
+    assert not ImportJob.objects.filter(trial__lab=of).exists()
+    assert not SourceFile.objects.filter(path__startswith=str(settings.LAB_DIR)).exists()
+
+
+class TestToTheEnd:
+    def test_every_combination_is_loaded_in_every_round_and_nothing_stays(self, target, path, database):
+        done = to_end(made(target, path, SIZES, repeats=2))
+        assert (done.status, done.problem, done.sample_rows) == (Lab.Status.DONE, {}, 500)
+        trials = list(done.trials.all())
+        assert [(each.round, each.rows) for each in trials] == [(n, 500) for n in (0, 1, 2) for _ in range(2)]
+        assert {each.combination for each in trials} == {0, 1}
+        assert {each.ran_as["chunk_bytes"] for each in trials} == {4096, MIB}
+        leaves_nothing(done, database)
+        with connect(database) as connection:
+            assert fetch_all(connection, "SELECT COUNT(*) FROM t") == [(0,)]
+        said = lab.outcome(done)
+        assert [len(each["rates"]) for each in said["ranking"]] == [2, 2]
+        assert sum(each["planned"] for each in said["ranking"]) == 1
+        assert said["recommendation"]["confidence"] == "low"
+        assert said["recommendation"]["settings"] in ({}, {"chunk_bytes": 4096})
+        assert said["trials"]["done"] == 6
+
+    def test_each_trial_begins_with_an_empty_table_like_the_users_own(self, target, path, database):
+        begun = made(target, path, {"foreign_key_checks": (True, False)})
+        job = to_trial(begun)
+        name = f"millrace_lab_{begun.key.hex}_1"
+        assert (job.table_name, job.schema_name) == (name, database.database)
+        with connect(database) as connection:
+            assert fetch_all(connection, f"SELECT COUNT(*) FROM {name}") == [(0,)]
+            made_as = fetch_all(connection, f"SHOW CREATE TABLE {name}")[0][1]
+            assert fetch_all(connection, "SELECT table_name, made_like FROM millrace_lab") == [
+                (name, f"{database.database}.t")
+            ]
+        assert "KEY `word`" in made_as
+        assert "REFERENCES `parent` (`id`) ON DELETE CASCADE" in made_as
+        to_end(begun)
+
+    def test_the_advice_is_saved_as_a_preset(self, target, path):
+        ended = to_end(made(target, path, SIZES, options=Options(on_error="reject", checks=False)))
+        preset = lab.save_preset(ended, "fast rows")
+        assert preset.options == lab.options_of(ended)
+        assert (preset.options.on_error, preset.table) == ("reject", ended.table)
+
+    def test_tables_in_another_schema_and_in_partitions(self, target, path, database, server):
+        run_sql(database, "ALTER TABLE t DROP FOREIGN KEY f")
+        with server.fresh_database() as other:
+            begun = made(target, path, {"partitions": (1, 4)}, schema=other.database)
+            to_trial(begun)
+            assert len(tables(other)) == 1
+            assert to_end(begun).status == Lab.Status.DONE
+            assert tables(other) == set()
+        assert {each.status for each in begun.trials.all()} == {Trial.Status.DONE}
+
+    def test_of_a_past_import(self, target, path, database):
+        job = run(jobs.create(prepare(sources.register(path), target, "t")))
+        assert job.status == ImportJob.Status.SUCCEEDED
+        asked = lab.Asked(grid(**SIZES), Sample(share=0.2), repeats=1)
+        ended = to_end(lab.create_from_job(job, asked))
+        assert ended.status == Lab.Status.DONE
+        assert ROWS * 0.15 < ended.sample_rows < ROWS * 0.25
+
+
+class TestWhatGoesWrong:
+    def test_a_combination_that_fails_is_named_and_not_tried_again(self, target, path, database):
+        run_sql(database, "DELETE FROM parent WHERE id = 2")
+        done = to_end(made(target, path, {"foreign_key_checks": (True, False)}, repeats=2))
+        said = lab.outcome(done)
+        assert done.status == Lab.Status.DONE
+        (failed,) = said["failed"]
+        assert (failed["words"], failed["trials"]) == ("foreign_key_checks on", 1)
+        assert [(each["words"], each["trials"]) for each in said["left_out"]] == [("foreign_key_checks on", 2)]
+        assert [each["words"] for each in said["ranking"]] == ["foreign_key_checks off"]
+        leaves_nothing(done, database)
+
+    def test_where_all_fail_the_lab_has_failed_and_says_why(self, target, tmp_path, database):
+        bad = tmp_path / "bad.csv"
+        bad.write_text("n,word,p\n1,a,1\nx,b,1\n")
+        done = to_end(made(target, bad, SIZES, options=Options(checks=False)))
+        assert done.status == Lab.Status.FAILED
+        assert done.problem["rows"][0]["value"] == "x"
+        assert lab.outcome(done)["recommendation"] is None
+        with pytest.raises(Problem, match="has measured nothing"):
+            lab.options_of(done)
+        leaves_nothing(done, database)
+
+    def test_a_schema_that_is_not_there(self, target, path, database):
+        done = to_end(made(target, path, SIZES, schema="nowhere"))
+        assert (done.status, done.trials.count()) == (Lab.Status.FAILED, 0)
+        assert "nowhere" in str(done.problem)
+        leaves_nothing(done, database)
+
+    def test_cancelled_in_a_trial(self, target, path, database):
+        begun = made(target, path, SIZES)
+        job = to_trial(begun)
+        lab.cancel(begun.pk)
+        assert take(begun).status == Lab.Status.ENDING
+        assert ImportJob.objects.get(pk=job.pk).status == ImportJob.Status.CANCELLED
+        done = to_end(begun)
+        assert done.status == Lab.Status.CANCELLED
+        leaves_nothing(done, database)
+
+    def test_combinations_over_the_ceiling_are_left_out_and_named(self, target, path):
+        target.ceiling = 2
+        target.save()
+        begun = made(target, path, {"parallelism": (1, 2, 4)})
+        assert begun.left_out_json == [
+            {"settings": {"parallelism": 4}, "why": "the target's ceiling is 2 chunks at once"}
+        ]
+
+
+class TestBudget:
+    def test_of_rows_ends_it_and_says_what_was_left_out(self, target, path, database):
+        # The warm-up of both, and one trial that counts.
+        done = to_end(made(target, path, SIZES, repeats=2, budget=Budget(rows=1600)))
+        assert (done.status, sum(each.rows for each in done.trials.all())) == (Lab.Status.DONE, 1500)
+        left = lab.outcome(done)["left_out"]
+        assert sum(each["trials"] for each in left) == 3
+        assert left[0]["why"] == "1,500 of 1,600 rows are loaded, and it would load 500"
+        leaves_nothing(done, database)
+
+    def test_of_disk_here(self, target, path, database):
+        done = to_end(made(target, path, SIZES, budget=Budget(local_bytes=1000)))
+        assert done.status == Lab.Status.FAILED
+        assert "takes more than the 1,000 bytes" in done.problem["what"]
+        leaves_nothing(done, database)
+
+    def test_a_trial_that_takes_longer_than_what_is_left_is_ended(self, target, path):
+        begun = made(target, path, SIZES)
+        job = to_trial(begun)
+        Lab.objects.filter(pk=begun.pk).update(budget_json=Budget(seconds=0.001).as_json())
+        take(begun)
+        assert ImportJob.objects.get(pk=job.pk).status == ImportJob.Status.CANCELLED
+        done = to_end(begun)
+        assert done.status == Lab.Status.FAILED
+        assert "It took longer than" in done.problem["what"]
+
+
+class TestBesideImports:
+    @pytest.fixture
+    def running(self, target, path) -> ImportJob:
+        job = jobs.create(prepare(sources.register(path), target, "t"))
+        jobs.advance(job.pk)
+        return job
+
+    def test_it_waits_between_two_trials_until_the_import_has_ended(self, target, path, running):
+        begun = made(target, path, SIZES)
+        for _ in range(4):
+            take(begun)
+        assert (now(begun).status, trial_job(begun)) == (Lab.Status.RUNNING, None)
+        assert now(begun).waits_for.startswith(f"import {running.pk} into ")
+        assert run(running).status == ImportJob.Status.SUCCEEDED
+        assert to_end(begun).status == Lab.Status.DONE
+
+    def test_unless_asked_not_to(self, target, path, running):
+        assert to_end(made(target, path, SIZES, beside_imports=True)).status == Lab.Status.DONE
+        assert not ImportJob.objects.get(pk=running.pk).ended
+        run(running)
+
+    def test_a_trial_that_an_import_has_disturbed_is_done_again(self, target, path):
+        begun = made(target, path, SIZES)
+        job = to_trial(begun)
+        run(jobs.create(prepare(sources.register(path), target, "t")))
+        run(job)
+        take(begun)
+        first = begun.trials.get(number=1)
+        assert (first.status, first.begun) == (Trial.Status.PENDING, 1)
+        assert to_end(begun).trials.get(number=1).begun == 2
+
+    def test_one_lab_at_a_time_on_a_target(self, target, path):
+        first, second = (made(target, path, SIZES) for _ in range(2))
+        to_trial(first)
+        assert take(second).status == Lab.Status.WAITING
+        to_end(first)
+        assert to_end(second).status == Lab.Status.DONE
+
+
+class TestSweep:
+    def test_what_an_unknown_lab_has_left_is_dropped_what_a_running_one_has_is_not(self, target, path, database):
+        lost, begun = (made(target, path, SIZES) for _ in range(2))
+        to_trial(lost)
+        name = f"millrace_lab_{lost.key.hex}_1"
+        ImportJob.objects.filter(trial__lab=lost).delete()
+        lost.delete()
+        to_trial(begun)
+        told = list(lab.sweep_target(target))
+        lab.remove_orphans()
+        assert f"{database.database}.{name}, made like {database.database}.t: dropped." in told
+        assert any(f"lab {begun.pk} has not ended" in each for each in told)
+        assert tables(database) == {"t", "parent", f"millrace_lab_{begun.key.hex}_1"}
+        to_end(begun)
+        leaves_nothing(begun, database)
+
+    def test_a_forged_note_costs_no_other_table(self, target, path, database):
+        to_end(made(target, path, SIZES))
+        with connect(database) as connection:
+            sql = "INSERT INTO millrace_lab (schema_name, table_name, lab, made_like) VALUES (%s, 't', 'x', '')"
+            execute(connection, sql, (database.database,))
+        assert list(lab.sweep_target(target)) == []
+        assert "t" in tables(database)
+
+
+class TestPagesAndPlans:
+    def test_trials_are_in_no_list_of_imports(self, target, path, client, admin_user):
+        begun = made(target, path, SIZES)
+        job = to_trial(begun)
+        client.force_login(admin_user)
+        assert job.table_name not in client.get("/").content.decode()
+        to_end(begun)
