@@ -130,8 +130,7 @@ def record_loaded(run: Run, loaded: Sequence[Loaded]) -> bool:
         held = set(_mine(run).select_for_update().values_list("pk", flat=True))
         counted = [each for each in loaded if each.chunk.pk in held]
         if counted:
-            in_it = {"status": Chunk.Status.LOADED, "lease": None}
-            update_each(Chunk, {each.chunk.pk: _record(each) for each in counted}, in_it, run=run.key)
+            update_each(Chunk, {each.chunk.pk: _record(each) for each in counted}, run=run.key)
             _add_up(run.job.pk, counted)
         if any(each.outcome.tally.rejected for each in counted):
             enforce_limits(run.job.pk)
@@ -142,9 +141,11 @@ def _record(loaded: Loaded) -> dict[str, Any]:
     """What a chunk keeps of its load."""
     outcome = loaded.outcome
     return {
+        "status": Chunk.Status.LOADED,
         "started_at": loaded.began,
         "finished_at": loaded.ended,
         "timings": outcome.timings,
+        "lease": None,
         "reject_reasons": merged((asdict(each) for each in outcome.reasons), "rows"),
         "notices": merged((asdict(each) for each in outcome.notices), "values"),
         **{name: getattr(outcome.tally, name.removesuffix("_rows")) for name in COUNTS},

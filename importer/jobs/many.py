@@ -13,27 +13,32 @@ from django.db.models import Field, Model
 Values = Mapping[str, Any]
 
 
-def insert_each(model: type[Model], rows: Sequence[Values], same: Values) -> None:
-    """Insert rows with values of their own, the same fields in each, and `same` in all; the rest are the defaults."""
-    given = {*rows[0], *same}
-    left = [field for field in model._meta.concrete_fields if not (field.primary_key or field.name in given)]
-    shared = _stored(model, {**{field.name: field.get_default() for field in left}, **same})
-    own = _fields(model, rows[0])
+def insert_each(model: type[Model], rows: Sequence[Values]) -> None:
+    """Insert rows, the same fields given of each; what is not given gets its default."""
+    fields = [field for field in model._meta.concrete_fields if not field.primary_key]
+    left = {field.name: field.get_default() for field in fields if field.name not in rows[0]}
+    shared, own = _apart(model, rows)
+    shared |= _stored(model, left)
     columns = [*shared, *map(_column, own)]
     sql = f"INSERT INTO {_table(model)} ({', '.join(columns)}) VALUES ({', '.join(['%s'] * len(columns))})"
     _run(sql, ([*shared.values(), *_values(own, row)] for row in rows))
 
 
-def update_each(model: type[Model], rows: Mapping[int, Values], same: Values, **guard: Any) -> None:
-    """Give each row, by its id, values of its own, the same fields in each, and `same` to all; only if it still has
-    those of `guard`.
-    """
-    shared, guards = _stored(model, same), _stored(model, guard)
-    own = _fields(model, next(iter(rows.values())))
+def update_each(model: type[Model], rows: Mapping[int, Values], **guard: Any) -> None:
+    """Give each row, by its id, the values named, the same fields for all, if it still has those of `guard`."""
+    shared, own = _apart(model, list(rows.values()))
+    guards = _stored(model, guard)
     changed = ", ".join(f"{column} = %s" for column in [*shared, *map(_column, own)])
     asked = "".join(f" AND {column} = %s" for column in guards)
     sql = f"UPDATE {_table(model)} SET {changed} WHERE id = %s{asked}"
     _run(sql, ([*shared.values(), *_values(own, row), pk, *guards.values()] for pk, row in rows.items()))
+
+
+def _apart(model: type[Model], rows: Sequence[Values]) -> tuple[dict[str, Any], list["Field[Any, Any]"]]:
+    """What is the same in all rows, as _stored() has it, so that it is converted once; and the fields that differ."""
+    first, *others = rows
+    same = {name: value for name, value in first.items() if all(row[name] == value for row in others)}
+    return _stored(model, same), _fields(model, (name for name in first if name not in same))
 
 
 def _run(sql: str, rows: Iterable[list[Any]]) -> None:

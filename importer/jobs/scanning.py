@@ -51,7 +51,7 @@ def add_chunks(job: ImportJob, ranges: list[ChunkRange]) -> bool:
             version=F("version") + 1,
         )
         if mine:
-            insert_each(Chunk, [_as_found(each) for each in ranges], {"job": job.pk})
+            insert_each(Chunk, [_as_found(job, each) for each in ranges])
     return bool(mine)
 
 
@@ -81,5 +81,5 @@ def _mine(job: ImportJob) -> QuerySet[ImportJob]:
     )
 
 
-def _as_found(found: ChunkRange) -> dict[str, Any]:
-    return {name: getattr(found, name) for name in RANGE}
+def _as_found(job: ImportJob, found: ChunkRange) -> dict[str, Any]:
+    return {"job": job.pk, **{name: getattr(found, name) for name in RANGE}}
