@@ -2,10 +2,11 @@
 
     python -m bench.growth rows --server mysql://root@127.0.0.1:3306/ --rows 1000000 --rounds 5
     python -m bench.growth chunks --rows 1000000
+    python -m bench.growth small
     python -m bench.growth files --rows 2000000
 
 Each is a comparison with a report of its own. `--rows` are those of the smaller file, or of the file that is cut into
-chunks, or of all files together.
+chunks, or of all files together. `small` has chunks of the same size, whatever their number, and so larger files.
 """
 
 from collections.abc import Sequence
@@ -19,9 +20,15 @@ from bench.workloads import NODES, Workload
 
 TIMES = 10
 CHUNKS = (1, 10, 100, 1000, 10_000)
+SMALL = 50  # rows of each small chunk
 FILES = (1, 2, 4, 8, 16)
 # Beside what everything else is told.
-BASELINES = {"rows": {"workload": "nodes"}, "chunks": {"way": "100 chunks"}, "files": {"workload": "1 file"}}
+BASELINES = {
+    "rows": {"workload": "nodes"},
+    "chunks": {"way": "100 chunks"},
+    "small": {"workload": "100 chunks"},
+    "files": {"workload": "1 file"},
+}
 
 
 def main() -> None:
@@ -30,7 +37,7 @@ def main() -> None:
     parser.add_argument("--chunks", type=int, nargs="+", default=CHUNKS, help="how many, about; 100 must be among them")
     parser.add_argument("--files", type=int, nargs="+", default=FILES, help="how many; 1 must be among them")
     arguments = parser.parse_args()
-    cases = {"rows": _rows, "chunks": _chunks, "files": _files}[arguments.what]
+    cases = {"rows": _rows, "chunks": _chunks, "small": _small, "files": _files}[arguments.what]
     with comparison(arguments.what, arguments, BASELINES[arguments.what]) as compared:
         compared.measure(cases(compared, settings.rows_of(NODES, arguments)))
     print(compared.report())
@@ -51,6 +58,12 @@ def _chunks(compared: Comparison, rows: int) -> Sequence[Case]:
         Case("nodes", files, Millrace({"chunk_bytes": str(-(-files.bytes // count))}, name=f"{count} chunks"))
         for count in compared.arguments.chunks
     ]
+
+
+def _small(compared: Comparison, _rows: int) -> Sequence[Case]:
+    way = Millrace({"commit_rows": str(SMALL)}, name=f"chunks of {SMALL} rows")
+    counts = {f"{count} chunks": count for count in compared.arguments.chunks}
+    return [Case(name, compared.files(name, NODES, SMALL * count), way) for name, count in counts.items()]
 
 
 def _files(compared: Comparison, rows: int) -> Sequence[Case]:
