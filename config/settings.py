@@ -1,6 +1,7 @@
 """Every setting, read from the environment. `.env.example` explains each one; a test keeps the two in step."""
 
 import os
+import tomllib
 from pathlib import Path
 from urllib.parse import quote
 
@@ -11,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from config.environment import env, kept_key, secret, socket_path
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+VERSION = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 env.read_env(BASE_DIR / ".env")
 
 # --- where run-time state lies ---

@@ -107,6 +107,8 @@ def sweep(then: Then) -> None:
             jobs.release_kept(job)
     for job_id in (*jobs.unended(), *jobs.leftovers()):
         then(job_id, ())
+    for job_id in jobs.unrecorded():
+        jobs.record(job_id)
     sources.remove_abandoned_uploads()
     rejects.remove_orphans()
     copies.remove_unneeded()

@@ -58,6 +58,7 @@ LOADER_SESSION: dict[str, int | str] = {
 
 # Set by a statement of its own; the name is MySQL's, MariaDB has it since 11.1.
 ISOLATION = "transaction_isolation"
+USUAL_ISOLATION = "READ-COMMITTED"
 
 # The list of warnings is cut there; at most 65,535 (manual, Server System Variables).
 MAX_ERROR_COUNT = 65535
@@ -172,7 +173,7 @@ def connect_loader(
         connection = LoaderConnection(**options, client_flag=CLIENT.LOCAL_FILES, autocommit=False)
     with closing(connection), explain(str(address)):
         _insist_on_tls(connection, address)
-        _set_session(connection, {**LOADER_SESSION, ISOLATION: "READ-COMMITTED", **session})
+        _set_session(connection, {**LOADER_SESSION, ISOLATION: USUAL_ISOLATION, **session})
         _see_all_warnings(connection)
         yield connection
 

@@ -77,6 +77,8 @@ class ImportPlan:
     bytes_statement: str = ""
     # Of LOAD DATA from a file that the server sees: the folder for its pipes.
     files_folder: str = ""
+    # What the table, the server and the order of the file were like when it was planned (planner/seen.py).
+    seen: dict[str, int | float | str | bool] = field(default_factory=dict)
 
     @cached_property
     def numbers(self) -> tuple[str, ...]:

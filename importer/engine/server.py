@@ -10,15 +10,13 @@ import MySQLdb
 
 from importer.engine.connection import Address, Connection, execute, fetch_all
 
-# Those a flavour does not have are absent from `Server.variables`; sizes there are bytes.
-VARIABLES = (
-    "aurora_version",
-    "autocommit",
+# Those a flavour does not have are absent from `Server.variables`; sizes there are bytes. First those that decide how
+# fast it loads, or tell what it runs on: they are kept with every import (planner/seen.py).
+OF_SPEED = (
     "binlog_cache_size",
     "binlog_format",
     "binlog_row_image",
-    "default_storage_engine",
-    "have_ssl",
+    "innodb_adaptive_hash_index",
     "innodb_autoinc_lock_mode",
     "innodb_buffer_pool_size",
     "innodb_change_buffering",
@@ -26,20 +24,36 @@ VARIABLES = (
     "innodb_ddl_threads",
     "innodb_doublewrite",
     "innodb_flush_log_at_trx_commit",
+    "innodb_flush_method",
     "innodb_io_capacity",
     "innodb_io_capacity_max",
+    "innodb_log_buffer_size",
+    "innodb_max_dirty_pages_pct",
+    "innodb_page_size",
+    "innodb_sort_buffer_size",
+    "innodb_write_io_threads",
+    "log_bin",
+    "max_allowed_packet",
+    "max_connections",
+    "performance_schema",
+    "sync_binlog",
+    "version_compile_machine",
+    "version_compile_os",
+    "wsrep_on",
+)
+VARIABLES = (
+    *OF_SPEED,
+    "aurora_version",
+    "autocommit",
+    "default_storage_engine",
+    "have_ssl",
     "innodb_log_file_size",
     "innodb_log_files_in_group",
-    "innodb_max_dirty_pages_pct",
     "innodb_read_only",
     "innodb_redo_log_capacity",
-    "innodb_sort_buffer_size",
     "local_infile",
-    "log_bin",
     "lower_case_table_names",
-    "max_allowed_packet",
     "max_binlog_cache_size",
-    "max_connections",
     "max_user_connections",
     "offline_mode",
     "read_only",
@@ -48,14 +62,12 @@ VARIABLES = (
     "sql_mode",
     "sql_require_primary_key",
     "super_read_only",
-    "sync_binlog",
     "unique_checks",
     "version",
     "version_comment",
     "wsrep_load_data_splitting",
     "wsrep_max_ws_rows",
     "wsrep_max_ws_size",
-    "wsrep_on",
 )
 
 # What `version` or `version_comment` says, in the order to look: TiDB's comment also says MySQL. Aurora says nothing
@@ -88,6 +100,7 @@ class Server:
     reads_files: bool = False  # whether the account may load files that the server sees (the FILE privilege)
     refused: bool = False  # whether it was seen to refuse LOAD DATA LOCAL, whatever it says
     files_dir: str = ""  # a folder that both see, if somebody named one (SERVER_FILES_DIR)
+    replica: bool | None = None  # whether it follows another server; None where the account may not know
 
     @property
     def release(self) -> tuple[int, ...]:
@@ -149,6 +162,7 @@ def read_server(connection: Connection, address: Address) -> Server:
         local=is_loopback(address.host),
         cores=os.cpu_count() or 1,
         reads_files=variables.get("secure_file_priv") != "NULL" and _reads_files(connection),
+        replica=_is_replica(connection),
     )
 
 
@@ -159,6 +173,16 @@ def _reads_files(connection: Connection) -> bool:
     except MySQLdb.Error as error:
         return error.args[0] in (NO_SUCH_TABLE, UNKNOWN_DATABASE)
     return False
+
+
+def _is_replica(connection: Connection) -> bool | None:
+    """Whether it has another server to follow; None below MySQL 8.0.22, or without REPLICATION CLIENT (MariaDB: REPLICA
+    MONITOR).
+    """
+    try:
+        return bool(fetch_all(connection, "SHOW REPLICA STATUS"))
+    except MySQLdb.Error:
+        return None
 
 
 def is_loopback(host: str) -> bool:

@@ -1,5 +1,8 @@
 """Units of bytes, and sizes in words."""
 
+import re
+
+UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 MIB = 2**20
 GIB = 2**30
 
@@ -12,3 +15,9 @@ def human_bytes(count: int) -> str:
             return f"{size:.4g} {unit}"
         size /= 1024
     return f"{size:.4g} TiB"
+
+
+def bytes_written(text: str) -> int | None:
+    """`32M` as bytes, also as 32MB or 32MiB; None for what is no size."""
+    found = re.fullmatch(r"(\d+)([KMG]?)i?B?", text, re.IGNORECASE)
+    return int(found[1]) * UNITS[found[2].upper()] if found else None

@@ -3,7 +3,7 @@
 asked.py: what people ask for; course.py: what comes next, and the end; scanning.py and loading.py: what workers claim
 and record; taking_back.py: what dead workers had; staged.py: the same for modes that stage; arranged.py: what is
 changed on the target for the time of a job; kept.py: the table that mode replace has put aside; report.py: what it
-amounts to; guarded.py and many.py: the updates that all of them are made of.
+amounts to; recorded.py: what is kept of it for good; guarded.py and many.py: the updates that all of them are made of.
 """
 
 from importer.jobs.arranged import (
@@ -45,6 +45,7 @@ from importer.jobs.loading import (
     renew_run,
     wants,
 )
+from importer.jobs.recorded import record, unrecorded
 from importer.jobs.report import equation, report
 from importer.jobs.scanning import (
     add_chunks,
@@ -102,6 +103,7 @@ __all__ = [
     "most_rejects",
     "pause",
     "planned_rows",
+    "record",
     "record_arranged",
     "record_as_it_was",
     "record_cancelled",
@@ -136,6 +138,7 @@ __all__ = [
     "succeed",
     "take_back",
     "unended",
+    "unrecorded",
     "unreleased",
     "wants",
     "wants_step",

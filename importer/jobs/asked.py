@@ -110,7 +110,8 @@ def retry(job_id: int, *, leave_out: bool = False) -> None:
         )
     values = _again(job, leave_out) if job.status in RETRIED else {}
     with transaction.atomic():
-        _ask(job_id, "retried", RETRIED, Status.WAITING, problem={}, finished_at=None, step_failures=0, **values)
+        values |= {"problem": {}, "finished_at": None, "step_failures": 0, "tries": F("tries") + 1}
+        _ask(job_id, "retried", RETRIED, Status.WAITING, **values)
         chunks = Chunk.objects.filter(job=job_id)
         if not job.stages:
             chunks = chunks.exclude(status=Chunk.Status.LOADED)

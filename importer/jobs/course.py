@@ -24,6 +24,7 @@ from importer.jobs.guarded import (
     unqueue,
 )
 from importer.jobs.limits import exceeded
+from importer.jobs.recorded import record_later
 from importer.jobs.report import equation
 from importer.models import Chunk, ImportJob
 from importer.wake import Step
@@ -190,6 +191,7 @@ def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Step]:
     """End the job, give the table free, and let the next one have it."""
     if not change(job.pk, [old], status=new, table_claim=None, finished_at=timezone.now(), **NO_STEP, **values):
         return []
+    record_later(job.pk)
     same_table = ImportJob.objects.filter(
         target=job.target_id, schema_name=job.schema_name, table_name=job.table_name, status=Status.WAITING
     )

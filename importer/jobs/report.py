@@ -1,6 +1,5 @@
 """What a job amounts to: its equation and its report. Changes nothing."""
 
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +13,10 @@ def equation(job: ImportJob) -> Equation:
 
 
 def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path | None = None) -> dict[str, Any]:
-    """What `import_csv --json` prints: a contract.
-
-    Seconds: scan and load from the start of the job, which run side by side; index and verify what they took after it.
+    """What `import_csv --json` prints: a contract. Seconds are ImportJob.step_seconds.
 
     The two files are where the rejected rows, and the reasons of all that did not go in, have been put.
     """
-
-    verified = (job.finished_at - job.loaded_at).total_seconds() if job.finished_at and job.loaded_at else None
-
-    def seconds(since: datetime | None, until: datetime | None) -> float | None:
-        return round((until - since).total_seconds(), 3) if since and until else None
-
     return {
         "job": job.pk,
         "status": job.status,
@@ -37,13 +28,7 @@ def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path 
             "rejected": job.rejected_rows,
         },
         "balanced": job.balanced,
-        "seconds": {
-            "scan": seconds(job.started_at, job.scanned_at),
-            "load": seconds(job.started_at, job.loaded_at),
-            "index": round(job.index_seconds, 3),
-            "verify": None if verified is None else round(max(0.0, verified - job.index_seconds), 3),
-            "total": seconds(job.started_at, job.finished_at),
-        },
+        "seconds": job.step_seconds,
         "rows_per_second": round(job.rows_per_second, 1) if job.rows_per_second else None,
         "plan": job.plan_json,
         "reject_reasons": job.reject_reasons,

@@ -9,18 +9,18 @@ from importer.engine.errors import SourceProblem
 from importer.engine.lab.grid import SWITCHES, TRIED, Value
 from importer.engine.mapping import SOURCES, AskedField, Filling
 from importer.engine.options import OFFERED
+from importer.engine.sizes import bytes_written
 from importer.engine.transforms import TRANSFORMS
 
-UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 WRITTEN = {r"\t": "\t", r"\\": "\\"}
 
 
 def size(text: str) -> int:
     """`32M` as bytes."""
-    found = re.fullmatch(r"(\d+)([KMG]?)i?B?", text, re.IGNORECASE)
-    if not found or not int(found[1]):
+    found = bytes_written(text)
+    if not found:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512K, 32M or 1G")
-    return int(found[1]) * UNITS[found[2].upper()]
+    return found
 
 
 def character(text: str) -> str:

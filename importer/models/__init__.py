@@ -4,7 +4,18 @@ from importer.models.chunk import Chunk
 from importer.models.job import ImportJob
 from importer.models.lab import Lab, Trial
 from importer.models.preset import MappingPreset
+from importer.models.record import JobFact, JobRecord
 from importer.models.source_file import SourceFile
 from importer.models.target import Target
 
-__all__ = ["Chunk", "ImportJob", "Lab", "MappingPreset", "SourceFile", "Target", "Trial"]
+__all__ = [
+    "Chunk",
+    "ImportJob",
+    "JobFact",
+    "JobRecord",
+    "Lab",
+    "MappingPreset",
+    "SourceFile",
+    "Target",
+    "Trial",
+]

@@ -57,7 +57,7 @@ class Chunk(models.Model):
     rejected_rows = models.BigIntegerField(default=0)
     reject_reasons = models.JSONField(default=list, blank=True)
     notices = models.JSONField(default=list, blank=True)
-    # Seconds by phase of the attempt that loaded it: {"connect", "send", "commit"}.
+    # Seconds by phase of the attempt that loaded it: {"connect", "ledger", "review", "load", "verify", "commit"}.
     timings = models.JSONField(default=dict, blank=True)
     problem = models.JSONField(default=dict, blank=True)
 

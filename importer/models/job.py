@@ -1,6 +1,7 @@
 """One file into one table: what was asked for, what was planned, and how far it is."""
 
 import uuid
+from datetime import datetime
 from pathlib import Path
 
 from django.conf import settings
@@ -145,6 +146,8 @@ class ImportJob(Recipe):
     # Counts every change a page would show; a poll that has seen this version gets an empty answer.
     version = models.PositiveIntegerField(default=0)
 
+    # How often it was begun: once, and once for each retry.
+    tries = models.PositiveSmallIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
     started_at = models.DateTimeField(null=True, blank=True)
     scanned_at = models.DateTimeField(null=True, blank=True)
@@ -235,6 +238,26 @@ class ImportJob(Recipe):
         return modes.stages(self.options_json.get("mode", "append"))
 
     @property
+    def step_seconds(self) -> dict[str, float | None]:
+        """How long its steps took, None for those that it has not come to.
+
+        Scan and load from its start, since they run side by side; index and verify what they took after the load,
+        verify with the finishing step of modes that stage.
+        """
+        verified = _between(self.loaded_at, self.finished_at)
+        return {
+            "scan": _between(self.started_at, self.scanned_at),
+            "load": _between(self.started_at, self.loaded_at),
+            "index": round(self.index_seconds, 3),
+            "verify": None if verified is None else round(max(0.0, verified - self.index_seconds), 3),
+            "total": _between(self.started_at, self.finished_at),
+        }
+
+    @property
     def accounted_rows(self) -> int:
         """The right side of the equation: what has become of the rows so far."""
         return self.loaded_rows + self.replaced_rows + self.skipped_rows + self.rejected_rows
+
+
+def _between(since: datetime | None, until: datetime | None) -> float | None:
+    return round((until - since).total_seconds(), 3) if since and until else None

@@ -1,7 +1,8 @@
 """From a file, a table, a server and what was asked for to a plan, with the reason for each choice.
 
 One file for each decision: method, statements, parallelism (network), chunks, order, sessions, index_policy; `refusals`
-forbid, the others explain: reading, as_bytes, keeping, holding, replication. All of them look at the same Case.
+forbid, the others explain: reading, as_bytes, keeping, holding, replication. `seen` keeps what it was like before. All
+of them look at the same Case.
 """
 
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ from importer.engine.planner.parallelism import choose_parallelism
 from importer.engine.planner.reading import reading_reasons
 from importer.engine.planner.refusals import check_server, check_table
 from importer.engine.planner.replication import replication_reasons
+from importer.engine.planner.seen import seen
 from importer.engine.planner.server_settings import as_it_will_be, server_reasons, with_variables
 from importer.engine.planner.sessions import check_session, session, session_reasons
 from importer.engine.planner.statements import numbering_reasons, statements
@@ -143,6 +145,7 @@ def make_plan(
         rows_per_statement=rows_per_statement(case, method),
         files_folder=case.server.shared_folder if method == "load_data_server" else "",
         sources=tuple(sorted({each.source for each in fillings} - {"text"})),
+        seen=seen(case),
     )
 
 

@@ -1,0 +1,68 @@
+"""What an import found before it began: what its timings are to be held against later.
+
+Flat facts by the names of importer.history.facts; one that is not known is left out.
+"""
+
+from collections.abc import Iterator
+
+from importer.engine.planner.case import Case
+from importer.engine.server import OF_SPEED
+from importer.engine.table import Key
+
+Fact = int | float | str | bool
+
+
+def seen(case: Case) -> dict[str, Fact]:
+    """Table, server and the order of the file as they were when the import was planned."""
+    facts = {**dict(_order(case)), **dict(_table(case)), **dict(_server(case))}
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _order(case: Case) -> Iterator[tuple[str, Fact | None]]:
+    if order := case.key_order:
+        yield "key_order", order.said
+        yield "key_ascending", order.ascending
+        yield "key_spread", order.spread
+
+
+def _table(case: Case) -> Iterator[tuple[str, Fact | None]]:
+    table, keys = case.table, case.table.keys
+    primary = next((key for key in keys if key.name == "PRIMARY"), None)
+    new = case.options.mode == "create"
+    yield "table_engine", table.engine
+    yield "table_columns", len(table.columns)
+    yield "table_partitioned", table.partitioned
+    yield "rows_before", 0 if new or case.indexes.empty else table.rows_estimate
+    yield "table_bytes_before", table.data_bytes
+    yield "index_bytes_before", table.index_bytes
+    yield "primary_key", ", ".join(primary.columns) if primary else "none"
+    yield "primary_key_type", _type(case, primary) if primary else None
+    yield "auto_increment", any(column.auto_increment for column in table.columns)
+    yield "unique_keys", sum(key.unique and key is not primary for key in keys)
+    yield "secondary_keys", sum(not key.unique and key.kind not in ("FULLTEXT", "SPATIAL") for key in keys)
+    yield "fulltext_keys", sum(key.kind == "FULLTEXT" for key in keys)
+    yield "spatial_keys", sum(key.kind == "SPATIAL" for key in keys)
+    yield "table_foreign_keys", len(case.indexes.foreign_keys)
+    yield "table_referenced", len(case.indexes.referenced)
+    yield "insert_triggers", len(table.triggers)
+
+
+def _type(case: Case, key: Key) -> str:
+    """The kind of the key's first column: whether its values can come in order."""
+    return next((each.kind for each in case.table.columns if each.name == key.columns[0]), "")
+
+
+def _server(case: Case) -> Iterator[tuple[str, Fact | None]]:
+    server, distance = case.server, case.distance
+    yield "flavour", server.flavour
+    yield "server_version", server.version
+    yield "server_release", ".".join(map(str, server.release[:2]))
+    yield "server_local", server.local
+    # Another machine's processors are not visible.
+    yield "server_cores", server.cores if server.local else None
+    yield "server_replica", server.replica
+    yield "server_redo_bytes", server.redo_bytes
+    yield "round_trip_ms", distance.round_trip_ms if distance else None
+    yield "line_bytes_per_second", distance.bytes_per_second if distance else None
+    for name in OF_SPEED:
+        yield f"server_{name}", server.variables.get(name)

@@ -1,0 +1,84 @@
+"""Imports side by side: what differed in settings, what in timings, and how sure that is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from importer.history.charts import Spread
+from importer.history.columns import column, rows
+from importer.history.facts import ASKED, CHOSEN, FILE, SERVER, TABLE, TIMINGS, Fact, Value
+from importer.history.finding import matching
+from importer.history.query import Condition, Op, Query
+from importer.models import JobRecord
+
+# As many runs each way as the planner asks for before it goes by them (importer.engine.past).
+FEWEST = 2
+# What makes two imports runs of the same: the rest of what differs between them is chance, or what is looked for.
+ALIKE = ("settings_digest", "table", "target", "mode")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A fact with its value in each import, None where it is unknown, in the order of the imports."""
+
+    fact: Fact
+    values: tuple[Value | None, ...]
+
+    @property
+    def ratios(self) -> tuple[float | None, ...]:
+        """Of a timing: how many times the first import's value each one's is; None where that cannot be told."""
+        first = self.values[0]
+        return tuple(float(value) / float(first) if first and value is not None else None for value in self.values)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`settings` that differ, of what was asked for and chosen, of file, table and server; all `timings` that any has.
+
+    `runs` are the rows a second of all imports that are like each one (ALIKE), None where it did not succeed. `reasons`
+    are the planner's for each (importer.engine.plan.Reason as JSON).
+    """
+
+    jobs: tuple[int, ...]
+    settings: tuple[Difference, ...]
+    timings: tuple[Difference, ...]
+    runs: tuple[Spread | None, ...]
+    reasons: tuple[list[dict[str, Any]], ...]
+
+    @property
+    def sure(self) -> bool:
+        """Whether the runs of the first import and those of each other one are clearly apart."""
+        first, *others = self.runs
+        return bool(others) and all(first and other and apart(first, other) for other in others)
+
+
+def compare(jobs: Sequence[int]) -> Comparison:
+    """Two or more imports; one without a record knows nothing."""
+    told = rows(jobs)
+    kept = dict(JobRecord.objects.filter(pk__in=jobs).values_list("pk", "reasons"))
+    settings = _side_by_side(told, (*CHOSEN, *ASKED, *FILE, *TABLE, *SERVER))
+    return Comparison(
+        tuple(jobs),
+        tuple(each for each in settings if len(set(each.values)) > 1),
+        tuple(each for each in _side_by_side(told, TIMINGS) if set(each.values) != {None}),
+        tuple(runs_like(told[job]) for job in jobs),
+        tuple(kept.get(job, []) for job in jobs),
+    )
+
+
+def _side_by_side(told: dict[int, dict[str, Value]], facts: Sequence[Fact]) -> list[Difference]:
+    return [Difference(each, tuple(facts.get(each.name) for facts in told.values())) for each in facts]
+
+
+def runs_like(facts: dict[str, Value], timing: str = "rows_per_second") -> Spread | None:
+    """A timing of all imports that are like the one of these facts, itself included; None if it has none itself."""
+    if timing not in facts:
+        return None
+    alike = matching(Query(tuple(Condition(name, Op.IS, facts.get(name)) for name in ALIKE)))
+    took = column(timing, alike)
+    return Spread.of([float(took[job]) for job in alike if job in took])
+
+
+def apart(one: Spread, other: Spread) -> bool:
+    """Whether two timings differ by more than chance: runs enough, and not one of either among those of the other."""
+    return min(one.jobs, other.jobs) >= FEWEST and (one.least > other.most or other.least > one.most)

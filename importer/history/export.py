@@ -1,0 +1,54 @@
+"""The history for other programs: rows as CSV or JSON, written as they are read."""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from importer.engine.parts import defused
+from importer.history.facts import FACTS, Kind, Value
+from importer.history.finding import Row
+
+
+class _Written:
+    """A file for csv.writer that gives each line back."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def as_csv(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[str]:
+    """A header and a line for each import (RFC 4180); nothing where a fact is unknown, yes and no, times in UTC.
+
+    A text that a spreadsheet would take for a formula gets an apostrophe before it.
+    """
+    names = list(columns)
+    writer: Any = csv.writer(_Written())
+    yield writer.writerow(names)
+    for row in rows:
+        yield writer.writerow([_cell(name, row.facts.get(name)) for name in names])
+
+
+def as_json(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[str]:
+    """A list with an object for each import, on a line of its own; null where a fact is unknown, times in UTC."""
+    names = list(columns)
+    before = "["
+    for row in rows:
+        yield f"{before}\n{json.dumps({name: _value(name, row.facts.get(name)) for name in names}, ensure_ascii=False)}"
+        before = ","
+    yield "[]\n" if before == "[" else "\n]\n"
+
+
+def _cell(name: str, value: Value | None) -> Any:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return defused(value)
+    return _value(name, value)
+
+
+def _value(name: str, value: Value | None) -> Value | None:
+    if value is not None and FACTS[name].kind is Kind.MOMENT:
+        return datetime.fromtimestamp(float(value), UTC).isoformat(timespec="milliseconds")
+    return value

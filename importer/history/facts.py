@@ -1,0 +1,266 @@
+"""The facts that are kept of every import: each is a line here, and so a column of the history.
+
+A new one needs its line, and a place that tells it: importer.history.telling for what the job knows, the engine's
+planner/seen.py for what was there before. Records from before it lack it, and stay readable: a fact that is not there
+is unknown, and no condition but "= unknown" holds for it.
+"""
+
+import difflib
+from dataclasses import dataclass
+from enum import Enum
+
+from importer import speed
+from importer.engine.errors import Problem
+from importer.engine.server_wide import SERVER_VARIABLES
+from importer.engine.session import SESSION_VARIABLES
+from importer.engine.variables import Variable
+
+Value = int | float | str | bool
+
+
+class Kind(Enum):
+    """What a fact's values are, and in which unit. Moments are seconds since 1970, shares from 0 to 1."""
+
+    WORD = "word"
+    TEXT = "text"
+    SWITCH = "switch"
+    NUMBER = "number"
+    BYTES = "bytes"
+    SECONDS = "seconds"
+    MILLISECONDS = "milliseconds"
+    ROWS_PER_SECOND = "rows per second"
+    BYTES_PER_SECOND = "bytes per second"
+    SHARE = "share"
+    MOMENT = "moment"
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its values are kept as numbers, and can be measured along an axis."""
+        return self not in (Kind.WORD, Kind.TEXT)
+
+
+class Group(Enum):
+    """What a fact is about, in the words of a heading."""
+
+    JOB = "The import"
+    FILE = "The file"
+    TABLE = "The table before"
+    SERVER = "The server"
+    ASKED = "What was asked for"
+    CHOSEN = "How it was loaded"
+    RESULT = "What became of the rows"
+    TIMING = "How long it took"
+    CHUNKS = "Its chunks"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact by its `name`, with its `title` in words. `option`: the field of Options that it is about, "" for none."""
+
+    name: str
+    title: str
+    kind: Kind
+    group: Group
+    option: str = ""
+
+
+def _of(group: Group, *facts: tuple[str, str, Kind] | tuple[str, str, Kind, str]) -> tuple[Fact, ...]:
+    return tuple(Fact(name, title, kind, group, *option) for name, title, kind, *option in facts)
+
+
+_KINDS = {
+    speed.Kind.CHOICE: Kind.WORD,
+    speed.Kind.NUMBER: Kind.NUMBER,
+    speed.Kind.SIZE: Kind.BYTES,
+    speed.Kind.SWITCH: Kind.SWITCH,
+    speed.Kind.VARIABLES: Kind.TEXT,
+}
+
+
+def _variable(variable: Variable) -> Kind:
+    return Kind.WORD if variable.choices and not variable.choices[0].isdigit() else Kind.NUMBER
+
+
+JOB = _of(
+    Group.JOB,
+    ("job", "Import", Kind.NUMBER),
+    ("ended", "Ended", Kind.MOMENT),
+    ("started", "Started", Kind.MOMENT),
+    ("status", "Status", Kind.WORD),
+    ("problem", "Problem", Kind.WORD),
+    ("tries", "Times begun", Kind.NUMBER),
+    ("target", "Target", Kind.WORD),
+    ("table", "Table", Kind.WORD),
+    ("table_name", "Table without its schema", Kind.WORD),
+    ("software", "Millrace", Kind.WORD),
+    # Alike where nothing differs that was chosen, or that the server was like.
+    ("settings_digest", "Settings, as one", Kind.WORD),
+    ("server_digest", "Server, as one", Kind.WORD),
+)
+FILE = _of(
+    Group.FILE,
+    ("file", "File", Kind.TEXT),
+    ("file_bytes", "File size", Kind.BYTES),
+    ("data_bytes", "Size of the rows", Kind.BYTES),
+    ("rows", "Rows", Kind.NUMBER),
+    ("row_bytes", "Mean row", Kind.BYTES),
+    ("fields", "Fields", Kind.NUMBER),
+    ("loaded_columns", "Columns loaded", Kind.NUMBER),
+    ("packing", "Packing", Kind.WORD),
+    ("encoding", "Encoding", Kind.WORD),
+    ("delimiter", "Delimiter", Kind.WORD),
+    ("line_end", "Line end", Kind.WORD),
+    ("key_order", "Order of the keys", Kind.WORD),
+    ("key_ascending", "Keys in order", Kind.SHARE),
+    ("key_spread", "Spread of neighbouring keys", Kind.SHARE),
+)
+TABLE = _of(
+    Group.TABLE,
+    ("table_engine", "Engine", Kind.WORD),
+    ("table_columns", "Columns", Kind.NUMBER),
+    ("table_partitioned", "Partitioned", Kind.SWITCH),
+    ("rows_before", "Rows before", Kind.NUMBER),
+    ("table_bytes_before", "Size before", Kind.BYTES),
+    ("index_bytes_before", "Size of the indexes before", Kind.BYTES),
+    ("primary_key", "Primary key", Kind.TEXT),
+    ("primary_key_type", "Type of the primary key", Kind.WORD),
+    ("auto_increment", "AUTO_INCREMENT", Kind.SWITCH),
+    ("unique_keys", "Unique keys besides", Kind.NUMBER),
+    ("secondary_keys", "Other keys", Kind.NUMBER),
+    ("fulltext_keys", "FULLTEXT keys", Kind.NUMBER),
+    ("spatial_keys", "SPATIAL keys", Kind.NUMBER),
+    ("table_foreign_keys", "Foreign keys of the table", Kind.NUMBER),
+    ("table_referenced", "Foreign keys to the table", Kind.NUMBER),
+    ("insert_triggers", "Triggers on INSERT", Kind.NUMBER),
+)
+SERVER = _of(
+    Group.SERVER,
+    ("flavour", "Server", Kind.WORD),
+    ("server_release", "Release", Kind.WORD),
+    ("server_version", "Version", Kind.WORD),
+    ("server_local", "On this machine", Kind.SWITCH),
+    ("server_cores", "Processors", Kind.NUMBER),
+    ("server_replica", "Replica", Kind.SWITCH),
+    ("server_redo_bytes", "Redo log", Kind.BYTES),
+    ("tls", "TLS", Kind.WORD),
+    ("round_trip_ms", "Round trip", Kind.MILLISECONDS),
+    ("line_bytes_per_second", "Line, one session", Kind.BYTES_PER_SECOND),
+    ("server_binlog_cache_size", "binlog_cache_size", Kind.BYTES),
+    ("server_binlog_format", "binlog_format", Kind.WORD),
+    ("server_binlog_row_image", "binlog_row_image", Kind.WORD),
+    ("server_innodb_adaptive_hash_index", "innodb_adaptive_hash_index", Kind.SWITCH),
+    ("server_innodb_autoinc_lock_mode", "innodb_autoinc_lock_mode", Kind.NUMBER),
+    ("server_innodb_buffer_pool_size", "innodb_buffer_pool_size", Kind.BYTES),
+    ("server_innodb_change_buffering", "innodb_change_buffering", Kind.WORD),
+    ("server_innodb_ddl_buffer_size", "innodb_ddl_buffer_size", Kind.BYTES),
+    ("server_innodb_ddl_threads", "innodb_ddl_threads", Kind.NUMBER),
+    # MySQL also knows DETECT_ONLY and DETECT_AND_RECOVER.
+    ("server_innodb_doublewrite", "innodb_doublewrite", Kind.WORD),
+    ("server_innodb_flush_log_at_trx_commit", "innodb_flush_log_at_trx_commit", Kind.NUMBER),
+    ("server_innodb_flush_method", "innodb_flush_method", Kind.WORD),
+    ("server_innodb_io_capacity", "innodb_io_capacity", Kind.NUMBER),
+    ("server_innodb_io_capacity_max", "innodb_io_capacity_max", Kind.NUMBER),
+    ("server_innodb_log_buffer_size", "innodb_log_buffer_size", Kind.BYTES),
+    ("server_innodb_max_dirty_pages_pct", "innodb_max_dirty_pages_pct", Kind.NUMBER),
+    ("server_innodb_page_size", "innodb_page_size", Kind.BYTES),
+    ("server_innodb_sort_buffer_size", "innodb_sort_buffer_size", Kind.BYTES),
+    ("server_innodb_write_io_threads", "innodb_write_io_threads", Kind.NUMBER),
+    ("server_log_bin", "log_bin", Kind.SWITCH),
+    ("server_max_allowed_packet", "max_allowed_packet", Kind.BYTES),
+    ("server_max_connections", "max_connections", Kind.NUMBER),
+    ("server_performance_schema", "performance_schema", Kind.SWITCH),
+    ("server_sync_binlog", "sync_binlog", Kind.NUMBER),
+    ("server_version_compile_machine", "Machine", Kind.WORD),
+    ("server_version_compile_os", "Operating system", Kind.WORD),
+    ("server_wsrep_on", "Galera (wsrep_on)", Kind.SWITCH),
+)
+# What the planner has no say in goes by the option's own name, the rest as asked_...
+ASKED = _of(
+    Group.ASKED,
+    ("mode", "Mode", Kind.WORD, "mode"),
+    ("on_error", "Bad rows", Kind.WORD, "on_error"),
+    ("max_rejects", "Most rejects", Kind.NUMBER, "max_rejects"),
+    ("max_reject_percent", "Most rejects, percent", Kind.NUMBER, "max_reject_percent"),
+    ("on_duplicate", "Duplicates", Kind.WORD, "on_duplicate"),
+    ("rounding", "Rounding", Kind.WORD, "rounding"),
+    ("verify", "Verification", Kind.WORD, "verify"),
+    ("checks", "Checks of values", Kind.SWITCH, "checks"),
+    *((f"asked_{each.name}", f"{each.label}, asked", _KINDS[each.kind], each.name) for each in speed.SETTINGS),
+)
+CHOSEN = _of(
+    Group.CHOSEN,
+    *((each.name, each.label, _KINDS[each.kind], each.name) for each in speed.SETTINGS),
+    ("planned_parallelism", "Chunks at once, as planned", Kind.NUMBER),
+    ("deferred_indexes", "Indexes put off", Kind.NUMBER),
+    ("deferred_foreign_keys", "Foreign keys put off", Kind.NUMBER),
+    ("sorted_by", "Sorted by", Kind.TEXT),
+    ("first_chunk_bytes", "First chunk", Kind.BYTES),
+    ("ordered", "One chunk after another", Kind.SWITCH),
+    ("rolls_back", "Can roll back", Kind.SWITCH),
+    ("staged", "By way of a staging table", Kind.SWITCH),
+    ("as_bytes", "Characters taken unseen", Kind.SWITCH),
+    ("rewritten", "Records rewritten", Kind.SWITCH),
+    ("transcoded", "Transcoded on the way", Kind.SWITCH),
+    ("copied", "From a copy of the file", Kind.SWITCH),
+    ("held_back", "Reasons that hold it back", Kind.NUMBER),
+    *((f"session_{each.name}", f"{each.name}, session", _variable(each)) for each in SESSION_VARIABLES.values()),
+    *((f"set_{each.name}", f"{each.name}, meanwhile", _variable(each)) for each in SERVER_VARIABLES.values()),
+)
+RESULT = _of(
+    Group.RESULT,
+    ("loaded_rows", "Rows loaded", Kind.NUMBER),
+    ("replaced_rows", "Rows replaced", Kind.NUMBER),
+    ("skipped_rows", "Rows skipped", Kind.NUMBER),
+    ("rejected_rows", "Rows rejected", Kind.NUMBER),
+    ("balanced", "Balanced", Kind.SWITCH),
+    ("notices", "Values changed a little", Kind.NUMBER),
+    ("reject_reasons", "Reasons for rejects", Kind.NUMBER),
+)
+TIMING = _of(
+    Group.TIMING,
+    ("rows_per_second", "Rows a second", Kind.ROWS_PER_SECOND),
+    ("bytes_per_second", "Bytes a second", Kind.BYTES_PER_SECOND),
+    ("load_rows_per_second", "Rows a second while loading", Kind.ROWS_PER_SECOND),
+    ("total_seconds", "Total", Kind.SECONDS),
+    ("waiting_seconds", "Waiting for the table", Kind.SECONDS),
+    ("scan_seconds", "Scan", Kind.SECONDS),
+    ("load_seconds", "Load", Kind.SECONDS),
+    ("index_seconds", "Indexes", Kind.SECONDS),
+    ("verify_seconds", "Verification", Kind.SECONDS),
+)
+# Of all chunks together, so that they may add up to more than the load took. The names after "phase_" are those of
+# Chunk.timings, but for what is left of the sessions' time.
+PHASES = _of(
+    Group.CHUNKS,
+    ("phase_wait", "Sessions without a chunk", Kind.SECONDS),
+    ("phase_connect", "Connect and look around", Kind.SECONDS),
+    ("phase_ledger", "Ledger", Kind.SECONDS),
+    ("phase_review", "Review of doubtful rows", Kind.SECONDS),
+    ("phase_load", "Send and load", Kind.SECONDS),
+    ("phase_verify", "Read back", Kind.SECONDS),
+    ("phase_commit", "Commit", Kind.SECONDS),
+)
+CHUNKS = _of(
+    Group.CHUNKS,
+    ("chunks", "Chunks", Kind.NUMBER),
+    ("chunk_median_seconds", "Median chunk", Kind.SECONDS),
+    ("chunk_longest_seconds", "Longest chunk", Kind.SECONDS),
+    ("retries", "Chunks tried again", Kind.NUMBER),
+    ("deaths", "Workers lost", Kind.NUMBER),
+)
+
+FACTS: dict[str, Fact] = {
+    fact.name: fact for fact in (*JOB, *FILE, *TABLE, *SERVER, *ASKED, *CHOSEN, *RESULT, *TIMING, *PHASES, *CHUNKS)
+}
+# What a comparison calls settings, what it calls timings, and what a digest is made of.
+SETTINGS = (*CHOSEN, *ASKED)
+TIMINGS = (*TIMING, *PHASES, *CHUNKS)
+
+
+def fact(name: str) -> Fact:
+    """The fact of that name. Raises Problem if there is none, with those that come close."""
+    if found := FACTS.get(name):
+        return found
+    near = difflib.get_close_matches(name, FACTS)
+    hint = f"Did you mean {', '.join(near)}?" if near else "`manage.py history --facts` lists them."
+    raise Problem(f"There is no fact {name!r}.", advice=hint)

@@ -1,0 +1,180 @@
+"""What is asked of the history, as values that can be written into an address or on a command line, and read again."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from operator import eq, ge, gt, le, lt, ne
+from typing import Any
+
+from django.utils import timezone
+from django.utils.dateparse import parse_date, parse_datetime
+
+from importer.engine.errors import Problem
+from importer.engine.sizes import bytes_written
+from importer.history.facts import Fact, Kind, Value, fact
+
+# What the table shows where nobody says what.
+USUAL = (
+    "job",
+    "ended",
+    "table",
+    "target",
+    "flavour",
+    "status",
+    "method",
+    "parallelism",
+    "chunk_bytes",
+    "indexes",
+    "rows",
+    "rows_per_second",
+    "bytes_per_second",
+    "total_seconds",
+)
+NEWEST_FIRST = "-ended"
+PAGE_ROWS = 50
+UNKNOWN = "unknown"
+
+
+class Op(Enum):
+    """How a fact is compared: as numbers, or texts by their characters; ~ is for texts that contain another."""
+
+    IS = "="
+    IS_NOT = "!="
+    LESS = "<"
+    AT_MOST = "<="
+    MORE = ">"
+    AT_LEAST = ">="
+    CONTAINS = "~"
+
+
+_COMPARE: dict[Op, Callable[[Any, Any], bool]] = {
+    Op.IS: eq,
+    Op.IS_NOT: ne,
+    Op.LESS: lt,
+    Op.AT_MOST: le,
+    Op.MORE: gt,
+    Op.AT_LEAST: ge,
+    Op.CONTAINS: lambda told, wanted: str(wanted).lower() in str(told).lower(),
+}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A fact compared with a value; None stands for unknown, which is = to nothing else and neither more nor less."""
+
+    name: str
+    op: Op
+    value: Value | None
+
+    @classmethod
+    def read(cls, name: str, op: str, text: str) -> "Condition":
+        """As people write it: `chunk_bytes >= 32M`, `ended > 2026-11-01`, `lock_table = yes`, `status = failed`.
+
+        Raises Problem for a fact or comparison that there is not, or a value that the fact cannot have.
+        """
+        about = fact(name)
+        try:
+            compared = Op(op)
+        except ValueError:
+            known = " ".join(each.value for each in Op)
+            raise Problem(f"There is no comparison {op!r}.", advice=f"Choose one of {known}.") from None
+        if compared is Op.CONTAINS and about.kind.is_number:
+            raise Problem(f"{name} is a number, in which no text can be found.", advice="Compare it with another one.")
+        value = None if text.strip().lower() == UNKNOWN else _value(about, text.strip())
+        if value is None and compared not in (Op.IS, Op.IS_NOT):
+            raise Problem(f"What is unknown is not {op} anything.", advice="Ask for = unknown or != unknown.")
+        return cls(name, compared, value)
+
+    def holds(self, told: Value | None) -> bool:
+        """Whether it holds for what is known of the fact."""
+        if self.value is None:
+            return (told is None) is (self.op is Op.IS)
+        return told is not None and _COMPARE[self.op](told, self.value)
+
+    @property
+    def needs_all(self) -> bool:
+        """Whether it may hold for an import of which the fact is unknown."""
+        return self.value is None and self.op is Op.IS
+
+    @property
+    def limits(self) -> tuple[Value | None, Value | None]:
+        """Between which values it can hold, None for no limit; of texts only where they are to be equal."""
+        text = isinstance(self.value, str)
+        least = self.op is Op.IS or (self.op in (Op.MORE, Op.AT_LEAST) and not text)
+        most = self.op is Op.IS or (self.op in (Op.LESS, Op.AT_MOST) and not text)
+        return self.value if least else None, self.value if most else None
+
+
+@dataclass(frozen=True)
+class Query:
+    """Which imports, in which order, and what of them. `sort` is a fact's name, with "-" before it for descending.
+
+    Unknown values come last either way, and of imports that are alike the newest first. `page` counts from 1.
+    """
+
+    conditions: tuple[Condition, ...] = ()
+    columns: tuple[str, ...] = USUAL
+    sort: str = NEWEST_FIRST
+    page: int = 1
+    rows: int = PAGE_ROWS
+
+    def __post_init__(self) -> None:
+        for name in (*self.columns, self.sorted_by):
+            fact(name)
+
+    @property
+    def sorted_by(self) -> str:
+        return self.sort.removeprefix("-")
+
+    @property
+    def descending(self) -> bool:
+        return self.sort.startswith("-")
+
+
+def _value(about: Fact, text: str) -> Value:
+    """A text as a value of the fact's kind."""
+    value: Value | None
+    match about.kind:
+        case Kind.WORD | Kind.TEXT:
+            return text
+        case Kind.SWITCH:
+            value = {"yes": True, "no": False}.get(text.lower())
+        case Kind.BYTES:
+            value = bytes_written(text)
+            value = _number(text) if value is None else value
+        case Kind.MOMENT:
+            value = _moment(text)
+        case _:
+            value = _number(text)
+    if value is None:
+        raise Problem(f"{about.name} cannot be {text!r}.", advice=f"Give {_WANTED.get(about.kind, 'a number')}.")
+    return value
+
+
+_WANTED = {
+    Kind.SWITCH: "yes or no",
+    Kind.BYTES: "a size such as 512K, 32M or 1G",
+    Kind.MOMENT: "a day such as 2026-11-20, or a time such as 2026-11-20T18:30",
+}
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    # Neither inf nor nan can be compared with what is kept, or written as JSON.
+    return number if abs(number) < float("inf") else None
+
+
+def _moment(text: str) -> float | None:
+    """Seconds since 1970, in the installation's time zone where the text names none."""
+    try:
+        day = parse_date(text)
+        moment = datetime(day.year, day.month, day.day) if day else parse_datetime(text)
+    except ValueError:
+        return None
+    if not moment:
+        return None
+    return (timezone.make_aware(moment) if timezone.is_naive(moment) else moment).timestamp()

@@ -1,0 +1,243 @@
+"""Made-up imports, as plausible as measuring and trying out need them: quickly, and the same ones for the same seed.
+
+They are of targets of their own, whose names begin with PREFIX and whose host does not exist.
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Max
+from django.utils import timezone
+
+from importer.engine.arrangement import Arrangement
+from importer.engine.dialect import Dialect
+from importer.engine.indexes import Definition
+from importer.engine.mapping import ColumnMapping
+from importer.engine.options import Options
+from importer.engine.plan import ImportPlan, Reason
+from importer.engine.sizes import GIB, MIB
+from importer.history.telling import add_up, facts_of
+from importer.jobs.many import insert_each
+from importer.jobs.recorded import kept
+from importer.models import Chunk, ImportJob, JobFact, JobRecord, SourceFile, Target
+
+PREFIX = "seeded-"
+JOBS_TOGETHER = 200
+
+# What each does to the speed of a load. Made up, after the shape of what was measured (docs/facts.md, Speed).
+PARALLELISM = {1: 1.0, 2: 1.5, 4: 1.75, 8: 1.8}
+CHUNK_BYTES = {MIB: 0.8, 4 * MIB: 0.95, 8 * MIB: 1.0, 32 * MIB: 1.02, 128 * MIB: 0.9}
+INDEXES = {"keep": 1.0, "defer": 1.6}
+METHODS = {"load_data_local": 1.0, "load_data_server": 1.02, "insert": 0.5}
+PHASES = {"connect": 0.01, "ledger": 0.02, "review": 0.02, "load": 0.9, "commit": 0.05}
+SPREAD = 0.05
+
+
+@dataclass(frozen=True)
+class _Server:
+    """A made-up server; from `later` on it is the later release, with another buffer pool."""
+
+    name: str
+    flavour: str
+    version: str
+    later: str
+    round_trip_ms: float | None
+
+
+SERVERS = (
+    _Server("warehouse", "MySQL", "8.4.2", "9.7.0", None),
+    _Server("shop", "MariaDB", "10.11.6-MariaDB", "11.4.3-MariaDB", None),
+    _Server("far", "MySQL", "8.0.36", "8.0.43", 24.0),
+)
+
+
+@dataclass(frozen=True)
+class _Table:
+    target: Target
+    server: _Server
+    source: SourceFile
+    name: str
+    row_bytes: int
+    rows: int
+    rows_per_second: float
+    secondary_keys: int
+
+
+def real_jobs() -> int:
+    """How many jobs there are that nobody made up."""
+    return ImportJob.objects.exclude(target__name__startswith=PREFIX).count()
+
+
+def seed(jobs: int, chunks: int, *, tables: int = 40, seed: int = 1, now: datetime | None = None) -> Iterator[int]:
+    """Write so many ended jobs, and about so many chunks, over the year before `now`; how many are written so far."""
+    chance = random.Random(seed)  # noqa: S311
+    now = now or timezone.now()
+    made = _tables(chance, tables)
+    weights = [chance.lognormvariate(0, 1) for _ in range(jobs)]
+    each = max(0, chunks - jobs) / sum(weights)
+    first = (ImportJob.objects.aggregate(most=Max("pk"))["most"] or 0) + 1
+    for start in range(0, jobs, JOBS_TOGETHER):
+        numbers = range(start, min(start + JOBS_TOGETHER, jobs))
+        with transaction.atomic():
+            together = [_job(chance, made, first + n, now - timedelta(days=365) * (jobs - n) / jobs) for n in numbers]
+            _write([(job, 1 + round(weights[n] * each)) for n, job in zip(numbers, together, strict=True)], chance)
+        yield numbers.stop
+
+
+def _tables(chance: random.Random, count: int) -> list[_Table]:
+    targets = {server.name: _target(server) for server in SERVERS}
+    return [_table(chance, number, SERVERS[number % len(SERVERS)], targets) for number in range(count)]
+
+
+def _target(server: _Server) -> Target:
+    values = {"host": "seeded.invalid", "user": "nobody", "database": "made_up", "tls": "off"}
+    return Target.objects.get_or_create(name=f"{PREFIX}{server.name}", defaults=values)[0]
+
+
+def _table(chance: random.Random, number: int, server: _Server, targets: dict[str, Target]) -> _Table:
+    row_bytes, rows = chance.randint(30, 400), round(chance.lognormvariate(13, 1.5))
+    name = f"{PREFIX}{number}.csv"
+    source = SourceFile.objects.create(
+        name=name, path=f"/nowhere/{name}", size=row_bytes * rows, status=SourceFile.Status.READY, owned=False
+    )
+    rate = 40e6 / row_bytes * chance.uniform(0.5, 1)
+    return _Table(targets[server.name], server, source, f"t{number}", row_bytes, rows, rate, chance.randint(0, 4))
+
+
+def _job(chance: random.Random, tables: list[_Table], pk: int, ended: datetime) -> ImportJob:
+    """A job that has ended, most of them well, with all that its record is made of but the chunks."""
+    table = chance.choice(tables)
+    options = Options(
+        parallelism=chance.choice([None, *PARALLELISM]),
+        indexes=chance.choice(["auto", "keep", "defer"]),
+        chunk_bytes=chance.choice([None, None, *CHUNK_BYTES]),
+    )
+    method = chance.choices(list(METHODS), [12, 1, 1])[0]
+    indexes = options.indexes if options.indexes != "auto" else chance.choice(list(INDEXES))
+    parallelism, chunk_bytes = options.parallelism or 2, options.chunk_bytes or 8 * MIB
+    rows = round(table.rows * chance.uniform(0.8, 1.2))
+    later = pk % 100_000 > 5000
+    gain = PARALLELISM[parallelism] * CHUNK_BYTES[chunk_bytes] * INDEXES[indexes] * METHODS[method]
+    rate = table.rows_per_second * gain * (1.1 if later else 1) * chance.lognormvariate(0, SPREAD)
+    total = rows / rate + 0.1
+    failed = chance.random() < 0.05
+    started = ended - timedelta(seconds=total)
+    index = total * 0.3 if indexes == "defer" else 0.0
+    status = ImportJob.Status.FAILED if failed else ImportJob.Status.SUCCEEDED
+    loaded = rows if not failed else rows // 2
+    return ImportJob(
+        pk=pk,
+        target=table.target,
+        source=table.source,
+        schema_name="made_up",
+        table_name=table.name,
+        status=status,
+        dialect_json=Dialect().as_json(),
+        mapping_json=[ColumnMapping(name).as_json() for name in ("id", "name", "value")],
+        options_json=options.as_json(),
+        plan_json=_plan(table, method, parallelism, chunk_bytes, indexes, later).as_json(),
+        parallelism=parallelism,
+        plain_size=rows * table.row_bytes,
+        scanned_bytes=rows * table.row_bytes,
+        scanned_rows=rows,
+        scan_finished=True,
+        loaded_rows=loaded,
+        committed_bytes=loaded * table.row_bytes,
+        index_seconds=index,
+        balanced=not failed,
+        problem={"kind": "RowsRefused"} if failed else {},
+        created_at=started - timedelta(seconds=chance.choice([0.05, 0.05, 0.05, 30])),
+        started_at=started,
+        scanned_at=started + timedelta(seconds=total / 3),
+        loaded_at=None if failed else ended - timedelta(seconds=index + 0.1),
+        finished_at=ended,
+        rows_per_second=None if failed else rows / total,
+    )
+
+
+def _plan(table: _Table, method: str, parallelism: int, chunk_bytes: int, indexes: str, later: bool) -> ImportPlan:
+    keys = tuple(Definition(f"k{number}", "") for number in range(table.secondary_keys))
+    return ImportPlan(
+        method=method,
+        schema=table.target.database,
+        table=table.name,
+        statement="",
+        null_word_statement="",
+        traced_statement="",
+        chunk_bytes=chunk_bytes,
+        parallelism=parallelism,
+        table_digest="",
+        fields=("id", "name", "value"),
+        reasons=(
+            Reason(f"{parallelism} in parallel", "made up", option="parallelism"),
+            Reason("Indexes stay on" if indexes == "keep" else "Indexes after the load", "made up", option="indexes"),
+        ),
+        arrangement=Arrangement(table.target.database, table.name, keys) if keys and indexes == "defer" else None,
+        seen=_seen(table, later),
+    )
+
+
+def _seen(table: _Table, later: bool) -> dict[str, int | float | str | bool]:
+    version = table.server.later if later else table.server.version
+    seen: dict[str, int | float | str | bool] = {
+        "table_engine": "InnoDB",
+        "table_columns": 3,
+        "rows_before": 0,
+        "primary_key": "id",
+        "primary_key_type": "int",
+        "secondary_keys": table.secondary_keys,
+        "flavour": table.server.flavour,
+        "server_version": version,
+        "server_release": ".".join(version.split(".")[:2]),
+        "server_local": table.server.round_trip_ms is None,
+        "server_innodb_buffer_pool_size": str((4 if later else 2) * GIB),
+        "server_innodb_flush_log_at_trx_commit": "1",
+        "server_log_bin": "ON",
+    }
+    if table.server.round_trip_ms:
+        seen |= {"round_trip_ms": table.server.round_trip_ms, "line_bytes_per_second": 12e6}
+    return seen
+
+
+def _write(jobs: list[tuple[ImportJob, int]], chance: random.Random) -> None:
+    """The jobs with so many chunks each, and their records."""
+    chunks = {job.pk: list(_chunks(job, count, chance)) for job, count in jobs}
+    ImportJob.objects.bulk_create(job for job, _ in jobs)
+    # The field gives a new job the present time.
+    ImportJob.objects.filter(pk__in=chunks).update(created_at=F("started_at"))
+    JobRecord.objects.bulk_create(JobRecord(job=job, reasons=job.plan_json["reasons"]) for job, _ in jobs)
+    facts: list[dict[str, Any]] = []
+    for job, count in jobs:
+        own = chunks[job.pk]
+        rows = job.scanned_rows // count
+        same = {"job": job.pk, "length": job.data_bytes // count, "rows": rows, "loaded_rows": rows}
+        insert_each(Chunk, own, {**same, "digest": "0" * 16, "status": Chunk.Status.LOADED})
+        told = facts_of(job, add_up((each["attempt"], 0, each["timings"]) for each in own))
+        facts += ({"record": job.pk, "name": name, "number": number, "text": text} for name, number, text in kept(told))
+    insert_each(JobFact, facts, {})
+
+
+def _chunks(job: ImportJob, count: int, chance: random.Random) -> Iterator[dict[str, Any]]:
+    """Equal parts of the job, one after another in each of its sessions: what differs between them."""
+    assert job.started_at
+    assert job.finished_at
+    load = (job.finished_at - job.started_at).total_seconds() - job.index_seconds
+    each = 0.9 * load * job.parallelism / count
+    rows, length = job.scanned_rows // count, job.data_bytes // count
+    for number in range(count):
+        took = each * chance.lognormvariate(0, 0.1)
+        began = job.started_at + timedelta(seconds=number // job.parallelism * each)
+        yield {
+            "number": number,
+            "offset": number * length,
+            "first_line": 1 + number * rows,
+            "first_row": 1 + number * rows,
+            "attempt": 2 if chance.random() < 0.01 else 1,
+            "started_at": began,
+            "finished_at": began + timedelta(seconds=took),
+            "timings": {phase: round(share * took, 6) for phase, share in PHASES.items()},
+        }

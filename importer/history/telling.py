@@ -1,0 +1,224 @@
+"""What a job tells of itself, as flat facts by name: from its row, its plan, and its chunks.
+
+Whatever another version has written is read as far as it goes; what is not there is left out.
+"""
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import xxhash
+from django.conf import settings
+
+from importer import speed
+from importer.engine import encodings
+from importer.engine.connection import USUAL_ISOLATION
+from importer.engine.dialect import as_written
+from importer.engine.options import Options
+from importer.history.facts import ASKED, CHOSEN, FACTS, PHASES, SERVER, Fact, Kind, Value
+from importer.models import Chunk, ImportJob
+
+Told = Iterator[tuple[str, Any]]
+YES = ("1", "on", "yes", "true")
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """All chunks of a job together: `seconds` of each that is loaded, and seconds by phase of all of them."""
+
+    count: int = 0
+    retries: int = 0
+    deaths: int = 0
+    seconds: list[float] = field(default_factory=list)
+    phases: dict[str, float] = field(default_factory=dict)
+
+
+def chunks_of(job: ImportJob) -> Chunks:
+    """Add up the job's chunks."""
+    rows = job.chunks.order_by().values_list("status", "attempt", "deaths", "timings").iterator(chunk_size=5000)
+    loaded = Chunk.Status.LOADED
+    return add_up((attempt, deaths, timings if status == loaded else {}) for status, attempt, deaths, timings in rows)
+
+
+def add_up(chunks: Iterable[tuple[int, int, dict[str, float]]]) -> Chunks:
+    """Of the attempts, the deaths and the timings of each chunk."""
+    count = retries = dead = 0
+    seconds: list[float] = []
+    phases: Counter[str] = Counter()
+    for attempt, deaths, timings in chunks:
+        count, retries, dead = count + 1, retries + max(0, attempt - 1), dead + deaths
+        if timings:
+            seconds.append(sum(timings.values()))
+            for phase, took in timings.items():
+                phases[phase] += took  # type: ignore[assignment]
+    return Chunks(count, retries, dead, seconds, dict(phases))
+
+
+def facts_of(job: ImportJob, chunks: Chunks) -> dict[str, Value]:
+    """All that is known of the job, of the facts that there are; needs its source and target."""
+    told: dict[str, Any] = {}
+    for about in (_job, _file, _asked, _chosen, _before, _result, _timing):
+        told |= dict(about(job))
+    told |= dict(_of_chunks(job, chunks))
+    facts = {name: _read(FACTS[name], value) for name, value in told.items() if name in FACTS}
+    known = {name: value for name, value in facts.items() if value is not None}
+    return known | {"settings_digest": _digest(known, CHOSEN), "server_digest": _digest(known, SERVER)}
+
+
+def _read(fact: Fact, value: Any) -> Value | None:
+    """The value as its kind has it: variables of a server come as texts."""
+    if value in (None, ""):
+        return None
+    match fact.kind:
+        case Kind.SWITCH:
+            return value.lower() in YES if isinstance(value, str) else bool(value)
+        case Kind.WORD | Kind.TEXT:
+            return str(value)
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return int(number) if number.is_integer() else number
+
+
+def _digest(facts: dict[str, Value], of: Iterable[Fact]) -> str:
+    """Of the facts that somebody sets. What was measured on the way to the server differs a little each time."""
+    measured = (Kind.MILLISECONDS, Kind.BYTES_PER_SECOND)
+    told = [(each.name, facts[each.name]) for each in of if each.name in facts and each.kind not in measured]
+    return xxhash.xxh3_64(repr(sorted(told)).encode()).hexdigest()
+
+
+def _job(job: ImportJob) -> Told:
+    yield "job", job.pk
+    yield "ended", _moment(job.finished_at)
+    yield "started", _moment(job.started_at)
+    yield "status", job.status
+    yield "problem", job.problem.get("kind", "")
+    yield "tries", job.tries
+    yield "target", job.target.name
+    yield "table", job.table
+    yield "table_name", job.table_name
+    yield "tls", job.target.tls
+    yield "software", settings.VERSION
+
+
+def _moment(moment: datetime | None) -> float | None:
+    return moment.timestamp() if moment else None
+
+
+def _file(job: ImportJob) -> Told:
+    dialect = job.dialect_json
+    yield "file", job.source.name
+    yield "file_bytes", job.source.size
+    yield "data_bytes", job.data_bytes
+    if job.scan_finished:
+        yield "rows", job.scanned_rows
+        yield "row_bytes", round(job.data_bytes / job.scanned_rows, 2) if job.scanned_rows else None
+    yield "fields", len(job.mapping_json)
+    yield "loaded_columns", sum(bool(each.get("column")) for each in job.mapping_json) + len(job.fillings_json)
+    yield "packing", job.packing or "none"
+    yield "encoding", dialect.get("encoding")
+    yield "delimiter", as_written(dialect.get("delimiter", ","))
+    yield "line_end", {"\n": "lf", "\r\n": "crlf", "\r": "cr"}.get(dialect.get("line_end", ""), "any")
+
+
+def _asked(job: ImportJob) -> Told:
+    options = job.options
+    for fact in ASKED:
+        yield fact.name, _in_words(fact, options)
+
+
+def _in_words(fact: Fact, options: Options) -> Any:
+    """As it was asked for; variables as a text."""
+    value = getattr(options, fact.option)
+    return speed.named(fact.option).shown(options) if isinstance(value, dict) else value
+
+
+def _chosen(job: ImportJob) -> Told:
+    plan, options = job.plan_json, job.options
+    # What the planner has no say in, or leaves as it was asked for.
+    for name in ("partitions", "unique_checks", "foreign_key_checks", "lock_table", "session", "server_variables"):
+        yield name, _in_words(FACTS[name], options)
+    yield "isolation", options.isolation or USUAL_ISOLATION
+    yield "method", plan.get("method")
+    yield "rows_per_statement", plan.get("rows_per_statement")
+    yield "chunk_bytes", plan.get("chunk_bytes")
+    yield "first_chunk_bytes", plan.get("first_chunk_bytes")
+    yield "commit_rows", plan.get("chunk_rows")
+    yield "parallelism", job.parallelism
+    yield "planned_parallelism", plan.get("parallelism")
+    yield from _put_off(job)
+    yield "sort", "key" if plan.get("sorted_by") else "keep"
+    yield "sorted_by", ", ".join((plan.get("sorted_by") or {}).get("columns", ()))
+    yield "load_as", _staging_engine(plan)
+    yield "ordered", plan.get("ordered")
+    yield "rolls_back", plan.get("rolls_back")
+    yield "staged", bool(plan.get("staged"))
+    yield "as_bytes", bool(plan.get("bytes_statement"))
+    yield "rewritten", bool(job.file_dialect.rewriting)
+    yield "transcoded", encodings.kind(job.file_dialect.encoding) is encodings.Kind.SINGLE
+    yield "copied", job.needs_copy
+    yield "held_back", sum(bool(each.get("holds_back")) for each in plan.get("reasons", ()))
+    for name, value in plan.get("session", {}).items():
+        yield f"session_{name}", value
+    for name, value in (plan.get("arrangement") or {}).get("variables", {}).items():
+        yield f"set_{name}", value
+
+
+def _put_off(job: ImportJob) -> Told:
+    """Keys that came after the rows, be it the table's own or those of the staging table that takes its place."""
+    plan = job.plan_json
+    changed = plan.get("arrangement") or {}
+    keys, foreign_keys = len(changed.get("keys", ())), len(changed.get("foreign_keys", ()))
+    staged = plan.get("staged") or {}
+    if staged.get("mode") == "replace":
+        keys += sum(each.count("DROP KEY ") for each in staged["make"])
+    yield "indexes", "defer" if keys else "keep"
+    yield "deferred_indexes", keys
+    yield "foreign_keys", "defer" if foreign_keys else "keep"
+    yield "deferred_foreign_keys", foreign_keys
+
+
+def _staging_engine(plan: dict[str, Any]) -> str:
+    """The engine of what the chunks load into, if that is staged for a conversion; else the table's own."""
+    engine = (plan.get("staged") or {}).get("engine") or plan.get("seen", {}).get("table_engine", "")
+    return str(engine).lower()
+
+
+def _before(job: ImportJob) -> Told:
+    yield from job.plan_json.get("seen", {}).items()
+
+
+def _result(job: ImportJob) -> Told:
+    for name in ("loaded_rows", "replaced_rows", "skipped_rows", "rejected_rows", "balanced"):
+        yield name, getattr(job, name)
+    yield "notices", sum(each["values"] for each in job.notices)
+    yield "reject_reasons", len(job.reject_reasons)
+
+
+def _timing(job: ImportJob) -> Told:
+    seconds = job.step_seconds
+    for step, took in seconds.items():
+        yield f"{step}_seconds", took
+    yield "waiting_seconds", (job.started_at - job.created_at).total_seconds() if job.started_at else None
+    if job.rows_per_second:
+        yield "rows_per_second", round(job.rows_per_second, 1)
+        yield "bytes_per_second", round(job.data_bytes / seconds["total"], 1) if seconds["total"] else None
+        yield "load_rows_per_second", round(job.scanned_rows / seconds["load"], 1) if seconds["load"] else None
+
+
+def _of_chunks(job: ImportJob, chunks: Chunks) -> Told:
+    yield "chunks", chunks.count
+    yield "retries", chunks.retries
+    yield "deaths", chunks.deaths
+    if not chunks.seconds:
+        return
+    yield "chunk_median_seconds", round(statistics.median(chunks.seconds), 6)
+    yield "chunk_longest_seconds", round(max(chunks.seconds), 6)
+    for phase in PHASES:
+        yield phase.name, round(chunks.phases.get(phase.name.removeprefix("phase_"), 0), 6)
+    if load := job.step_seconds["load"]:
+        yield "phase_wait", round(max(0.0, job.parallelism * load - sum(chunks.seconds)), 6)

@@ -1,0 +1,35 @@
+"""Values of facts as people read them, each with its unit."""
+
+from datetime import datetime
+
+from django.utils import timezone
+
+from importer.engine.sizes import human_bytes
+from importer.history.facts import FACTS, Kind, Value
+
+
+def in_words(name: str, value: Value | None) -> str:
+    """ "" for what is unknown; times in the installation's time zone."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    match FACTS[name].kind:
+        case Kind.SWITCH:
+            return "yes" if value else "no"
+        case Kind.BYTES:
+            return human_bytes(round(value))
+        case Kind.MOMENT:
+            local = timezone.localtime(datetime.fromtimestamp(value, timezone.get_current_timezone()))
+            return local.strftime("%Y-%m-%d %H:%M:%S")
+        case Kind.SECONDS:
+            return f"{value:,.3f} s"
+        case Kind.MILLISECONDS:
+            return f"{value:,.2f} ms"
+        case Kind.SHARE:
+            return f"{value:.0%}"
+        case Kind.ROWS_PER_SECOND:
+            return f"{value:,.0f} rows/s"
+        case Kind.BYTES_PER_SECOND:
+            return f"{value / 1e6:,.3g} MB/s"
+    return f"{value:,}"

@@ -1,0 +1,58 @@
+"""The record of a job that has ended: all that its settings can be held against its timings by later."""
+
+import logging
+from collections.abc import Iterator
+from functools import partial
+
+from django.db import transaction
+
+from importer.history.facts import FACTS, Value
+from importer.history.telling import chunks_of, facts_of
+from importer.models import ImportJob, JobFact, JobRecord
+
+log = logging.getLogger(__name__)
+
+MOST_AT_ONCE = 50
+
+
+def record_later(job_id: int) -> None:
+    """Write the job's record once its end is safe; whatever goes wrong with that, the job has ended."""
+    transaction.on_commit(partial(record, job_id), robust=True)
+
+
+def record(job_id: int) -> None:
+    """Write down what is known of a job that has ended, in the place of what was written after an earlier try."""
+    job = ImportJob.objects.select_related("target", "source").filter(pk=job_id, trial=None).first()
+    if not (job and job.ended):
+        return  # A trial, which its lab remembers; or it has been begun again meanwhile.
+    try:
+        facts, reasons = facts_of(job, chunks_of(job)), job.plan_json.get("reasons", [])
+    except Exception:
+        # So that nobody tries it again and again.
+        log.exception("%s: its record stays empty", job)
+        facts, reasons = {"job": job.pk}, []
+    with transaction.atomic():
+        written, _ = JobRecord.objects.update_or_create(job=job, defaults={"reasons": reasons})
+        written.facts.all().delete()
+        JobFact.objects.bulk_create(
+            JobFact(name=name, record=written, number=number, text=text) for name, number, text in kept(facts)
+        )
+
+
+def kept(facts: dict[str, Value]) -> Iterator[tuple[str, float | None, str]]:
+    """Name, number and text of each fact, as they are kept."""
+    for name, value in facts.items():
+        if FACTS[name].kind.is_number:
+            yield name, float(value), ""
+        else:
+            yield name, None, str(value)[: JobFact.LONGEST_TEXT]
+
+
+def unrecorded(most: int = MOST_AT_ONCE) -> list[int]:
+    """At most so many jobs that have ended without a record, the latest first.
+
+    It could not be written when they ended, or they are from before there were records: then they lack what the plan
+    has kept of table and server since (planner/seen.py), and `software` is the version that wrote it down.
+    """
+    ended = ImportJob.objects.filter(status__in=ImportJob.ENDED, trial=None, record=None)
+    return list(ended.order_by("-pk").values_list("pk", flat=True)[:most])

@@ -1,0 +1,90 @@
+"""`manage.py history`: the imports that are remembered, with any of their facts, filtered and sorted."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from importer import jobs
+from importer.engine.errors import Problem
+from importer.history.export import as_csv, as_json
+from importer.history.facts import FACTS
+from importer.history.finding import Row, every_row
+from importer.history.query import NEWEST_FIRST, USUAL, Condition, Op, Query
+from importer.history.words import in_words
+from importer.management.prepared import PreparedCommand
+
+LIMIT = 50
+ALL = "all"
+
+
+class Command(PreparedCommand):
+    help = "Show what is kept of imports that have ended: settings, timings, and what they found."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        forms = parser.add_mutually_exclusive_group()
+        forms.add_argument("--json", action="store_true", help="print a list with an object for each import")
+        forms.add_argument("--csv", action="store_true", help="print a line for each import, below a header")
+        forms.add_argument("--facts", action="store_true", help="list the facts that there are, and show no imports")
+        parser.add_argument(
+            "--table", metavar="SCHEMA.TABLE", help="only imports into this table; or TABLE, of any schema"
+        )
+        parser.add_argument("--target", metavar="NAME")
+        parser.add_argument("--columns", nargs="+", metavar="FACT", default=USUAL, help=f"of --facts, or {ALL}")
+        parser.add_argument("--sort", metavar="FACT", default=NEWEST_FIRST, help="--sort=-FACT: the greatest first")
+        parser.add_argument(
+            "--where",
+            nargs=3,
+            action="append",
+            default=[],
+            metavar=("FACT", "OP", "VALUE"),
+            help=f"may be repeated; OP is one of {' '.join(op.value for op in Op)}, VALUE may be unknown",
+        )
+        parser.add_argument("--limit", type=int, help=f"at most so many imports; a table shows {LIMIT} otherwise")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        if options["facts"]:
+            self._print(_facts())
+            return
+        while late := jobs.unrecorded():
+            for job_id in late:
+                jobs.record(job_id)
+        try:
+            query = _query(options)
+        except Problem as problem:
+            raise CommandError(str(problem)) from problem
+        shown = options["json"] or options["csv"]
+        rows = every_row(query, options["limit"] if shown or options["limit"] else LIMIT)
+        form = as_json if options["json"] else as_csv if options["csv"] else _as_table
+        self._print(form(query.columns, rows))
+
+    def _print(self, parts: Iterable[str]) -> None:
+        for part in parts:
+            self.stdout.write(part, ending="")
+
+
+def _query(options: dict[str, Any]) -> Query:
+    asked = list(options["where"])
+    if table := options["table"]:
+        asked.append(("table", "=", table) if "." in table else ("table_name", "=", table))
+    if target := options["target"]:
+        asked.append(("target", "=", target))
+    columns = tuple(FACTS) if options["columns"] == [ALL] else tuple(options["columns"])
+    return Query(tuple(Condition.read(*each) for each in asked), columns, options["sort"])
+
+
+def _facts() -> Iterator[str]:
+    for name, fact in FACTS.items():
+        yield f"{name:36} {fact.kind.value:16} {fact.group.value}: {fact.title}\n"
+
+
+def _as_table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+    lines = [tuple(columns)] + [tuple(in_words(name, row.facts.get(name)) for name in columns) for row in rows]
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    numbers = [FACTS[name].kind.is_number for name in columns]
+    for line in lines:
+        cells = [
+            cell.rjust(width) if number else cell.ljust(width)
+            for cell, width, number in zip(line, widths, numbers, strict=True)
+        ]
+        yield f"{'  '.join(cells).rstrip()}\n"

@@ -1,0 +1,83 @@
+"""The registry of facts: nothing that is decided, measured or asked for is missing in it."""
+
+import ast
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+
+from importer.engine import load
+from importer.engine.errors import Problem
+from importer.engine.options import Options
+from importer.engine.plan import ImportPlan
+from importer.engine.server import OF_SPEED
+from importer.engine.server_wide import SERVER_VARIABLES
+from importer.engine.session import SESSION_VARIABLES
+from importer.history.facts import ASKED, CHOSEN, FACTS, PHASES, fact
+from importer.models import JobFact
+from importer.speed import SETTINGS
+
+PLANNER = Path(load.__file__).parent / "planner"
+# Of ImportPlan: what says how the rows go in, word by word, and what the facts are told from.
+NOT_CHOICES = {
+    "schema", "table", "table_digest", "fields", "sources", "statement", "null_word_statement", "traced_statement",
+    "files_folder", "reasons", "seen",
+}  # fmt: skip
+CHOICES = {
+    "bytes_statement": "as_bytes",
+    "exactness": "checks",
+    "readback": "verify",
+    "chunk_rows": "commit_rows",
+    "arrangement": "indexes",
+}
+
+
+def test_each_option_has_a_fact_of_what_was_asked_for():
+    assert {each.option for each in ASKED} == {each.name for each in dataclasses.fields(Options)}
+
+
+def test_each_setting_of_speed_has_one_of_what_was_chosen_too():
+    assert {each.name for each in SETTINGS} <= {each.option for each in CHOSEN}
+
+
+def test_each_reason_of_the_planner_explains_a_fact_that_was_chosen():
+    explained = set()
+    for path in PLANNER.glob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "Reason":
+                given = [keyword.value for keyword in call.keywords if keyword.arg == "option"] + call.args[3:]
+                explained |= {each.value for each in given if isinstance(each, ast.Constant)}
+    assert {"method", "parallelism", "indexes", "sort", "load_as"} <= explained
+    assert explained <= {each.option for each in CHOSEN}
+
+
+def test_each_choice_of_a_plan_has_a_fact():
+    choices = {each.name for each in dataclasses.fields(ImportPlan)} - NOT_CHOICES
+    assert {name for name in choices if CHOICES.get(name, name) not in FACTS} == set()
+
+
+def test_each_phase_that_a_chunk_is_timed_by_has_a_fact():
+    laps = set(re.findall(r'stopwatch\.lap\("(\w+)"\)', Path(load.__file__).read_text()))
+    assert {"connect", "load", "commit"} <= laps
+    assert {f"phase_{lap}" for lap in laps} == {each.name for each in PHASES} - {"phase_wait"}
+
+
+def test_each_variable_has_a_fact():
+    named = [f"server_{name}" for name in OF_SPEED]
+    named += [f"session_{name}" for name in SESSION_VARIABLES] + [f"set_{name}" for name in SERVER_VARIABLES]
+    assert [name for name in named if name not in FACTS] == []
+
+
+def test_no_name_is_there_twice_or_too_long():
+    from importer.history import facts
+
+    groups = (getattr(facts, name) for name in ("JOB", "FILE", "TABLE", "SERVER", "RESULT", "TIMING", "CHUNKS"))
+    names = [each.name for group in (*groups, ASKED, CHOSEN, PHASES) for each in group]
+    assert sorted(names) == sorted(FACTS)
+    assert max(map(len, names)) <= JobFact._meta.get_field("name").max_length
+
+
+def test_one_that_there_is_not_comes_with_those_that_come_close():
+    with pytest.raises(Problem, match=r"no fact 'chunk_size'.*Did you mean .*chunk_bytes"):
+        fact("chunk_size")

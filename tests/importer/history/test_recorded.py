@@ -1,0 +1,206 @@
+"""The record that a real import leaves behind, on real servers."""
+
+import json
+import os
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+
+from importer import jobs, sources, work
+from importer.engine.options import Options
+from importer.engine.server import OF_SPEED
+from importer.history import facts
+from importer.history.columns import rows
+from importer.models import Chunk, ImportJob, JobRecord, SourceFile, Target
+from importer.preparation import prepare
+from tests.engine.loads import run_sql
+from tests.importer.steps import run
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+TABLE = """CREATE TABLE t (
+  id INT PRIMARY KEY, a INT, b VARCHAR(20), UNIQUE KEY u (a), KEY ab (a, b), FULLTEXT KEY f (b)
+) CHARACTER SET utf8mb4"""
+# Not every server has each of these, and nobody asked for the others here.
+MAY_LACK = {
+    "problem", "packing", "key_order", "key_ascending", "key_spread", "server_redo_bytes", "round_trip_ms",
+    "line_bytes_per_second", "server_replica", "max_rejects", "max_reject_percent", "rows_per_statement",
+    "commit_rows", "partitions", "session", "server_variables", "sorted_by",
+}  # fmt: skip
+
+
+@pytest.fixture
+def target(database, transactional_db) -> Target:
+    run_sql(database, TABLE)
+    return saved_target(database, "t")
+
+
+def imported(target: Target, tmp_path: Path, lines: list[str], **options) -> ImportJob:
+    path = tmp_path / "t.csv"
+    path.write_text("id,a,b\n" + "".join(f"{line}\n" for line in lines))
+    return run(jobs.create(prepare(sources.register(path), target, "t", options=Options(**options))))
+
+
+def told(job: ImportJob) -> dict:
+    return rows([job.pk])[job.pk]
+
+
+LINES = [f"{n},{n},word {n}" for n in range(1000)]
+
+
+def test_everything_there_is_to_tell_is_told(target: Target, tmp_path: Path):
+    job = imported(target, tmp_path, LINES, commit_rows=100, parallelism=1, session={"sort_buffer_size": "1M"})
+    known = told(job)
+    lacking = {
+        name
+        for name in facts.FACTS
+        if name not in known
+        and not name.startswith(("asked_", "session_", "set_"))
+        and name.removeprefix("server_") not in OF_SPEED
+    }
+    assert lacking <= MAY_LACK
+    assert len([name for name in OF_SPEED if f"server_{name}" in known]) > 15
+    size = (tmp_path / "t.csv").stat().st_size
+    expected = {
+        "job": job.pk,
+        "status": "succeeded",
+        "tries": 1,
+        "target": "t",
+        "table": f"{target.database}.t",
+        "table_name": "t",
+        "software": settings.VERSION,
+        "file": "t.csv",
+        "file_bytes": size,
+        "data_bytes": size - len("id,a,b\n"),
+        "rows": 1000,
+        "fields": 3,
+        "encoding": "utf-8",
+        "table_engine": "InnoDB",
+        "table_columns": 3,
+        "table_partitioned": False,
+        "rows_before": 0,
+        "primary_key": "id",
+        "primary_key_type": "int",
+        "auto_increment": False,
+        "unique_keys": 1,
+        "secondary_keys": 1,
+        "fulltext_keys": 1,
+        "spatial_keys": 0,
+        "server_local": True,
+        "server_cores": os.cpu_count(),
+        "server_innodb_flush_log_at_trx_commit": 1,
+        "tls": "off",
+        "mode": "append",
+        "asked_commit_rows": 100,
+        "commit_rows": 100,
+        "asked_session": "sort_buffer_size = 1M",
+        "session_sort_buffer_size": 2**20,
+        "method": "load_data_local",
+        "asked_method": "auto",
+        "indexes": "keep",
+        "isolation": "READ-COMMITTED",
+        "unique_checks": True,
+        "loaded_rows": 1000,
+        "rejected_rows": 0,
+        "balanced": True,
+        "chunks": 10,
+        "retries": 0,
+        "deaths": 0,
+    }
+    assert {name: known.get(name) for name in expected} == expected
+    assert "asked_chunk_bytes" not in known
+    assert known["flavour"] in ("MySQL", "MariaDB")
+    assert known["rows_per_second"] == round(job.rows_per_second, 1)
+    spent = [known[each.name] for each in facts.PHASES if each.name != "phase_wait"]
+    timings = job.chunks.values_list("timings", flat=True)
+    assert sum(spent) == pytest.approx(sum(sum(each.values()) for each in timings), rel=1e-3)
+    assert 0 < known["chunk_median_seconds"] <= known["chunk_longest_seconds"] <= known["total_seconds"]
+    assert JobRecord.objects.get(pk=job.pk).reasons == job.plan_json["reasons"]
+
+
+def test_the_next_import_finds_the_rows_of_the_first_and_an_index_put_off_is_told(target: Target, tmp_path: Path):
+    first = imported(target, tmp_path, LINES, indexes="defer")
+    second = imported(target, tmp_path, [f"{n},{n},more" for n in range(1000, 1100)])
+    assert (told(first)["indexes"], told(first)["deferred_indexes"], told(first)["rows_before"]) == ("defer", 1, 0)
+    # The server only estimates.
+    assert 500 < told(second)["rows_before"] < 2000
+    assert told(first)["index_seconds"] > 0
+    assert told(first)["settings_digest"] != told(second)["settings_digest"]
+    assert told(first)["server_digest"] == told(second)["server_digest"]
+
+
+def test_keys_that_a_staging_table_goes_without_are_put_off_too(target: Target, tmp_path: Path):
+    known = told(imported(target, tmp_path, LINES, mode="replace", indexes="defer"))
+    assert (known["indexes"], known["deferred_indexes"], known["staged"]) == ("defer", 1, True)
+
+
+def test_a_job_that_failed_is_remembered_and_again_after_its_retry(target: Target, tmp_path: Path):
+    job = imported(target, tmp_path, [*LINES, "1000,no number,"])
+    known = told(job)
+    assert (known["status"], known["problem"], known["balanced"]) == ("failed", "RowsRefused", False)
+    assert "rows_per_second" not in known
+    jobs.retry(job.pk, leave_out=True)
+    known = told(run(job))
+    assert (known["status"], known["tries"], known["rejected_rows"], known["reject_reasons"]) == ("succeeded", 2, 1, 1)
+    assert (known["on_error"], "problem" in known) == ("reject", False)
+
+
+def test_a_sweep_records_what_ended_without_a_record(target: Target, tmp_path: Path):
+    """As jobs from before there were records do: they lack only what their plans had not kept."""
+    job = imported(target, tmp_path, LINES)
+    known = told(job)
+    plan = {name: value for name, value in job.plan_json.items() if name != "seen"}
+    ImportJob.objects.filter(pk=job.pk).update(plan_json=plan)
+    JobRecord.objects.all().delete()
+    work.sweep(lambda *_: None)
+    seen = {each.name for each in (*facts.TABLE, *facts.SERVER)} - {"tls"} | {"load_as"}
+    digests = {"settings_digest", "server_digest"}
+    late = told(job)
+    assert known.keys() - late.keys() == seen & known.keys()
+    assert {name: late[name] for name in late.keys() - digests} == {name: known[name] for name in late.keys() - digests}
+    assert jobs.unrecorded() == []
+
+
+def test_one_that_cannot_be_read_is_not_tried_for_ever(target: Target, tmp_path: Path):
+    job = imported(target, tmp_path, LINES)
+    JobRecord.objects.all().delete()
+    ImportJob.objects.filter(pk=job.pk).update(dialect_json={"unheard_of": 1})
+    jobs.record(job.pk)
+    assert told(job) == {"job": job.pk}
+    assert jobs.unrecorded() == []
+
+
+def test_the_command_shows_lists_and_refuses(target: Target, tmp_path: Path):
+    job = imported(target, tmp_path, LINES)
+    assert json.loads(printed("history", "--json", "--table", "t", "--columns", "job", "rows", "method")) == [
+        {"job": job.pk, "rows": 1000, "method": "load_data_local"}
+    ]
+    assert printed("history", "--csv", "--columns", "rows", "--where", "rows", ">", "999").split() == ["rows", "1000"]
+    assert printed("history", "--csv", "--columns", "rows", "--target", "elsewhere").split() == ["rows"]
+    shown = printed("history", "--columns", "table", "status").splitlines()
+    assert [line.split() for line in shown] == [["table", "status"], [f"{target.database}.t", "succeeded"]]
+    assert len(printed("history", "--facts").splitlines()) == len(facts.FACTS)
+    with pytest.raises(CommandError, match="Did you mean"):
+        call_command("history", "--sort", "row")
+
+
+def test_imports_are_not_made_up_beside_real_ones_unless_that_is_asked_for(target: Target, tmp_path: Path):
+    imported(target, tmp_path, LINES)
+    with pytest.raises(CommandError, match="1 real import"):
+        call_command("seed_history", "--jobs", "2", "--chunks", "2")
+    printed("seed_history", "--jobs", "2", "--chunks", "5", "--tables", "1", "--beside-real-jobs")
+    assert ImportJob.objects.filter(target__name__startswith="seeded-").count() == 2
+    # Made up or not: nobody takes them for work that is left to do.
+    work.sweep(lambda *_: None)
+    assert Chunk.objects.filter(status__in=Chunk.IN_FLIGHT).count() == 0
+    assert SourceFile.objects.filter(owned=False, name__startswith="seeded-").exists()
+
+
+def printed(*command: str) -> str:
+    out = StringIO()
+    call_command(*command, stdout=out)
+    return out.getvalue()
