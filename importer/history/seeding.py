@@ -211,18 +211,16 @@ def _write(jobs: list[tuple[ImportJob, int]], chance: random.Random) -> None:
     ImportJob.objects.filter(pk__in=chunks).update(created_at=F("started_at"))
     JobRecord.objects.bulk_create(JobRecord(job=job, reasons=job.plan_json["reasons"]) for job, _ in jobs)
     facts: list[dict[str, Any]] = []
-    for job, count in jobs:
+    for job, _ in jobs:
         own = chunks[job.pk]
-        rows = job.scanned_rows // count
-        same = {"job": job.pk, "length": job.data_bytes // count, "rows": rows, "loaded_rows": rows}
-        insert_each(Chunk, own, {**same, "digest": "0" * 16, "status": Chunk.Status.LOADED})
+        insert_each(Chunk, own)
         told = facts_of(job, add_up((each["attempt"], 0, each["timings"]) for each in own))
         facts += ({"record": job.pk, "name": name, "number": number, "text": text} for name, number, text in kept(told))
-    insert_each(JobFact, facts, {})
+    insert_each(JobFact, facts)
 
 
 def _chunks(job: ImportJob, count: int, chance: random.Random) -> Iterator[dict[str, Any]]:
-    """Equal parts of the job, one after another in each of its sessions: what differs between them."""
+    """Equal parts of the job, one after another in each of its sessions."""
     assert job.started_at
     assert job.finished_at
     load = (job.finished_at - job.started_at).total_seconds() - job.index_seconds
@@ -232,8 +230,14 @@ def _chunks(job: ImportJob, count: int, chance: random.Random) -> Iterator[dict[
         took = each * chance.lognormvariate(0, 0.1)
         began = job.started_at + timedelta(seconds=number // job.parallelism * each)
         yield {
+            "job": job.pk,
+            "status": Chunk.Status.LOADED,
             "number": number,
             "offset": number * length,
+            "length": length,
+            "rows": rows,
+            "loaded_rows": rows,
+            "digest": "0" * 16,
             "first_line": 1 + number * rows,
             "first_row": 1 + number * rows,
             "attempt": 2 if chance.random() < 0.01 else 1,
