@@ -21,6 +21,7 @@ from importer.engine.planner.order import DISK_BYTES_PER_BYTE
 from importer.engine.profile import Profile, profile_file
 from importer.engine.table import Table, read_table
 from importer.lab.guarded import Status, change_mine, connected, heart_of, mine
+from importer.lab.tidying import tidy
 from importer.models import Lab, SourceFile, Trial
 
 # In place of a trial's number: the table that shows that tables can be made.
@@ -38,6 +39,8 @@ def prepare_lab(lab: Lab) -> None:
     with heart:
         with connected(lab, heart) as connection:
             table = read_table(connection, lab.schema_name, lab.table_name)
+            # Of an attempt whose worker died over the rehearsal.
+            tidy(lab, connection)
             _rehearse(lab, connection, table)
         path, taken = _write(lab, lab.source)
     _lay_out(lab, table, path, taken)

@@ -5,6 +5,7 @@ those that are to be measured, and whatever befalls a worker is put right as wit
 its figures.
 """
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +30,8 @@ from importer.preparation import Prepared, prepare
 
 MOST_BEGUN = 3
 State = Trial.Status
+# Imports that do nothing on the target.
+IDLE = (ImportJob.Status.PAUSED, ImportJob.Status.WAITING)
 
 
 def go_on(lab: Lab) -> bool:
@@ -82,8 +85,8 @@ def _spent(lab: Lab) -> Spent:
 
 def _imports(lab: Lab) -> QuerySet[ImportJob]:
     """Imports that keep the target busy now, trials left out; those that wait or are paused do not."""
-    idle = (*ImportJob.ENDED, ImportJob.Status.PAUSED, ImportJob.Status.WAITING)
-    return ImportJob.objects.filter(target=lab.target, trial=None).exclude(status__in=idle).order_by("pk")
+    others = ImportJob.objects.filter(target=lab.target, trial=None).exclude(status__in=IDLE)
+    return others.exclude(status__in=ImportJob.ENDED).order_by("pk")
 
 
 def _begin(lab: Lab, trial: Trial) -> bool:
@@ -101,8 +104,8 @@ def _begin(lab: Lab, trial: Trial) -> bool:
     except Cancelled:
         raise
     except Problem as problem:
-        if problem.retryable:
-            _give_back(trial, problem)
+        if problem.retryable:  # The target, not the trial, is at fault.
+            Trial.objects.filter(pk=trial.pk, status=State.RUNNING).update(status=State.PENDING, begun=F("begun") - 1)
             raise
         _record(trial, status=State.FAILED, problem=problem.as_json())
         return True
@@ -152,15 +155,12 @@ def _options(lab: Lab, trial: Trial) -> Options:
 
 
 def _require_as_asked(trial: Trial, plan: ImportPlan) -> None:
+    """Raise Problem if the import does not do what was to be tried: its figures would be another combination's."""
     for name, value in ran_as(plan).items():
-        asked = trial.settings.get(name, value)
+        asked = trial.settings.get(name)
         if asked not in (value, None):
-            raise Problem(
-                f"The planner makes {value} of {name} {asked} here.",
-                where=str(trial),
-                advice="Look at the reasons in the plan of such an import.",
-                option=name,
-            )
+            why = next((reason.why for reason in plan.reasons if reason.option == name), "")
+            raise Problem(f"{name} {asked} becomes {value} here: {why}.", where=str(trial), option=name)
 
 
 def ran_as(plan: ImportPlan) -> dict[str, Any]:
@@ -170,6 +170,7 @@ def ran_as(plan: ImportPlan) -> dict[str, Any]:
         "parallelism": plan.parallelism,
         "chunk_bytes": plan.chunk_bytes,
         "rows_per_statement": plan.rows_per_statement,
+        "indexes": "defer" if plan.arrangement and plan.arrangement.keys else "keep",
     }
 
 
@@ -191,7 +192,8 @@ def _watch(lab: Lab, trial: Trial, job: ImportJob) -> None:
         return
     over = Problem(f"It took longer than the {max(0, left):,.0f} seconds that were left.", str(trial))
     lab.trials.filter(pk=trial.pk).update(problem=over.as_json())
-    jobs.cancel(job.pk)
+    with suppress(Problem):  # It is ending already.
+        jobs.cancel(job.pk)
 
 
 def _finish(lab: Lab, trial: Trial, job: ImportJob) -> None:
@@ -215,15 +217,16 @@ def _finish(lab: Lab, trial: Trial, job: ImportJob) -> None:
 def _figures(trial: Trial, job: ImportJob, succeeded: bool) -> dict[str, Any]:
     said = jobs.report(job)
     kept = {"rows": job.loaded_rows, "timings": {**said["seconds"], "chunks": _in_chunks(job)}}
-    if succeeded:
-        as_asked = {"ran_as": ran_as(job.plan), "rows_per_second": job.rows_per_second}
-        changed = job.plan.method != trial.settings.get("method", job.plan.method)
-        if not changed:
-            return {**kept, **as_asked, "status": State.DONE, "problem": {}}
-        problem = Problem(f"The server refused the method; it went on with {job.plan.method}.", str(trial)).as_json()
-    else:
+    if not succeeded:
         problem = trial.problem or job.problem or Problem(f"Its import was {job.status}.", str(trial)).as_json()
-    return {**kept, "status": State.FAILED, "problem": problem}
+        return {**kept, "status": State.FAILED, "problem": problem}
+    try:
+        # The server may have refused a method, or not have let keys be taken off, after it was planned.
+        _require_as_asked(trial, job.plan)
+    except Problem as problem:
+        return {**kept, "status": State.FAILED, "problem": problem.as_json()}
+    measured = {"ran_as": ran_as(job.plan), "rows_per_second": job.rows_per_second}
+    return {**kept, **measured, "status": State.DONE, "problem": {}}
 
 
 def _in_chunks(job: ImportJob) -> dict[str, float]:
@@ -240,7 +243,7 @@ def _disturbed(lab: Lab, trial: Trial) -> bool:
     """Whether an import has been at work on the target since the trial began."""
     beside = Q(finished_at=None) | Q(finished_at__gt=trial.started_at)
     others = ImportJob.objects.filter(beside, target=lab.target, trial=None, started_at__isnull=False)
-    return others.exclude(status=ImportJob.Status.PAUSED).exists()
+    return others.exclude(status__in=IDLE).exists()
 
 
 def _give_back(trial: Trial, problem: Problem) -> None:

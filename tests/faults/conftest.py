@@ -12,6 +12,7 @@ from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.options import Options
 from importer.models import Chunk, ImportJob
 from importer.preparation import prepare
+from tests.faults import trying as labs
 from tests.faults.keyless import Keyless, planned, write_rows
 from tests.stack import Stack, wait_until
 from tests.targets import saved_target
@@ -125,4 +126,13 @@ def keyless(stack: Stack, database: Address, shuffled_rows: Path, transactional_
     made = planned(database, shuffled_rows)
     yield made
     wait_until(lambda: made.now().ended, what="the job's end before the next test")
+    connections.close_all()
+
+
+@pytest.fixture
+def trying(stack: Stack, database: Address, shuffled_rows: Path, transactional_db) -> Iterator[labs.Trying]:
+    """A lab on each server, not started."""
+    made = labs.planned(database, shuffled_rows)
+    yield made
+    wait_until(lambda: made.now().ended, seconds=180, what="the lab's end before the next test")
     connections.close_all()

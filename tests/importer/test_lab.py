@@ -8,10 +8,12 @@ from django.conf import settings
 from importer import jobs, lab, sources
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.errors import Problem
+from importer.engine.lab import scratch
 from importer.engine.lab.budget import Budget
 from importer.engine.lab.sampling import Sample
 from importer.engine.options import Options
 from importer.engine.sizes import MIB
+from importer.lab.preparing import REHEARSAL, scratch_of
 from importer.models import ImportJob, Lab, SourceFile, Target, Trial
 from importer.preparation import prepare
 from tests.engine.loads import run_sql
@@ -143,6 +145,24 @@ class TestWhatGoesWrong:
         assert done.status == Lab.Status.CANCELLED
         leaves_nothing(done, database)
 
+    def test_what_the_planner_would_not_do_is_no_figure_of_its_combination(self, target, path, database):
+        run_sql(database, "ALTER TABLE t DROP FOREIGN KEY f, DROP KEY f, DROP KEY word")
+        done = to_end(made(target, path, {"indexes": ("keep", "defer")}))
+        (failed,) = lab.outcome(done)["failed"]
+        assert failed["words"] == "indexes defer"
+        assert failed["why"].startswith("indexes defer becomes keep here: each of them is needed")
+
+    def test_the_target_is_away_for_a_while(self, target, path, server):
+        begun = made(target, path, SIZES)
+        for _ in range(2):
+            take(begun)
+        Target.objects.filter(pk=target.pk).update(port=1)
+        assert "No server answers there" in take(begun).waits_for
+        Target.objects.filter(pk=target.pk).update(port=target.port)
+        Lab.objects.filter(pk=begun.pk).update(lease=None)
+        assert to_end(begun).status == Lab.Status.DONE
+        assert {each.begun for each in begun.trials.all()} == {1}
+
     def test_combinations_over_the_ceiling_are_left_out_and_named(self, target, path):
         target.ceiling = 2
         target.save()
@@ -219,6 +239,16 @@ class TestBesideImports:
 
 
 class TestSweep:
+    def test_what_a_dead_worker_has_left_of_the_rehearsal_goes_first(self, target, path, database):
+        begun = made(target, path, SIZES)
+        take(begun)
+        left = scratch_of(begun, REHEARSAL)
+        with connect(database) as connection:
+            scratch.write_down(connection, left)
+            execute(connection, f"CREATE TABLE {left.quoted} LIKE t")
+        assert to_end(begun).status == Lab.Status.DONE
+        leaves_nothing(begun, database)
+
     def test_what_an_unknown_lab_has_left_is_dropped_what_a_running_one_has_is_not(self, target, path, database):
         lost, begun = (made(target, path, SIZES) for _ in range(2))
         to_trial(lost)
