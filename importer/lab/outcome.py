@@ -36,6 +36,7 @@ def outcome(lab: Lab) -> dict[str, Any]:
         "seed": lab.seed,
         "budget": lab.budget_json,
         "waits_for": lab.waits_for,
+        "running": _running(trials, lab),
         "trials": {state: sum(each.status == state for each in trials) for state in State.values},
         "ranking": [
             {
@@ -58,6 +59,14 @@ def outcome(lab: Lab) -> dict[str, Any]:
         "options": options_of(lab).as_json() if advice else None,
         "problem": lab.problem or None,
     }
+
+
+def _running(trials: Sequence[Trial], lab: Lab) -> dict[str, Any] | None:
+    """The trial that runs now."""
+    running = next((each for each in trials if each.status == State.RUNNING), None)
+    if not running:
+        return None
+    return {"trial": running.number, "round": running.round, "words": words(lab.combinations[running.combination])}
 
 
 def planned_number(lab: Lab) -> int:

@@ -66,7 +66,7 @@ def _next(lab: Lab) -> Trial | None:
         )
         if not why:
             return trial
-        lab.trials.filter(pk=trial.pk, status=State.PENDING).update(status=State.LEFT_OUT, problem={"what": why})
+        _change(trial, State.PENDING, status=State.LEFT_OUT, problem={"what": why})
     return None
 
 
@@ -92,7 +92,7 @@ def _imports(lab: Lab) -> QuerySet[ImportJob]:
 def _begin(lab: Lab, trial: Trial) -> bool:
     """Make its table and start its import. Whether another trial can begin at once, because this one cannot."""
     begun = {"status": State.RUNNING, "begun": F("begun") + 1, "started_at": timezone.now(), "problem": {}}
-    if not lab.trials.filter(pk=trial.pk, status=State.PENDING).update(**begun):
+    if not _change(trial, State.PENDING, **begun):
         return False
     trial.refresh_from_db()
     heart = heart_of(lab)
@@ -105,7 +105,7 @@ def _begin(lab: Lab, trial: Trial) -> bool:
         raise
     except Problem as problem:
         if problem.retryable:  # The target, not the trial, is at fault.
-            Trial.objects.filter(pk=trial.pk, status=State.RUNNING).update(status=State.PENDING, begun=F("begun") - 1)
+            _change(trial, State.RUNNING, status=State.PENDING, begun=F("begun") - 1)
             raise
         _record(trial, status=State.FAILED, problem=problem.as_json())
         return True
@@ -249,13 +249,20 @@ def _disturbed(lab: Lab, trial: Trial) -> bool:
 def _give_back(trial: Trial, problem: Problem) -> None:
     """Let it begin anew, but not for ever."""
     if trial.begun < MOST_BEGUN:
-        Trial.objects.filter(pk=trial.pk, status=State.RUNNING).update(status=State.PENDING)
+        _change(trial, State.RUNNING, status=State.PENDING)
     else:
         _record(trial, status=State.FAILED, problem=problem.as_json())
 
 
 def _record(trial: Trial, **values: Any) -> None:
-    Trial.objects.filter(pk=trial.pk, status=State.RUNNING).update(finished_at=timezone.now(), **values)
+    _change(trial, State.RUNNING, finished_at=timezone.now(), **values)
+
+
+def _change(trial: Trial, old: Trial.Status, **values: Any) -> bool:
+    """Change the trial if it is in the `old` state; whether it was."""
+    changed = Trial.objects.filter(pk=trial.pk, status=old).update(**values)
+    Lab.objects.filter(pk=trial.lab_id).update(version=F("version") + 1)
+    return bool(changed)
 
 
 def _tidy(lab: Lab) -> None:

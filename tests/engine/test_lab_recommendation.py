@@ -74,15 +74,21 @@ class TestAdvice:
     def test_a_far_higher_median_is_followed_though_it_may_be_chance(self):
         advice = recommend(SETTINGS, measured((50, 100), (90, 120)), 0)
         assert (advice.settings, advice.confidence) == ({"parallelism": 4}, "low")
+        assert advice.advice.startswith("Perhaps import with parallelism 4: 1.40 times")
+
+    def test_the_best_of_many_may_be_so_by_luck(self):
+        many = [{"parallelism": each} for each in range(1, 7)]
+        advice = recommend(many, measured(*((each, each + 0.5) for each in range(1, 7))), 0)
+        assert advice.evidence[-1].startswith("Of 6 combinations one is ahead by luck")
 
     def test_few_runs_are_said_to_be_few(self):
         advice = recommend(SETTINGS, measured((50, 51), (90, 91)), 0)
         assert advice.confidence == "low"
         assert "2 runs each are few: 5 or more can be sure." in advice.evidence
 
-    def test_one_run_each_says_nothing(self):
+    def test_one_run_each_says_nothing_and_changes_nothing(self):
         advice = recommend(SETTINGS, measured((50,), (90,)), 0)
-        assert (advice.settings, advice.confidence) == ({"parallelism": 4}, "none")
+        assert (advice.settings, advice.confidence) == ({}, "none")
         assert "says nothing about how much runs differ" in " ".join(advice.evidence)
 
     def test_where_the_planned_one_could_not_be_measured(self):

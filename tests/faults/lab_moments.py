@@ -68,7 +68,7 @@ DISTURBANCES: list[Callable[[Stack, TestServer, Trying], None]] = [
 @pytest.mark.parametrize("number", range(int(os.environ.get("RANDOM_FAULTS", "10"))))
 def test_at_a_random_moment(trying: Trying, stack: Stack, server: TestServer, number: int):
     """Each disturbance in turn, at a moment from the start of a lab to its usual end."""
-    seconds = random.uniform(0, float(os.environ.get("RANDOM_FAULTS_WITHIN", "15")))
+    seconds = random.uniform(0, float(os.environ.get("RANDOM_FAULTS_WITHIN", "5")))
     disturb = DISTURBANCES[number % len(DISTURBANCES)]
     trying.start()
     time.sleep(seconds)

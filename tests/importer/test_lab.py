@@ -81,6 +81,20 @@ class TestToTheEnd:
         assert "REFERENCES `parent` (`id`) ON DELETE CASCADE" in made_as
         to_end(begun)
 
+    def test_the_picture_fills_in_while_it_runs(self, target, path):
+        begun = made(target, path, SIZES)
+        versions = [now(begun).version]
+        for _ in range(3):
+            run(to_trial(begun))
+            take(begun)
+            versions.append(now(begun).version)
+        assert versions == sorted(set(versions))
+        to_trial(begun)
+        said = lab.outcome(now(begun))
+        assert (said["running"]["trial"], said["running"]["round"]) == (4, 1)
+        assert (said["trials"]["done"], len(said["ranking"])) == (3, 1)
+        assert lab.outcome(to_end(begun))["running"] is None
+
     def test_the_advice_is_saved_as_a_preset(self, target, path):
         ended = to_end(made(target, path, SIZES, options=Options(on_error="reject", checks=False)))
         preset = lab.save_preset(ended, "fast rows")
@@ -100,8 +114,9 @@ class TestToTheEnd:
     def test_of_a_past_import(self, target, path, database):
         job = run(jobs.create(prepare(sources.register(path), target, "t")))
         assert job.status == ImportJob.Status.SUCCEEDED
-        asked = lab.Asked(grid(**SIZES), Sample(share=0.2), repeats=1)
-        ended = to_end(lab.create_from_job(job, asked))
+        by_method = grid(method=("load_data_local", "insert"), rows_per_statement=(10,))
+        ended = to_end(lab.create_from_job(job, lab.Asked(by_method, Sample(share=0.2), repeats=1)))
+        assert {each.ran_as["rows_per_statement"] for each in ended.trials.all()} == {None, 10}
         assert ended.status == Lab.Status.DONE
         assert ROWS * 0.15 < ended.sample_rows < ROWS * 0.25
 

@@ -9,6 +9,8 @@ from importer.engine.lab.ranking import Measured, Ranked, confidence, rank
 # What would be done anyway is kept if nothing is clearly faster and it is as near as this to the best.
 CLOSE = 0.97
 FEW_RUNS = 5
+# Among so many, the best one looks better than it is.
+MANY = 6
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,7 @@ def recommend(combinations: Sequence[Settings], measured: Sequence[Measured], pl
         return None
     best = ranking[0]
     as_planned = next((each for each in ranking if each.measured.combination == planned), None)
-    chosen = best
-    if as_planned and as_planned.level_with_best and as_planned.of_best >= CLOSE:
-        chosen = as_planned
+    chosen = as_planned if as_planned and _stays(as_planned, best) else best
     times = chosen.measured.median / as_planned.measured.median if as_planned else None
     sure, why_sure = _confidence(ranking, best if chosen is best else chosen, as_planned)
     name = words(combinations[chosen.measured.combination])
@@ -45,17 +45,24 @@ def recommend(combinations: Sequence[Settings], measured: Sequence[Measured], pl
         {} if chosen is as_planned else combinations[chosen.measured.combination],
         times,
         sure,
-        _advice(name, chosen, as_planned, times),
-        (_figures(name, chosen), *_others(combinations, ranking, chosen), why_sure, *_few(chosen)),
+        _advice(name, chosen, as_planned, times, sure),
+        (_figures(name, chosen), *_others(combinations, ranking, chosen), why_sure, *_few(chosen), *_many(ranking)),
     )
 
 
-def _advice(name: str, chosen: Ranked, as_planned: Ranked | None, times: float | None) -> str:
+def _stays(as_planned: Ranked, best: Ranked) -> bool:
+    """Whether what is planned is kept: nothing is clearly faster, and little, or by single runs only."""
+    single = min(len(as_planned.measured.rates), len(best.measured.rates)) == 1
+    return single or (as_planned.level_with_best and as_planned.of_best >= CLOSE)
+
+
+def _advice(name: str, chosen: Ranked, as_planned: Ranked | None, times: float | None, sure: str) -> str:
     if chosen is as_planned:
         return f"Import as planned ({name}): nothing that was tried is clearly faster."
     if times is None:
         return f"Import with {name}: the highest median of all that was tried."
-    return f"Import with {name}: {times:.2f} times as fast as planned."
+    perhaps = "Perhaps import" if sure == "low" else "Import"
+    return f"{perhaps} with {name}: {times:.2f} times as fast as planned."
 
 
 def _figures(name: str, each: Ranked) -> str:
@@ -86,13 +93,12 @@ def _confidence(ranking: Sequence[Ranked], chosen: Ranked, as_planned: Ranked | 
     if against is None:
         return "none", "There was nothing to compare it with."
     runs = min(len(chosen.measured.rates), len(against.measured.rates))
-    if chosen is as_planned and chosen is not ranking[0]:
-        sure = "none" if runs < 2 else "low"
-        return sure, "It is kept because the runs do not tell it from the best, which is no proof that they are alike."
     sure = confidence(against.behind, runs)
-    than = "what was planned" if against is as_planned else "the next best"
     if sure == "none":
-        return sure, f"One run each says nothing about how much runs differ, so not whether it is faster than {than}."
+        return sure, "A single run says nothing about how much runs differ, so not which of the two is faster."
+    if chosen is as_planned and chosen is not ranking[0]:
+        return "low", "It is kept because the runs do not tell it from the best, which is no proof that they are alike."
+    than = "what was planned" if against is as_planned else "the next best"
     return sure, (
         f"So clear a lead over {than} comes by chance in about {against.behind:.1%} of such comparisons:"
         f" confidence {sure}."
@@ -104,6 +110,12 @@ def _few(chosen: Ranked) -> tuple[str, ...]:
     failed = chosen.measured.failed
     notes = [f"{_runs(count)} each are few: {FEW_RUNS} or more can be sure."] if count < FEW_RUNS else []
     return (*notes, *([f"{_runs(failed)} of it failed."] if failed else []))
+
+
+def _many(ranking: Sequence[Ranked]) -> tuple[str, ...]:
+    if len(ranking) < MANY:
+        return ()
+    return (f"Of {len(ranking)} combinations one is ahead by luck now and then: try the best few again, more often.",)
 
 
 def _runs(count: int) -> str:
