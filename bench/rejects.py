@@ -131,6 +131,7 @@ def _works(address: Address, path: Path, folder: Path):
             first_line=2,
             end=profile.size,
             chunk_bytes=plan.chunk_bytes,
+            chunk_rows=plan.chunk_rows,
             exactness=plan.exactness,
         ):
             yield Work("bench", 1, path, address, profile.dialect, sent, chunk, options=OPTIONS, rejects=folder)

@@ -2,7 +2,8 @@
 
 In the order of the data, which is also the reading order:
 
-- a file's bytes and records: encodings, packed, plain; dialect, walk, boundaries, stray, blocks, records, flaws
+- a file's bytes and records: encodings, packed, plain; dialect, walk, boundaries, stray, blocks, records, large_values,
+  flaws
 - what is in a file: file_kinds, sniff, sample, profile, types
 - where it goes: table, surroundings, indexes, mapping, transforms, expressions, dates; suggestions, misfits,
   doubts; new_table

@@ -4,10 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from importer.engine import encodings
+from importer.engine.blocks import BLOCK_BYTES
 from importer.engine.chunk_rows import ChunkRows
 from importer.engine.dialect import Dialect
 from importer.engine.duplicates import KeyOfRow, first_records
-from importer.engine.faults import Fault
+from importer.engine.faults import LONGEST_SHOWN, Fault
+from importer.engine.large_values import shown_values
 from importer.engine.parts import LeftOut
 from importer.engine.reasons import fault_of, key_of
 from importer.engine.records import LocatedRecord, fields
@@ -40,8 +42,10 @@ class Explanation:
         keys: dict[int, tuple[int, KeyOfRow]] = {}
         for number, record in zip(numbers, self.rows.located(numbers), strict=True):
             key = key_of(duplicates[number], self.table)
-            values = KeyOfRow.of(key.columns, self.columns, fields(record.raw, self.dialect)) if key else None
-            if values:
+            # Values are compared whole, and those of a large record are not held whole.
+            if not key or len(record.raw) > BLOCK_BYTES:
+                continue
+            if values := KeyOfRow.of(key.columns, self.columns, fields(record.raw, self.dialect)):
                 keys[self.rows.span(number, number + 1)[0]] = number, values
         found = first_records(
             self.fd, self.dialect, start, first_line, {offset: key for offset, (_, key) in keys.items()}
@@ -64,12 +68,19 @@ class Explanation:
         if isinstance(wrong, Fault):
             fault, values = self._placed(wrong), None
         else:
-            values = fields(record.raw, self.dialect)
-            blank = not record.raw.strip(b"\r\n")
-            fault = self._named(fault_of(wrong, self.table, len(values), len(self.columns), blank=blank))
+            values, count = self._values(record.raw)
+            blank = count == 1 and not record.raw[:LONGEST_SHOWN].strip(b"\r\n")
+            fault = self._named(fault_of(wrong, self.table, count, len(self.columns), blank=blank))
         if not fault.column:
-            return fault, fault.value or self._text(record.raw.rstrip(b"\r\n"))
-        return fault, fault.value or self._value(fault.column, values or fields(record.raw, self.dialect))
+            return fault, fault.value or self._text(record.raw[:LONGEST_SHOWN].rstrip(b"\r\n"))
+        return fault, fault.value or self._value(fault.column, values or self._values(record.raw)[0])
+
+    def _values(self, raw: bytes) -> tuple[list[bytes], int]:
+        """A record's values, or their beginnings if it is large, and how many it has."""
+        if len(raw) > BLOCK_BYTES:
+            return shown_values(raw, self.dialect, len(self.columns), LONGEST_SHOWN)
+        values = fields(raw, self.dialect)
+        return values, len(values)
 
     def _placed(self, fault: Fault) -> Fault:
         known = 0 < fault.field <= len(self.columns)
@@ -82,7 +93,7 @@ class Explanation:
     def _value(self, column: str, values: list[bytes]) -> str:
         wanted = column.lower()
         found = [number for number, name in enumerate(self.columns) if name.lower() == wanted]
-        return self._text(values[found[0]]) if found and found[0] < len(values) else ""
+        return self._text(values[found[0]][:LONGEST_SHOWN]) if found and found[0] < len(values) else ""
 
     def _text(self, value: bytes) -> str:
         return encodings.text(value, self.dialect.encoding)

@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 
+# Characters of a value that are shown; and bytes that hold at least one more, by which it is seen that there are more.
+LONGEST_VALUE = 1000
+LONGEST_SHOWN = 4 * (LONGEST_VALUE + 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:

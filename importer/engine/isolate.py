@@ -11,7 +11,7 @@ the many that do stand need no savepoint.
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import MySQLdb
 
@@ -26,6 +26,9 @@ from importer.engine.warnings import DUPLICATE, ServerWarning, read_warnings
 # Rows. What a bad one costs is the loading of its piece, so these are small; each row of a traced piece puts at least
 # one line into the list of warnings, which is read into memory.
 LARGEST_PIECE = 20_000
+
+# Different warnings that are looked up; of values that differ from row to row there is no end.
+MOST_SHARED = 1000
 
 UNEXPLAINED = ServerWarning(0, "The server reads other records here than the file has.")
 
@@ -79,6 +82,7 @@ class Isolation:
         self._enough, self._expects_faults, self._expected_notes = enough, expects_faults, expected_notes
         self._begin_again, self._rolls_back = begin_again, rolls_back
         self._connection = sender.connection
+        self._said: dict[ServerWarning, ServerWarning] = {}
         # Whoever skips duplicates expects some, and wants to know which.
         self._traced = tolerance.skips
 
@@ -210,7 +214,14 @@ class Isolation:
         if not positions:
             return {}
         numbers = self._sender.sent(low, high)
-        return {int(numbers[position]): warning for position, warning in positions.items()}
+        return {int(numbers[position]): self._shared(warning) for position, warning in positions.items()}
+
+    def _shared(self, warning: ServerWarning) -> ServerWarning:
+        """One for all rows of which the server says the same, but for the number: there may be as many as rows."""
+        said = replace(warning, row=0)
+        if len(self._said) < MOST_SHARED:
+            self._said.setdefault(said, said)
+        return self._said.get(said, said)
 
     def _warnings_shown(self) -> int:
         return int(fetch_all(self._connection, "SELECT @@SESSION.max_error_count")[0][0])

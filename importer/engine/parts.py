@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from importer.engine.errors import Problem
-from importer.engine.faults import Fault
+from importer.engine.faults import LONGEST_VALUE, Fault
 from importer.engine.outcome import NoticeCount, Outcome, ReasonCount, Tally
 
 SUFFIXES = ("rejects", "csv", "json")
-LONGEST_VALUE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,8 @@ def write_parts(
             for record in records:
                 write(_explaining(record))
                 if record.rejected:
-                    rejects.write(record.raw if record.raw.endswith((b"\n", b"\r")) else record.raw + line_end)
+                    rejects.write(record.raw)
+                    rejects.write(b"" if record.raw.endswith((b"\n", b"\r")) else line_end)
             summary.write(json.dumps(outcome().as_json()).encode())
     except OSError as error:
         raise Problem(

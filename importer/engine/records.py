@@ -76,7 +76,7 @@ def _values(record: bytes, dialect: Dialect, empty: bytes | None, *, null_word: 
     if not any(mark and mark.encode() in record for mark in (dialect.quote, dialect.escape)):
         split = _split(record, dialect, empty)
         return [None if value == b"NULL" else value for value in split] if null_word else split
-    patterns, delimiter = _field_patterns(dialect), dialect.delimiter_bytes
+    patterns, delimiter = field_patterns(dialect), dialect.delimiter_bytes
     found: list[bytes | None] = []
     position = 0
     while True:
@@ -108,13 +108,13 @@ def _decoded(field: re.Match[bytes], special: re.Pattern[bytes], dialect: Dialec
     kind = field.lastgroup or "plain"
     if dialect.escape and field[kind] == rb"\N" and kind != "rest":
         return None
-    value = special.sub(lambda match: _undone(match, kind), field[kind])
+    value = special.sub(lambda match: undone(match, kind), field[kind])
     if kind == "rest":
-        return special.sub(lambda match: _undone(match, "opened"), field["opened"]) + value
+        return special.sub(lambda match: undone(match, "opened"), field["opened"]) + value
     return dialect.quote.encode() + value if kind == "unclosed" else value
 
 
-def _undone(special: re.Match[bytes], kind: str) -> bytes:
+def undone(special: re.Match[bytes], kind: str) -> bytes:
     """What an escaped byte or a doubled quote stands for; in an unenclosed field two quotes are two."""
     if special.lastgroup == "escaped":
         return _ESCAPED.get(special["escaped"], special["escaped"])
@@ -155,13 +155,20 @@ def _nth_record(block: Block, number: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class _FieldPatterns:
+class FieldPatterns:
+    """`field` finds one field of a record, its value in the group that is named by its kind (lastgroup; none is plain).
+
+    Of the kind `rest`, behind a stray quote, the value begins in the group `opened`. `special` finds in a value what
+    stands for something else (undone()).
+    """
+
     field: re.Pattern[bytes]
     special: re.Pattern[bytes]
 
 
 @lru_cache
-def _field_patterns(dialect: Dialect) -> _FieldPatterns:
+def field_patterns(dialect: Dialect) -> FieldPatterns:
+    """The patterns of a dialect's fields."""
     marks = Marks.of(dialect)
     d, q, e, end = marks.delimiter, marks.quote, marks.escape, RECORD_ENDS[dialect.line_end]
     delimiter, quote, escape = dialect.delimiter_bytes, dialect.quote.encode(), dialect.escape.encode()
@@ -173,7 +180,7 @@ def _field_patterns(dialect: Dialect) -> _FieldPatterns:
     body = rb"(?:%b++|(?!%b)[\r\n]|(?!%b)%b|%b)*+" % (other, end, d, re.escape(delimiter[:1]), escaped)
     stray = rb"%b(?P<opened>%b)%b(?P<rest>%b)" % (q, inside, q, body)
     plain = rb"(?!%b)(?P<plain>%b)" % (q, body)
-    return _FieldPatterns(
+    return FieldPatterns(
         field=re.compile(rb"%b|%b|%b|%b" % (enclosed, unclosed, stray, plain), re.DOTALL),
         special=re.compile(rb"%b(?P<escaped>.)|%b(?P<doubled>%b)" % (e, q, q), re.DOTALL),
     )

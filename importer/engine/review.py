@@ -3,6 +3,7 @@
 import dataclasses
 from collections import Counter
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from importer.engine.blocks import Block, blocks, read_exactly
 from importer.engine.dialect import Dialect
@@ -40,12 +41,11 @@ def review(fd: int, chunk: ChunkRange, dialect: Dialect, exactness: Exactness | 
         if faults:
             rows = block.row_numbers()
             # What is wrong with how a record is written explains what is wrong with its values.
-            for record, fault in faults:
+            for record, fault in sorted(faults, key=itemgetter(0)):
                 if rows[record] >= 0:
                     found.faults.setdefault(number + int(rows[record]), fault)
         found.blank_lines |= bool(block.blank)
         number += block.rows(0, block.size)
-    found.faults = dict(sorted(found.faults.items()))
     return found
 
 

@@ -83,7 +83,8 @@ def scan(
             high = block.ends.last(
                 low, chunk.offset + _most_bytes(chunk.number, chunk_bytes, first_bytes) - block.offset
             )
-            if high and chunk_rows:
+            # Where each row ends is found out only if there may be too many of them.
+            if high and chunk_rows and chunk.rows + block.rows(low, high) >= chunk_rows:
                 high = min(high, block.end_of_row(low, chunk_rows - chunk.rows))
             if high <= low and chunk.length:
                 yield chunk.closed()

@@ -1,18 +1,19 @@
 """One field of the file and the column it goes into."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from importer.engine import encodings
 from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.formatted import Formatted
 from importer.engine.exactness.kinds import Kind, kind_of
 from importer.engine.exactness.numbers import FixedPoint, FloatingPoint
-from importer.engine.exactness.texts import Text
+from importer.engine.exactness.texts import Bytes, Json, Text
 from importer.engine.exactness.transformed import Transformed
-from importer.engine.exactness.verdict import NULL_REFUSED, Verdict, refused
+from importer.engine.exactness.verdict import NULL_REFUSED, Level, Verdict, refused
+from importer.engine.large_values import PIECE, LargeValue
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Judge:
     check: FieldCheck
     kind: Kind | None
     markers: frozenset[bytes]
-    decode: Callable[[bytes], str]
+    encoding: str
 
     @classmethod
     def of(cls, check: FieldCheck, *, mariadb: bool, encoding: str) -> "Judge":
@@ -52,7 +53,11 @@ class Judge:
         if isinstance(kind, FloatingPoint) and check.transforms:
             kind = Transformed(kind, check.transforms)
         markers = frozenset(marker.encode(encoding, "replace") for marker in check.null_markers)
-        return cls(check, kind, markers, lambda value: value.decode(encoding, "backslashreplace"))
+        return cls(check, kind, markers, encoding)
+
+    def decode(self, value: bytes) -> str:
+        """The value for people to read; bytes that are invalid in the encoding become \\xE9."""
+        return encodings.text(value, self.encoding)
 
     @property
     def group(self) -> Any:
@@ -86,3 +91,22 @@ class Judge:
         if self.kind is None or (isinstance(self.kind, Text) and self.kind.keeps(len(value))):
             return None
         return self.kind.judge(value if getattr(self.kind, "of_bytes", False) else self.decode(value))
+
+    def verdict_of_large(self, value: LargeValue | None) -> Verdict | None:
+        """The same of a value in a large record, in the memory of a piece where the column is of text or bytes.
+
+        Of a column of numbers, times or words, what is longer than a piece is refused for its beginning alone: what is
+        wrong there does not become right by what follows. JSON takes several times its size.
+        """
+        if value is None or value.size <= PIECE:
+            return self.verdict(value.whole() if value else None)
+        if self.kind is None:
+            return None
+        if isinstance(self.kind, Text | Bytes) and self.kind.keeps(value.size):
+            return None
+        if isinstance(self.kind, Text):
+            return self.kind.judge_pieces(value.texts(self.encoding))
+        if isinstance(self.kind, Bytes):
+            return self.kind.judge_pieces(value.pieces())
+        first = None if isinstance(self.kind, Json) else self.verdict(value.head(PIECE))
+        return first if first and first.level is Level.REFUSED else self.verdict(value.whole())

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,6 +25,12 @@ class Examination:
     noted: Counter[Fault] = field(default_factory=Counter)
 
 
+@lru_cache
+def _fault(column: str, verdict: Verdict, null: bool) -> Fault:
+    """One for all records with it, of which there may be many; other values are read again when they are shown."""
+    return Fault(verdict.code, verdict.reason, column, "NULL" if null else "")
+
+
 @dataclass
 class Findings:
     """Verdicts as they come in, field by field; an Examination at the end."""
@@ -32,12 +39,12 @@ class Findings:
     faults: dict[int, tuple[int, Fault]] = field(default_factory=dict)
     less: dict[tuple[str, Verdict], list[int]] = field(default_factory=dict)
 
-    def add(self, record: int, position: int, column: str, value: str, verdict: Verdict) -> None:
-        """One value of one record; `position` is its field's number."""
+    def add(self, record: int, position: int, column: str, verdict: Verdict, *, null: bool = False) -> None:
+        """One value of one record, or a `null`; `position` is its field's number."""
         if not self.refuses(verdict):
             self.add_less(column, verdict, [record])
         elif record not in self.faults or self.faults[record][0] > position:
-            self.faults[record] = position, Fault(verdict.code, verdict.reason, column, value)
+            self.faults[record] = position, _fault(column, verdict, null)
 
     def refuse(self, record: int, fault: Fault) -> None:
         """A record at fault as a whole."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -18,10 +18,12 @@ from importer.engine.exactness.layout import Layout, lay_out
 from importer.engine.exactness.usual import Usual
 from importer.engine.exactness.verdict import TOO_FEW, TOO_MANY, Verdict
 from importer.engine.faults import Fault
+from importer.engine.large_values import large_values
 from importer.engine.records import fields, values
 
 # A block with no more unusual cells than this has them judged during the scan; one with more is suspicious unjudged.
 FEW = 1000
+NULL = b"NULL"
 
 
 class Judged(NamedTuple):
@@ -53,9 +55,10 @@ class Inspector:
 
     def examine(self, block: Block) -> Examination:
         """Every fault and notice of the block: as Exactness.examine."""
-        if block.size > BLOCK_BYTES:  # a single record: laying it out would take several times its size
-            return self.examine_one_by_one(block)
         findings = Findings(self.reject_rounding)
+        if block.size > BLOCK_BYTES:  # a single record, which every copy of its values would double
+            self._examine_large(block.data, findings)
+            return findings.examination()
         layout = lay_out(block, self.dialect, len(self.judges))
         if layout:
             self._examine_layout(layout, findings)
@@ -64,7 +67,7 @@ class Inspector:
         return findings.examination()
 
     def examine_one_by_one(self, block: Block) -> Examination:
-        """The same as examine(), slowly: for a record larger than a block, and what examine() is tested against."""
+        """The same as examine(), slowly: what that is tested against."""
         findings = Findings(self.reject_rounding)
         for record, (low, high) in enumerate(_bounds(block)):
             self._examine_record(block.data[low:high], record, findings)
@@ -104,11 +107,26 @@ class Inspector:
             findings.refuse(record, _wrong_count(len(found), len(self.judges)))
             return
         for field, (value, judge) in enumerate(zip(found, self.judges, strict=True)):
-            verdict = judge.verdict(value)
-            if not verdict and value == b"NULL" and self._takes_for_null(raw, judge):
-                verdict = NULL_WORD
-            if verdict:
+            is_word = value == NULL and self._takes_for_null(raw, judge)
+            if verdict := judge.verdict(value) or (NULL_WORD if is_word else None):
                 self._add(findings, record, field, value, verdict)
+
+    def _examine_large(self, raw: bytes, findings: Findings) -> None:
+        """The block's only record, which is larger than a block should be."""
+        found, count = [], 0
+        for count, value in enumerate(large_values(raw, self.dialect), start=1):
+            judge = self.judges[count - 1] if count <= len(self.judges) else None
+            if not judge:
+                continue
+            text = None if value is None else value.head(len(NULL) + 1)
+            is_word = text == NULL and self._takes_for_null(raw, judge)
+            if verdict := judge.verdict_of_large(value) or (NULL_WORD if is_word else None):
+                found.append((count - 1, text, verdict))
+        if count != len(self.judges):
+            findings.refuse(0, _wrong_count(count, len(self.judges)))
+            return
+        for field, text, verdict in found:
+            self._add(findings, 0, field, text, verdict)
 
     def _takes_for_null(self, record: bytes, judge: Judge) -> bool:
         """Whether the server makes NULL of a value NULL in the record, because no quotes are around it."""
@@ -117,9 +135,7 @@ class Inspector:
         return bool(told) and quote + b"NULL" + quote not in record
 
     def _add(self, findings: Findings, record: int, field: int, value: bytes | None, verdict: Verdict) -> None:
-        judge = self.judges[field]
-        text = "NULL" if value is None else judge.decode(value)
-        findings.add(record, field, judge.check.column, text, verdict)
+        findings.add(record, field, self.judges[field].check.column, verdict, null=value is None)
 
     def _judged(self, layout: Layout, findings: Findings, numbers: list[int] | None = None) -> Iterator[Judged]:
         """Each unusual cell; those with a loss that can be told at once go straight into the findings."""
@@ -200,6 +216,7 @@ def _bounds(block: Block) -> list[tuple[int, int]]:
     return list(zip([0, *ends], ends, strict=False))
 
 
+@lru_cache
 def _wrong_count(count: int, wanted: int) -> Fault:
     plural = "" if count == 1 else "s"
     return Fault(TOO_FEW if count < wanted else TOO_MANY, f"The row has {count} field{plural} instead of {wanted}.")

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -56,12 +56,19 @@ class Text:
         return size <= self.most and not self.fixed
 
     def judge(self, text: str) -> Verdict | None:
-        if len(text) > self.most:
-            if text[self.most :].strip(_WHITE):
+        return self.judge_pieces((text,))
+
+    def judge_pieces(self, pieces: Iterable[str]) -> Verdict | None:
+        """The same of a text that comes in pieces."""
+        size, last = 0, ""
+        for piece in pieces:
+            if piece[max(0, self.most - size) :].strip(_WHITE):
                 return too_long(self.type)
+            size, last = size + len(piece), piece or last
+        if size > self.most:
             # CHAR loses trailing spaces without a word, whatever their number.
             return rounded("spaces" if self.fixed else TRUNCATED, LOST_SPACES, noted=not self.fixed)
-        return rounded("spaces", LOST_SPACES) if self.fixed and text.endswith(" ") else None
+        return rounded("spaces", LOST_SPACES) if self.fixed and last.endswith(" ") else None
 
 
 @dataclass(frozen=True)
@@ -83,10 +90,19 @@ class Bytes:
             return np.flatnonzero(cells.lengths != self.most)
         return np.flatnonzero(cells.lengths > self.most) if cells.longest > self.most else np.arange(0)
 
+    def keeps(self, size: int) -> bool:
+        """As Text.keeps."""
+        return size <= self.most and not self.fixed
+
     def judge(self, value: bytes) -> Verdict | None:
-        if len(value) > self.most:
+        return self.judge_pieces((value,))
+
+    def judge_pieces(self, pieces: Iterable[bytes]) -> Verdict | None:
+        """The same of bytes that come in pieces."""
+        size = sum(map(len, pieces))
+        if size > self.most:
             return too_long(self.type)
-        if self.fixed and len(value) < self.most:
+        if self.fixed and size < self.most:
             return rounded("padding", f"Zero bytes are added to fill {self.type}.")
         return None
 

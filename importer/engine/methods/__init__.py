@@ -5,12 +5,16 @@ Each has `statement(...)`, the SQL that the plan shows; `replacing(statement)`, 
 """
 
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from importer.engine.connection import Connection, Feed, LoaderConnection
 
 _INFO = re.compile(r"Records: (\d+)\s+Deleted: (\d+)\s+Skipped: (\d+)\s+Warnings: (\d+)")
+
+# Warnings that are taken from the client library at once.
+FETCHED = 1000
 
 # Level, error number and message: a line of SHOW WARNINGS.
 Line = tuple[str, int, str]
@@ -49,10 +53,17 @@ class Report:
 
 def lines(connection: Connection) -> tuple[Line, ...]:
     """The warnings of the statement just run; the server keeps at most max_error_count of them (65,535)."""
-    return tuple(
-        (level, code, message.decode(errors="replace") if isinstance(message, bytes) else message)
-        for level, code, message in connection.show_warnings()
-    )
+    # Not show_warnings(), which holds all of them three times: there may be two for each row.
+    connection.query("SHOW WARNINGS")
+    result = connection.use_result()
+    found: list[Line] = []
+    while rows := result.fetch_row(FETCHED):
+        found += ((sys.intern(level), code, _text(message)) for level, code, message in rows)
+    return tuple(found)
+
+
+def _text(message: str | bytes) -> str:
+    return message.decode(errors="replace") if isinstance(message, bytes) else message
 
 
 # Runs a statement on the bytes of a feed.

@@ -11,6 +11,8 @@ SMALLEST_CHUNK = 1 * MIB
 LARGEST_CHUNK = 8 * MIB
 # The first ones are smaller, so that the first row is in at once and every session has something to do.
 FIRST_CHUNK = 256 * 1024
+# What is known of rows that do not go in lies in memory until their chunk is in: some 90 to 250 bytes a row.
+MOST_ROWS = 40_000
 # Each session gets at least this many chunks, so that a slow one at the end does not leave the others idle.
 CHUNKS_PER_SESSION = 8
 
@@ -26,6 +28,11 @@ def chunk_bytes(case: Case, parallelism: int) -> int:
     return min(good, fits[0]) if fits else good
 
 
+def chunk_rows(case: Case) -> int:
+    """The most rows of a chunk."""
+    return case.options.commit_rows or MOST_ROWS
+
+
 def chunks_reason(case: Case, chunk_bytes: int) -> Reason:
     """How many chunks there will be, and why of that size."""
     options = case.options
@@ -36,6 +43,7 @@ def chunks_reason(case: Case, chunk_bytes: int) -> Reason:
         return Reason(f"Chunks of at most {rows} and {size}", why, option="commit_rows")
     count = _count(case.data_bytes, chunk_bytes)
     chunks = "One chunk" if count == 1 else f"About {count:,} chunks"
+    why += f", of {MOST_ROWS:,} rows at most"
     return Reason(f"{chunks} of at most {size}", why, option="chunk_bytes")
 
 

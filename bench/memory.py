@@ -1,0 +1,229 @@
+"""The most memory that a process of Millrace takes: a large file, 1 GB of rejected rows, cells of 60 MB.
+
+    python -m bench.memory                                              private servers, everything: an hour
+    python -m bench.memory --size 50M --cases large "cell, rejected"    some of it
+
+Each case is a whole import through Celery, as `make run` does it, in processes that the cases before have used, too.
+Told are the most MB that a process of each kind had resident (VmHWM); a load, scan or control worker may have MOST and
+the case's largest cell once. Prints one JSON document, figures as they come go to stderr; ends with an error if a
+worker took more.
+"""
+
+import gzip
+import json
+import random
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import cycle, repeat
+from pathlib import Path
+from typing import Any
+
+from bench import application, settings
+from bench.meter import family, reset_peak
+from bench.servers import Server, servers_to_measure
+from bench.ways.millrace import ended, peaks
+from bench.workloads.table import SEED
+from importer.engine.connection import connect, execute
+from importer.engine.dialect import Dialect
+from importer.engine.options import Options
+from importer.engine.sizes import MIB
+
+MOST = 120  # MB of a process, whatever the file
+LOOK_EVERY = 0.05  # seconds
+WORKERS = ("load workers", "scan and control workers")
+TABLE = "memory"
+CELL = 60_000_000
+# Of servers that are started: they refuse a larger cell (manual, max_allowed_packet).
+SERVER_OPTIONS = ("--max-allowed-packet=256M",)
+
+REJECT = Options(on_error="reject")
+UPSERT = Options(mode="upsert")
+NOTE = "id BIGINT, value INT, note "
+
+# The records of a file of about so many bytes.
+Records = Callable[[int], Iterator[bytes]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file and the columns of its table. `largest` bounds the size that is asked for, `cell` is that of one cell."""
+
+    records: Records
+    columns: str
+    options: Options = field(default_factory=Options)
+    dialect: Dialect = field(default_factory=Dialect)
+    cell: int = 0
+    largest: int | None = None
+    packed: bool = False
+
+
+def again(record: bytes) -> Records:
+    """The same record again and again."""
+    many = record * (MIB // len(record))
+    return lambda size: repeat(many, max(1, size // len(many)))
+
+
+def of_many_counts(size: int) -> Iterator[bytes]:
+    """Records of 4 to 2,000 fields."""
+    for count in cycle(range(4, 2001)):
+        if size <= 0:
+            return
+        size -= 2 * count
+        yield b",".join(repeat(b"1", count)) + b"\n"
+
+
+def shuffled(size: int) -> Iterator[bytes]:
+    """Nodes by random keys."""
+    keys = random.Random(SEED)
+    while size > 0:
+        lines = [b"%d,2,an ordinary note that is as long as most\n" % keys.getrandbits(60) for _ in range(10_000)]
+        yield (block := b"".join(lines))
+        size -= len(block)
+
+
+def with_cells(*cells: bytes) -> Records:
+    """Each of these, as they stand in the file, in a record between many ordinary ones."""
+
+    def records(_: int) -> Iterator[bytes]:
+        for number, cell in enumerate((*cells, b"the last one")):
+            lines = [b"%d,2,an ordinary note that is as long as most\n" % key for key in range(number, 10**6, 50)]
+            yield from lines
+            yield from (b"%d,2," % (-number - 1), cell, b"\n")
+
+    return records
+
+
+def alone(cell: bytes) -> Records:
+    return lambda _: iter((b"1,2,", cell, b"\n"))
+
+
+PLAIN = b"The quick brown fox jumps over the lazy dog. " * (CELL // 45)
+QUOTED = b'"' + b'The quick ""brown"" fox,\njumps over the lazy dog.\n' * (CELL // 50) + b'"'
+ACCENTED = PLAIN.replace(b"q", b"\xe9")
+CELLS = with_cells(PLAIN, QUOTED)
+ORDINARY = again(b"1234567,2,a note that is as long as those of most other rows are or about so\n")
+WRONG = again(b"1234567,three,a note that is as long as those of most other rows are or about so\n")
+NEGATIVE = again(b"1234567,-2,a note that is as long as those of most other rows are or about so\n")
+KEYED = "id BIGINT PRIMARY KEY, value INT, note LONGTEXT"
+SHORT = NOTE + "LONGTEXT, CHECK (LENGTH(note) < 100)"
+SORTED, CP1252, UTF16 = Options(sort="key"), Dialect(encoding="cp1252"), Dialect(encoding="utf-16")
+SOME, FEW = 400 * MIB, 10 * MIB
+
+CASES = {
+    "large": Case(ORDINARY, NOTE + "TEXT"),
+    "large, packed": Case(ORDINARY, NOTE + "TEXT", packed=True, largest=SOME),
+    "large, UTF-16": Case(ORDINARY, NOTE + "TEXT", dialect=UTF16, largest=SOME),
+    "large, cp1252": Case(again(b"1234567,2,a n\xf6te\n"), NOTE + "TEXT", dialect=CP1252, largest=SOME),
+    "large, sorted": Case(shuffled, KEYED, SORTED, largest=SOME),
+    "short rows": Case(again(b"1\n"), "value INT", largest=2 * FEW),
+    "rejects": Case(WRONG, NOTE + "TEXT", REJECT),
+    "rejects of many kinds": Case(of_many_counts, NOTE + "TEXT", REJECT),
+    "rejects by the server": Case(NEGATIVE, NOTE + "TEXT, CHECK (value > 0)", REJECT, largest=SOME),
+    "rejects, short rows": Case(again(b"x\n"), "value INT", REJECT, largest=FEW),
+    "cell": Case(alone(PLAIN), NOTE + "LONGTEXT", cell=CELL),
+    "cell, quoted": Case(alone(QUOTED), NOTE + "LONGTEXT", cell=CELL),
+    "cells": Case(CELLS, NOTE + "LONGTEXT", cell=CELL),
+    "cells, blobs": Case(CELLS, NOTE + "LONGBLOB", cell=CELL),
+    "cells, packed": Case(CELLS, NOTE + "LONGTEXT", cell=CELL, packed=True),
+    "cells, cp1252": Case(with_cells(ACCENTED, QUOTED), NOTE + "LONGTEXT", dialect=CP1252, cell=CELL),
+    "cells, rejected": Case(CELLS, NOTE + "TEXT", REJECT, cell=CELL),
+    "cells, rejected by the server": Case(CELLS, SHORT, REJECT, cell=CELL),
+    "cells, sorted": Case(CELLS, KEYED, SORTED, cell=CELL),
+    "cells, upserted": Case(CELLS, KEYED, UPSERT, cell=CELL),
+    "cells, any line end": Case(CELLS, NOTE + "LONGTEXT", dialect=Dialect(line_end="any"), cell=CELL),
+}  # fmt: skip
+
+
+def main() -> None:
+    parser = settings.parser(__doc__)
+    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES), metavar="CASE", help="; ".join(CASES))
+    parser.set_defaults(size=1536 * MIB)
+    arguments = parser.parse_args()
+    state = application.set_up(arguments.folder)
+    options = [*settings.server_options(arguments), *SERVER_OPTIONS]
+    with ExitStack() as stack:
+        servers = stack.enter_context(servers_to_measure(arguments.server, arguments.folder / "servers", options))
+        above = stack.enter_context(application.serving())
+        found = [each for name in arguments.cases for each in _of_case(name, servers, above, state, arguments.size)]
+    shutil.rmtree(state)
+    print(json.dumps(found, indent=1))
+    if any(not each["within"] for each in found):
+        sys.exit(f"A worker took more than {MOST} MB and the largest cell.")
+
+
+def _of_case(name: str, servers: list[Server], above: int, state: Path, size: int) -> Iterator[dict[str, Any]]:
+    case = CASES[name]
+    path = state / "memory.csv"
+    _write(path, case, min(size, case.largest or size))
+    for server in servers:
+        begun = time.perf_counter()
+        job, taken = _import(server, path, case, above)
+        seconds = round(time.perf_counter() - begun, 1)
+        most = MOST + case.cell / 1e6
+        within = job.balanced and all(taken[role] <= most for role in WORKERS)
+        found = {"server": server.name, "case": name, "bytes": path.stat().st_size, "loaded": job.loaded_rows,
+                 "rejected": job.rejected_rows, "seconds": seconds, "peaks": taken, "most": most, "within": within,
+                 "problem": str(job.problem.get("what", ""))[:200]}  # fmt: skip
+        print(found, file=sys.stderr, flush=True)
+        yield found
+    path.unlink()
+
+
+def _write(path: Path, case: Case, size: int) -> None:
+    names = b"value\n" if case.columns.startswith("value") else b"id,value,note\n"
+    with gzip.open(path, "wb", compresslevel=1) if case.packed else path.open("wb") as out:
+        for record in (names, *case.records(size)):
+            out.write(record.decode().encode("utf-16-le") if case.dialect.encoding.startswith("utf-16") else record)
+
+
+def _import(server: Server, path: Path, case: Case, above: int) -> tuple[Any, dict[str, float]]:
+    """The job that has ended, and the peaks of Millrace's processes by role."""
+    from importer import jobs, sources
+    from importer.preparation import prepare
+
+    with connect(server.address) as connection:
+        execute(connection, f"DROP TABLE IF EXISTS {TABLE}")
+        execute(connection, f"CREATE TABLE {TABLE} ({case.columns}) CHARACTER SET utf8mb4")
+    target = application.saved_target(server)
+    prepared = prepare(sources.register(path), target, TABLE, dialect=case.dialect, options=case.options)
+    with _Highest(above) as highest:
+        job = jobs.create(prepared)
+        jobs.start(job.pk)
+        job = ended(job.pk)
+    return job, highest.peaks
+
+
+class _Highest:
+    """The peaks during a `with` of all processes below one; also of those that Celery ends for their size."""
+
+    def __init__(self, above: int) -> None:
+        self._above = above
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+        self.peaks: dict[str, float] = {}
+
+    def __enter__(self) -> "_Highest":
+        for pid in family(self._above):
+            reset_peak(pid)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        over = False
+        while not over:
+            over = self._ended.wait(LOOK_EVERY)
+            now = peaks(family(self._above))
+            self.peaks = {role: max(self.peaks.get(role, 0), now.get(role, 0)) for role in self.peaks | now}
+
+
+if __name__ == "__main__":
+    main()
