@@ -42,7 +42,7 @@ class Heart(threading.Thread):
         self._done = threading.Event()
 
     @classmethod
-    def of_run(cls, run: jobs.Run) -> "Heart":
+    def of_run(cls, run: jobs.ChunkRun) -> "Heart":
         """The heart of a run of chunks."""
         return cls(str(run), run.job.target.address, partial(jobs.renew_run, run), partial(jobs.wants, run))
 

@@ -1,6 +1,6 @@
 """What earlier imports say about a new one into the same table."""
 
-from importer.engine.past import Past, Run
+from importer.engine.past import Past, PastImport
 from importer.models import ImportJob, Target
 
 # Only imports of about as much data are alike: a small one is over before a second session has begun.
@@ -24,7 +24,7 @@ def past(target: Target, schema: str, table: str, mode: str, data_bytes: int) ->
     return Past(tuple(_run(job) for job in alike))
 
 
-def _run(job: ImportJob) -> Run:
+def _run(job: ImportJob) -> PastImport:
     plan = job.plan_json
     deferred = bool(plan.get("arrangement") and plan["arrangement"]["keys"])
-    return Run(plan["method"], "defer" if deferred else "keep", job.parallelism, job.rows_per_second or 0)
+    return PastImport(plan["method"], "defer" if deferred else "keep", job.parallelism, job.rows_per_second or 0)

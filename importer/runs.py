@@ -48,7 +48,7 @@ def load(chunk_id: int, then: Then) -> None:
 class _Way:
     """One worker's way through a run."""
 
-    def __init__(self, run: jobs.Run, loader: Loader) -> None:
+    def __init__(self, run: jobs.ChunkRun, loader: Loader) -> None:
         self.run = run
         self._loader = loader
         self._work: Work | None = None
@@ -135,7 +135,7 @@ class _Way:
         return jobs.fall_back(self.run, chunk, plan)
 
 
-def _work(run: jobs.Run) -> Work:
+def _work(run: jobs.ChunkRun) -> Work:
     """What there is to do for the run's first chunk."""
     job, chunk = run.job, run.chunks[0]
     return Work(

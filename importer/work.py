@@ -88,7 +88,7 @@ def take_back_expired() -> None:
         jobs.take_back(run, _in_hand(run))
 
 
-def _in_hand(run: jobs.Run) -> Chunk | None:
+def _in_hand(run: jobs.ChunkRun) -> Chunk | None:
     """The chunk over which the run's worker died: the first that is not in. If the server is away, the first of all."""
     try:
         with connect(run.job.target.address) as connection:

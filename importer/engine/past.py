@@ -13,7 +13,7 @@ SETTINGS = ("method", "indexes", "parallelism")
 
 
 @dataclass(frozen=True)
-class Run:
+class PastImport:
     """An import that succeeded: how it was loaded, and the rows a second from its start to its end."""
 
     method: str
@@ -39,7 +39,7 @@ class Preference:
 class Past:
     """Earlier imports of about as much data into the same table, on the same server, in the same mode."""
 
-    runs: tuple[Run, ...] = ()
+    runs: tuple[PastImport, ...] = ()
 
     def preferred(self, setting: str, default: Choice) -> Preference | None:
         """What has been clearly faster than `default`, one of SETTINGS being different and the others alike.
@@ -47,13 +47,13 @@ class Past:
         Clearly: at least FEWEST imports each way, CLEARLY times the median, and the slowest of the better ones ahead of
         the fastest of the others. None where that is not so: the default stands.
         """
-        groups: dict[tuple[Choice, ...], list[Run]] = {}
+        groups: dict[tuple[Choice, ...], list[PastImport]] = {}
         for run in self.runs:
             groups.setdefault(self._others(run, setting), []).append(run)
         found = [each for alike in groups.values() for each in self._among(alike, setting, default)]
         return max(found, key=lambda each: each.times, default=None)
 
-    def _among(self, runs: Sequence[Run], setting: str, default: Choice) -> list[Preference]:
+    def _among(self, runs: Sequence[PastImport], setting: str, default: Choice) -> list[Preference]:
         rates: dict[Choice, list[float]] = {}
         for run in runs:
             rates.setdefault(getattr(run, setting), []).append(run.rows_per_second)
@@ -67,7 +67,7 @@ class Past:
         ]
 
     @staticmethod
-    def _others(run: Run, setting: str) -> tuple[Choice, ...]:
+    def _others(run: PastImport, setting: str) -> tuple[Choice, ...]:
         return tuple(getattr(run, name) for name in SETTINGS if name != setting)
 
 

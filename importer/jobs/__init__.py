@@ -33,8 +33,8 @@ from importer.jobs.guarded import release_step
 from importer.jobs.kept import drop_kept, record_kept, release_kept, restore, unreleased, why_no_restore
 from importer.jobs.limits import most_rejects
 from importer.jobs.loading import (
+    ChunkRun,
     Loaded,
-    Run,
     claim_next_run,
     claim_run,
     fall_back,
@@ -73,8 +73,8 @@ from importer.jobs.staged import (
 from importer.jobs.taking_back import expired_runs, take_back
 
 __all__ = [
+    "ChunkRun",
     "Loaded",
-    "Run",
     "add_chunks",
     "advance",
     "cancel",

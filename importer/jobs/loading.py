@@ -31,7 +31,7 @@ SHARES_LEFT = 2
 
 
 @dataclass(frozen=True)
-class Run:
+class ChunkRun:
     """Chunks of a job, in the file's order, that one worker has claimed together; `key` is in each of them."""
 
     key: UUID
@@ -53,7 +53,7 @@ class Loaded:
     ended: datetime
 
 
-def claim_run(chunk_id: int) -> Run | None:
+def claim_run(chunk_id: int) -> ChunkRun | None:
     """A run that begins with this chunk, for the one worker that may load it now; None for everybody else."""
     key = uuid4()
     loading_jobs = ImportJob.objects.filter(status=Status.LOADING)
@@ -65,10 +65,10 @@ def claim_run(chunk_id: int) -> Run | None:
         _claim(_following(first), key)
         touch(first.job_id)
     claimed = first.job.chunks.filter(status=Chunk.Status.LOADING, run=key).order_by("number")
-    return Run(key, first.job, list(claimed.only("job_id", "number", "attempt", *RANGE)))
+    return ChunkRun(key, first.job, list(claimed.only("job_id", "number", "attempt", *RANGE)))
 
 
-def claim_next_run(run: Run) -> Run | None:
+def claim_next_run(run: ChunkRun) -> ChunkRun | None:
     """The run that comes after a finished one, for its worker; None if there is none, or if another job waits."""
     others = Chunk.objects.filter(status=Chunk.Status.QUEUED).exclude(job=run.job)
     if others.exists() or ImportJob.objects.filter(step=JobStep.FINISH_QUEUED).exists():
@@ -107,7 +107,7 @@ def _following(first: Chunk) -> QuerySet[Chunk]:
     return pending.filter(number__lte=last)
 
 
-def renew_run(run: Run, connection_id: int | None) -> bool:
+def renew_run(run: ChunkRun, connection_id: int | None) -> bool:
     """Renew the lease.
 
     False: the load must end, because the chunks were given to another worker or the job is being cancelled.
@@ -116,12 +116,12 @@ def renew_run(run: Run, connection_id: int | None) -> bool:
     return bool(_mine(run).filter(job__in=wanted).update(lease=lease_end(), connection_id=connection_id))
 
 
-def wants(run: Run) -> bool:
+def wants(run: ChunkRun) -> bool:
     """Whether the load is still wanted from this worker; changes nothing."""
     return _mine(run).exclude(job__status=Status.CANCELLING).exists()
 
 
-def record_loaded(run: Run, loaded: Sequence[Loaded]) -> bool:
+def record_loaded(run: ChunkRun, loaded: Sequence[Loaded]) -> bool:
     """Count, once, what became of the rows of chunks that are committed; too many rejects end the job.
 
     False: the run is to go no further, since the job pauses or ends.
@@ -173,7 +173,7 @@ def _add_kinds(job_id: int, reasons: list[Kind], notices: list[Kind]) -> None:
     job.save(update_fields=["reject_reasons", "notices"])
 
 
-def give_back(run: Run, untouched: list[Chunk]) -> None:
+def give_back(run: ChunkRun, untouched: list[Chunk]) -> None:
     """The run ends before these chunks have begun: somebody else may load them, as if nobody had claimed them."""
     if untouched:
         _mine(run).filter(pk__in=[each.pk for each in untouched]).update(
@@ -182,13 +182,13 @@ def give_back(run: Run, untouched: list[Chunk]) -> None:
         touch(run.job.pk)
 
 
-def record_cancelled(run: Run, chunk: Chunk) -> None:
+def record_cancelled(run: ChunkRun, chunk: Chunk) -> None:
     """The chunk's load was ended because the job is being cancelled; nothing of it was kept."""
     _mine(run).filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
     touch(run.job.pk)
 
 
-def record_failed(run: Run, chunk: Chunk, problem: Problem) -> list[Step]:
+def record_failed(run: ChunkRun, chunk: Chunk, problem: Problem) -> list[Step]:
     """The chunk's load failed: try it again a little later, or end the job."""
     mine = _mine(run).filter(pk=chunk.pk)
     if problem.retryable and chunk.attempt < settings.MAX_ATTEMPTS:
@@ -202,7 +202,7 @@ def record_failed(run: Run, chunk: Chunk, problem: Problem) -> list[Step]:
     return []
 
 
-def fall_back(run: Run, chunk: Chunk, plan: ImportPlan) -> list[Step]:
+def fall_back(run: ChunkRun, chunk: Chunk, plan: ImportPlan) -> list[Step]:
     """The server refused the method of the run's plan: the job goes on with `plan`, and the chunk is to be loaded.
 
     Nothing of the chunk was kept. Of several workers that find this out, the first one's plan counts.
@@ -215,6 +215,6 @@ def fall_back(run: Run, chunk: Chunk, plan: ImportPlan) -> list[Step]:
     return [Step("advance", run.job.pk)]
 
 
-def _mine(run: Run) -> QuerySet[Chunk]:
+def _mine(run: ChunkRun) -> QuerySet[Chunk]:
     """The run's chunks that its worker still holds: whoever claims one gives it another key."""
     return Chunk.objects.filter(job=run.job, status=Chunk.Status.LOADING, run=run.key)

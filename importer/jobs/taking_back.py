@@ -10,23 +10,23 @@ from django.utils import timezone
 from importer.engine.errors import Problem
 from importer.jobs.course import fail
 from importer.jobs.guarded import touch
-from importer.jobs.loading import Run
+from importer.jobs.loading import ChunkRun
 from importer.models import Chunk
 
 
-def expired_runs() -> list[Run]:
+def expired_runs() -> list[ChunkRun]:
     """What is left of the runs of workers that are silent. Messages that are lost are given up at once."""
     late = Chunk.objects.filter(lease__lte=timezone.now())
     late.filter(status=Chunk.Status.QUEUED).update(status=Chunk.Status.PENDING, lease=None)
     loading = late.filter(status=Chunk.Status.LOADING).select_related("job__target").order_by("job", "run", "number")
     return [
-        Run(key, chunks[0].job, chunks)
+        ChunkRun(key, chunks[0].job, chunks)
         for (_, key), group in groupby(loading, key=attrgetter("job_id", "run"))
         if (chunks := list(group))
     ]
 
 
-def take_back(run: Run, in_hand: Chunk | None) -> None:
+def take_back(run: ChunkRun, in_hand: Chunk | None) -> None:
     """Give up the worker that had the run: somebody else may load its chunks, but not for ever the one `in_hand`."""
     for chunk in run.chunks:
         if chunk == in_hand:
@@ -36,7 +36,7 @@ def take_back(run: Run, in_hand: Chunk | None) -> None:
     touch(run.job.pk)
 
 
-def _blame(run: Run, chunk: Chunk) -> None:
+def _blame(run: ChunkRun, chunk: Chunk) -> None:
     last = chunk.deaths + 1 >= settings.MAX_DEATHS
     problem = Problem(
         "The worker that loaded it died.",
@@ -48,7 +48,7 @@ def _blame(run: Run, chunk: Chunk) -> None:
         fail(run.job.pk, problem)
 
 
-def _take(run: Run, chunk: Chunk, **values: object) -> int:
+def _take(run: ChunkRun, chunk: Chunk, **values: object) -> int:
     """Take the chunk from its worker, unless that has given a sign of life meanwhile."""
     silent = Chunk.objects.filter(pk=chunk.pk, status=Chunk.Status.LOADING, run=run.key, lease=chunk.lease)
     return silent.update(lease=None, **values)

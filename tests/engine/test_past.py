@@ -3,15 +3,15 @@
 import pytest
 
 from importer.engine.options import Options
-from importer.engine.past import Past, Run
+from importer.engine.past import Past, PastImport
 from tests.engine.test_plan import plan, why
 
 
-def runs(parallelism: int, *rates: float, method: str = "load_data_local", indexes: str = "keep") -> list[Run]:
-    return [Run(method, indexes, parallelism, rate) for rate in rates]
+def runs(parallelism: int, *rates: float, method: str = "load_data_local", indexes: str = "keep") -> list[PastImport]:
+    return [PastImport(method, indexes, parallelism, rate) for rate in rates]
 
 
-def past(*groups: list[Run]) -> Past:
+def past(*groups: list[PastImport]) -> Past:
     return Past(tuple(run for group in groups for run in group))
 
 

@@ -32,7 +32,8 @@ def record(job, number, *reasons, notices=(), skipped=0, already=False):
     chunk = job.chunks.get(number=number)
     rejected = sum(each.rows for each in reasons) - skipped
     tally = Tally(ROWS - rejected - skipped, 0, skipped, rejected)
-    record_all(jobs.Run(chunk.run, job, [chunk]), Outcome(ROWS, already, {}, tally, tuple(reasons), tuple(notices)))
+    outcome = Outcome(ROWS, already, {}, tally, tuple(reasons), tuple(notices))
+    record_all(jobs.ChunkRun(chunk.run, job, [chunk]), outcome)
     return ImportJob.objects.select_related("source").get(pk=job.pk)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from importer import jobs, sources
 from importer.engine.options import Options
-from importer.engine.past import Run
+from importer.engine.past import PastImport
 from importer.models import ImportJob, Target
 from importer.past import past
 from importer.preparation import prepare
@@ -34,7 +34,7 @@ def test_those_into_the_same_table_that_are_alike(target: Target, tmp_path: Path
     first, second = (imported(target, tmp_path, each) for each in (1, 2))
     found = past(target, target.database, "t", "append", 2000)
     assert found.runs == tuple(
-        Run("load_data_local", "keep", job.parallelism, job.rows_per_second) for job in (second, first)
+        PastImport("load_data_local", "keep", job.parallelism, job.rows_per_second) for job in (second, first)
     )
     for table, mode, size in (("other", "append", 2000), ("t", "replace", 2000), ("t", "append", 20_000)):
         assert past(target, target.database, table, mode, size).runs == ()

@@ -184,7 +184,7 @@ def test_the_last_row_in_the_file_replaces_the_others(target: Target, file: Path
 class TestKilled:
     """What a worker leaves behind that dies at the worst moment; the stack's own kills are in tests/faults."""
 
-    def first_run(self, job: ImportJob) -> jobs.Run:
+    def first_run(self, job: ImportJob) -> jobs.ChunkRun:
         """Claimed, as by a worker."""
         take(jobs.advance(job.pk)[0])
         step = next(step for step in [*jobs.advance(job.pk), *queued(job)] if step.task == "load_run")

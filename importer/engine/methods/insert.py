@@ -11,7 +11,7 @@ from importer.engine.errors import TargetProblem
 from importer.engine.methods import Report
 from importer.engine.methods.insert_into import Template, template
 from importer.engine.methods.insert_report import Sum
-from importer.engine.methods.runs import Run, as_sent, runs
+from importer.engine.methods.record_runs import RecordRun, as_sent, runs
 
 # Measured (facts.md, Methods).
 ROWS = 1000
@@ -68,7 +68,7 @@ def too_large(largest: int) -> TargetProblem:
     )
 
 
-def _insert(connection: LoaderConnection, made: Template, run: Run, sum_: Sum, largest: int) -> None:
+def _insert(connection: LoaderConnection, made: Template, run: RecordRun, sum_: Sum, largest: int) -> None:
     sql = None if run.has_marks else _by_replacing(made, run)
     if sql is not None and len(sql) < largest:
         try:
@@ -93,7 +93,7 @@ def _insert(connection: LoaderConnection, made: Template, run: Run, sum_: Sum, l
         raise too_large(largest)
 
 
-def _by_replacing(made: Template, run: Run) -> bytes | None:
+def _by_replacing(made: Template, run: RecordRun) -> bytes | None:
     """The statement made of the run's own bytes, whose marks are turned into SQL's; None where that cannot be done."""
     delimiter, line_end = run.dialect.delimiter_bytes, run.dialect.line_end.encode()
     data = run.bare

@@ -14,7 +14,7 @@ from importer.engine.methods import Report
 from importer.engine.methods.insert import SHARE, max_allowed_packet, rows_of, too_large
 from importer.engine.methods.insert_into import Template, template
 from importer.engine.methods.insert_report import Sum
-from importer.engine.methods.runs import Run, as_sent, lay_out_run, null_words, runs
+from importer.engine.methods.record_runs import RecordRun, as_sent, lay_out_run, null_words, runs
 from importer.engine.prepared import MOST_PLACEHOLDERS, Prepared
 
 # What the protocol sends besides a text: its length and type.
@@ -54,7 +54,7 @@ class _Session:
         self._rows = 0
         self.sum = Sum(made.replacing)
 
-    def insert(self, run: Run) -> None:
+    def insert(self, run: RecordRun) -> None:
         values = _laid_out(run, self._made.width) or _gathered(run, self._made.width)
         fields = list(self._made.fields)
         lengths = values.lengths[:, fields]
@@ -95,7 +95,7 @@ class _Values:
         self.miscounted = miscounted
 
 
-def _laid_out(run: Run, width: int) -> _Values | None:
+def _laid_out(run: RecordRun, width: int) -> _Values | None:
     """The values where they lie in the run; None if they do not lie there as they are."""
     quote = run.dialect.quote.encode()
     if quote and quote + quote in run.data:
@@ -107,7 +107,7 @@ def _laid_out(run: Run, width: int) -> _Values | None:
     return _Values(layout.page.data, starts, layout.ends.T - starts, null_words(layout, run.dialect).T)
 
 
-def _gathered(run: Run, width: int) -> _Values:
+def _gathered(run: RecordRun, width: int) -> _Values:
     """The values put together one by one."""
     rows = run.rows(width)
     miscounted = tuple((at, len(row)) for at, row in enumerate(rows) if len(row) != width)

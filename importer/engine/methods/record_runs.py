@@ -21,7 +21,7 @@ def as_sent(dialect: Dialect) -> Dialect:
 
 
 @dataclass(frozen=True)
-class Run:
+class RecordRun:
     """`count` whole records that lie together, in a dialect as as_sent() has it."""
 
     data: bytes
@@ -40,7 +40,7 @@ class Run:
         """The bytes without the last line end."""
         return self.data.removesuffix(self.dialect.line_end.encode())
 
-    def halves(self) -> tuple["Run", "Run"]:
+    def halves(self) -> tuple["RecordRun", "RecordRun"]:
         """The first and the second half of it; there must be two records or more."""
         ends = [each.end for each in records(self.data, self.dialect)]
         half = self.count // 2
@@ -68,7 +68,7 @@ class Run:
         return self.data[record.start : record.end]
 
 
-def lay_out_run(run: Run, width: int) -> Any:
+def lay_out_run(run: RecordRun, width: int) -> Any:
     """Where the fields lie (exactness/layout.py), with the quotes taken off; None if it cannot be told all at once."""
     from importer.engine.exactness.layout import lay_out  # numpy costs 16 MB, and LOAD DATA needs none
 
@@ -93,13 +93,13 @@ def null_words(layout: Any, dialect: Dialect) -> Any:
     return found & ~(layout.quoted & (view[starts - 1] == np.uint8(ord(dialect.quote))))
 
 
-def runs(feed: Feed, dialect: Dialect, rows: int, most_bytes: int) -> Iterator[Run]:
+def runs(feed: Feed, dialect: Dialect, rows: int, most_bytes: int) -> Iterator[RecordRun]:
     """The feed's records, `rows` at a time, of `most_bytes` together; a record may be larger."""
     held: list[bytes] = []
     count = size = 0
 
-    def run() -> Run:
-        return Run(b"".join(held), count, dialect)
+    def run() -> RecordRun:
+        return RecordRun(b"".join(held), count, dialect)
 
     for data, found in whole_records(feed, dialect):
         ends = found.listed()
