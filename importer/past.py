@@ -26,5 +26,5 @@ def past(target: Target, schema: str, table: str, mode: str, data_bytes: int) ->
 
 def _run(job: ImportJob) -> PastImport:
     plan = job.plan_json
-    deferred = bool(plan.get("arrangement") and plan["arrangement"]["keys"])
+    deferred = (plan.get("arrangement") or {}).get("keys") or (plan.get("staged") or {}).get("later")
     return PastImport(plan["method"], "defer" if deferred else "keep", job.parallelism, job.rows_per_second or 0)

@@ -23,7 +23,8 @@ def plan_sql(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if plan.get("bytes_statement"):
         yield "The same for chunks in which every value goes in as it is, quicker", _written(plan["bytes_statement"])
     if staged:
-        yield "After the last chunk", _written(*staged.settle, staged.finish)
+        keys = f"; before that, the staging table gets {', '.join(staged.later)}" if staged.later else ""
+        yield f"After the last chunk{keys}", _written(*staged.settle, staged.finish)
     if arranged and arranged.of_the_table:
         yield "After the load, or whatever else ends the import", _written(*arranged.restore_sql)
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.db.models import BigIntegerField, DurationField, Expression, ExpressionWrapper, F, FloatField, Q, QuerySet
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -31,7 +31,7 @@ COMPUTED: dict[str, F | Expression] = {
     "seconds": MICROSECONDS / 1e6,
     "chunk_bytes": Cast(KT("plan_json__chunk_bytes"), BigIntegerField()),
     "method": KT("plan_json__method"),
-    "indexes": KT("plan_json__arrangement__keys__0__name"),
+    "indexes": Coalesce(KT("plan_json__arrangement__keys__0__name"), KT("plan_json__staged__later__0")),
 }
 FIELDS = (
     "pk",

@@ -36,7 +36,7 @@ class Staged:
     statements that make the staging table, `finish` is the one that ends it all. `old` is the name under which a
     replaced table is kept, "" if there is none. `numbered`: rows carry their place in the file. `settle` are statements
     that make the staging table what it is to be, before it takes its place; each may be repeated. `engine` is what it
-    has until then, "" if that is its own.
+    has until then, "" if that is its own, and `later` are the names of keys that it gets only then.
     """
 
     mode: str
@@ -49,13 +49,14 @@ class Staged:
     numbered: bool = False
     settle: tuple[str, ...] = ()
     engine: str = ""
+    later: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Staged":
-        return cls(**{**values, **{name: tuple(values[name]) for name in ("make", "settle")}})
+        return cls(**{**values, **{name: tuple(values.get(name, ())) for name in ("make", "settle", "later")}})
 
 
 def staging_name(job: str) -> str:
@@ -117,6 +118,7 @@ def plan_staging(
         numbered=numbered,
         settle=_settle(stage, table, engine),
         engine=engine if converted else "",
+        later=tuple(each.name for each in without),
     )
 
 

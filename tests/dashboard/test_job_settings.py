@@ -1,6 +1,7 @@
 """The page of one import: what was asked for, what is changed on the target meanwhile, and how long each part took."""
 
 import re
+from dataclasses import asdict
 
 import pytest
 from django.urls import reverse
@@ -9,8 +10,9 @@ from importer import live
 from importer.engine.arrangement import Arrangement
 from importer.engine.building import Stage
 from importer.engine.errors import Problem
-from importer.engine.indexes import Definition
+from importer.engine.indexes import Definition, ForeignKey
 from importer.engine.options import Options
+from importer.engine.staging import Staged
 from importer.models import ImportJob
 from tests.dashboard.job_data import Status, make_job
 
@@ -55,6 +57,14 @@ class TestArrangement:
         assert "Loaded; putting back 1 index" in html
         assert "is tried again: The disk is full. Make room." in html
 
+    def test_foreign_keys_that_rows_may_lack_are_named_until_none_does(self, browser):
+        key = ForeignKey("by_way", "CONSTRAINT `by_way` ...", ("way",), "`ways`", ("id",))
+        html = page(browser, self.job(Status.FAILED, arranged=True, unchecked_json=[asdict(key)]))
+        assert "<code>by_way</code> (way to <code>`ways`</code>) would have refused. A retry looks for them" in html
+        html = page(browser, self.job(Status.LOADING, arranged=True, unrestored=True, unchecked_json=[asdict(key)]))
+        assert "They are looked for when all rows are in." in html
+        assert "job-unchecked" not in page(browser, self.job(Status.SUCCEEDED, arranged=True))
+
     def test_how_far_that_is_comes_from_the_live_counters(self, browser, redis_server, settings):
         settings.REDIS_URL = redis_server.url
         live.connection.cache_clear()
@@ -72,3 +82,11 @@ class TestArrangement:
         assert "DROP KEY `by_name`" in html
         assert "ADD KEY `by_name` (`name`)" in html
         assert "indexes after" in browser.get(reverse("jobs")).content.decode()
+
+    def test_a_staging_table_that_gets_its_indexes_after_the_rows_is_told_so_too(self, browser):
+        job = make_job(Status.SUCCEEDED)
+        assert "indexes after" not in browser.get(reverse("jobs")).content.decode()
+        staged = Staged("replace", "fail", "nodes", "", (), "RENAME TABLE s TO t", later=("by_name", "by_way"))
+        ImportJob.objects.filter(pk=job.pk).update(plan_json={**job.plan_json, "staged": staged.as_json()})
+        assert "indexes after" in browser.get(reverse("jobs")).content.decode()
+        assert "the staging table gets by_name, by_way" in page(browser, job)
