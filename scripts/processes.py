@@ -54,8 +54,9 @@ def private_redis() -> PrivateRedis:
 
 
 def _worker(name: str, queues: str, concurrency: int) -> list[str]:
+    # Django's checks would load all pages into each process: 4 MB that no worker needs.
     return [
-        *("celery", "-A", "config", "worker", f"--hostname={name}@%h", f"--queues={queues}"),
+        *("celery", "-A", "config", "--skip-checks", "worker", f"--hostname={name}@%h", f"--queues={queues}"),
         *(f"--concurrency={concurrency}", "--loglevel=INFO", "--without-gossip", "--without-mingle"),
         "--heartbeat-interval=5",
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,8 @@ from importer.engine.records import fields, values
 
 # A block with no more unusual cells than this has them judged during the scan; one with more is suspicious unjudged.
 FEW = 1000
+# Unusual cells whose texts are taken out at once.
+PORTION = 10_000
 NULL = b"NULL"
 
 
@@ -163,8 +165,9 @@ class Inspector:
 
     def _judged_cells(self, layout: Layout, group: list[int], cells: Cells, unusual: Any) -> Iterator[Judged]:
         known: list[dict[bytes, tuple[bytes | None, Verdict | None]]] = [{} for _ in group]
-        places = zip(*layout.places(unusual), cells.texts(unusual), unusual.tolist(), strict=True)
-        for record, within, raw, number in places:
+        portions = (unusual[low : low + PORTION] for low in range(0, len(unusual), PORTION))
+        places = (zip(*layout.places(each), cells.texts(each), each.tolist(), strict=True) for each in portions)
+        for record, within, raw, number in chain.from_iterable(places):
             found = known[within].get(raw)
             if not raw and self.dialect.unquoted_empty_is_null:
                 # NULL or not: the quotes tell, which are gone.
