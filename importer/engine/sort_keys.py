@@ -16,6 +16,7 @@ from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.exactness.cells import PADDING, Page
 from importer.engine.exactness.layout import lay_out
+from importer.engine.large_values import shown_values
 from importer.engine.mapping import ColumnMapping
 from importer.engine.records import fields
 from importer.engine.table import Column, Table
@@ -121,8 +122,12 @@ class SortKey:
         found: list[list[bytes]] = []
         numbers: list[int] = []
         for number, (low, high) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
-            values = fields(data[low:high], dialect)
-            if len(values) == self.fields:
+            if block.data:
+                values = fields(data[low:high], dialect)
+                count = len(values)
+            else:  # one large record
+                values, count = shown_values(data, dialect, self.fields, 2 * TEXT_BYTES)
+            if count == self.fields:
                 found.append([values[part.field][: 2 * TEXT_BYTES] for part in self.parts])
                 numbers.append(number)
         lengths = np.array([[len(value) for value in row] for row in found], np.int64).reshape(-1, len(self.parts))

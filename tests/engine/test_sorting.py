@@ -135,7 +135,7 @@ class TestSort:
         assert copy == b"1\tc\n3\ta\\\nb\n2\td\\\n"
 
     def test_a_record_larger_than_a_block(self, folder):
-        large = b'2,"' + b"x\n" * 200_000 + b'"\n'
+        large = b'2,"' + b"x\n" * 300_000 + b'"\n'
         copy, places = sorted_copy(folder, b"3,a\n" + large + b"1,b\n", key_of("int", "text"), limits=Limits())
         assert copy == b"1,b\n" + large + b"3,a\n"
         assert [line for _, line, _ in places] == [200_003, 2, 1]
