@@ -127,6 +127,7 @@ def _found(fd: int, job: ImportJob) -> Iterator[ChunkRange]:
         chunk_bytes=job.plan.chunk_bytes,
         chunk_rows=job.plan.chunk_rows,
         first_bytes=job.plan.first_chunk_bytes,
+        last_chunks=job.plan.last_chunks,
         number=last.number + 1 if last else 0,
         first_row=last.first_row + last.rows if last else 1,
         tolerate=job.options.on_error == "reject",

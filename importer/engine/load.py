@@ -38,6 +38,8 @@ from importer.engine.table import read_digest, read_table
 
 # Seconds after which a loader looks again whether table and ledger are as planned: small chunks come faster.
 LOOK_AGAIN = 0.1
+# More rows that do not go in tell nobody anything where one ends the import.
+ENOUGH_FAULTS = 1000
 
 
 @dataclass(frozen=True)
@@ -252,7 +254,8 @@ def _load_rows(
     chunk, plan = work.chunk, work.plan
     method = choice.planned(plan, work.dialect)
     sender = Sender(connection, fd, work.path, chunk, work.dialect, method, plan.numbers, on_sent, work.places)
-    reviewed = review(fd, chunk, work.dialect, plan.exactness) if chunk.suspect else Review()
+    enough = None if work.options.leaves_out else ENOUGH_FAULTS
+    reviewed = review(fd, chunk, work.dialect, plan.exactness, enough=enough) if chunk.suspect else Review()
     account = Account(connection, fd, chunk, work.dialect, plan, work.options, sender, reviewed)
     account.require_few(Findings())
     sender.leave_out(reviewed.faults, blank_lines=reviewed.blank_lines)

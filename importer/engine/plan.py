@@ -57,9 +57,11 @@ class ImportPlan:
     sources: tuple[str, ...] = ()
     # Where the mode stages: how the rows come from `table` into their own.
     staged: Staged | None = None
-    # The most rows of a chunk, None for any number; the most bytes of the first one, 0 for as many as of the others.
+    # The most rows of a chunk, None for any number; the most bytes of the first one, 0 for as many as of the others; in
+    # how many chunks at least what is left of the data is cut, 0 for any number.
     chunk_rows: int | None = None
     first_chunk_bytes: int = 0
+    last_chunks: int = 0
     # What is read back of each chunk, if all of it is to be compared with the file (Options.verify).
     readback: Readback | None = None
     # What the rows are sorted by, if the chunks are those of a sorted copy.

@@ -27,8 +27,13 @@ class Review:
     blank_lines: bool = False
 
 
-def review(fd: int, chunk: ChunkRange, dialect: Dialect, exactness: Exactness | None) -> Review:
-    """Everything that is wrong with the chunk's records, as far as it can be known without the server."""
+def review(
+    fd: int, chunk: ChunkRange, dialect: Dialect, exactness: Exactness | None, *, enough: int | None = None
+) -> Review:
+    """Everything that is wrong with the chunk's records, as far as it can be known without the server.
+
+    With `enough` faults it looks no further.
+    """
     found = Review()
     number = 0
     for block in blocks(fd, dialect, chunk.offset, chunk.first_line, chunk.offset + chunk.length):
@@ -46,6 +51,8 @@ def review(fd: int, chunk: ChunkRange, dialect: Dialect, exactness: Exactness | 
                     found.faults.setdefault(number + int(rows[record]), fault)
         found.blank_lines |= bool(block.blank)
         number += block.rows(0, block.size)
+        if enough and len(found.faults) >= enough:
+            break
     return found
 
 

@@ -50,6 +50,7 @@ def scan(
     chunk_bytes: int,
     chunk_rows: int | None = None,
     first_bytes: int | None = None,
+    last_chunks: int = 0,
     number: int = 0,
     first_row: int = 1,
     drop_blank_end: bool = True,
@@ -62,8 +63,9 @@ def scan(
 
     A chunk is as many whole records as go into `chunk_bytes`, or one that is larger by itself; at most `chunk_rows` of
     them are rows. With `first_bytes`, chunk 0 has at most so many bytes, and each that follows may have twice as many
-    as the one before. Going on from the end of any chunk, with the line and numbers that follow, gives the same chunks.
-    Memory stays the same whatever the file.
+    as the one before; with `last_chunks`, too, what is left of the data always makes so many chunks, down to that size.
+    Going on from the end of any chunk, with the line and numbers that follow, gives the same chunks. Memory stays the
+    same whatever the file.
 
     Blank lines that the dialect skips are no rows; those after the last record are in no chunk, unless `drop_blank_end`
     is false, for a range inside a file. A chunk is marked as suspect if `exactness` finds anything suspicious in one of
@@ -80,9 +82,10 @@ def scan(
             raise problem(block.flaws[0], dialect.encoding)
         low, suspicious = 0, None if exactness else False
         while low < block.size:
-            high = block.ends.last(
-                low, chunk.offset + _most_bytes(chunk.number, chunk_bytes, first_bytes) - block.offset
-            )
+            most = chunk_bytes
+            if first_bytes:
+                most = min(most, _most_bytes(chunk.number, end - chunk.offset, first_bytes, last_chunks))
+            high = block.ends.last(low, chunk.offset + most - block.offset)
             # Where each row ends is found out only if there may be too many of them.
             if high and chunk_rows and chunk.rows + block.rows(low, high) >= chunk_rows:
                 high = min(high, block.end_of_row(low, chunk_rows - chunk.rows))
@@ -100,10 +103,11 @@ def scan(
         yield chunk.closed()
 
 
-def _most_bytes(number: int, chunk_bytes: int, first_bytes: int | None) -> int:
-    """The most bytes of the chunk with that number."""
+def _most_bytes(number: int, left: int, first_bytes: int, last_chunks: int) -> int:
+    """The most bytes of the chunk with that number, of the `left` ones: fewer at the beginning and at the end."""
     longest_shift = 40  # from one byte to a terabyte
-    return min(chunk_bytes, first_bytes << min(number, longest_shift)) if first_bytes else chunk_bytes
+    growing = first_bytes << min(number, longest_shift)
+    return min(growing, max(first_bytes, left // last_chunks)) if last_chunks else growing
 
 
 def has_null_word(data: bytes, low: int, high: int) -> bool:

@@ -28,6 +28,7 @@ def scanned(data: bytes, dialect=HEADERLESS, **options) -> list[ChunkRange]:
     chunk_bytes=st.sampled_from([10, 30, WHOLE]),
     chunk_rows=st.sampled_from([1, 2, 5, None]),
     first_bytes=st.sampled_from([5, 9, None]),
+    last_chunks=st.sampled_from([0, 2, 4]),
     block_bytes=st.sampled_from([20, 64, 4096]),
 )
 def test_all_records_are_in_one_chunk_each_and_every_border_is_a_place_to_go_on_from(records, block_bytes, **sizes):
@@ -55,6 +56,16 @@ def test_chunks_of_so_many_rows_over_blocks(chunk_rows: int):
 def test_each_of_the_first_chunks_may_be_twice_as_large_as_the_one_before():
     found = scanned(b"12,ab678\n" * 10_000, first_bytes=90, chunk_bytes=900)
     assert [each.length for each in found[:6]] == [90, 180, 360, 720, 900, 900]
+
+
+def test_what_is_left_makes_so_many_chunks_down_to_the_size_of_the_first():
+    found = scanned(b"12,ab678\n" * 10_000, first_bytes=90, last_chunks=4)
+    assert [each.length for each in found[:4]] == [90, 180, 360, 720]
+    left = 90_000
+    for each in found:
+        assert each.length <= max(90, left // 4)
+        left -= each.length
+    assert [each.length for each in found[-4:-1]] == [90, 90, 90]
 
 
 def test_a_record_larger_than_the_first_chunk_is_one_by_itself():

@@ -73,8 +73,8 @@ class TestPlan:
     @pytest.mark.parametrize(
         ("distance", "least", "most"),
         [
-            (Distance(0.2, 110e6), 8 * MIB, 8 * MIB),
-            (Distance(4, 110e6), 9 * MIB, 10 * MIB),
+            (Distance(0.2, 110e6), 30 * 10**6, 32 * MIB),
+            (Distance(4, 110e6), 30 * 10**6, 32 * MIB),
             (Distance(150, 30e6), 30 * MIB, 33 * MIB),
             (Distance(0.5, 12e6), 10 * MIB, 13 * MIB),
             (Distance(0.5, 0.1e6), MIB - 2**16, MIB + 2**16),

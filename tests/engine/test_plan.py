@@ -68,7 +68,7 @@ class TestOrder:
 class TestChunks:
     @pytest.mark.parametrize("size", [100, MIB, 60 * MIB, 10**12])
     def test_are_neither_so_small_that_they_cost_nor_so_large_that_one_is_waited_for(self, size: int):
-        assert MIB <= plan(size).chunk_bytes <= 8 * MIB
+        assert MIB <= plan(size).chunk_bytes <= 32 * MIB
 
     def test_are_enough_for_every_session(self):
         made = plan(100 * MIB)
@@ -144,6 +144,9 @@ class TestServersLimits:
 
     def test_no_limit_is_none(self):
         assert plan(on=server(max_connections="151", max_user_connections="0")).parallelism == 6
+
+    def test_replicas_wait_for_smaller_chunks(self):
+        assert plan(on=server(log_bin="ON")).chunk_bytes <= 8 * MIB < plan().chunk_bytes
 
     @pytest.mark.parametrize(
         "variables",

@@ -20,7 +20,7 @@ from importer.engine.past import NO_PAST, Past
 from importer.engine.plan import ImportPlan
 from importer.engine.planner.as_bytes import as_bytes_reasons
 from importer.engine.planner.case import Case
-from importer.engine.planner.chunks import FIRST_CHUNK, chunk_bytes, chunk_rows, chunks_reason
+from importer.engine.planner.chunks import FIRST_CHUNK, chunk_bytes, chunk_rows, chunks_reason, last_chunks
 from importer.engine.planner.holding import holding_reasons
 from importer.engine.planner.index_policy import arrangement, check_foreign_keys, index_reasons, staged_without
 from importer.engine.planner.keeping import keeping_reasons
@@ -114,6 +114,7 @@ def make_plan(
         chunk_bytes=most_bytes,
         chunk_rows=chunk_rows(case),
         first_chunk_bytes=FIRST_CHUNK,
+        last_chunks=last_chunks(case, at_once),
         parallelism=at_once,
         table_digest="" if staged else table.digest,
         fields=tuple(each.column for each in mapping),
