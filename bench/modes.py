@@ -20,11 +20,11 @@ from bench.servers import DATABASE, address_of
 from bench.workloads import NODES
 from importer.engine import ledger, staging
 from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.files.profile import profile_file
 from importer.engine.finish import Finish, finish
 from importer.engine.load import Watch, Work, load_chunk, open_source
 from importer.engine.options import Options
 from importer.engine.planner import make_plan
-from importer.engine.profile import profile_file
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
 from importer.engine.table import read_table

@@ -27,15 +27,15 @@ from bench.servers import Server, servers_to_measure
 from bench.workloads import NODES
 from importer.engine import ledger
 from importer.engine.connection import connect, execute
+from importer.engine.files.profile import Profile, profile_file
 from importer.engine.load import Watch, Work, load_chunk, open_source
 from importer.engine.options import Options
-from importer.engine.places import Places
 from importer.engine.planner import make_plan
-from importer.engine.profile import Profile, profile_file
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
-from importer.engine.sort_keys import SortKey
-from importer.engine.sorting import Source, sort_records
+from importer.engine.sorting.copy import Source, sort_records
+from importer.engine.sorting.keys import SortKey
+from importer.engine.sorting.places import Places
 from importer.engine.table import read_table
 
 (TABLE,) = NODES.tables

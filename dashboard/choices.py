@@ -11,9 +11,9 @@ from typing import Any
 
 from dashboard.accounting import ACCOUNTING
 from dashboard.speed import SpeedChoices, whole_number
-from importer.engine import encodings
 from importer.engine.dialect import LINE_ENDS, Dialect, from_written
 from importer.engine.errors import Problem
+from importer.engine.files import encodings
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.new_table import NewTable
 from importer.engine.options import BOUNDS, Options

@@ -12,12 +12,12 @@ from importer.engine.arriving import Arrival, arrivals
 from importer.engine.connection import Connection, connect
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.doubts import mapping_notes
-from importer.engine.encodings import UTF8
 from importer.engine.errors import Problem
+from importer.engine.files.encodings import UTF8
+from importer.engine.files.profile import Profile, profile_file
+from importer.engine.files.sample import SAMPLE_BYTES
 from importer.engine.mapping import AskedField, ColumnMapping, Filling
 from importer.engine.new_table import NewTable, change_table, suggest_table
-from importer.engine.profile import Profile, profile_file
-from importer.engine.sample import SAMPLE_BYTES
 from importer.engine.suggestions import map_to_new, suggest_mapping
 from importer.engine.table import Table, list_tables, read_table
 from importer.models import MappingPreset, SourceFile, Target

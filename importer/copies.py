@@ -1,7 +1,8 @@
 """Copies: what a job reads instead of a file that is packed, in an encoding that needs one, or to be sorted first.
 
 A copy belongs to one job and one attempt to make it (`<job key>.<attempt>` under PLAIN_DIR), is there whole or not at
-all, and goes when its job has ended; a retry makes it again. Beside a sorted one lie its places (engine/places.py).
+all, and goes when its job has ended; a retry makes it again. Beside a sorted one lie its places
+(engine/sorting/places.py).
 """
 
 import errno
@@ -19,14 +20,14 @@ from django.conf import settings
 
 from importer import jobs
 from importer.engine.errors import Cancelled, Problem, SourceChanged
+from importer.engine.files.packed import Limits
+from importer.engine.files.plain import plain_pieces
 from importer.engine.load import open_source
-from importer.engine.packed import Limits
-from importer.engine.places import Places
-from importer.engine.plain import plain_pieces
 from importer.engine.plan import Reason
 from importer.engine.planner.order import DISK_BYTES_PER_BYTE
-from importer.engine.sort_keys import Unsortable
-from importer.engine.sorting import Source, sort_records
+from importer.engine.sorting.copy import Source, sort_records
+from importer.engine.sorting.keys import Unsortable
+from importer.engine.sorting.places import Places
 from importer.models import ImportJob
 from importer.sources import SPARE_BYTES, DiskFull
 

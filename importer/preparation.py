@@ -12,20 +12,20 @@ from importer.engine.check.sessions import check_session
 from importer.engine.connection import Connection, connect
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem, TargetProblem
+from importer.engine.files.plain import needs_copy
+from importer.engine.files.profile import Profile, profile_file
 from importer.engine.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
 from importer.engine.load import open_source
 from importer.engine.mapping import AskedField, ColumnMapping, Filling
 from importer.engine.new_table import LONGEST_NAME, NewTable, change_table, partition_table, suggest_table
 from importer.engine.options import Options
-from importer.engine.plain import needs_copy
 from importer.engine.plan import ImportPlan
 from importer.engine.planner import make_plan
 from importer.engine.planner.order import outgrows
-from importer.engine.profile import Profile, profile_file
 from importer.engine.server import Server, read_server
 from importer.engine.server_variables import check_server_variables
-from importer.engine.sort_keys import SortKey, Unsortable
-from importer.engine.sort_sample import KeyOrder, key_order
+from importer.engine.sorting.keys import SortKey, Unsortable
+from importer.engine.sorting.sample import KeyOrder, key_order
 from importer.engine.staging import existing, staging_name
 from importer.engine.suggestions import map_to_new, suggest_mapping
 from importer.engine.surroundings import NOTHING_AROUND, Surroundings, read_surroundings

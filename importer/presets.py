@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from importer.engine.connection import connect
 from importer.engine.errors import Problem
-from importer.engine.profile import profile_file
+from importer.engine.files.profile import profile_file
 from importer.engine.table import Table, read_table
 from importer.models import ImportJob, MappingPreset
 from importer.preparation import Prepared

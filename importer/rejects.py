@@ -18,10 +18,10 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 
 from importer import sources
-from importer.engine import encodings
-from importer.engine.blocks import read_exactly
 from importer.engine.errors import SourceProblem
+from importer.engine.files import encodings
 from importer.engine.load import open_source
+from importer.engine.records.blocks import read_exactly
 from importer.models import Chunk, ImportJob, SourceFile
 
 HEADER = ("line", "byte_offset", "column", "value", "code", "reason")

@@ -11,9 +11,9 @@ from importer import copies, jobs, rejects, sources
 from importer.engine import ledger, verify
 from importer.engine.connection import Address, connect, kill
 from importer.engine.errors import Problem, SourceChanged
-from importer.engine.lines import line_ends
 from importer.engine.load import open_source
 from importer.engine.pipes import remove_stale
+from importer.engine.records.lines import line_ends
 from importer.engine.scanner import ChunkRange, scan
 from importer.models import Chunk, ImportJob
 from importer.wake import Step

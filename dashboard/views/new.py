@@ -20,13 +20,13 @@ from dashboard.choices import Choices
 from dashboard.columns import FILLINGS, TRIMS
 from dashboard.preview import Preview, look
 from importer import jobs, presets, sources, workers
-from importer.engine import encodings
 from importer.engine.connection import connect
 from importer.engine.dialect import LINE_ENDS, as_written
 from importer.engine.errors import Problem
+from importer.engine.files import encodings
+from importer.engine.files.packed import WORDS
 from importer.engine.modes import MODES
 from importer.engine.options import OFFERED
-from importer.engine.packed import WORDS
 from importer.engine.suggestions import BY_NAME, BY_POSITION
 from importer.engine.table import list_tables
 from importer.models import ImportJob, MappingPreset, SourceFile, Target

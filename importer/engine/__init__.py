@@ -2,15 +2,14 @@
 
 In the order of the data, which is also the reading order:
 
-- a file's bytes and records: encodings, packed, plain; dialect, walk, boundaries, stray, blocks, records, large_values,
-  flaws
-- what is in a file: file_kinds, sniff, sample, profile, types
+- dialect: how records and fields are told apart; files: what is in a file (encoding, packing, header, types); records:
+  where its records begin and end
 - where it goes: table, surroundings, indexes, mapping, transforms, expressions, dates; suggestions, misfits,
   doubts; new_table
 - what will be done: options (variables, session, server_wide), modes, server, distance, past, check, exactness, plan,
-  planner; sorting (sort_keys, sort_sample, sort_runs, places); scanner
+  planner; sorting; scanner
 - loading a chunk: connection, ledger, locking, feed (rewrite, numbering), outgoing, methods, load; staging, no_rollback
-- rows that do not go in: review, sender, isolate (answer, warnings), rejects, reasons, duplicates, explain, parts
+- rows that do not go in: rejects
 - what is changed on the target meanwhile, and put back: arrangement, server_variables
 - the end: readback (same_value), finish, kept, verify
 - what takes too long in Python: native

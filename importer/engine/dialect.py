@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from importer.engine import encodings
 from importer.engine.errors import SourceProblem
+from importer.engine.files import encodings
 
 LONGEST_DELIMITER = 10  # characters
 ANY_LINE_END = "any"

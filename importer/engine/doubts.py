@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from importer.engine import dates
+from importer.engine.files.profile import Profile
 from importer.engine.mapping import ColumnMapping
 from importer.engine.misfits import Fits, misfits
-from importer.engine.profile import Profile
 from importer.engine.suggestions import DECIMAL_COMMA_FIRST, read_dates_of, typed, values_of, values_said
 from importer.engine.table import Column, Table
 from importer.engine.transforms import BLANKS, NUMBERS, TRANSFORMS

@@ -10,9 +10,9 @@ from typing import Any
 
 import xxhash
 
-from importer.engine.boundaries import Ends, ListedEnds, find_ends, first_record
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged
+from importer.engine.records.boundaries import Ends, ListedEnds, find_ends, first_record
 
 # A piece of the source: large enough that a call for each does not show.
 BLOCK = 256 * 1024

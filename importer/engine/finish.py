@@ -18,11 +18,11 @@ from importer.engine.load import Watch
 from importer.engine.no_rollback import have_alone
 from importer.engine.outcome import Tally
 from importer.engine.plan import ImportPlan
+from importer.engine.rejects.warnings import DUPLICATE
 from importer.engine.sql import quote_name
 from importer.engine.staging import Staged, existing, staging_name
 from importer.engine.surroundings import next_number, read_surroundings
 from importer.engine.table import read_digest, read_table
-from importer.engine.warnings import DUPLICATE
 
 # A merge may be silent for as long as it takes; the heart of the step ends it when it is to end.
 READ_TIMEOUT = 12 * 3600  # seconds

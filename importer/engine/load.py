@@ -13,27 +13,27 @@ from functools import partial
 from pathlib import Path
 
 from importer.engine import ledger, staging
-from importer.engine.answer import Tolerance
 from importer.engine.building import OnStage
 from importer.engine.connection import Address, Connection, LoaderConnection, connect, connect_loader, execute
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem, TargetProblem
-from importer.engine.isolate import Findings, Isolation, Statements
 from importer.engine.locking import lock
 from importer.engine.methods import choice
 from importer.engine.methods.readings import set_variables
 from importer.engine.no_rollback import have_alone, require_as_many
 from importer.engine.options import Options
 from importer.engine.outcome import Outcome
-from importer.engine.parts import read_counts
-from importer.engine.places import Places
 from importer.engine.plan import ImportPlan
 from importer.engine.readback import read_back
-from importer.engine.rejects import Account
-from importer.engine.review import Review, review
+from importer.engine.rejects.account import Account
+from importer.engine.rejects.answer import Tolerance
+from importer.engine.rejects.isolate import Findings, Isolation, Statements
+from importer.engine.rejects.parts import read_counts
+from importer.engine.rejects.review import Review, review
+from importer.engine.rejects.sender import Sender
 from importer.engine.scanner import ChunkRange
-from importer.engine.sender import Sender
 from importer.engine.server_errors import explain
+from importer.engine.sorting.places import Places
 from importer.engine.table import read_digest, read_table
 
 # Seconds after which a loader looks again whether table and ledger are as planned: small chunks come faster.

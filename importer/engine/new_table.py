@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from importer.engine.blocks import Block, blocks, read_exactly
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
+from importer.engine.files.profile import Profile
+from importer.engine.files.types import Seen, check_type
 from importer.engine.mapping import ColumnMapping
-from importer.engine.profile import Profile
-from importer.engine.records import fields, records
+from importer.engine.records.blocks import Block, blocks, read_exactly
+from importer.engine.records.fields import fields, records
 from importer.engine.sql import quote_name
 from importer.engine.table import TEXTS, Column, Key, Table
-from importer.engine.types import Seen, check_type
 from importer.engine.values import NULL_WORDS
 
 LONGEST_NAME = 64

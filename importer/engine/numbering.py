@@ -8,12 +8,12 @@ expression (1287), and a variable does not count what is left out (facts.md).
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from importer.engine.boundaries import Ends, blank_records
 from importer.engine.dialect import Dialect
 from importer.engine.feed import Step, whole_records
-from importer.engine.lines import line_end_positions, line_ends
-from importer.engine.places import LINE, ROW, Places
+from importer.engine.records.boundaries import Ends, blank_records
+from importer.engine.records.lines import line_end_positions, line_ends
 from importer.engine.scanner import ChunkRange
+from importer.engine.sorting.places import LINE, ROW, Places
 
 # In the order in which they stand before a record.
 NUMBERS = ("row", "line")

@@ -8,7 +8,7 @@ from importer.engine.arrangement import Arrangement
 from importer.engine.exactness import Exactness
 from importer.engine.numbering import NUMBERS
 from importer.engine.readback import Readback
-from importer.engine.sort_keys import SortKey
+from importer.engine.sorting.keys import SortKey
 from importer.engine.staging import Staged
 
 

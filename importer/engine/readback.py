@@ -10,13 +10,13 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from importer.engine import encodings
 from importer.engine.connection import Connection
 from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, Problem, RowsRefused
 from importer.engine.expressions import expression
+from importer.engine.files import encodings
 from importer.engine.mapping import ColumnMapping
-from importer.engine.records import LocatedRecord, values
+from importer.engine.records.fields import LocatedRecord, values
 from importer.engine.same_value import Sameness, same_value
 from importer.engine.sql import quote_name
 from importer.engine.table import Column, Key, Table

@@ -13,11 +13,11 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from importer.engine.boundaries import Ends, blank_records, quotes_are_regular
 from importer.engine.dialect import ANY_LINE_END, Dialect
 from importer.engine.feed import Step, whole_records
-from importer.engine.records import values
-from importer.engine.walk import one_of
+from importer.engine.records.boundaries import Ends, blank_records, quotes_are_regular
+from importer.engine.records.fields import values
+from importer.engine.records.walk import one_of
 
 NULL_WORD = b"NULL"
 

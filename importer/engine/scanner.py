@@ -6,10 +6,10 @@ from typing import Protocol
 
 import xxhash
 
-from importer.engine.blocks import BLOCK_BYTES, MAX_RECORD_BYTES, Block, blocks, end_of_records, pieces
 from importer.engine.dialect import Dialect
-from importer.engine.flaws import problem
-from importer.engine.lines import LARGE
+from importer.engine.records.blocks import BLOCK_BYTES, MAX_RECORD_BYTES, Block, blocks, end_of_records, pieces
+from importer.engine.records.flaws import problem
+from importer.engine.records.lines import LARGE
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from functools import partial
 
 from importer.engine.dates import DateReading, read_dates
 from importer.engine.errors import Problem
+from importer.engine.files.profile import Profile
 from importer.engine.mapping import AskedField, ColumnMapping, asked_by_position, map_by_name
 from importer.engine.misfits import best_readings
-from importer.engine.profile import Profile
 from importer.engine.table import Column, Table
 from importer.engine.transforms import BINARIES, BLANKS, NUMBERS, TRANSFORMS
 from importer.engine.values import DATE_KINDS, NULL_WORDS, NUMBER_KINDS, TIME_KINDS, is_number

@@ -10,15 +10,15 @@ from django.utils import timezone
 from importer.copies import PART
 from importer.engine.connection import Connection
 from importer.engine.errors import Cancelled, Problem
+from importer.engine.files.packed import Limits
+from importer.engine.files.plain import needs_copy, plain_pieces
+from importer.engine.files.profile import Profile, profile_file
 from importer.engine.lab import scratch
 from importer.engine.lab.rounds import turns
 from importer.engine.lab.sampling import Taken, write_sample
 from importer.engine.lab.scratch import Scratch, scratch_name
 from importer.engine.load import open_source
-from importer.engine.packed import Limits
-from importer.engine.plain import needs_copy, plain_pieces
 from importer.engine.planner.order import DISK_BYTES_PER_BYTE
-from importer.engine.profile import Profile, profile_file
 from importer.engine.table import Table, read_table
 from importer.lab.guarded import Status, change_mine, connected, heart_of, mine
 from importer.lab.tidying import tidy

@@ -4,8 +4,8 @@ import argparse
 import re
 from collections.abc import Callable
 
-from importer.engine import encodings
 from importer.engine.errors import SourceProblem
+from importer.engine.files import encodings
 from importer.engine.lab.grid import SWITCHES, TRIED, Value
 from importer.engine.mapping import SOURCES, AskedField, Filling
 from importer.engine.options import OFFERED

@@ -8,8 +8,8 @@ from importer import presets, sources
 from importer.engine.dialect import LINE_ENDS, Dialect
 from importer.engine.doubts import mapping_notes
 from importer.engine.errors import Problem
+from importer.engine.files.profile import profile_file
 from importer.engine.options import Options
-from importer.engine.profile import profile_file
 from importer.engine.transforms import TRANSFORMS
 from importer.models import Target
 from importer.preparation import AskedTable, Prepared, prepare

@@ -10,9 +10,9 @@ from django.db import models
 from importer.engine import modes
 from importer.engine.arrangement import Arrangement
 from importer.engine.dialect import Dialect
+from importer.engine.files.plain import needs_copy
 from importer.engine.indexes import ForeignKey
 from importer.engine.new_table import NewTable
-from importer.engine.plain import needs_copy
 from importer.engine.plan import ImportPlan
 from importer.models.lab import Trial
 from importer.models.recipe import Recipe
@@ -83,7 +83,7 @@ class ImportJob(Recipe):
     # The table that mode create makes (importer.engine.new_table.NewTable as JSON), else empty.
     new_table_json = models.JSONField(default=dict, blank=True)
     parallelism = models.PositiveSmallIntegerField(default=2)
-    # How the file is packed (engine/packed.py), "" for not at all.
+    # How the file is packed (engine/files/packed.py), "" for not at all.
     packing = models.CharField(max_length=8, blank=True)
     # The copy that is read instead of the file, plain or sorted: its name in PLAIN_DIR, "" while there is none, and how
     # many bytes of the file have gone into it.

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from importer.engine.boundaries import find_ends
 from importer.engine.connection import LoaderConnection, connect_loader, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.exactness import Exactness, Examination
 from importer.engine.feed import open_feed
 from importer.engine.mapping import ColumnMapping
 from importer.engine.methods.load_data_local import load, statement
+from importer.engine.records.boundaries import find_ends
 from importer.engine.same_value import Sameness, same_value
 from importer.engine.scanner import Block
 from importer.engine.server import read_server

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from importer.engine import large_values
 from importer.engine.exactness.checks import FieldCheck, Judge
-from importer.engine.large_values import shown_values
-from importer.engine.records import fields, values
+from importer.engine.records import large_values
+from importer.engine.records.fields import fields, values
+from importer.engine.records.large_values import shown_values
 from tests.engine.test_exactness import DIALECTS
 
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.errors import SourceProblem
 from importer.engine.feed import open_feed, whole_records
-from importer.engine.lines import line_ends
 from importer.engine.numbering import numbered
-from importer.engine.records import records
+from importer.engine.records.fields import records
+from importer.engine.records.lines import line_ends
 from importer.engine.scanner import ChunkRange, scan
 from tests.engine.reference import documents, in_file, read
 from tests.engine.test_feed import drained

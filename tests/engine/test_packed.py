@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import SourceProblem
-from importer.engine.packed import PIECE_BYTES, Limits, Piece, packing, unpacked, zstd
+from importer.engine.files.packed import PIECE_BYTES, Limits, Piece, packing, unpacked, zstd
 from tests.engine.packing import PACKED, zipped
 
 MIB = 2**20

@@ -6,7 +6,7 @@ from importer.engine.errors import Problem
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.sizes import GIB, MIB
-from importer.engine.sort_sample import KeyOrder
+from importer.engine.sorting.sample import KeyOrder
 from importer.engine.table import Key
 from tests.engine.test_plan import column, plan, server, table, why
 

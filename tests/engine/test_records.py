@@ -7,8 +7,8 @@ from hypothesis import assume, given, settings
 
 from importer.engine.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.errors import SourceProblem
-from importer.engine.records import Record, fields, locate, records
-from importer.engine.records import values as values_or_null
+from importer.engine.records.fields import Record, fields, locate, records
+from importer.engine.records.fields import values as values_or_null
 from importer.engine.scanner import scan
 from tests.engine.reference import documents, in_file, read
 

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from importer.engine.blocks import blocks
 from importer.engine.dialect import ANY_LINE_END, RFC4180, Dialect
 from importer.engine.errors import RecordUnreadable
 from importer.engine.load import open_source
 from importer.engine.mapping import ColumnMapping
-from importer.engine.places import Places
-from importer.engine.records import fields, records
-from importer.engine.sort_keys import SortKey, Unsortable
-from importer.engine.sort_sample import key_order
-from importer.engine.sorting import Limits, Source, sort_records
+from importer.engine.records.blocks import blocks
+from importer.engine.records.fields import fields, records
+from importer.engine.sorting.copy import Limits, Source, sort_records
+from importer.engine.sorting.keys import SortKey, Unsortable
+from importer.engine.sorting.places import Places
+from importer.engine.sorting.sample import key_order
 from importer.engine.table import Column, Key, Table
 
 HEADERLESS = replace(RFC4180, header=False)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from importer.engine.blocks import BLOCK_BYTES, blocks
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem
-from importer.engine.flaws import find_flaws
+from importer.engine.records.blocks import BLOCK_BYTES, blocks
+from importer.engine.records.flaws import find_flaws
 from importer.engine.scanner import scan
 from tests.engine.reference import in_file
 

@@ -3,8 +3,8 @@
 import pytest
 
 from importer.engine.doubts import mapping_notes
+from importer.engine.files.profile import profile_file
 from importer.engine.mapping import ColumnMapping
-from importer.engine.profile import profile_file
 from importer.engine.suggestions import suggest_mapping
 from tests.engine.tables import table
 

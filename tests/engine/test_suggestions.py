@@ -4,8 +4,8 @@ import pytest
 
 from importer.engine.doubts import mapping_notes
 from importer.engine.errors import Problem
+from importer.engine.files.profile import profile_file
 from importer.engine.mapping import AskedField, ColumnMapping
-from importer.engine.profile import profile_file
 from importer.engine.suggestions import suggest_mapping
 from tests.engine.tables import table
 

@@ -6,17 +6,17 @@ from decimal import Decimal
 
 import pytest
 
-from importer.engine.blocks import Block
-from importer.engine.boundaries import LineEnds
 from importer.engine.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.exactness import Exactness
 from importer.engine.mapping import ColumnMapping, check_mapping
 from importer.engine.methods import load_data_local
+from importer.engine.records.blocks import Block
+from importer.engine.records.boundaries import LineEnds
+from importer.engine.rejects.warnings import read_warnings
 from importer.engine.table import read_table
 from importer.engine.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform
-from importer.engine.warnings import read_warnings
 
 # No character of a test's values, so that each record is one value whatever is in it.
 DIALECT = Dialect(delimiter="\x01", quote="", line_end="\n", header=False)

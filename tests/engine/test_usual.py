@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from importer.engine import native
-from importer.engine.blocks import blocks
 from importer.engine.dialect import Dialect
 from importer.engine.exactness import Exactness, FieldCheck
+from importer.engine.records.blocks import blocks
 from tests.engine.reference import in_file
 
 needs_library = pytest.mark.skipif(not native.library(), reason="native.c is not compiled here")

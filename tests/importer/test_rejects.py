@@ -9,9 +9,9 @@ import pytest
 from importer import jobs, rejects, runs, sources
 from importer.engine import ledger
 from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.files.profile import profile_file
 from importer.engine.load import Watch, load_chunk
 from importer.engine.options import Options
-from importer.engine.profile import profile_file
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation import prepare
 from tests.importer.steps import queued, run, take

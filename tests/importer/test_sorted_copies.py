@@ -16,9 +16,9 @@ from django.utils import timezone
 from importer import copies, jobs, rejects, sources
 from importer.engine import ledger
 from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.files.profile import profile_file
 from importer.engine.mapping import Filling
 from importer.engine.options import Options
-from importer.engine.profile import profile_file
 from importer.models import ImportJob, Target
 from importer.preparation import AskedTable, prepare
 from tests.importer.steps import run, take

@@ -11,12 +11,12 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from importer.engine.blocks import Block
 from importer.engine.dialect import Dialect
 from importer.engine.exactness.checks import FieldCheck, Judge
 from importer.engine.exactness.examination import Examination
 from importer.engine.exactness.inspector import Inspector
 from importer.engine.mapping import ColumnMapping
+from importer.engine.records.blocks import Block
 from importer.engine.table import Table
 
 __all__ = ["Exactness", "Examination", "FieldCheck"]

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine import encodings
 from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.formatted import Formatted
 from importer.engine.exactness.kinds import Kind, kind_of
@@ -13,7 +12,8 @@ from importer.engine.exactness.numbers import FixedPoint, FloatingPoint
 from importer.engine.exactness.texts import Bytes, Json, Text
 from importer.engine.exactness.transformed import Transformed
 from importer.engine.exactness.verdict import NULL_REFUSED, Level, Verdict, refused
-from importer.engine.large_values import PIECE, LargeValue
+from importer.engine.files import encodings
+from importer.engine.records.large_values import PIECE, LargeValue
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from importer.engine.blocks import BLOCK_BYTES, Block
-from importer.engine.boundaries import LineEnds
 from importer.engine.dialect import Dialect
 from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.checks import NULL_WORD, Judge
@@ -18,8 +16,10 @@ from importer.engine.exactness.layout import Layout, lay_out
 from importer.engine.exactness.usual import Usual
 from importer.engine.exactness.verdict import TOO_FEW, TOO_MANY, Verdict
 from importer.engine.faults import Fault
-from importer.engine.large_values import large_values
-from importer.engine.records import fields, values
+from importer.engine.records.blocks import BLOCK_BYTES, Block
+from importer.engine.records.boundaries import LineEnds
+from importer.engine.records.fields import fields, values
+from importer.engine.records.large_values import large_values
 
 # A block with no more unusual cells than this has them judged during the scan; one with more is suspicious unjudged.
 FEW = 1000

@@ -10,13 +10,13 @@ from enum import IntEnum, IntFlag
 from typing import Any
 
 from importer.engine import native
-from importer.engine.blocks import Block
 from importer.engine.dialect import Dialect
 from importer.engine.exactness.checks import Judge
 from importer.engine.exactness.kinds import Kind
 from importer.engine.exactness.numbers import FixedPoint, FloatingPoint, WholeNumber
 from importer.engine.exactness.texts import MANY_MEMBERS, Bytes, Members, Text
 from importer.engine.exactness.times import Clock, Day, Moment, Year
+from importer.engine.records.blocks import Block
 
 LONGEST_MEMBER = 255  # bytes
 # Characters that may belong to a number: as a mark between fields they would be read as a part of it.

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import IO, Any
 
-from importer.engine.blocks import Block, blocks, end_of_records, pieces
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
+from importer.engine.records.blocks import Block, blocks, end_of_records, pieces
 
 # So many places of the file, wherever it changes its manner.
 RANGES = 20

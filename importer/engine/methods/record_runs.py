@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from importer.engine.blocks import Block
-from importer.engine.boundaries import find_ends
 from importer.engine.connection import Feed
 from importer.engine.dialect import Dialect
 from importer.engine.feed import whole_records
-from importer.engine.records import Record, records, sent_values
+from importer.engine.records.blocks import Block
+from importer.engine.records.boundaries import find_ends
+from importer.engine.records.fields import Record, records, sent_values
 
 NULL_WORD = b"NULL"
 

@@ -37,8 +37,8 @@ from importer.engine.planner.sessions import check_session, session, session_rea
 from importer.engine.planner.statements import numbering_reasons, statements
 from importer.engine.readback import Readback
 from importer.engine.server import Server
-from importer.engine.sort_keys import SortKey
-from importer.engine.sort_sample import KeyOrder
+from importer.engine.sorting.keys import SortKey
+from importer.engine.sorting.sample import KeyOrder
 from importer.engine.staging import Staged, plan_staging
 from importer.engine.surroundings import NOTHING_AROUND, Surroundings
 from importer.engine.table import Table

@@ -13,8 +13,8 @@ from importer.engine.no_rollback import cannot_roll_back
 from importer.engine.options import Options
 from importer.engine.past import NO_PAST, Past
 from importer.engine.server import Server
-from importer.engine.sort_keys import SortKey
-from importer.engine.sort_sample import KeyOrder
+from importer.engine.sorting.keys import SortKey
+from importer.engine.sorting.sample import KeyOrder
 from importer.engine.staging import staging_name
 from importer.engine.surroundings import NOTHING_AROUND, Surroundings
 from importer.engine.table import Table

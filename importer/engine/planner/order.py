@@ -1,13 +1,13 @@
 """In which order the rows are loaded: as the file has them, or by the primary key, from a sorted copy."""
 
 from importer.engine.errors import Problem
+from importer.engine.files.plain import needs_copy
 from importer.engine.options import Options
-from importer.engine.plain import needs_copy
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
 from importer.engine.server import Server
 from importer.engine.sizes import MIB
-from importer.engine.sort_keys import SortKey, Unsortable
+from importer.engine.sorting.keys import SortKey, Unsortable
 from importer.engine.table import Table
 
 # What rows take in InnoDB beside what they take in a file: some 20 bytes each, and pages that are not quite full.

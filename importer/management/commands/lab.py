@@ -12,10 +12,10 @@ from django.core.management.base import CommandError
 
 from importer import lab, sources, workers
 from importer.engine.errors import Problem
+from importer.engine.files.profile import profile_file
 from importer.engine.lab.budget import Budget
 from importer.engine.lab.grid import GRIDS, Grid, Value, grid_named
 from importer.engine.lab.sampling import Sample
-from importer.engine.profile import profile_file
 from importer.lab import cancel as cancel_lab
 from importer.lab.asked import REPEATS, SAMPLE_ROWS
 from importer.management.arguments import bounded, percent, setting_values, size

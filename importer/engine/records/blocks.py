@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from importer.engine import encodings
-from importer.engine.boundaries import Ends, LineEnds, ListedEnds, blank_records, count_between, find_ends
 from importer.engine.dialect import ANY_LINE_END, Dialect
 from importer.engine.errors import SourceChanged, SourceProblem
-from importer.engine.lines import line_ends
-from importer.engine.stray import ENCODING, TRAILING, Flaw, judged, line_around, look_into, never_closed
-from importer.engine.walk import Quote, RecordWalk
+from importer.engine.files import encodings
+from importer.engine.records.boundaries import Ends, LineEnds, ListedEnds, blank_records, count_between, find_ends
+from importer.engine.records.lines import line_ends
+from importer.engine.records.stray import ENCODING, TRAILING, Flaw, judged, line_around, look_into, never_closed
+from importer.engine.records.walk import Quote, RecordWalk
 
 # Small enough for what is made of a block to stay in the second-level cache, large enough that the fixed cost of some
 # 200 calls into numpy does not show (measured: 256 KiB takes 1.15 times as long, 1 MiB as long).

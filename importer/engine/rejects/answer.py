@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from importer.engine.methods import Report
-from importer.engine.warnings import DUPLICATE, TRUNCATED, ServerWarning, Warnings, by_number, by_trace
+from importer.engine.rejects.warnings import DUPLICATE, TRUNCATED, ServerWarning, Warnings, by_number, by_trace
 
 Named = Mapping[int, ServerWarning]
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from importer.engine import encodings
-from importer.engine.blocks import Block, blocks
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem
-from importer.engine.lines import line_ends
-from importer.engine.records import fields
+from importer.engine.files import encodings
+from importer.engine.records.blocks import Block, blocks
+from importer.engine.records.fields import fields
+from importer.engine.records.lines import line_ends
 
 # What is looked through for earlier lines, about a second's work.
 MOST_BYTES = 2**30

@@ -15,9 +15,9 @@ from functools import lru_cache
 from typing import Any
 
 from importer.engine.dialect import ANY_LINE_END, Dialect
-from importer.engine.lines import line_ends
-from importer.engine.stray import Flaw, judged, look_into, never_closed
-from importer.engine.walk import NOTHING, RECORD_ENDS, Marks, RecordWalk, none_of
+from importer.engine.records.lines import line_ends
+from importer.engine.records.stray import Flaw, judged, look_into, never_closed
+from importer.engine.records.walk import NOTHING, RECORD_ENDS, Marks, RecordWalk, none_of
 
 LF, CR = ord("\n"), ord("\r")
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from importer.engine.dialect import ANY_LINE_END, Dialect
-from importer.engine.lines import line_ends
+from importer.engine.records.lines import line_ends
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """Records that cannot be read safely, as faults: what a review leaves out of the load."""
 
-from importer.engine import encodings
-from importer.engine.blocks import Block
 from importer.engine.errors import RecordUnreadable
 from importer.engine.faults import Fault
-from importer.engine.stray import ENCODING, STRAY, TRAILING, UNCLOSED, Flaw
+from importer.engine.files import encodings
+from importer.engine.records.blocks import Block
+from importer.engine.records.stray import ENCODING, STRAY, TRAILING, UNCLOSED, Flaw
 
 # The same for all records with that flaw, so that they can be counted.
 REASONS = {

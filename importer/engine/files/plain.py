@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from importer.engine import encodings
-from importer.engine.encodings import Kind
 from importer.engine.errors import SourceProblem
-from importer.engine.file_kinds import refuse_other_kinds
-from importer.engine.packed import PIECE_BYTES, WORDS, Limits, Piece, packing, unpacked
+from importer.engine.files import encodings
+from importer.engine.files.encodings import Kind
+from importer.engine.files.kinds import refuse_other_kinds
+from importer.engine.files.packed import PIECE_BYTES, WORDS, Limits, Piece, packing, unpacked
 
 # For a look, which takes no more than it wants.
 BOUNDLESS = Limits(largest=2**63, ratio=2**63)

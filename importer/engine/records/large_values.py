@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from importer.engine.dialect import Dialect
-from importer.engine.records import FieldPatterns, field_patterns, undone
+from importer.engine.records.fields import FieldPatterns, field_patterns, undone
 
 PIECE = 64 * 1024
 

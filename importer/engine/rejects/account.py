@@ -8,19 +8,19 @@ from pathlib import Path
 from importer.engine.connection import Connection
 from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, RowsRefused, TooManyRejects
-from importer.engine.explain import Explanation, Wrong
 from importer.engine.faults import Fault
-from importer.engine.isolate import Findings
 from importer.engine.options import Options
 from importer.engine.outcome import NoticeCount, Outcome, ReasonCount, Tally
-from importer.engine.parts import LeftOut, remove_parts, write_parts
 from importer.engine.plan import ImportPlan
-from importer.engine.reasons import on_reading
-from importer.engine.review import Review
+from importer.engine.rejects.explain import Explanation, Wrong
+from importer.engine.rejects.isolate import Findings
+from importer.engine.rejects.parts import LeftOut, remove_parts, write_parts
+from importer.engine.rejects.reasons import on_reading
+from importer.engine.rejects.review import Review
+from importer.engine.rejects.sender import Sender
+from importer.engine.rejects.warnings import DUPLICATE, TRUNCATED, WRONG_COUNT
 from importer.engine.scanner import ChunkRange
-from importer.engine.sender import Sender
 from importer.engine.table import read_table
-from importer.engine.warnings import DUPLICATE, TRUNCATED, WRONG_COUNT
 
 # Named one by one in a message; the rest are counted.
 NAMED_ROWS = 20

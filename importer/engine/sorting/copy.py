@@ -15,16 +15,16 @@ from typing import IO, Any
 
 import numpy as np
 
-from importer.engine.blocks import blocks, end_of_records, pieces
-from importer.engine.boundaries import first_record
 from importer.engine.dialect import ANY_LINE_END, Dialect
-from importer.engine.flaws import problem
-from importer.engine.places import head, number_bytes
+from importer.engine.records.blocks import blocks, end_of_records, pieces
+from importer.engine.records.boundaries import first_record
+from importer.engine.records.flaws import problem
+from importer.engine.records.stray import STRAY, UNCLOSED, Flaw
 from importer.engine.sizes import MIB
-from importer.engine.sort_keys import SortKey, Unsortable
-from importer.engine.sort_runs import Bucket, Run
-from importer.engine.sort_sample import borders, sampled_keys
-from importer.engine.stray import STRAY, UNCLOSED, Flaw
+from importer.engine.sorting.keys import SortKey, Unsortable
+from importer.engine.sorting.places import head, number_bytes
+from importer.engine.sorting.runs import Bucket, Run
+from importer.engine.sorting.sample import borders, sampled_keys
 
 ROWS_AT_ONCE = 8192
 

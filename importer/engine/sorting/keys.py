@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine.blocks import Block, read_exactly
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.exactness.cells import PADDING, Page
 from importer.engine.exactness.layout import lay_out
-from importer.engine.large_values import shown_values
 from importer.engine.mapping import ColumnMapping
-from importer.engine.records import fields
+from importer.engine.records.blocks import Block, read_exactly
+from importer.engine.records.fields import fields
+from importer.engine.records.large_values import shown_values
 from importer.engine.table import Column, Table
 
 TEXT_BYTES = 32

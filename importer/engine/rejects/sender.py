@@ -6,17 +6,17 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from importer.engine import encodings
-from importer.engine.chunk_rows import ChunkRows
 from importer.engine.connection import LoaderConnection
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged
 from importer.engine.feed import SourceBytes, Step, ended, leaving_out, open_feed
+from importer.engine.files import encodings
 from importer.engine.methods import Load, Report
 from importer.engine.numbering import numbered
-from importer.engine.places import Places
+from importer.engine.records.chunk_rows import ChunkRows
 from importer.engine.rewrite import rewritten
 from importer.engine.scanner import ChunkRange
+from importer.engine.sorting.places import Places
 
 
 class Sender:

@@ -9,11 +9,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from importer.engine.blocks import Block, read_exactly
 from importer.engine.dialect import Dialect
-from importer.engine.lines import line_end_positions
-from importer.engine.places import NUMBERS
-from importer.engine.sort_keys import SortKey
+from importer.engine.records.blocks import Block, read_exactly
+from importer.engine.records.lines import line_end_positions
+from importer.engine.sorting.keys import SortKey
+from importer.engine.sorting.places import NUMBERS
 
 LENGTH = np.dtype(np.uint32)
 # Before each run in a bucket: how many records it has, and how many bytes these take.

@@ -5,11 +5,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from operator import itemgetter
 
-from importer.engine.blocks import Block, blocks, read_exactly
 from importer.engine.dialect import Dialect
 from importer.engine.exactness import Exactness
 from importer.engine.faults import Fault
-from importer.engine.flaws import find_flaws
+from importer.engine.records.blocks import Block, blocks, read_exactly
+from importer.engine.records.flaws import find_flaws
 from importer.engine.scanner import ChunkRange
 
 

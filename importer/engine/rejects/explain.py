@@ -3,18 +3,18 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from importer.engine import encodings
-from importer.engine.blocks import BLOCK_BYTES
-from importer.engine.chunk_rows import ChunkRows
 from importer.engine.dialect import Dialect
-from importer.engine.duplicates import KeyOfRow, first_records
 from importer.engine.faults import LONGEST_SHOWN, Fault
-from importer.engine.large_values import shown_values
-from importer.engine.parts import LeftOut
-from importer.engine.reasons import fault_of, key_of
-from importer.engine.records import LocatedRecord, fields
+from importer.engine.files import encodings
+from importer.engine.records.blocks import BLOCK_BYTES
+from importer.engine.records.chunk_rows import ChunkRows
+from importer.engine.records.fields import LocatedRecord, fields
+from importer.engine.records.large_values import shown_values
+from importer.engine.rejects.duplicates import KeyOfRow, first_records
+from importer.engine.rejects.parts import LeftOut
+from importer.engine.rejects.reasons import fault_of, key_of
+from importer.engine.rejects.warnings import ServerWarning
 from importer.engine.table import Table
-from importer.engine.warnings import ServerWarning
 
 # By row (from 0): what we found before it was sent, or what the server said about it.
 Wrong = Mapping[int, Fault | ServerWarning]

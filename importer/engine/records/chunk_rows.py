@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine.blocks import blocks, pieces, read_exactly
 from importer.engine.dialect import Dialect
-from importer.engine.duplicates import Earlier
-from importer.engine.lines import line_ends
-from importer.engine.places import LINE, OFFSET, Places
-from importer.engine.records import LocatedRecord
+from importer.engine.records.blocks import blocks, pieces, read_exactly
+from importer.engine.records.fields import LocatedRecord
+from importer.engine.records.lines import line_ends
+from importer.engine.rejects.duplicates import Earlier
 from importer.engine.scanner import ChunkRange
+from importer.engine.sorting.places import LINE, OFFSET, Places
 
 WINDOW = 2**20
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine.blocks import Block, read_exactly
-from importer.engine.boundaries import find_ends
 from importer.engine.dialect import Dialect
-from importer.engine.sort_keys import SortKey
-from importer.engine.walk import RECORD_ENDS
+from importer.engine.records.blocks import Block, read_exactly
+from importer.engine.records.boundaries import find_ends
+from importer.engine.records.walk import RECORD_ENDS
+from importer.engine.sorting.keys import SortKey
 
 WINDOWS = 64
 WINDOW_BYTES = 32 * 1024

@@ -3,9 +3,9 @@
 import re
 
 from importer.engine.faults import Fault
+from importer.engine.rejects.warnings import DUPLICATE, WRONG_COUNT, ServerWarning
 from importer.engine.table import Key, Table
 from importer.engine.transforms import TRANSFORMS
-from importer.engine.warnings import DUPLICATE, WRONG_COUNT, ServerWarning
 
 TEXT = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "binary", "varbinary", "blob")
 LISTS = ("enum", "set")
