@@ -195,6 +195,7 @@ CHOSEN = _of(
     ("deferred_foreign_keys", "Foreign keys put off", Kind.NUMBER),
     ("sorted_by", "Sorted by", Kind.TEXT),
     ("first_chunk_bytes", "First chunk", Kind.BYTES),
+    ("last_chunks", "Chunks that the rest makes at least", Kind.NUMBER),
     ("ordered", "One chunk after another", Kind.SWITCH),
     ("rolls_back", "Can roll back", Kind.SWITCH),
     ("staged", "By way of a staging table", Kind.SWITCH),

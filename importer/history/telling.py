@@ -147,6 +147,7 @@ def _chosen(job: ImportJob) -> Told:
     yield "rows_per_statement", plan.get("rows_per_statement")
     yield "chunk_bytes", plan.get("chunk_bytes")
     yield "first_chunk_bytes", plan.get("first_chunk_bytes")
+    yield "last_chunks", plan.get("last_chunks")
     yield "commit_rows", plan.get("chunk_rows")
     yield "parallelism", job.parallelism
     yield "planned_parallelism", plan.get("parallelism")
