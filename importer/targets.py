@@ -1,7 +1,5 @@
 """Targets: where one may be, how one is added from a URL, and its check."""
 
-import ipaddress
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +9,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
+from importer.addresses import addresses_of, is_forbidden
 from importer.engine import arrangement
 from importer.engine import check as engine_check
 from importer.engine.check import Finding
@@ -22,17 +21,6 @@ from importer.models import ImportJob, Target
 
 DEFAULT_PORT = 3306
 URL_SHAPE = "Write it as mysql://USER@HOST:PORT/DATABASE; % @ : / in a name as %25 %40 %3A %2F."
-
-# What a cloud's machines are told about themselves, credentials included, is served there: never a database server.
-FORBIDDEN = tuple(
-    ipaddress.ip_network(each)
-    for each in (
-        "169.254.0.0/16",
-        "fe80::/10",
-        "fd00:ec2::254/128",  # Amazon, over IPv6
-        "100.100.100.200/32",  # Alibaba
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -88,13 +76,11 @@ def default_tls(host: str) -> str:
 def refuse_forbidden(host: str) -> None:
     """Raise TargetProblem if the host is, or its name stands for, an address where no database server can be."""
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        found = addresses_of(host)
     except (OSError, UnicodeError):
         return  # Connecting says better what is wrong with it.
-    for entry in found:
-        address = ipaddress.ip_address(str(entry[4][0]).split("%")[0])
-        address = getattr(address, "ipv4_mapped", None) or address
-        if any(address in network for network in FORBIDDEN):
+    for address in found:
+        if is_forbidden(address):
             raise TargetProblem(
                 f"{host} is {address}, a link-local or cloud metadata address: no database is reached there.",
                 advice="Use the address that the server has on your network.",

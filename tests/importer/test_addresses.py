@@ -1,0 +1,53 @@
+"""Where requests may go: decided by the address that is connected to, not by what the URL says."""
+
+import socket
+
+import pytest
+
+from importer.addresses import AddressRefused, connected, web_url
+from importer.engine.errors import Problem
+
+
+@pytest.fixture
+def listening():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["127.0.0.1", "0x7f000001", "localhost", "10.1.2.3", "0.0.0.0", "::1", "::ffff:10.0.0.1", "64:ff9b::7f00:1",
+     "2002:7f00:1::", "fc00::1", "100.64.0.1", "224.0.0.1"],
+)  # fmt: skip
+def test_addresses_inside_are_refused_in_any_spelling_unless_allowed(host):
+    with pytest.raises(AddressRefused, match="inside a network"):
+        connected(host, 9, private_allowed=False, seconds=5)
+
+
+@pytest.mark.parametrize("host", ["169.254.169.254", "64:ff9b::a9fe:a9fe"])
+def test_metadata_addresses_are_refused_even_where_private_ones_are_allowed(host):
+    with pytest.raises(AddressRefused, match="metadata"):
+        connected(host, 80, private_allowed=True, seconds=5)
+
+
+def test_a_name_is_looked_up_once_so_that_it_cannot_change_its_mind_after_the_check(listening, monkeypatch):
+    answers = iter(["127.0.0.1"])  # a second look-up would end the test
+    real = socket.getaddrinfo
+    monkeypatch.setattr(
+        "importer.addresses.socket.getaddrinfo",
+        lambda host, *args, **kwargs: real(next(answers) if host == "moving.example" else host, *args, **kwargs),
+    )
+    with connected("moving.example", listening, private_allowed=True, seconds=5) as reached:
+        assert reached.getpeername() == ("127.0.0.1", listening)
+
+
+@pytest.mark.parametrize("url", ["ftp://h/x", "https://", "h/x", "http://h:0/", "http://h:99999/", "http://[::1/"])
+def test_what_is_no_web_address_is_said(url):
+    with pytest.raises(Problem, match="That is no URL"):
+        web_url(url)
+
+
+def test_a_password_in_a_url_is_refused_and_not_repeated():
+    with pytest.raises(Problem, match="a user or a password") as caught:
+        web_url("https://ann:sesame@h/x")
+    assert "sesame" not in str(caught.value)
