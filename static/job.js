@@ -1,5 +1,6 @@
 // The page of one import: asks for what has changed, draws the curve, opens what a square of the chunk map has to tell.
 (() => {
+  const { axis, colour, duration, short } = charts;
   const VISIBLE = 1000;
   const HIDDEN = 10000;
   const CURVE_EVERY = 2000;
@@ -49,11 +50,6 @@
   document.addEventListener("htmx:oobAfterSwap", () => rowsBox()?.scrollTo(0, read));
 
   // --- time goes on between two answers ---
-  function duration(seconds) {
-    if (seconds < 60) return `${seconds} s`;
-    const minutes = Math.floor(seconds / 60);
-    return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-  }
   setInterval(() => {
     const clock = document.querySelector("#job-figures [data-since]");
     if (clock) clock.textContent = duration(Math.max(0, Math.floor(Date.now() / 1000 - clock.dataset.since)));
@@ -63,12 +59,6 @@
   const canvas = document.getElementById("job-chart");
   let chart;
   let settled = 0;
-
-  function short(rate) {
-    const [unit, name] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([least]) => rate >= least) ?? [1, ""];
-    return `${+(rate / unit).toPrecision(3)}${name}`;
-  }
-  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
   // 90 -> "1 min 30 s", but 120 -> "2 min".
   const tick = (seconds) => duration(seconds).replace(/ 0 (s|min)$/, "");
@@ -80,7 +70,6 @@
   }
 
   function makeChart() {
-    const axis = (own) => ({ beginAtZero: true, border: { display: false }, ticks: {}, grid: {}, ...own });
     chart = new Chart(canvas, {
       type: "line",
       data: { datasets: [{ data: [], borderWidth: 2, pointRadius: 0, pointHitRadius: 12, fill: "origin", cubicInterpolationMode: "monotone" }] },
@@ -117,12 +106,7 @@
     const line = chart.data.datasets[0];
     line.borderColor = colour("--job-curve");
     line.backgroundColor = `${colour("--job-curve")}22`;
-    for (const axis of Object.values(chart.options.scales)) {
-      axis.ticks.color = colour("--job-axis");
-      axis.grid.color = colour("--job-grid");
-    }
-    chart.options.font = { family: getComputedStyle(document.body).fontFamily, size: 13 };
-    chart.update("none");
+    charts.paint(chart);
   }
 
   async function drawCurve() {
