@@ -1,25 +1,32 @@
 """Labs: settings tried on a sample of a file, in scratch tables like the user's own; the only writer of their state.
 
-asked.py: what people ask for; course.py: what a worker does for a lab, a piece at a time, and the way to its end;
-preparing.py: the sample and the trials; trials.py: one trial after another, each an import (jobs/) that is marked as a
-trial's; tidying.py: everything is dropped again; outcome.py: what it amounts to; guarded.py: who may change what.
+asked.py: what people ask for; expected.py: what that will take; course.py: what a worker does for a lab, a piece at a
+time, and the way to its end; preparing.py: the sample and the trials; trials.py: one trial after another, each an
+import (jobs/) that is marked as a trial's; tidying.py: everything is dropped again; outcome.py: what it amounts to;
+guarded.py: who may change what.
 """
 
-from importer.lab.asked import Asked, cancel, create, create_from_job, start
+from importer.lab.asked import Asked, cancel, choose, create, create_from_job, prepare_again, start
 from importer.lab.course import take, unended
+from importer.lab.expected import Expected, expect, suggest_sample
 from importer.lab.outcome import options_of, outcome, save_preset
 from importer.lab.tidying import remove_orphans, sweep_target
 
 __all__ = [
     "Asked",
+    "Expected",
     "cancel",
+    "choose",
     "create",
     "create_from_job",
+    "expect",
     "options_of",
     "outcome",
+    "prepare_again",
     "remove_orphans",
     "save_preset",
     "start",
+    "suggest_sample",
     "sweep_target",
     "take",
     "unended",

@@ -39,8 +39,17 @@ class Asked:
     seed: int = field(default_factory=lambda: secrets.randbelow(2**31))
 
 
-def create(prepared: Prepared, asked: Asked, user: User | None = None) -> Lab:
-    """Record a lab for an import as it is planned. It waits until start().
+@dataclass(frozen=True)
+class Choice:
+    """What would be tried: combinations, what would be done anyway, and what cannot be, as Lab.left_out_json has it."""
+
+    tried: list[Settings]
+    planned: Settings
+    left_out: list[dict[str, object]]
+
+
+def choose(prepared: Prepared, asked: Asked) -> Choice:
+    """What is tried of what was asked for.
 
     Raises Problem for what cannot be tried, or not in a table like the one there is.
     """
@@ -53,8 +62,18 @@ def create(prepared: Prepared, asked: Asked, user: User | None = None) -> Lab:
         raise Problem(f"{asked.repeats} repeats are not possible.", advice=f"Choose 1 to {MOST_REPEATS}.")
     planned = _planned(prepared.plan, prepared.options)
     tried, left_out = _sorted_out(combinations(asked.grid), planned, prepared.target)
+    return Choice(tried, planned, left_out)
+
+
+def create(prepared: Prepared, asked: Asked, user: User | None = None, of_job: ImportJob | None = None) -> Lab:
+    """Record a lab for an import as it is planned, or for doing `of_job` again. It waits until start().
+
+    Raises Problem as choose() does.
+    """
+    choice = choose(prepared, asked)
     return Lab.objects.create(
         target=prepared.target,
+        of_job=of_job,
         source=prepared.source,
         source_name=prepared.source.name,
         created_by=user,
@@ -71,15 +90,20 @@ def create(prepared: Prepared, asked: Asked, user: User | None = None) -> Lab:
         seed=asked.seed,
         scratch_schema=asked.schema or prepared.table.schema,
         beside_imports=asked.beside_imports,
-        planned_json=planned,
-        combinations_json=tried,
-        left_out_json=left_out,
+        planned_json=choice.planned,
+        combinations_json=choice.tried,
+        left_out_json=choice.left_out,
     )
 
 
 def create_from_job(job: ImportJob, asked: Asked, user: User | None = None) -> Lab:
     """Record a lab for importing a past job's file as that did. Raises Problem as create() and prepare() do."""
-    prepared = prepare(
+    return create(prepare_again(job), asked, user, job)
+
+
+def prepare_again(job: ImportJob) -> Prepared:
+    """A past job's file as it would go into the table now. Raises Problem as prepare() does."""
+    return prepare(
         job.source,
         job.target,
         job.table,
@@ -88,7 +112,6 @@ def create_from_job(job: ImportJob, asked: Asked, user: User | None = None) -> L
         fillings=job.fillings,
         options=_into_a_table(job.options),
     )
-    return create(prepared, asked, user)
 
 
 def start(lab_id: int) -> None:

@@ -20,6 +20,7 @@ from importer.engine.lab.scratch import Scratch, scratch_name
 from importer.engine.load import open_source
 from importer.engine.planner.order import DISK_BYTES_PER_BYTE
 from importer.engine.table import Table, read_table
+from importer.lab.expected import expected_bytes
 from importer.lab.guarded import Status, change_mine, connected, heart_of, mine
 from importer.lab.tidying import tidy
 from importer.models import Lab, SourceFile, Trial
@@ -138,7 +139,7 @@ def _lay_out(lab: Lab, table: Table, path: Path, taken: Taken) -> None:
             sample=sample,
             sample_rows=taken.rows,
             sample_bytes=taken.bytes,
-            table_bytes=_expected_bytes(table, taken.rows),
+            table_bytes=expected_bytes(table, taken.rows),
             prepared_at=timezone.now(),
         )
         if not kept:
@@ -148,9 +149,3 @@ def _lay_out(lab: Lab, table: Table, path: Path, taken: Taken) -> None:
             Trial(lab=lab, number=number, round=turn.round, combination=turn.combination)
             for number, turn in enumerate(order, start=1)
         )
-
-
-def _expected_bytes(table: Table, rows: int) -> int:
-    """What so many rows take, by what those take that are in the table; 0 if there are none."""
-    there = table.rows_estimate
-    return (table.data_bytes + table.index_bytes) * rows // there if there else 0

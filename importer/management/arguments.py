@@ -4,11 +4,11 @@ import argparse
 import re
 from collections.abc import Callable
 
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import Problem, SourceProblem
 from importer.engine.files import encodings
-from importer.engine.lab.grid import SWITCHES, TRIED, Value
+from importer.engine.lab.grid import TRIED, Value
+from importer.engine.lab.written import read_values
 from importer.engine.mapping import SOURCES, AskedField, Filling
-from importer.engine.options import OFFERED
 from importer.engine.sizes import bytes_written
 from importer.engine.transforms import TRANSFORMS
 
@@ -118,22 +118,10 @@ def setting_values(text: str) -> tuple[str, tuple[Value, ...]]:
     name = name.strip().replace("-", "_")
     if not equals or name not in TRIED:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=V1,V2 with a NAME of {', '.join(TRIED)}")
-    return name, tuple(_setting_value(name, each.strip()) for each in listed.split(","))
-
-
-def _setting_value(name: str, text: str) -> Value:
-    if text == "none":
-        return None
-    if name in SWITCHES and text in ("on", "off"):
-        return text == "on"
-    if name in OFFERED:
-        return text
-    if name == "chunk_bytes":
-        return size(text)
-    if name in SWITCHES or not (text.isascii() and text.isdigit() and len(text) < 19):
-        may = "on or off" if name in SWITCHES else "a number"
-        raise argparse.ArgumentTypeError(f"{name} {text!r} is not {may}")
-    return int(text)
+    try:
+        return name, read_values(name, listed)
+    except Problem as problem:
+        raise argparse.ArgumentTypeError(problem.what.rstrip(".")) from problem
 
 
 def column_type(text: str) -> tuple[str, str]:

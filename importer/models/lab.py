@@ -43,6 +43,8 @@ class Lab(Recipe):
     target = models.ForeignKey(Target, models.CASCADE, related_name="labs")
     source = models.ForeignKey(SourceFile, models.SET_NULL, null=True, blank=True, related_name="labs")
     source_name = models.CharField(max_length=255)
+    # The import that is to be done faster, where the lab began with one.
+    of_job = models.ForeignKey("importer.ImportJob", models.SET_NULL, null=True, blank=True, related_name="labs")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
     # Set while the lab has its target, else NULL; unique, because MySQL ignores conditional constraints (facts.md).
     target_claim = models.BigIntegerField(unique=True, null=True, blank=True, editable=False)

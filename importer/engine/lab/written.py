@@ -1,0 +1,51 @@
+"""Values of a lab's settings as people write them: `256K, 1M` for chunk sizes, `on, off` for switches."""
+
+from collections.abc import Iterable
+
+from importer.engine.errors import Problem
+from importer.engine.lab.grid import SWITCHES, TRIED, Value
+from importer.engine.options import OFFERED
+from importer.engine.sizes import bytes_written, short_size
+
+NONE = "none"
+
+
+def read_values(name: str, text: str) -> tuple[Value, ...]:
+    """`1M, 4M` as values of the setting, each once. Raises Problem for what is none of its kind."""
+    if name not in TRIED:
+        raise Problem(f"A lab cannot vary {name}.", advice=f"It can vary {', '.join(TRIED)}.", option=name)
+    written = [each.strip() for each in text.split(",")]
+    return tuple(dict.fromkeys(_read(name, each) for each in written if each))
+
+
+def write_values(name: str, values: Iterable[Value]) -> str:
+    """The inverse of read_values()."""
+    return ", ".join(_write(name, each) for each in values)
+
+
+def _read(name: str, text: str) -> Value:
+    if text == NONE:
+        return None
+    if name in SWITCHES:
+        if text in ("on", "off"):
+            return text == "on"
+        raise Problem(f"{name} {text!r} is not on or off.", advice="Write on, off.", option=name)
+    if name in OFFERED:
+        return text
+    if name == "chunk_bytes":
+        size = bytes_written(text.replace(" ", ""))
+        if size:
+            return size
+        raise Problem(f"{text!r} is not a size such as 512K, 32M or 1G.", advice="Write 256K, 1M, 4M.", option=name)
+    number = text.replace("_", "")
+    if number.isascii() and number.isdigit() and len(number) < 19:
+        return int(number)
+    raise Problem(f"{name} {text!r} is not a number.", advice="Write whole numbers with commas between.", option=name)
+
+
+def _write(name: str, value: Value) -> str:
+    if value is None:
+        return NONE
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return short_size(value) if name == "chunk_bytes" and isinstance(value, int) else str(value)

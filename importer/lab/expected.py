@@ -1,0 +1,117 @@
+"""What a lab will take, before anything is tried: trials, seconds and bytes, as far as earlier loads tell."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from importer.engine.lab.grid import BY_STATEMENTS, Settings
+from importer.engine.lab.rounds import turns
+from importer.engine.table import Table
+from importer.lab.asked import SAMPLE_ROWS, Asked, choose
+from importer.models import ImportJob, Trial
+from importer.preparation import Prepared
+
+# Seconds that a trial should load for: shorter ones measure little but their own beginning.
+GOOD_TRIAL = 3.0
+# Seconds besides: its table is made and dropped, its import planned, scanned and verified.
+BESIDE = 1.5
+LEAST_ROWS = 10_000
+# Latest loads that are asked how fast it goes here.
+LOOKED_AT = 20
+# How much longer than LOAD DATA an INSERT takes by rows per statement, up to so many (docs/facts.md, Methods).
+SLOWER = ((1, 30.0), (10, 4.5), (40, 2.5), (100, 2.0))
+SLOWER_AT_BEST = 1.7
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a lab would take.
+
+    `sample_rows`, and the bytes of the sample and of a scratch table, are estimates until the file has been read; so
+    are `seconds`, None where nothing has been loaded into the table yet, by the `rate` (rows per second) of such loads.
+    """
+
+    tried: list[Settings]
+    left_out: list[dict[str, object]]
+    trials: int
+    sample_rows: int
+    sample_bytes: int
+    table_bytes: int
+    seconds: float | None
+    rate: float | None
+
+
+def expect(prepared: Prepared, asked: Asked) -> Expected:
+    """What it takes to try what was asked for. Raises Problem as choose() does."""
+    choice = choose(prepared, asked)
+    rows, row_bytes = _rows(prepared), _row_bytes(prepared)
+    taken = min(asked.sample.rows, rows) if asked.sample.rows else max(1, round(rows * (asked.sample.share or 0)))
+    rate = _rate(prepared)
+    return Expected(
+        choice.tried,
+        choice.left_out,
+        len(turns(len(choice.tried), asked.repeats, asked.seed)),
+        taken,
+        round(taken * row_bytes),
+        expected_bytes(prepared.table, taken) or round(taken * row_bytes),
+        _seconds(choice.tried, asked.repeats, taken, rate) if rate else None,
+        rate,
+    )
+
+
+def suggest_sample(prepared: Prepared) -> int:
+    """So many first rows that a trial loads for GOOD_TRIAL seconds, as far as earlier loads tell."""
+    rate = _rate(prepared)
+    wanted = _round(rate * GOOD_TRIAL) if rate else SAMPLE_ROWS
+    return min(max(LEAST_ROWS, wanted), _rows(prepared))
+
+
+def expected_bytes(table: Table, rows: int) -> int:
+    """What so many rows take in a table, by what those take that are in it; 0 if there are none."""
+    there = table.rows_estimate
+    return (table.data_bytes + table.index_bytes) * rows // there if there else 0
+
+
+def _seconds(tried: Sequence[Settings], repeats: int, rows: int, rate: float) -> float:
+    return sum((repeats + 1) * (BESIDE + _slower(settings) * rows / rate) for settings in tried)
+
+
+def _slower(settings: Settings) -> float:
+    if settings.get("method") not in BY_STATEMENTS:
+        return 1.0
+    each = settings.get("rows_per_statement")
+    return next((times for most, times in SLOWER if isinstance(each, int) and each <= most), SLOWER_AT_BEST)
+
+
+def _rate(prepared: Prepared) -> float | None:
+    """Rows per second of the latest trials of labs of this table, or of imports into it."""
+    name = {"schema_name": prepared.table.schema, "table_name": prepared.table.name}
+    of_table = {f"lab__{key}": value for key, value in name.items()}
+    trials = Trial.objects.filter(lab__target=prepared.target, status=Trial.Status.DONE, **of_table)
+    jobs = ImportJob.objects.filter(target=prepared.target, status=ImportJob.Status.SUCCEEDED, **name)
+    for found in (trials, jobs):
+        rates = found.filter(rows_per_second__gt=0).order_by("-pk").values_list("rows_per_second", flat=True)
+        if latest := [rate for rate in rates[:LOOKED_AT] if rate]:
+            return median(latest)
+    return None
+
+
+def _rows(prepared: Prepared) -> int:
+    """Rows of the file: counted by an import of it, else reckoned from its first ones."""
+    counted = prepared.source.jobs.filter(scan_finished=True, trial=None).order_by("-pk").first()
+    if counted and counted.scanned_rows:
+        return counted.scanned_rows
+    profile = prepared.profile
+    return max(len(profile.rows), round((profile.size - profile.data_offset) / _row_bytes(prepared)))
+
+
+def _row_bytes(prepared: Prepared) -> float:
+    """Bytes of a mean row with its delimiters, quotes not counted."""
+    rows = prepared.profile.rows
+    return sum(sum(len(value.encode()) + 1 for value in row) for row in rows) / len(rows) if rows else 1.0
+
+
+def _round(rows: float) -> int:
+    """The next number below that people would choose: 1, 2 or 5 with noughts."""
+    size = int("1" + "0" * (len(str(int(rows))) - 1))
+    return next(times * size for times in (5, 2, 1) if times * size <= max(1, rows))
