@@ -5,6 +5,7 @@ from importer.models.job import ImportJob
 from importer.models.lab import Lab, Trial
 from importer.models.preset import MappingPreset
 from importer.models.record import JobFact, JobRecord
+from importer.models.source_connection import SourceConnection
 from importer.models.source_file import SourceFile
 from importer.models.target import Target
 
@@ -15,6 +16,7 @@ __all__ = [
     "JobRecord",
     "Lab",
     "MappingPreset",
+    "SourceConnection",
     "SourceFile",
     "Target",
     "Trial",

@@ -8,7 +8,7 @@ from django.db import models
 
 
 class SourceFile(models.Model):
-    """A CSV file on disk: uploaded (we own it) or named on the command line (its owner does)."""
+    """A CSV file: uploaded or fetched (we own it), or one that is read where its owner keeps it."""
 
     class Status(models.TextChoices):
         UPLOADING = "uploading"
@@ -25,6 +25,13 @@ class SourceFile(models.Model):
     # The form of its new import page as it was sent last: the page comes back with it.
     choices = models.JSONField(default=dict, blank=True)
     owned = models.BooleanField(default=True)
+    # Where it was picked up: its name below the connection's base, and how that told this version from others.
+    connection = models.ForeignKey(
+        "SourceConnection", models.PROTECT, null=True, blank=True, editable=False, related_name="files"
+    )
+    found_name = models.CharField(max_length=1024, blank=True, editable=False)
+    found_etag = models.CharField(max_length=255, blank=True, editable=False)
+    found_modified_at = models.DateTimeField(null=True, blank=True, editable=False)
     uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     touched_at = models.DateTimeField(auto_now=True)

@@ -4,35 +4,47 @@ from typing import Any
 
 from cryptography.fernet import InvalidToken
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Model
 
 from importer import secrets
-from importer.models import Target
+from importer.models import SourceConnection, Target
+
+# Whatever is encrypted: the rows and their field.
+KEPT: tuple[tuple[type[Model], str], ...] = (
+    (Target, "password_ciphertext"),
+    (SourceConnection, "secrets_ciphertext"),
+)
 
 
 class Command(BaseCommand):
     help = (
-        "Encrypt the targets' passwords anew with the first key of ENCRYPTION_KEYS. To change the key: put a new one "
-        "in front of the old one, restart everything, run this, take the old one out, restart again."
+        "Encrypt all passwords that are kept anew with the first key of ENCRYPTION_KEYS. To change the key: put a new "
+        "one in front of the old one, restart everything, run this, take the old one out, restart again."
     )
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         """Rotate all that can be read; name the rest and end with an error, so that no key is thrown away too early."""
-        unread = [target.name for target in Target.objects.order_by("name") if not _rotate(target)]
+        unread = [
+            str(row)
+            for model, field in KEPT
+            for row in model._default_manager.exclude(**{field: ""}).order_by("name")
+            if not _rotate(row, field)
+        ]
         if unread:
             raise CommandError(
                 f"No key fits the password of {', '.join(unread)}. Put its key back into ENCRYPTION_KEYS, or enter the "
                 "password again. All other passwords are under the newest key now."
             )
-        self.stdout.write(f"Passwords under the newest key: {Target.objects.exclude(password_ciphertext='').count()}.")
+        count = sum(model._default_manager.exclude(**{field: ""}).count() for model, field in KEPT)
+        self.stdout.write(f"Passwords under the newest key: {count}.")
 
 
-def _rotate(target: Target) -> bool:
+def _rotate(row: Model, field: str) -> bool:
+    kept = getattr(row, field)
     try:
-        fresh = secrets.rotate(target.password_ciphertext)
+        fresh = secrets.rotate(kept)
     except InvalidToken:
         return False
     # Only if nobody has entered another password meanwhile: that one is under the newest key anyway.
-    Target.objects.filter(pk=target.pk, password_ciphertext=target.password_ciphertext).update(
-        password_ciphertext=fresh
-    )
+    type(row)._default_manager.filter(pk=row.pk, **{field: kept}).update(**{field: fresh})
     return True

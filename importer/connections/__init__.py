@@ -1,0 +1,89 @@
+"""The places that files are picked up from: what is there by a pattern, to fetch it, and what becomes of it afterwards.
+
+A file for each kind of place (place.py says what each can do); they are imported when they are needed, for large
+libraries are behind them.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, tzinfo
+from importlib import import_module
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import models
+from django.utils import timezone
+
+from importer.connections.found import Found
+from importer.connections.pattern import filled_in
+from importer.connections.place import Place
+from importer.engine.check.finding import Finding
+from importer.engine.errors import Problem, SourceProblem
+from importer.models import SourceConnection, SourceFile
+
+__all__ = ["Afterwards", "Found", "afterwards", "check", "fetch", "find"]
+
+
+class Afterwards(models.TextChoices):
+    """What becomes of a file that was loaded."""
+
+    KEEP = "keep", "keep it where it is"
+    MOVE = "move", "move it into a folder"
+    DELETE = "delete", "delete it"
+
+
+def find(
+    connection: SourceConnection, pattern: str, moment: datetime, zone: tzinfo, subfolders: bool = False
+) -> list[Found]:
+    """The connection's files that match the pattern (pattern.py) at a moment, sorted by name; none is fine.
+
+    Raises SourceProblem for a pattern that cannot be read, a place that cannot be reached, or too many files.
+    """
+    return _place(connection).find(filled_in(pattern, moment, zone, subfolders))
+
+
+def fetch(connection: SourceConnection, found: Found, user: User | None = None) -> SourceFile:
+    """A source of what was found, READY: fetched, or to be read where it is. The same version gives the same source.
+
+    Raises SourceProblem, SourceChanged if the file is another one by now, DiskFull.
+    """
+    return _place(connection).fetch(found, user)
+
+
+def afterwards(connection: SourceConnection, found: Found, what: str, move_to: str = "") -> None:
+    """Keep, move (into the folder `move_to` below the base) or delete a file; doing it twice is harmless.
+
+    Raises SourceProblem if there is another file of that name already, or if it is not allowed; SourceChanged if the
+    file is no longer the one that was found, which then stays as it is.
+    """
+    if what == Afterwards.MOVE:
+        _place(connection).move(found, folder_below(move_to))
+    elif what == Afterwards.DELETE:
+        _place(connection).delete(found)
+
+
+def folder_below(text: str) -> str:
+    """A folder below a connection's base. Raises SourceProblem for one that is not."""
+    folder = text.strip("/")
+    if "\\" in text or "\0" in text or any(part.strip() in ("", ".", "..") for part in folder.split("/")):
+        raise SourceProblem("That is no folder below the connection's base.", text, "Write one such as loaded/2026.")
+    return folder
+
+
+def check(connection: SourceConnection) -> list[dict[str, Any]]:
+    """Look the place over, keep what was found with the connection, and return it: Finding as JSON."""
+    found = [finding.as_json() for finding in _findings(connection)]
+    connection.findings, connection.checked_at = found, timezone.now()
+    connection.save(update_fields=["findings", "checked_at"])
+    return found
+
+
+def _findings(connection: SourceConnection) -> Iterator[Finding]:
+    try:
+        yield from _place(connection).check()
+    except Problem as problem:
+        yield Finding("connection", "fail", f"{problem.where}: {problem.what}".removeprefix(": "), problem.advice)
+
+
+def _place(connection: SourceConnection) -> Place:
+    place: Place = import_module(f"importer.connections.{connection.kind}").open_place(connection)
+    return place

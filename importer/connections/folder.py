@@ -1,0 +1,285 @@
+"""Files in a folder on this server.
+
+Nothing is followed and nothing is trusted twice: each folder is opened inside the one above it, without links; a file
+is looked at through the descriptor that it was opened with, and only a regular one counts.
+"""
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import xxhash
+from django.conf import settings
+from django.contrib.auth.models import User
+
+from importer.connections import kept
+from importer.connections.found import Found, by_name, require_few
+from importer.connections.pattern import Pattern
+from importer.engine.check.finding import Finding
+from importer.engine.errors import SourceChanged, SourceProblem
+from importer.models import SourceConnection, SourceFile
+
+# A file that somebody wrote to so lately is left for the next look (seconds).
+SETTLED = 3.0
+# How files are called while they are written.
+UNFINISHED = (".part", ".partial", ".tmp", ".temp", ".crdownload", ".filepart", ".swp", "~")
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+def open_place(connection: SourceConnection) -> "Folder":
+    return Folder(connection)
+
+
+class Folder:
+    """The folder `base`, which lies in one of IMPORT_FOLDERS, and what is below it."""
+
+    def __init__(self, connection: SourceConnection) -> None:
+        self._connection = connection
+        self._base = connection.base
+
+    def find(self, pattern: Pattern) -> list[Found]:
+        """Regular files that have settled; links, hidden ones and those still being written are left out."""
+        found: list[Found] = []
+        with ExitStack() as opened:
+            try:
+                fd = opened.enter_context(self._opened(pattern.folders))
+            except FileNotFoundError:
+                return []  # The folder of a date that has not come.
+            for each in self._walk(fd, pattern.folders, pattern):
+                found.append(each)
+                require_few(len(found), self._base)
+        return by_name(found, self._base)
+
+    def _walk(self, fd: int, folders: tuple[str, ...], pattern: Pattern) -> Iterator[Found]:
+        with os.scandir(fd) as entries:
+            below = []
+            for entry in entries:
+                name = "/".join((*folders, entry.name))
+                if unfinished(entry.name):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    below.append(entry.name)
+                elif pattern.matches(name) and (seen := _stat(entry)) and _settled(seen):
+                    yield _as_found(name, seen)
+        for each in below:
+            if pattern.may_lie_below((*folders, each)):
+                with self._below(fd, (*folders, each)) as folder:
+                    yield from self._walk(folder, (*folders, each), pattern)
+
+    @contextmanager
+    def _below(self, fd: int, folders: tuple[str, ...]) -> Iterator[int]:
+        with self._explained("/".join(folders)):
+            folder = os.open(folders[-1], _FOLDER, dir_fd=fd)
+        try:
+            yield folder
+        finally:
+            os.close(folder)
+
+    def fetch(self, found: Found, user: User | None) -> SourceFile:
+        """The file where it is, without a copy."""
+        del user  # Nobody's upload: it stays its owner's.
+        with self._file(found.name) as fd:
+            seen = self._same(fd, found)
+            if not seen.st_size:
+                raise SourceProblem("The file is empty.", self._path(found.name), "Look at what writes it.")
+            digest = xxhash.xxh3_128()
+            while piece := os.read(fd, kept.PIECE_BYTES):
+                digest.update(piece)
+            self._same(fd, found)
+        return kept.in_place(self._connection, found, self._path(found.name), seen.st_size, digest.hexdigest())
+
+    def move(self, found: Found, folder: str) -> None:
+        *above, name = found.name.split("/")
+        with ExitStack() as opened, self._explained(f"{folder}/{name}"):
+            to = opened.enter_context(self._opened(tuple(folder.split("/")), make=True))
+            try:
+                fro = opened.enter_context(self._opened(tuple(above)))
+                self._refuse_changed(fro, name, found)
+            except FileNotFoundError:
+                if (there := _stat_at(to, name)) and identity(there) == found.etag:
+                    return
+                raise
+            with self._free_name(to, name, folder):
+                os.rename(name, name, src_dir_fd=fro, dst_dir_fd=to)
+
+    def delete(self, found: Found) -> None:
+        *above, name = found.name.split("/")
+        with self._explained(found.name), suppress(FileNotFoundError), self._opened(tuple(above)) as folder:
+            self._refuse_changed(folder, name, found)
+            os.unlink(name, dir_fd=folder)
+
+    def check(self) -> Iterator[Finding]:
+        with self._opened(()) as fd:
+            yield Finding("folder", "ok", f"{self._base} can be read.")
+            with os.scandir(fd) as entries:
+                seen = [entry for _, entry in zip(range(10_000), entries, strict=False)]
+            yield _counted([entry for entry in seen if _stat(entry)], fd)
+            if links := sum(entry.is_symlink() for entry in seen):
+                yield Finding("links", "warn", f"{links:,} links are left out.", "Links are never followed.")
+            if os.access(".", os.W_OK | os.X_OK, dir_fd=fd):
+                yield Finding("afterwards", "ok", "Files may be moved and deleted.")
+            else:
+                yield Finding("afterwards", "warn", "Files may only be kept: the folder is read-only for Millrace.")
+
+    def _path(self, name: str) -> str:
+        return f"{self._base}/{name}"
+
+    @contextmanager
+    def _opened(self, folders: tuple[str, ...], *, make: bool = False) -> Iterator[int]:
+        """A folder below the base. Raises FileNotFoundError if it is not there and not to be made."""
+        with ExitStack() as opened:
+            fd = self._open_root(opened)
+            for name in folders:
+                if make:
+                    with self._explained(name), suppress(FileExistsError):
+                        os.mkdir(name, dir_fd=fd)
+                try:
+                    fd = os.open(name, _FOLDER, dir_fd=fd)
+                except FileNotFoundError:
+                    raise
+                except OSError as error:
+                    raise self._refused(error, "/".join(folders)) from error
+                opened.callback(os.close, fd)
+            yield fd
+
+    def _open_root(self, opened: ExitStack) -> int:
+        """The base: from its root in IMPORT_FOLDERS on, which may be a link, without links."""
+        root = root_of(self._base)
+        with self._explained(""):
+            fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            opened.callback(os.close, fd)
+            for name in Path(self._base).relative_to(root).parts:
+                fd = os.open(name, _FOLDER, dir_fd=fd)
+                opened.callback(os.close, fd)
+        return fd
+
+    @contextmanager
+    def _file(self, name: str) -> Iterator[int]:
+        *above, last = name.split("/")
+        with ExitStack() as opened:
+            with self._explained(name):
+                folder = opened.enter_context(self._opened(tuple(above)))
+                fd = os.open(last, _FILE, dir_fd=folder)
+                opened.callback(os.close, fd)
+            yield fd
+
+    def _same(self, fd: int, found: Found) -> os.stat_result:
+        seen = os.fstat(fd)
+        if not stat.S_ISREG(seen.st_mode):
+            raise SourceProblem("This is not a regular file.", self._path(found.name), "Only files are loaded.")
+        if found.etag and identity(seen) != found.etag:
+            raise self._changed(found)
+        return seen
+
+    def _refuse_changed(self, folder: int, name: str, found: Found) -> None:
+        if identity(os.stat(name, dir_fd=folder, follow_symlinks=False)) != found.etag:
+            raise self._changed(found)
+
+    def _changed(self, found: Found) -> SourceChanged:
+        return SourceChanged(
+            "The file is no longer the one that was found.",
+            self._path(found.name),
+            "Whatever writes it should use another name until it is complete. It stays as it is.",
+        )
+
+    @contextmanager
+    def _free_name(self, folder: int, name: str, shown: str) -> Iterator[None]:
+        """The name, reserved: a rename alone would replace another file. An empty one is left of a broken move."""
+        with suppress(FileExistsError):
+            os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600, dir_fd=folder))
+        there = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if there.st_size or not stat.S_ISREG(there.st_mode):
+            raise SourceProblem(
+                f"There is a {name} in {shown} already.",
+                self._base,
+                "Rename or remove one of them; put a date into the folder's name if names come back.",
+            )
+        try:
+            yield
+        except OSError:
+            os.unlink(name, dir_fd=folder)
+            raise
+
+    @contextmanager
+    def _explained(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise self._refused(error, name) from error
+
+    def _refused(self, error: OSError, name: str) -> SourceProblem:
+        where = self._path(name).rstrip("/")
+        if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
+            return SourceProblem("This is a link, or no folder or file.", where, "Links are never followed.")
+        if error.errno == errno.ENOENT:
+            return SourceProblem("This is not there.", where, "Put it back, or correct the connection.")
+        if error.errno == errno.EXDEV:
+            return SourceProblem("The folder is on another disk.", where, "Choose one on the same disk.")
+        user = f"user {os.geteuid()}"
+        return SourceProblem(f"{error.strerror}.", where, f"Let the account of Millrace ({user}) read and change it.")
+
+
+def root_of(base: str) -> Path:
+    """The folder of IMPORT_FOLDERS that the base is in. Raises SourceProblem if there is none."""
+    for root in map(os.path.normpath, settings.IMPORT_FOLDERS):
+        if Path(base).is_relative_to(root) and ".." not in Path(base).parts:
+            return Path(root)
+    allowed = ", ".join(settings.IMPORT_FOLDERS) or "none yet"
+    raise SourceProblem(
+        f"Files may not be picked up there. Folders that they may come from: {allowed}.",
+        base,
+        "Whoever runs the server adds it to IMPORT_FOLDERS (see .env.example), and starts Millrace again.",
+    )
+
+
+def unfinished(name: str) -> bool:
+    """Whether a file of this name is hidden or still being written."""
+    return name.startswith((".", "~")) or name.lower().endswith(UNFINISHED)
+
+
+def identity(seen: os.stat_result) -> str:
+    """What changes when a file is written to or replaced, and stays when it is moved."""
+    return f"{seen.st_dev:x}-{seen.st_ino:x}-{seen.st_size:x}-{seen.st_mtime_ns:x}"
+
+
+def _settled(seen: os.stat_result) -> bool:
+    # Nobody can set the time of the last change, as copies set that of the last writing.
+    return time.time() - max(seen.st_mtime, seen.st_ctime) >= SETTLED
+
+
+def _stat(entry: "os.DirEntry[str]") -> os.stat_result | None:
+    """What is known of a regular file; None for anything else, and for what has gone meanwhile."""
+    with suppress(FileNotFoundError):
+        seen = entry.stat(follow_symlinks=False)
+        return seen if stat.S_ISREG(seen.st_mode) else None
+    return None
+
+
+def _stat_at(folder: int, name: str) -> os.stat_result | None:
+    with suppress(FileNotFoundError):
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    return None
+
+
+def _as_found(name: str, seen: os.stat_result) -> Found:
+    return Found(name, seen.st_size, datetime.fromtimestamp(seen.st_mtime, UTC), identity(seen))
+
+
+def _counted(files: list["os.DirEntry[str]"], fd: int) -> Finding:
+    unreadable = [each.name for each in files if not os.access(each.name, os.R_OK, dir_fd=fd, follow_symlinks=False)]
+    if unreadable:
+        some = ", ".join(unreadable[:3])
+        return Finding(
+            "files",
+            "warn",
+            f"{len(unreadable):,} of {len(files):,} files may not be read: {some}.",
+            f"Let the account of Millrace (user {os.geteuid()}) read them.",
+        )
+    return Finding("files", "ok", f"{len(files):,} files lie in it.")

@@ -1,0 +1,52 @@
+"""A place that files are picked up from."""
+
+import json
+import uuid
+
+from django.core.validators import RegexValidator
+from django.db import models
+
+from importer import secrets
+
+
+class SourceConnection(models.Model):
+    """A place that files are picked up from: a folder on this server, a web server, a bucket, a folder over SFTP.
+
+    An admin makes it. People choose files below `base` by pattern, and nothing beside it (importer/connections).
+    """
+
+    class Kind(models.TextChoices):
+        FOLDER = "folder", "folder on this server"
+        HTTP = "http", "web server (HTTP, HTTPS)"
+        S3 = "s3", "S3 or compatible"
+        SFTP = "sftp", "SFTP"
+
+    key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(
+        max_length=64, unique=True, validators=[RegexValidator(r"^[\w.-]+\Z", "Letters, digits, _ . and - only.")]
+    )
+    kind = models.CharField(max_length=8, choices=Kind)
+    # As importer/connections/bases.py writes it: /folder, https://host/path/, s3://bucket/prefix, sftp://host:22/path.
+    base = models.CharField(max_length=768)
+    # What is no secret, by importer/connections/fields.py; the secrets in one ciphertext, as JSON.
+    settings = models.JSONField(default=dict, blank=True)
+    secrets_ciphertext = models.TextField(blank=True, editable=False)
+    private_allowed = models.BooleanField("private addresses allowed", default=False)
+    # The last check's findings (importer.engine.check.Finding as JSON) and when it ran.
+    findings = models.JSONField(default=list, blank=True)
+    checked_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """Passwords and keys by the names of their fields; decrypts them."""
+        text = secrets.decrypt(self.secrets_ciphertext, bound_to=str(self.key))
+        return json.loads(text) if text else {}
+
+    def set_secrets(self, values: dict[str, str]) -> None:
+        """Encrypt and keep; the ciphertext is bound to this connection, so it cannot be moved to another's row."""
+        kept = {name: value for name, value in values.items() if value}
+        self.secrets_ciphertext = secrets.encrypt(json.dumps(kept), bound_to=str(self.key)) if kept else ""

@@ -1,0 +1,197 @@
+"""A folder on this server: what is found, what is not, and what becomes of a file afterwards."""
+
+import os
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from importer import connections
+from importer.connections import folder
+from importer.connections.found import Found
+from importer.engine.errors import SourceChanged, SourceProblem
+from importer.models import SourceConnection
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+TEXT = "id,name\n1,one\n"
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def base(tmp_path, settings, monkeypatch):
+    settings.IMPORT_FOLDERS = [str(tmp_path)]
+    monkeypatch.setattr(folder, "SETTLED", 0.0)
+    path = tmp_path / "incoming"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+def connection(base):
+    return SourceConnection.objects.create(name="incoming", kind="folder", base=str(base))
+
+
+def find(connection, pattern="*.csv", subfolders=False):
+    return connections.find(connection, pattern, NOW, UTC, subfolders)
+
+
+def put(path, text=TEXT):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+class TestFind:
+    def test_regular_files_by_name_and_nothing_else(self, base, connection):
+        for name in ("b.csv", "a.csv", ".hidden.csv", "c.csv.part", "d.tmp", "2026/11/e.csv", ".git/f.csv"):
+            put(base / name)
+        secret = put(base.parent / "secret.csv")
+        (base / "link.csv").symlink_to(secret)
+        (base / "linked").symlink_to(base.parent)
+        os.mkfifo(base / "pipe.csv")
+        (base / "folder.csv").mkdir()
+        first, *others = find(connection, "*", subfolders=True)
+        assert (first.name, first.size) == ("2026/11/e.csv", len(TEXT))
+        assert first.modified_at
+        assert abs(datetime.now(UTC) - first.modified_at) < timedelta(minutes=1)
+        assert [each.name for each in others] == ["a.csv", "b.csv"]
+        assert [each.name for each in find(connection, "{date:%Y}/{date:%m}/*")] == ["2026/11/e.csv"]
+        assert find(connection, "{date+1m:%Y/%m}/*") == []
+
+    def test_one_that_was_written_to_just_now_waits(self, base, connection, monkeypatch):
+        copied = put(base / "a.csv")
+        os.utime(copied, (0, 0))  # as a copy that keeps the time of what it copies
+        assert find(connection)
+        monkeypatch.setattr(folder, "SETTLED", 60)
+        assert find(connection) == []
+
+    def test_ten_thousand_and_then_too_many(self, base, connection, monkeypatch):
+        for number in range(10_000):
+            (base / f"{number:05}.csv").touch()
+        found = find(connection)
+        assert [each.name for each in found] == [f"{number:05}.csv" for number in range(10_000)]
+        monkeypatch.setattr("importer.connections.found.MOST_FOUND", 9_999)
+        with pytest.raises(SourceProblem, match="More than 9,999 files match"):
+            find(connection)
+
+    @pytest.mark.parametrize("where", ["/etc", "{root}/../etc", "{root}x", "relative"])
+    def test_only_below_what_an_admin_has_named(self, base, connection, where):
+        connection.base = where.format(root=base.parent)
+        with pytest.raises(SourceProblem, match="IMPORT_FOLDERS"):
+            find(connection)
+
+    def test_a_link_on_the_way_to_the_base_is_not_followed(self, base, connection):
+        (base.parent / "linked").symlink_to("/etc")
+        connection.base = str(base.parent / "linked")
+        with pytest.raises(SourceProblem, match="link"):
+            find(connection, "passwd")
+
+    def test_a_base_that_has_gone_is_said(self, base, connection):
+        base.rmdir()
+        with pytest.raises(SourceProblem, match="not there"):
+            find(connection)
+
+
+class TestFetch:
+    def test_reads_it_where_it_is_and_knows_it_again(self, base, connection):
+        put(base / "in/a.csv")
+        (found,) = find(connection, "in/*")
+        source = connections.fetch(connection, found)
+        assert (source.name, source.path, source.size, source.owned) == (
+            "a.csv",
+            str(base / "in/a.csv"),
+            len(TEXT),
+            False,
+        )
+        assert (source.connection, source.found_name, source.status) == (connection, "in/a.csv", "ready")
+        assert connections.fetch(connection, found) == source
+
+    @pytest.mark.parametrize("swap", ["grown", "replaced", "link", "pipe", "gone"])
+    def test_one_that_is_no_longer_what_was_found(self, base, connection, swap):
+        path = put(base / "a.csv")
+        (found,) = find(connection)
+        if swap == "grown":
+            path.write_text(TEXT + "2,two\n")
+        else:
+            path.unlink()
+        if swap == "replaced":
+            put(path)
+        if swap == "link":
+            path.symlink_to(put(base.parent / "secret.csv"))
+        if swap == "pipe":
+            os.mkfifo(path)
+        with pytest.raises(SourceProblem) as caught:
+            connections.fetch(connection, found)
+        assert caught.value.where == str(path)
+        assert isinstance(caught.value, SourceChanged) == (swap in ("grown", "replaced"))
+
+    def test_an_empty_one_is_said(self, base, connection):
+        put(base / "a.csv", "")
+        with pytest.raises(SourceProblem, match="empty"):
+            connections.fetch(connection, find(connection)[0])
+
+
+class TestAfterwards:
+    @pytest.fixture
+    def found(self, base, connection) -> Found:
+        put(base / "in/a.csv")
+        return find(connection, "in/a.csv")[0]
+
+    def test_moves_it_once_however_often(self, base, connection, found):
+        for _ in range(2):
+            connections.afterwards(connection, found, "move", "loaded/2026")
+            assert (base / "loaded/2026/a.csv").read_text() == TEXT
+            assert not (base / "in/a.csv").exists()
+
+    def test_never_over_another_file(self, base, connection, found):
+        put(base / "loaded/a.csv", "precious")
+        with pytest.raises(SourceProblem, match=r"There is a a\.csv in loaded already"):
+            connections.afterwards(connection, found, "move", "loaded")
+        assert (base / "loaded/a.csv").read_text() == "precious"
+        assert (base / "in/a.csv").read_text() == TEXT
+
+    def test_over_what_a_move_that_was_killed_has_left(self, base, connection, found):
+        put(base / "loaded/a.csv", "")
+        connections.afterwards(connection, found, "move", "loaded")
+        assert (base / "loaded/a.csv").read_text() == TEXT
+
+    @pytest.mark.parametrize("folder", ["../out", "a/../../b", "", "/", "a//b"])
+    def test_only_below_the_base(self, connection, found, folder):
+        with pytest.raises(SourceProblem, match="no folder below"):
+            connections.afterwards(connection, found, "move", folder)
+
+    def test_not_through_a_link(self, base, connection, found):
+        (base / "out").symlink_to(base.parent)
+        with pytest.raises(SourceProblem, match="link"):
+            connections.afterwards(connection, found, "move", "out")
+        assert (base / "in/a.csv").exists()
+
+    def test_deletes_it_once_however_often(self, base, connection, found):
+        for _ in range(2):
+            connections.afterwards(connection, found, "delete")
+            assert not (base / "in/a.csv").exists()
+
+    @pytest.mark.parametrize("what", ["move", "delete"])
+    def test_a_newer_one_in_its_place_stays(self, base, connection, found, what):
+        put(base / "in/a.csv", "new")
+        with pytest.raises(SourceChanged):
+            connections.afterwards(connection, found, what, "loaded")
+        assert (base / "in/a.csv").read_text() == "new"
+
+
+def test_the_check_says_what_is_there_and_what_is_left_out(base, connection):
+    put(base / "a.csv")
+    (base / "b.csv").symlink_to("a.csv")
+    findings = connections.check(connection)
+    assert [(each["name"], each["status"]) for each in findings] == [
+        ("folder", "ok"),
+        ("files", "ok"),
+        ("links", "warn"),
+        ("afterwards", "ok"),
+    ]
+    connection.refresh_from_db()
+    assert connection.findings == findings
+    assert connection.checked_at
+    connection.base = "/etc"
+    (only,) = connections.check(connection)
+    assert (only["status"], "IMPORT_FOLDERS" in only["fix"]) == ("fail", True)
