@@ -10,7 +10,7 @@ from importer.engine.connection import connect
 from importer.engine.errors import Problem
 from importer.engine.files.profile import profile_file
 from importer.engine.table import Table, read_table
-from importer.models import ImportJob, MappingPreset
+from importer.models import ImportJob, MappingPreset, Schedule
 from importer.preparation import Prepared
 
 
@@ -25,7 +25,7 @@ def save(name: str, prepared: Prepared, user: User | None = None) -> MappingPres
         mapping_json=[each.as_json() for each in prepared.mapping],
         fillings_json=[each.as_json() for each in prepared.fillings],
         options_json=prepared.options.as_json(),
-        columns_json=_described(prepared.table),
+        columns_json=described(prepared.table),
         created_by=user,
         used_at=timezone.now(),
     )
@@ -46,7 +46,7 @@ def save_from_job(name: str, job: ImportJob, user: User | None = None) -> Mappin
         mapping_json=job.mapping_json,
         fillings_json=job.fillings_json,
         options_json=job.options_json,
-        columns_json=_described(table),
+        columns_json=described(table),
         created_by=user,
         used_at=timezone.now(),
     )
@@ -70,27 +70,33 @@ def named(name: str) -> MappingPreset:
 
 def for_header(header: Sequence[str]) -> list[MappingPreset]:
     """Those that were saved for a file with this header, ignoring case and outer spaces; the last used first."""
-    wanted = _plain(header)
+    wanted = plain(header)
     found = MappingPreset.objects.select_related("target").order_by("-used_at", "name")
-    return [preset for preset in found if _plain(preset.header) == wanted]
+    return [preset for preset in found if plain(preset.header) == wanted]
 
 
 def check_header(preset: MappingPreset, header: Sequence[str]) -> None:
     """Raise Problem if the preset was saved for files with another header."""
-    if _plain(preset.header) == _plain(header):
-        return
-    gone = [name for name in preset.header if name.strip().lower() not in _plain(header)]
-    new = [name for name in header if name.strip().lower() not in _plain(preset.header)]
+    if difference := header_difference(preset.header, header):
+        raise Problem(
+            f"The preset {preset.name} is for files with another header: {difference}.",
+            advice="Import without it, and save the result as a new preset.",
+        )
+
+
+def header_difference(then: Sequence[str], now: Sequence[str]) -> str:
+    """What tells two headers apart, in words, ignoring case and outer spaces; "" if they are the same."""
+    if plain(then) == plain(now):
+        return ""
+    gone = [name for name in then if plain([name])[0] not in plain(now)]
+    new = [name for name in now if plain([name])[0] not in plain(then)]
     words = [f"{', '.join(names)} {verb}" for names, verb in ((gone, "missing"), (new, "new")) if names]
-    raise Problem(
-        f"The preset {preset.name} is for files with another header: {'; '.join(words) or 'the order differs'}.",
-        advice="Import without it, and save the result as a new preset.",
-    )
+    return "; ".join(words) or "the order differs"
 
 
-def differences(preset: MappingPreset, table: Table) -> list[str]:
-    """What has changed in the table since the preset was saved, in words; nothing if its columns are the same."""
-    then, now = dict(preset.columns_json), dict(_described(table))
+def differences(saved: MappingPreset | Schedule, table: Table) -> list[str]:
+    """What has changed in the table since it was saved, in words; nothing if its columns are the same."""
+    then, now = dict(saved.columns_json), dict(described(table))
     gone = [f"{name} is gone" for name in then if name not in now]
     new = [f"{name} is new" for name in now if name not in then]
     changed = [f"{name} was {then[name]}, is {now[name]}" for name in then if now.get(name, then[name]) != then[name]]
@@ -112,9 +118,11 @@ def _name(preset: MappingPreset, name: str) -> None:
     preset.save()
 
 
-def _described(table: Table) -> list[list[str]]:
+def described(table: Table) -> list[list[str]]:
+    """Name and full type of each column, as they are kept to tell what has changed."""
     return [[column.name, column.type] for column in table.columns]
 
 
-def _plain(header: Sequence[str]) -> list[str]:
+def plain(header: Sequence[str]) -> list[str]:
+    """The names as they are compared."""
     return [name.strip().lower() for name in header]

@@ -1,10 +1,14 @@
-"""What the application remembers. Only `importer.jobs` changes the state of jobs and chunks, `importer.lab` of labs."""
+"""What the application remembers.
+
+Only `importer.jobs` changes the state of jobs and chunks, `importer.lab` of labs, `importer.schedules` of runs.
+"""
 
 from importer.models.chunk import Chunk
 from importer.models.job import ImportJob
 from importer.models.lab import Lab, Trial
 from importer.models.preset import MappingPreset
 from importer.models.record import JobFact, JobRecord
+from importer.models.schedule import PickedFile, Run, Schedule
 from importer.models.source_connection import SourceConnection
 from importer.models.source_file import SourceFile
 from importer.models.target import Target
@@ -16,6 +20,9 @@ __all__ = [
     "JobRecord",
     "Lab",
     "MappingPreset",
+    "PickedFile",
+    "Run",
+    "Schedule",
     "SourceConnection",
     "SourceFile",
     "Target",
