@@ -51,6 +51,7 @@ class Group(Enum):
     RESULT = "What became of the rows"
     TIMING = "How long it took"
     CHUNKS = "Its chunks"
+    LIKE = "Beside its like"
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ JOB = _of(
     ("status", "Status", Kind.WORD),
     ("problem", "Problem", Kind.WORD),
     ("tries", "Times begun", Kind.NUMBER),
+    ("pauses", "Times paused", Kind.NUMBER),
     ("target", "Target", Kind.WORD),
     ("table", "Table", Kind.WORD),
     ("table_name", "Table without its schema", Kind.WORD),
@@ -249,9 +251,17 @@ CHUNKS = _of(
     ("retries", "Chunks tried again", Kind.NUMBER),
     ("deaths", "Workers lost", Kind.NUMBER),
 )
+# Told by importer.history.watch, not by the job: unknown where too few imports before it were like it.
+LIKE = _of(
+    Group.LIKE,
+    ("slower_than_like", "Slower than its like", Kind.SWITCH),
+    ("like_imports", "Imports like it before", Kind.NUMBER),
+    ("like_rows_per_second", "Median of its like", Kind.ROWS_PER_SECOND),
+)
 
 FACTS: dict[str, Fact] = {
-    fact.name: fact for fact in (*JOB, *FILE, *TABLE, *SERVER, *ASKED, *CHOSEN, *RESULT, *TIMING, *PHASES, *CHUNKS)
+    fact.name: fact
+    for fact in (*JOB, *FILE, *TABLE, *SERVER, *ASKED, *CHOSEN, *RESULT, *TIMING, *PHASES, *CHUNKS, *LIKE)
 }
 # What a comparison calls settings, what it calls timings, and what a digest is made of.
 SETTINGS = (*CHOSEN, *ASKED)

@@ -30,6 +30,7 @@ USUAL = (
     "rows_per_second",
     "bytes_per_second",
     "total_seconds",
+    "slower_than_like",
 )
 NEWEST_FIRST = "-ended"
 PAGE_ROWS = 50

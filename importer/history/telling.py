@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 import xxhash
@@ -63,9 +64,20 @@ def facts_of(job: ImportJob, chunks: Chunks) -> dict[str, Value]:
     for about in (_job, _file, _asked, _chosen, _before, _result, _timing):
         told |= dict(about(job))
     told |= dict(_of_chunks(job, chunks))
-    facts = {name: _read(FACTS[name], value) for name, value in told.items() if name in FACTS}
-    known = {name: value for name, value in facts.items() if value is not None}
+    known = _known(told.items())
     return known | {"settings_digest": _digest(known, CHOSEN), "server_digest": _digest(known, SERVER)}
+
+
+@cache
+def asked_for() -> dict[str, Value]:
+    """What an import has been asked for where nobody has asked for anything."""
+    usual = Options()
+    return _known((fact.name, _in_words(fact, usual)) for fact in ASKED)
+
+
+def _known(told: Iterable[tuple[str, Any]]) -> dict[str, Value]:
+    facts = {name: _read(FACTS[name], value) for name, value in told if name in FACTS}
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def _read(fact: Fact, value: Any) -> Value | None:
@@ -98,6 +110,7 @@ def _job(job: ImportJob) -> Told:
     yield "status", job.status
     yield "problem", job.problem.get("kind", "")
     yield "tries", job.tries
+    yield "pauses", job.pauses
     yield "target", job.target.name
     yield "table", job.table
     yield "table_name", job.table_name

@@ -67,7 +67,7 @@ def start(job_id: int) -> None:
 def pause(job_id: int) -> None:
     """Start no more chunks; those in flight finish."""
     with transaction.atomic():
-        _ask(job_id, "paused", [Status.LOADING], Status.PAUSED)
+        _ask(job_id, "paused", [Status.LOADING], Status.PAUSED, pauses=F("pauses") + 1)
         unqueue(job_id)
 
 

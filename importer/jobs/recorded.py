@@ -3,11 +3,13 @@
 import logging
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from django.db import transaction
 
 from importer.history.facts import FACTS, Value
 from importer.history.telling import chunks_of, facts_of
+from importer.history.watch import judge
 from importer.models import ImportJob, JobFact, JobRecord
 
 log = logging.getLogger(__name__)
@@ -26,17 +28,25 @@ def record(job_id: int) -> None:
     if not (job and job.ended):
         return  # A trial, which its lab remembers; or it has been begun again meanwhile.
     try:
-        facts, reasons = facts_of(job, chunks_of(job)), job.plan_json.get("reasons", [])
+        facts, kept_beside = _told(job)
     except Exception:
         # So that nobody tries it again and again.
         log.exception("%s: its record stays empty", job)
-        facts, reasons = {"job": job.pk}, []
+        facts, kept_beside = {"job": job.pk}, {"reasons": [], "changed": []}
     with transaction.atomic():
-        written, _ = JobRecord.objects.update_or_create(job=job, defaults={"reasons": reasons})
+        written, _ = JobRecord.objects.update_or_create(job=job, defaults=kept_beside)
         written.facts.all().delete()
         JobFact.objects.bulk_create(
             JobFact(name=name, record=written, number=number, text=text) for name, number, text in kept(facts)
         )
+
+
+def _told(job: ImportJob) -> tuple[dict[str, Value], dict[str, Any]]:
+    """The job's facts, and what else its record has."""
+    facts = facts_of(job, chunks_of(job))
+    judged = judge(facts)
+    changed = [each.as_json() for each in judged.changed] if judged else []
+    return facts | (judged.facts if judged else {}), {"reasons": job.plan_json.get("reasons", []), "changed": changed}
 
 
 def kept(facts: dict[str, Value]) -> Iterator[tuple[str, float | None, str]]:

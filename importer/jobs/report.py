@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from importer.engine.verify import Equation
+from importer.history.watch import regression
 from importer.models import ImportJob
 
 
@@ -30,6 +31,7 @@ def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path 
         "balanced": job.balanced,
         "seconds": job.step_seconds,
         "rows_per_second": round(job.rows_per_second, 1) if job.rows_per_second else None,
+        "slower_than_like": slower.as_json() if (slower := regression(job)) else None,
         "plan": job.plan_json,
         "reject_reasons": job.reject_reasons,
         "notices": job.notices,

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from importer import jobs, rejects
 from importer.engine.errors import Problem
+from importer.history.watch import regression
 from importer.models import ImportJob
 from importer.plan_sql import plan_sql
 from importer.preparation import Prepared
@@ -48,6 +49,8 @@ class Shown:
         self.stdout.write(f"Import {job.pk} {job.status}: {jobs.equation(job)}")
         if job.rows_per_second:
             self.stdout.write(f"{job.rows_per_second:,.0f} rows/s, verified against the ledger on the server")
+        if slower := regression(job):
+            self.stdout.write(slower.words)
         self._show_kinds(job)
         if files["rejects_file"]:
             self.stdout.write(f"Rejected rows, to mend and import again: {files['rejects_file']}")

@@ -148,6 +148,8 @@ class ImportJob(Recipe):
 
     # How often it was begun: once, and once for each retry.
     tries = models.PositiveSmallIntegerField(default=1)
+    # And how often paused.
+    pauses = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
     started_at = models.DateTimeField(null=True, blank=True)
     scanned_at = models.DateTimeField(null=True, blank=True)

@@ -72,7 +72,7 @@ def test_each_variable_has_a_fact():
 def test_no_name_is_there_twice_or_too_long():
     from importer.history import facts
 
-    groups = (getattr(facts, name) for name in ("JOB", "FILE", "TABLE", "SERVER", "RESULT", "TIMING", "CHUNKS"))
+    groups = (getattr(facts, name) for name in ("JOB", "FILE", "TABLE", "SERVER", "RESULT", "TIMING", "CHUNKS", "LIKE"))
     names = [each.name for group in (*groups, ASKED, CHOSEN, PHASES) for each in group]
     assert sorted(names) == sorted(FACTS)
     assert max(map(len, names)) <= JobFact._meta.get_field("name").max_length

@@ -1,0 +1,83 @@
+"""The watch: how often its arithmetic is wrong, and real imports of which one meets a table that has become slow."""
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from bench.watch import KINDS, alarms
+from importer import jobs, sources
+from importer.engine.options import Options
+from importer.history import watch
+from importer.history.columns import rows
+from importer.history.slower import FEWEST, MOST
+from importer.models import ImportJob, JobRecord, Target
+from importer.preparation import prepare
+from tests.engine.loads import run_sql
+from tests.importer.steps import run
+from tests.targets import saved_target
+
+ROWS = 100
+
+
+@pytest.mark.parametrize(
+    ("kind", "others", "speed", "least", "most"),
+    [
+        ("noise 5%", FEWEST, 1.0, 0, 0.001),
+        ("noise 10%", FEWEST, 1.0, 0, 0.01),
+        ("two speeds, 3%", MOST, 1.0, 0, 0.04),
+        ("noise 5%", FEWEST, 0.7, 0.9, 1),
+        ("stalls, 3%", MOST, 0.7, 0.95, 1),
+        # A tenth is noise, however even the imports were.
+        ("noise 3%", MOST, 0.9, 0, 0.001),
+    ],
+)
+def test_few_false_alarms_in_10_000_series_and_few_slowdowns_unseen(kind, others, speed, least, most):
+    assert least <= alarms(KINDS[kind], others, speed, series=10_000) <= most
+
+
+@pytest.fixture
+def target(database, transactional_db) -> Target:
+    run_sql(database, "CREATE TABLE t (id INT PRIMARY KEY, a INT) CHARACTER SET utf8mb4")
+    return saved_target(database, "t")
+
+
+def imported(target: Target, folder: Path, number: int, **options) -> ImportJob:
+    path = folder / "t.csv"
+    first = 10_000 + number * ROWS
+    path.write_text("id,a\n" + "".join(f"{n},{n}\n" for n in range(first, first + ROWS)))
+    return run(jobs.create(prepare(sources.register(path), target, "t", options=Options(**options))))
+
+
+@pytest.mark.usefixtures("no_workers")
+def test_an_import_that_became_slow_is_told_with_what_has_changed(target: Target, tmp_path: Path):
+    early = [imported(target, tmp_path, number) for number in range(FEWEST)]
+    assert watch.judgement(early[-1]) is None
+    run_sql(target.address, "CREATE TRIGGER slow BEFORE INSERT ON t FOR EACH ROW SET @slept = SLEEP(0.02)")
+    job = imported(target, tmp_path, FEWEST)
+    found = watch.regression(job)
+    assert found
+    told = rows([job.pk])[job.pk]
+    assert (told["slower_than_like"], told["like_imports"]) == (True, FEWEST)
+    assert [each.as_json() for each in found.changed if each.fact.name == "insert_triggers"] == [
+        {"fact": "insert_triggers", "before": 0, "after": 1}
+    ]
+    assert found.words.startswith("Slower than its like: ")
+    assert "Triggers on INSERT 0 → 1" in found.words
+    assert jobs.report(job)["slower_than_like"] == found.as_json()
+
+    out = StringIO()
+    call_command("history", "--json", "--where", "slower_than_like", "=", "yes", "--columns", "job", stdout=out)
+    assert json.loads(out.getvalue()) == [{"job": job.pk}]
+
+    # Asked for differently, or of another size: nothing is like it. Otherwise it is as slow before it is recorded.
+    assert watch.judge(told | {"mode": "atomic"}) is None
+    assert watch.judge(told | {"data_bytes": 2 * told["data_bytes"]}) is None
+    assert watch.judge(told | {"pauses": 1}) is None
+    assert watch.judge(told | {"tries": 2}) is None
+    # What is lost is less than a second: not worth a word.
+    assert not watch.judge(told | {"rows": 10}).slower
+    JobRecord.objects.filter(pk=job.pk).delete()
+    assert watch.regression(job).words == found.words
