@@ -149,6 +149,17 @@ SECURE_REFERRER_POLICY = "same-origin"
 # Passwords of targets are encrypted with the first key and read with any (newest first, to rotate).
 ENCRYPTION_KEYS = (secret("ENCRYPTION_KEYS") or kept_key(VAR_DIR / "keys" / "encryption_key", Fernet)).split(",")
 
+# --- telling people (importer/telling/) ---
+# Where people reach the pages: messages link to them.
+SITE_URL = env.str("SITE_URL", default=f"http://127.0.0.1:{PORT}")
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="millrace@localhost")
+EMAIL_URL = secret("EMAIL_URL")
+# Without a mail server there is no back end, and channels that mail say so.
+EMAIL_BACKEND = ""
+if EMAIL_URL:
+    vars().update(env.email_url_config(EMAIL_URL))
+EMAIL_TIMEOUT = 10  # seconds, for each answer of the mail server
+
 # --- importing ---
 # What a scan puts into one chunk is a plan's decision; these bound what one machine and one person may take.
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=100 * 2**30)

@@ -57,8 +57,8 @@ def refuse(host: str, address: Ip, *, private_allowed: bool) -> None:
 def connected(host: str, port: int, *, private_allowed: bool, seconds: float) -> socket.socket:
     """A connection to the host. Its name is looked up once: what was checked is what is connected to.
 
-    `seconds` is how long connecting, and later each read and write, may take. Raises AddressRefused if any address of
-    the host is not allowed, OSError if none answers.
+    `seconds` is how long connecting in all, and later each read and write, may take. Raises AddressRefused if any
+    address of the host is not allowed, OSError if none answers.
     """
     found = addresses_of(host)
     for address in found:
@@ -66,9 +66,12 @@ def connected(host: str, port: int, *, private_allowed: bool, seconds: float) ->
     failure: OSError = OSError(f"{host} has no address")
     for address in found:
         try:
-            return socket.create_connection((str(address), port), timeout=seconds)
+            made = socket.create_connection((str(address), port), timeout=seconds / len(found))
         except OSError as error:
             failure = error
+        else:
+            made.settimeout(seconds)
+            return made
     raise failure
 
 

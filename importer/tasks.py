@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from importer import arranging, finishing, jobs, lab, runs, wake, work
+from importer import arranging, finishing, jobs, lab, runs, telling, wake, work
 from importer.engine.finish import READ_TIMEOUT
+from importer.telling.sending import LONGEST_SEND
 from importer.wake import Step
 
 
@@ -59,11 +60,18 @@ def take_lab(lab_id: int) -> None:
     lab.take(lab_id, wake.send)
 
 
+@shared_task(time_limit=LONGEST_SEND)
+def tell(notice_id: int) -> None:
+    telling.send(notice_id)
+
+
 @shared_task
 def sweep() -> None:
     work.sweep(_go_on)
     wake.send([Step("take_lab", lab_id) for lab_id in lab.unended()])
     lab.remove_orphans()
+    wake.send([Step("tell", notice_id) for notice_id in telling.due()])
+    telling.forget_old()
 
 
 def _go_on(job_id: int, later: Sequence[Step] = ()) -> None:

@@ -27,6 +27,7 @@ from importer.jobs.limits import exceeded
 from importer.jobs.recorded import record_later
 from importer.jobs.report import equation
 from importer.models import Chunk, ImportJob
+from importer.telling import import_ended
 from importer.wake import Step
 
 # Steps during which a worker is at the target, or at the file.
@@ -189,8 +190,10 @@ def _end_when_idle(job: ImportJob) -> list[Step]:
 
 def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Step]:
     """End the job, give the table free, and let the next one have it."""
-    if not change(job.pk, [old], status=new, table_claim=None, finished_at=timezone.now(), **NO_STEP, **values):
-        return []
+    with transaction.atomic():
+        if not change(job.pk, [old], status=new, table_claim=None, finished_at=timezone.now(), **NO_STEP, **values):
+            return []
+        import_ended(job.pk)
     record_later(job.pk)
     same_table = ImportJob.objects.filter(
         target=job.target_id, schema_name=job.schema_name, table_name=job.table_name, status=Status.WAITING

@@ -3,6 +3,7 @@
 Only `importer.jobs` changes the state of jobs and chunks, `importer.lab` of labs, `importer.schedules` of runs.
 """
 
+from importer.models.channel import Channel, Hearing, Notice
 from importer.models.chunk import Chunk
 from importer.models.job import ImportJob
 from importer.models.lab import Lab, Trial
@@ -14,12 +15,15 @@ from importer.models.source_file import SourceFile
 from importer.models.target import Target
 
 __all__ = [
+    "Channel",
     "Chunk",
+    "Hearing",
     "ImportJob",
     "JobFact",
     "JobRecord",
     "Lab",
     "MappingPreset",
+    "Notice",
     "PickedFile",
     "Run",
     "Schedule",

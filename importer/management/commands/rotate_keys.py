@@ -7,12 +7,13 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 
 from importer import secrets
-from importer.models import SourceConnection, Target
+from importer.models import Channel, SourceConnection, Target
 
 # Whatever is encrypted: the rows and their field.
 KEPT: tuple[tuple[type[Model], str], ...] = (
     (Target, "password_ciphertext"),
     (SourceConnection, "secrets_ciphertext"),
+    (Channel, "secret_ciphertext"),
 )
 
 

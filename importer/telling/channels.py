@@ -1,0 +1,57 @@
+"""Channels: what they may be, and a test of one."""
+
+import uuid
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
+from importer.addresses import web_url
+from importer.engine.errors import Problem
+from importer.models import Channel
+from importer.models.channel import Event
+from importer.telling.payload import test_payload
+from importer.telling.sending import POST
+
+SHORTEST_SECRET = 16
+
+
+def check_addresses(text: str) -> None:
+    """Raise Problem unless the text is one or more mail addresses, each on its line or after a blank."""
+    if not text.split():
+        raise Problem("There is no address.", advice="Enter at least one, each on a line of its own.")
+    for address in text.split():
+        try:
+            validate_email(address)
+        except ValidationError as error:
+            raise Problem(f"“{address}” is no mail address.", advice="Write it as NAME@HOST.") from error
+
+
+def check_secret(secret: str) -> None:
+    """Raise Problem if a secret to sign with is too short."""
+    if len(secret) < SHORTEST_SECRET:
+        raise Problem(f"The secret has {len(secret)} characters.", advice=f"Take at least {SHORTEST_SECRET}.")
+
+
+def save(channel: Channel, secret: str | None = None) -> Channel:
+    """Save a channel as it was asked for; a `secret` of None keeps a stored one. Raises Problem if it cannot work."""
+    if channel.kind == Channel.Kind.MAIL:
+        check_addresses(channel.addresses)
+    else:
+        web_url(channel.url)
+        if secret is not None or not channel.secret_ciphertext:
+            check_secret(secret or "")
+            channel.set_secret(secret or "")
+    if unknown := [event for event in channel.events if event not in Event.values]:
+        raise Problem(f"There is no event {unknown[0]}.", advice=f"There are {', '.join(Event.values)}.")
+    try:
+        channel.full_clean()
+    except ValidationError as error:
+        what = "; ".join(f"{name}: {' '.join(texts)}" for name, texts in error.message_dict.items())
+        raise Problem(what, advice="Correct that and try again.") from error
+    channel.save()
+    return channel
+
+
+def test(channel: Channel) -> None:
+    """Send a message that says it is a test, at once. Raises Problem with what stands in the way."""
+    POST[channel.kind](channel, str(uuid.uuid4()), test_payload())

@@ -1,0 +1,97 @@
+"""What a message says, as JSON: a contract with who receives webhooks, written down in docs/telling.md."""
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils import timezone
+
+from importer.models import ImportJob
+from importer.models.channel import Event
+
+MOST_ROWS = 5
+LONGEST_VALUE = 200
+TEST = "test"
+TITLES = {
+    Event.FAILED: "{name} failed",
+    Event.RECOVERED: "{name} works again",
+    Event.REJECTS: "{name} rejected rows",
+    Event.LATE: "{name} is late",
+    Event.NO_FILE: "{name} found no file",
+    Event.REGRESSION: "{name} was slower than usual",
+}
+
+
+def payload_of(
+    event: Event, what: str, job: ImportJob | None = None, details: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """What happened, with all that is known of it; `what` is the sentence that says it."""
+    name = f"Import {job.pk} into {job.table_name}" if job else "Millrace"
+    return {
+        "event": str(event),
+        "title": TITLES[event].format(name=name),
+        "what": what,
+        "happened_at": timezone.now().isoformat(),
+        "site": settings.SITE_URL,
+        "job": _job(job) if job else None,
+        "details": details or {},
+    }
+
+
+def test_payload() -> dict[str, Any]:
+    """What the test of a channel says."""
+    return {
+        "event": TEST,
+        "title": "this is a test",
+        "what": "Messages of this channel arrive.",
+        "happened_at": timezone.now().isoformat(),
+        "site": settings.SITE_URL,
+        "job": None,
+        "details": {},
+    }
+
+
+def link(name: str, *args: object) -> str:
+    """The address of a page, as people reach it from elsewhere."""
+    return f"{settings.SITE_URL.rstrip('/')}{reverse(name, args=args)}"
+
+
+def _job(job: ImportJob) -> dict[str, Any]:
+    return {
+        "id": job.pk,
+        "url": link("job", job.pk),
+        "status": job.status,
+        "file": job.source.name,
+        "target": job.target.name,
+        "table": job.table,
+        "mode": job.options.mode,
+        "rows": {
+            "source": job.scanned_rows,
+            "loaded": job.loaded_rows,
+            "replaced": job.replaced_rows,
+            "skipped": job.skipped_rows,
+            "rejected": job.rejected_rows,
+        },
+        "balanced": job.balanced,
+        "started_at": _moment(job.started_at),
+        "finished_at": _moment(job.finished_at),
+        "seconds": job.step_seconds["total"],
+        "rows_per_second": round(job.rows_per_second, 1) if job.rows_per_second else None,
+        "rejects_url": link("job_reject_file", job.pk) if job.rejected_rows else None,
+        "problem": _problem(job.problem) if job.problem else None,
+    }
+
+
+def _problem(problem: dict[str, Any]) -> dict[str, Any]:
+    """Where it is in the file, as far as that is known, and what to do."""
+    rows = [
+        {"line": row["line"], "column": row["column"], "value": row["value"][:LONGEST_VALUE], "reason": row["reason"]}
+        for row in problem.get("rows", ())[:MOST_ROWS]
+    ]
+    said = {name: problem.get(name, "") for name in ("kind", "what", "where", "advice")}
+    return {**said, "rows": rows, "bad_rows": problem.get("bad_rows", 0)}
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None

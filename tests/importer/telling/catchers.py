@@ -1,0 +1,91 @@
+"""Who is told, in tests: a web server and a mail server that keep what they get, and answer as a test wants."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email.message import Message
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.handlers import Message as MessageHandler
+
+from scripts.servers import free_port
+
+
+@dataclass
+class Hook:
+    """Requests that came, as (headers, body). `answers` are statuses, the last one for all that follow.
+
+    An answer of 0 is none: the connection stays open until `let_go` is set.
+    """
+
+    answers: list[int] = field(default_factory=lambda: [200])
+    came: list[tuple[Message, bytes]] = field(default_factory=list)
+    arrived: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    let_go: threading.Event = field(default_factory=threading.Event)
+    url: str = ""
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        body = handler.rfile.read(int(handler.headers["Content-Length"]))
+        self.came.append((handler.headers, body))
+        self.arrived.release()
+        status = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if not status:
+            self.let_go.wait(60)
+            return
+        handler.send_response(status)
+        handler.send_header("Location", f"{self.url}elsewhere")
+        handler.end_headers()
+        handler.wfile.write(b"as the test wants")
+
+
+@contextmanager
+def web_catcher() -> Iterator[Hook]:
+    """A web server on loopback."""
+    hook = Hook()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            hook.answer(self)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing: what came is in the hook."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    hook.url = f"http://127.0.0.1:{server.server_port}/hook?from=millrace&"
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    try:
+        yield hook
+    finally:
+        hook.let_go.set()
+        server.shutdown()
+        server.server_close()
+
+
+class Inbox(MessageHandler):
+    """Mails that came."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.came: list[Message] = []
+
+    @property
+    def subjects(self) -> list[str]:
+        """Each on one line, however it was folded on its way."""
+        return [" ".join(each["Subject"].split()) for each in self.came]
+
+    def handle_message(self, message: Message) -> None:
+        self.came.append(message)
+
+
+@contextmanager
+def mail_catcher() -> Iterator[tuple[Inbox, int]]:
+    """A mail server on loopback, and its port."""
+    inbox = Inbox()
+    controller = Controller(inbox, hostname="127.0.0.1", port=free_port())
+    controller.start()
+    try:
+        yield inbox, controller.port
+    finally:
+        controller.stop()

@@ -1,0 +1,40 @@
+"""Catchers, and channels that lead to them."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from importer import telling
+from importer.models import Channel
+from importer.models.channel import Event
+from tests.importer.telling.catchers import Hook, Inbox, mail_catcher, web_catcher
+
+SECRET = "sesame sesame sesame"
+
+
+@pytest.fixture
+def hook() -> Iterator[Hook]:
+    with web_catcher() as caught:
+        yield caught
+
+
+@pytest.fixture
+def inbox(settings) -> Iterator[Inbox]:
+    with mail_catcher() as (caught, port):
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", port
+        yield caught
+
+
+@pytest.fixture
+def webhook(hook: Hook, db) -> Channel:
+    """A webhook that hears of everything."""
+    values = {"url": hook.url, "private_allowed": True, "events": Event.values}
+    return telling.save(Channel(name="ops", kind=Channel.Kind.WEBHOOK, **values), SECRET)
+
+
+@pytest.fixture
+def mail(inbox: Inbox, db) -> Channel:
+    """Mail to two people, of everything."""
+    values = {"addresses": "ann@example.org\nbob@example.org", "events": Event.values}
+    return telling.save(Channel(name="team", kind=Channel.Kind.MAIL, **values))

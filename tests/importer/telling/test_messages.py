@@ -1,0 +1,132 @@
+"""What is told of real imports, and how who receives it verifies that it is ours."""
+
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from importer import jobs, sources, telling
+from importer.engine.errors import Problem
+from importer.engine.options import Options
+from importer.models import Channel, ImportJob, Notice, Target
+from importer.preparation import prepare
+from tests.engine.loads import run_sql
+from tests.importer.steps import run
+from tests.importer.telling.catchers import Hook, Inbox
+from tests.importer.telling.conftest import SECRET
+from tests.stack import ROOT
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+DOCS = (ROOT / "docs" / "telling.md").read_text()
+
+
+@pytest.fixture
+def target(database, transactional_db) -> Target:
+    run_sql(database, "CREATE TABLE orders (n INT PRIMARY KEY, price DECIMAL(6,2) NOT NULL)")
+    return saved_target(database, "shop")
+
+
+def imported(target: Target, folder: Path, *lines: str, **options) -> ImportJob:
+    path = folder / "orders.csv"
+    path.write_text("n,price\n" + "".join(f"{line}\n" for line in lines))
+    return run(jobs.create(prepare(sources.register(path), target, "orders", options=Options(**options))))
+
+
+def send_all() -> None:
+    for notice in Notice.objects.order_by("pk"):
+        telling.send(notice.pk)
+
+
+def example(language: str) -> str:
+    """The example in that language, as the page has it."""
+    return re.search(rf"```{language}\n(.*?)```", DOCS, re.DOTALL)[1]
+
+
+def receiver() -> Callable[..., bool]:
+    """The function that the page tells receivers to verify with."""
+    names: dict = {}
+    exec(example("python"), names)
+    return names["is_genuine"]
+
+
+def test_failure_recovery_and_rejects_of_real_imports_reach_mail_and_webhook(
+    target: Target, tmp_path: Path, mail: Channel, inbox: Inbox, webhook: Channel, hook: Hook
+):
+    failed = imported(target, tmp_path, "1,9.50", "2,<b>cheap</b>")
+    rejecting = imported(target, tmp_path, "1,9.50", "2,cheap", on_error="reject")
+    good = imported(target, tmp_path, "3,9.50")
+    assert (failed.status, rejecting.status, good.status) == ("failed", "succeeded", "succeeded")
+    send_all()
+    told = [json.loads(body) for _, body in hook.came]
+    assert [(each["event"], each["job"]["id"]) for each in told] == [
+        ("failed", failed.pk), ("rejects", rejecting.pk), ("recovered", rejecting.pk),
+    ]  # fmt: skip
+    assert told[0]["job"]["problem"]["rows"] == [
+        {"line": 3, "column": "price", "value": "<b>cheap</b>", "reason": failed.problem["rows"][0]["reason"]}
+    ]
+    assert told[1]["job"]["rows"] == {"source": 2, "loaded": 1, "replaced": 0, "skipped": 0, "rejected": 1}
+    assert told[1]["job"]["rejects_url"] == f"http://127.0.0.1:8000/jobs/{rejecting.pk}/rejects/"
+    assert inbox.subjects == [
+        f"Millrace: Import {failed.pk} into orders failed: {failed.problem['what']}",
+        f"Millrace: Import {rejecting.pk} into orders rejected rows: 1 of 2 rows did not go in.",
+        f"Millrace: Import {rejecting.pk} into orders works again: 1 row went in.",
+    ]
+    text, html = (part.get_payload(decode=True).decode() for part in inbox.came[0].get_payload())
+    assert 'line 3, column price, "<b>cheap</b>"' in text
+    assert "<b>cheap" not in html
+    assert f"http://127.0.0.1:8000/jobs/{failed.pk}/" in text
+    assert inbox.came[0]["X-RcptTo"] == "ann@example.org, bob@example.org"
+    equation = inbox.came[1].get_payload()[0].get_payload(decode=True).decode()
+    assert "2 rows = 1 loaded + 0 replaced + 0 skipped + 1 rejected" in equation
+
+
+def test_limits_and_events_are_the_channels_own(target: Target, tmp_path: Path, webhook: Channel, mail: Channel):
+    Channel.objects.filter(pk=webhook.pk).update(most_rejects=1)
+    Channel.objects.filter(pk=mail.pk).update(events=["failed"])
+    imported(target, tmp_path, "1,9.50", "2,cheap", on_error="reject")
+    assert not Notice.objects.exists()
+
+
+def test_a_retry_that_succeeds_tells_that_it_works_again(target: Target, tmp_path: Path, webhook: Channel):
+    failed = imported(target, tmp_path, "1,9.50", "2,cheap")
+    jobs.retry(failed.pk, leave_out=True)
+    assert run(failed).status == "succeeded"
+    assert set(Notice.objects.values_list("event", flat=True)) == {"failed", "rejects", "recovered"}
+
+
+def test_a_receiver_can_tell_what_is_ours_as_the_page_says(webhook: Channel, hook: Hook, tmp_path: Path):
+    telling.test(webhook)
+    headers, body = hook.came[0]
+    genuine = receiver()
+    assert genuine(SECRET, headers, body)
+    assert not genuine(SECRET, headers, body + b" ")
+    assert not genuine("another secret", headers, body)
+    earlier = {**headers, "X-Millrace-Timestamp": str(int(headers["X-Millrace-Timestamp"]) - 3600)}
+    assert not genuine(SECRET, earlier, body)
+    (tmp_path / "body.json").write_bytes(body)
+    given = {"SECRET": SECRET, "TIMESTAMP": headers["X-Millrace-Timestamp"], "BODY": str(tmp_path / "body.json")}
+    for signature, said in ((headers["X-Millrace-Signature"], "genuine\n"), ("sha256=0", "")):
+        env = {"PATH": "/usr/bin:/bin", **given, "SIGNATURE": signature}
+        assert subprocess.run(["sh", "-c", example("sh")], env=env, capture_output=True, text=True).stdout == said
+
+
+def test_every_name_in_a_body_is_on_the_page(target: Target, tmp_path: Path, webhook: Channel):
+    imported(target, tmp_path, "1,cheap")
+    shown = json.loads(example("json"))
+    sent = {"id": "", **Notice.objects.get().payload}
+    for path in ((), ("job",), ("job", "rows"), ("job", "problem")):
+        one, other = shown, sent
+        for name in path:
+            one, other = one[name], other[name]
+        assert one.keys() == other.keys()
+
+
+def test_without_a_mail_server_the_test_says_what_to_set(mail: Channel, settings):
+    settings.EMAIL_BACKEND = ""
+    with pytest.raises(Problem, match="Set EMAIL_URL"):
+        telling.test(mail)

@@ -1,0 +1,138 @@
+"""Attempts on real catchers: one that fails twice, one that hangs, one that leads elsewhere, and a killed worker."""
+
+import json
+import subprocess
+import sys
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from importer import telling
+from importer.engine.errors import Problem
+from importer.models import Channel, Notice
+from importer.models.channel import Event
+from importer.telling import sending
+from importer.telling import webhook as webhooks
+from tests.importer.telling.catchers import Hook
+from tests.stack import ROOT, Stack
+
+pytestmark = pytest.mark.django_db
+
+Status = Notice.Status
+
+
+@pytest.fixture
+def notice(webhook: Channel) -> Notice:
+    """One that waits to be sent."""
+    telling.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+    return Notice.objects.get()
+
+
+def tried(notice: Notice) -> Notice:
+    """After an attempt, however long that would have had to wait."""
+    Notice.objects.update(next_at=timezone.now())
+    telling.send(notice.pk)
+    notice.refresh_from_db()
+    return notice
+
+
+def seconds_to_wait(notice: Notice) -> float:
+    return (notice.next_at - timezone.now()).total_seconds()
+
+
+def test_what_is_sent_once_is_not_sent_again(notice: Notice, hook: Hook):
+    assert telling.due() == [notice.pk]
+    assert tried(notice).status == Status.SENT
+    assert tried(notice).attempts == 1
+    assert [json.loads(body)["what"] for _, body in hook.came] == ["It was due at 2 o'clock."]
+    assert telling.due() == []
+
+
+def test_the_same_is_noted_once_for_each_channel(notice: Notice):
+    telling.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+    assert Notice.objects.count() == 1
+
+
+def test_one_that_fails_twice_gets_it_at_the_third_attempt_under_the_same_id(notice: Notice, hook: Hook):
+    hook.answers = [500, 503, 204]
+    assert (tried(notice).status, 5 < seconds_to_wait(notice) <= 10) == (Status.WAITING, True)
+    assert notice.problem == "127.0.0.1 answered 500 Internal Server Error: as the test wants"
+    assert (tried(notice).status, 15 < seconds_to_wait(notice) <= 20) == (Status.WAITING, True)
+    assert (tried(notice).status, notice.problem) == (Status.SENT, "")
+    assert {headers["X-Millrace-Id"] for headers, _ in hook.came} == {str(notice.key)}
+    assert len({body for _, body in hook.came}) == 1
+
+
+def test_given_up_after_a_day_and_begun_anew_when_asked(notice: Notice, hook: Hook):
+    hook.answers = [500]
+    Notice.objects.update(attempts=sending.MOST_ATTEMPTS - 1)
+    assert tried(notice).status == Status.GIVEN_UP
+    assert tried(notice).attempts == sending.MOST_ATTEMPTS
+    assert telling.ask_again(notice.pk)
+    hook.answers = [200]
+    assert (tried(notice).status, notice.attempts) == (Status.SENT, 1)
+    assert not telling.ask_again(notice.pk)
+
+
+def test_one_that_hangs_is_left_after_a_while(notice: Notice, hook: Hook, monkeypatch):
+    hook.answers = [0]
+    monkeypatch.setattr(webhooks, "LONGEST", 0.2)
+    assert tried(notice).problem == "127.0.0.1 gave no answer: not within 0.2 seconds."
+
+
+def test_a_redirect_is_not_followed(notice: Notice, hook: Hook):
+    hook.answers = [302]
+    assert "redirects are not followed" in tried(notice).problem
+    assert len(hook.came) == 1
+
+
+def test_an_address_inside_a_network_is_refused_unless_allowed(notice: Notice, hook: Hook):
+    Channel.objects.update(private_allowed=False)
+    assert "inside a network" in tried(notice).problem
+    assert hook.came == []
+
+
+def test_a_channel_that_is_off_hears_nothing_and_what_waits_for_it_is_given_up(notice: Notice, hook: Hook):
+    Channel.objects.update(on=False)
+    telling.note(Event.LATE, "schedule 2", "It was due at 3 o'clock.")
+    assert Notice.objects.count() == 1
+    assert (tried(notice).status, hook.came) == (Status.GIVEN_UP, [])
+
+
+def test_what_is_old_and_over_is_forgotten(notice: Notice):
+    long_ago = timezone.now() - sending.KEPT - timedelta(days=1)
+    Notice.objects.update(created_at=long_ago)
+    telling.forget_old()
+    assert Notice.objects.exists()
+    Notice.objects.update(status=Status.SENT)
+    telling.forget_old()
+    assert not Notice.objects.exists()
+
+
+def test_the_test_of_a_channel_says_what_stands_in_the_way(webhook: Channel, hook: Hook):
+    telling.test(webhook)
+    assert json.loads(hook.came[0][1])["event"] == "test"
+    hook.answers = [404]
+    with pytest.raises(Problem, match="answered 404 Not Found"):
+        telling.test(webhook)
+    assert not Notice.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("no_workers")
+def test_a_killed_worker_leaves_it_to_another_once_its_lease_is_over(notice: Notice, hook: Hook, stack_env: Stack):
+    hook.answers = [0, 200]
+    code = f"import django; django.setup(); from importer import telling; telling.send({notice.pk})"
+    worker = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=stack_env.env)
+    try:
+        assert hook.arrived.acquire(timeout=60)
+    finally:
+        worker.kill()
+        worker.wait()
+    telling.send(notice.pk)
+    assert len(hook.came) == 1, "sent while the dead worker had its lease"
+    notice.refresh_from_db()
+    assert (notice.status, notice.attempts, notice.problem) == (Status.WAITING, 1, sending.NO_WORD)
+    assert tried(notice).status == Status.SENT
+    assert len({body for _, body in hook.came}) == 1
