@@ -70,63 +70,55 @@ class Running:
         self.process.wait(PATIENCE)
 
 
-@pytest.fixture
-def running(tmp_path):
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    """One for all that does not end it; the last test here does."""
     # A name that configuration files, shells and URLs would each trip over.
-    started = Running(tmp_path / "a folder #1; 100 %d")
+    started = Running(tmp_path_factory.mktemp("run") / "a folder #1; 100 %d")
+    started.until_ready()
     yield started
     started.end()
     assert started.processes() == []
 
 
-class TestRunning:
-    def test_killed_processes_come_back_and_ctrl_c_ends_them_all(self, running):
-        running.until_ready()
-        assert running.answers()
+def started_beside(running, **changed: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        running.command, cwd=ROOT, env=running.environment | changed, capture_output=True, text=True, timeout=PATIENCE
+    )
 
-        for word in ("gunicorn", "worker --hostname=load", "redis"):
-            before = {process.pid for process in running.processes(word)}
-            for process in running.processes(word):
-                process.kill()
-            running.until(lambda word=word, before=before: {p.pid for p in running.processes(word)} - before)
-        running.until(running.answers)
 
-        running.process.send_signal(signal.SIGINT)
-        assert running.process.wait(PATIENCE) == 0
-        assert running.processes() == []
+def test_a_second_start_on_the_same_folder_is_refused_and_disturbs_nothing(running):
+    second = started_beside(running)
+    assert second.returncode == 1
+    assert "already running" in second.stderr
+    assert str(running.process.pid) in second.stderr
+    assert running.answers()
 
-    def test_a_second_start_on_the_same_folder_is_refused_and_disturbs_nothing(self, running):
-        running.until_ready()
-        second = subprocess.run(
-            running.command, cwd=ROOT, env=running.environment, capture_output=True, text=True, timeout=PATIENCE
-        )
-        assert second.returncode == 1
-        assert "already running" in second.stderr
-        assert str(running.process.pid) in second.stderr
-        assert running.answers()
 
-    def test_nothing_stays_behind_when_the_command_itself_is_killed(self, running):
-        running.until_ready()
-        running.process.kill()
-        running.until(lambda: not running.processes())
+def test_a_taken_port_is_said_in_one_line(running):
+    second = started_beside(running, VAR_DIR=str(running.var_dir.with_name("other")))
+    assert second.returncode == 1
+    assert f"Port {running.environment['PORT']} is taken" in second.stderr
+    assert "Traceback" not in second.stderr
 
-    def test_the_password_is_printed_at_the_first_start_only(self, running):
-        running.until_ready()
-        running.process.send_signal(signal.SIGTERM)
-        running.process.wait(PATIENCE)
-        assert "Sign in as admin, password" in running.output.read_text()
 
-        again = Running(running.var_dir)
-        again.until(lambda: again.output.read_text().count("Millrace serves") == 2)
-        again.end()
-        assert again.output.read_text().count("Sign in as admin, password") == 1
+def test_killed_processes_come_back_and_ctrl_c_ends_them_all(running):
+    assert running.answers()
+    for word in ("gunicorn", "worker --hostname=load", "redis"):
+        before = {process.pid for process in running.processes(word)}
+        for process in running.processes(word):
+            process.kill()
+        running.until(lambda word=word, before=before: {p.pid for p in running.processes(word)} - before)
+    running.until(running.answers)
 
-    def test_a_taken_port_is_said_in_one_line(self, running):
-        running.until_ready()
-        environment = running.environment | {"VAR_DIR": str(running.var_dir.with_name("other"))}
-        second = subprocess.run(
-            running.command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE
-        )
-        assert second.returncode == 1
-        assert f"Port {running.environment['PORT']} is taken" in second.stderr
-        assert "Traceback" not in second.stderr
+    running.process.send_signal(signal.SIGINT)
+    assert running.process.wait(PATIENCE) == 0
+    assert running.processes() == []
+
+
+def test_the_password_is_printed_at_the_first_start_only_and_nothing_outlives_a_killed_command(running):
+    again = Running(running.var_dir)
+    again.until(lambda: again.output.read_text().count("Millrace serves") == 2)
+    assert again.output.read_text().count("Sign in as admin, password") == 1
+    again.process.kill()
+    again.until(lambda: not again.processes())

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.stack import Stack, wait_until
 
 PASSWORD = "a long enough password"
+# How long a page may take to show what is expected: longer than Playwright's 5 s, a busy machine is no failure.
+expect.set_options(timeout=20_000)
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
