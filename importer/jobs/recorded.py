@@ -11,6 +11,7 @@ from importer.history.facts import FACTS, Value
 from importer.history.telling import chunks_of, facts_of
 from importer.history.watch import judge
 from importer.models import ImportJob, JobFact, JobRecord
+from importer.telling import import_recorded
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +40,7 @@ def record(job_id: int) -> None:
         JobFact.objects.bulk_create(
             JobFact(name=name, record=written, number=number, text=text) for name, number, text in kept(facts)
         )
+        import_recorded(job)
 
 
 def _told(job: ImportJob) -> tuple[dict[str, Value], dict[str, Any]]:

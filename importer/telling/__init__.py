@@ -1,13 +1,24 @@
 """Telling people what happens to imports, by mail and webhook; the only writer of notices.
 
-imports.py: what the end of an import is worth telling; noted.py: notices, written down with what they tell; payload.py
-and words.py: what they say; sending.py: the attempts, one at a time; mail.py and webhook.py: how it leaves;
-channels.py: the channels, and a test of one. docs/telling.md is for who receives it.
+imports.py: what the end of an import and a schedule's run are worth telling; noted.py: notices, written down with what
+they tell; payload.py and words.py: what they say; sending.py: the attempts, one at a time; mail.py and webhook.py: how
+it leaves; channels.py: the channels, and a test of one. docs/telling.md is for who receives it.
 """
 
 from importer.telling.channels import save, test
-from importer.telling.imports import import_ended
+from importer.telling.imports import import_ended, import_recorded, run_happened
 from importer.telling.noted import note
 from importer.telling.sending import ask_again, due, forget_old, send
 
-__all__ = ["ask_again", "due", "forget_old", "import_ended", "note", "save", "send", "test"]
+__all__ = [
+    "ask_again",
+    "due",
+    "forget_old",
+    "import_ended",
+    "import_recorded",
+    "note",
+    "run_happened",
+    "save",
+    "send",
+    "test",
+]

@@ -1,10 +1,15 @@
-"""What the end of an import is worth telling."""
+"""What the end of an import is worth telling, and of a schedule's run what is worth telling besides."""
 
 import logging
+from collections.abc import Callable
+from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 from django.db import transaction
+from django.utils import timezone
 
-from importer.models import ImportJob, JobFact
+from importer.history.watch import regression
+from importer.models import ImportJob, JobFact, PickedFile, Run
 from importer.models.channel import Event
 from importer.telling.noted import note
 
@@ -12,29 +17,62 @@ log = logging.getLogger(__name__)
 
 Status = ImportJob.Status
 
+# An older import that gets its record only now is no news.
+NEWS = timedelta(days=1)
+
 
 def import_ended(job_id: int) -> None:
     """Note what there is to tell, in the transaction that ends the import; whatever goes wrong with that, it ends."""
+    job = ImportJob.objects.select_related("target", "source").get(pk=job_id)
+    if job.trial_id is None:
+        _let_nothing_stand_in_the_way(_note_end, job)
+
+
+def import_recorded(job: ImportJob) -> None:
+    """The same in the transaction that writes its record, which tells how fast it was beside its like."""
+    if job.finished_at and job.finished_at > timezone.now() - NEWS:
+        _let_nothing_stand_in_the_way(_note_regression, job)
+
+
+def run_happened(run_id: int, event: Event) -> None:
+    """Note what has happened to a run of a schedule, in the transaction that writes that down."""
+    run = Run.objects.select_related("schedule", "schedule__connection").get(pk=run_id)
+    job = _job_of(run)
+    note(event, f"run {run.pk}", WHAT[event](run, job), job=job, run=run)
+
+
+def _let_nothing_stand_in_the_way(noting: Callable[[ImportJob], None], job: ImportJob) -> None:
     try:
         with transaction.atomic():
-            _note(ImportJob.objects.select_related("target", "source").get(pk=job_id))
+            noting(job)
     except Exception:
-        log.exception("Import %s: nobody is told of its end", job_id)
+        log.exception("%s: nobody is told of its end", job)
 
 
-def _note(job: ImportJob) -> None:
-    if job.trial_id or job.status == Status.CANCELLED:
-        return
-    about = f"job {job.pk} try {job.tries}"
+def _note_end(job: ImportJob) -> None:
+    about, run = _about(job), _run_of(job)
+    if job.status == Status.SUCCEEDED and job.rejected_rows and not (run and run.schedule.rejects_limit is not None):
+        note(Event.REJECTS, about, _rejected(job), job=job, run=run)
+    if run:
+        return  # Whether a schedule fails or works again, its runs tell.
     if job.status == Status.FAILED:
         note(Event.FAILED, about, job.problem.get("what", ""), job=job)
-        return
-    if job.rejected_rows:
-        what = f"{job.rejected_rows:,} of {job.scanned_rows:,} rows did not go in."
-        note(Event.REJECTS, about, what, job=job)
-    if _failed_before(job):
-        went_in = job.loaded_rows + job.replaced_rows
-        note(Event.RECOVERED, about, f"{went_in:,} {'row' if went_in == 1 else 'rows'} went in.", job=job)
+    elif job.status == Status.SUCCEEDED and _failed_before(job):
+        note(Event.RECOVERED, about, _went_in(job), job=job)
+
+
+def _note_regression(job: ImportJob) -> None:
+    if slower := regression(job):
+        note(Event.REGRESSION, _about(job), slower.words, job=job, run=_run_of(job), details=slower.as_json())
+
+
+def _about(job: ImportJob) -> str:
+    return f"job {job.pk} try {job.tries}"
+
+
+def _run_of(job: ImportJob) -> Run | None:
+    """The run of a schedule that the import belongs to; the latest, where another one has gone on with it."""
+    return Run.objects.filter(files__job=job).select_related("schedule").order_by("-pk").first()
 
 
 def _failed_before(job: ImportJob) -> bool:
@@ -43,7 +81,46 @@ def _failed_before(job: ImportJob) -> bool:
     if JobFact.objects.filter(record=job.pk, name="status", text=Status.FAILED).exists():
         return True
     others = ImportJob.objects.filter(
-        target=job.target_id, schema_name=job.schema_name, table_name=job.table_name, trial=None
+        target=job.target_id, schema_name=job.schema_name, table_name=job.table_name, trial=None, picked=None
     ).exclude(pk=job.pk)
     ended = others.filter(status__in=(Status.SUCCEEDED, Status.FAILED), finished_at__isnull=False)
     return ended.order_by("-finished_at").values_list("status", flat=True).first() == Status.FAILED
+
+
+def _job_of(run: Run) -> ImportJob | None:
+    """The import that says most of a run: of the files, the last one that failed, or else the last one."""
+    imported = ImportJob.objects.filter(picked__run=run).select_related("target", "source").order_by("-pk")
+    return imported.filter(picked__outcome=PickedFile.Outcome.FAILED).first() or imported.first()
+
+
+def _why_failed(run: Run, job: ImportJob | None) -> str:
+    problem = run.problem or (job.problem if job else {})
+    return str(problem.get("what", ""))
+
+
+def _late(run: Run, _job: ImportJob | None) -> str:
+    due = run.due_at.astimezone(ZoneInfo(run.schedule.zone))
+    return f"It was due at {due:%Y-%m-%d %H:%M} ({run.schedule.zone}) and has not ended."
+
+
+def _no_file(run: Run, _job: ImportJob | None) -> str:
+    return f"No file on {run.schedule.connection} matches {run.schedule.pattern}."
+
+
+def _rejected(job: ImportJob) -> str:
+    return f"{job.rejected_rows:,} of {job.scanned_rows:,} rows did not go in."
+
+
+def _went_in(job: ImportJob) -> str:
+    went_in = job.loaded_rows + job.replaced_rows
+    return f"{went_in:,} {'row' if went_in == 1 else 'rows'} went in."
+
+
+# What is said of a run; of an import's speed, its record tells.
+WHAT: dict[Event, Callable[[Run, ImportJob | None], str]] = {
+    Event.FAILED: _why_failed,
+    Event.RECOVERED: lambda _run, job: _went_in(job) if job else "There was nothing new to load.",
+    Event.REJECTS: lambda _run, job: _rejected(job) if job else "",
+    Event.LATE: _late,
+    Event.NO_FILE: _no_file,
+}

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
-from importer.models import ImportJob
+from importer.models import ImportJob, Run
 from importer.models.channel import Event
 
 MOST_ROWS = 5
@@ -24,37 +24,40 @@ TITLES = {
 
 
 def payload_of(
-    event: Event, what: str, job: ImportJob | None = None, details: dict[str, Any] | None = None
+    event: Event, what: str, job: ImportJob | None, run: Run | None, details: dict[str, Any] | None
 ) -> dict[str, Any]:
     """What happened, with all that is known of it; `what` is the sentence that says it."""
-    name = f"Import {job.pk} into {job.table_name}" if job else "Millrace"
-    return {
-        "event": str(event),
-        "title": TITLES[event].format(name=name),
-        "what": what,
-        "happened_at": timezone.now().isoformat(),
-        "site": settings.SITE_URL,
-        "job": _job(job) if job else None,
-        "details": details or {},
-    }
+    named_by_job = f"Import {job.pk} into {job.table_name}" if job else "Millrace"
+    title = TITLES[event].format(name=run.schedule.name if run else named_by_job)
+    about = {"job": _job(job) if job else None, "run": _run(run) if run else None, "details": details or {}}
+    return _said(str(event), title, what) | about
 
 
 def test_payload() -> dict[str, Any]:
     """What the test of a channel says."""
-    return {
-        "event": TEST,
-        "title": "this is a test",
-        "what": "Messages of this channel arrive.",
-        "happened_at": timezone.now().isoformat(),
-        "site": settings.SITE_URL,
-        "job": None,
-        "details": {},
-    }
+    said = _said(TEST, "this is a test", "Messages of this channel arrive.")
+    return {**said, "job": None, "run": None, "details": {}}
 
 
 def link(name: str, *args: object) -> str:
     """The address of a page, as people reach it from elsewhere."""
     return f"{settings.SITE_URL.rstrip('/')}{reverse(name, args=args)}"
+
+
+def _said(event: str, title: str, what: str) -> dict[str, Any]:
+    now = timezone.now().isoformat()
+    return {"event": event, "title": title, "what": what, "happened_at": now, "site": settings.SITE_URL}
+
+
+def _run(run: Run) -> dict[str, Any]:
+    """A run of a schedule: which one, when it was due, and how many files it came across."""
+    return {
+        "id": run.pk,
+        "schedule": {"id": run.schedule_id, "name": run.schedule.name},
+        "due_at": _moment(run.due_at),
+        "status": run.status,
+        "files": run.found_files,
+    }
 
 
 def _job(job: ImportJob) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from importer.engine.options import Options
 from importer.history import watch
 from importer.history.columns import rows
 from importer.history.slower import FEWEST, MOST
-from importer.models import ImportJob, JobRecord, Target
+from importer.models import Channel, ImportJob, JobRecord, Notice, Target
 from importer.preparation import prepare
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
@@ -56,6 +56,7 @@ def test_an_import_that_became_slow_is_told_with_what_has_changed(target: Target
     early = [imported(target, tmp_path, number) for number in range(FEWEST)]
     assert watch.judgement(early[-1]) is None
     run_sql(target.address, "CREATE TRIGGER slow BEFORE INSERT ON t FOR EACH ROW SET @slept = SLEEP(0.02)")
+    Channel.objects.create(name="ops", kind=Channel.Kind.WEBHOOK, events=["regression"])
     job = imported(target, tmp_path, FEWEST)
     found = watch.regression(job)
     assert found
@@ -67,6 +68,8 @@ def test_an_import_that_became_slow_is_told_with_what_has_changed(target: Target
     assert found.words.startswith("Slower than its like: ")
     assert "Triggers on INSERT 0 → 1" in found.words
     assert jobs.report(job)["slower_than_like"] == found.as_json()
+    notice = Notice.objects.get()
+    assert (notice.job, notice.payload["what"], notice.payload["details"]) == (job, found.words, found.as_json())
 
     out = StringIO()
     call_command("history", "--json", "--where", "slower_than_like", "=", "yes", "--columns", "job", stdout=out)

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ import pytest
 from importer import jobs, sources, telling
 from importer.engine.errors import Problem
 from importer.engine.options import Options
-from importer.models import Channel, ImportJob, Notice, Target
+from importer.models import Channel, Hearing, ImportJob, Notice, PickedFile, Run, Schedule, SourceConnection, Target
+from importer.models.channel import Event
 from importer.preparation import prepare
+from tests.dashboard.job_data import REFUSED, Status, make_job
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
 from tests.importer.telling.catchers import Hook, Inbox
@@ -22,6 +25,7 @@ from tests.targets import saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
+DUE = datetime(2026, 11, 20, 2, tzinfo=UTC)
 DOCS = (ROOT / "docs" / "telling.md").read_text()
 
 
@@ -35,6 +39,19 @@ def imported(target: Target, folder: Path, *lines: str, **options) -> ImportJob:
     path = folder / "orders.csv"
     path.write_text("n,price\n" + "".join(f"{line}\n" for line in lines))
     return run(jobs.create(prepare(sources.register(path), target, "orders", options=Options(**options))))
+
+
+def run_of(job: ImportJob, **values) -> Run:
+    """A run of a schedule that has found the import's file, and started it."""
+    connection = SourceConnection.objects.create(name="drop", kind="folder", base="/srv/drop")
+    recipe = {name: getattr(job, name) for name in ("schema_name", "table_name", "dialect_json", "mapping_json")}
+    schedule = Schedule.objects.create(
+        name="orders nightly", target=job.target, connection=connection, pattern="orders-*.csv", trigger="cron",
+        zone="Europe/Vienna", header=[], columns_json=[], **recipe, **values,
+    )  # fmt: skip
+    made = Run.objects.create(schedule=schedule, due_at=DUE, moment=DUE, cause=Run.Cause.DUE, found_files=1)
+    PickedFile.objects.create(run=made, schedule=schedule, name=job.source.name, job=job)
+    return made
 
 
 def send_all() -> None:
@@ -99,6 +116,24 @@ def test_a_retry_that_succeeds_tells_that_it_works_again(target: Target, tmp_pat
     assert set(Notice.objects.values_list("event", flat=True)) == {"failed", "rejects", "recovered"}
 
 
+def test_a_schedule_is_told_of_by_its_runs_to_all_who_hear_of_it(webhook: Channel, mail: Channel):
+    job = make_job(Status.FAILED, table="orders", problem=REFUSED)
+    run = run_of(job)
+    Channel.objects.update(events=[])
+    Hearing.objects.create(schedule=run.schedule, channel=mail, events=["failed", "late", "no_file"])
+    telling.import_ended(job.pk)
+    assert not Notice.objects.exists(), "told by the import as well as by its run"
+    for event in (Event.FAILED, Event.FAILED, Event.LATE, Event.NO_FILE, Event.RECOVERED):
+        telling.run_happened(run.pk, event)
+    told = [notice.payload for notice in Notice.objects.filter(channel=mail, run=run, schedule=run.schedule)]
+    assert [(each["title"], each["what"]) for each in told] == [
+        ("orders nightly failed", REFUSED.what),
+        ("orders nightly is late", "It was due at 2026-11-20 03:00 (Europe/Vienna) and has not ended."),
+        ("orders nightly found no file", "No file on drop matches orders-*.csv."),
+    ]
+    assert Notice.objects.count() == 3
+
+
 def test_a_receiver_can_tell_what_is_ours_as_the_page_says(webhook: Channel, hook: Hook, tmp_path: Path):
     telling.test(webhook)
     headers, body = hook.came[0]
@@ -116,10 +151,12 @@ def test_a_receiver_can_tell_what_is_ours_as_the_page_says(webhook: Channel, hoo
 
 
 def test_every_name_in_a_body_is_on_the_page(target: Target, tmp_path: Path, webhook: Channel):
-    imported(target, tmp_path, "1,cheap")
+    failed = imported(target, tmp_path, "1,cheap")
+    Notice.objects.all().delete()
+    telling.run_happened(run_of(failed).pk, Event.FAILED)
     shown = json.loads(example("json"))
     sent = {"id": "", **Notice.objects.get().payload}
-    for path in ((), ("job",), ("job", "rows"), ("job", "problem")):
+    for path in ((), ("job",), ("job", "rows"), ("job", "problem"), ("run",), ("run", "schedule")):
         one, other = shown, sent
         for name in path:
             one, other = one[name], other[name]
