@@ -44,11 +44,11 @@ class Sent:
         """The chunk in hand, so many bytes, is committed."""
         self._whole += length
 
-    def recorded(self) -> None:
-        """What is committed is in the application's database now."""
-        self._whole = 0
+    def recorded(self, length: int) -> None:
+        """So many bytes of what is committed are in the application's database now."""
+        self._whole -= length
         if self._told:
-            self._tell(0)
+            self._tell(self._whole)
 
     def forget(self) -> None:
         """The run is no longer in flight."""

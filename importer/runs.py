@@ -1,13 +1,18 @@
 """What a worker does to load: claim a run of chunks, load them one by one on one connection, record them in groups.
 
 Each chunk is a transaction of its own on the target. What the first chunks of a run have brought stands, whatever
-becomes of the later ones.
+becomes of the later ones. Chunks are recorded, and further ones claimed, while the next one loads, so that the server
+waits for neither.
 """
 
 import time
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from django.db import connections
 from django.utils import timezone
 
 from importer import jobs, live, rejects
@@ -20,10 +25,10 @@ from importer.preparation import plan_without
 from importer.wake import Step
 from importer.work import Then, as_problem
 
-# Seconds after which a run gives back what it has not begun, and a task takes no further run: a pause, a change of the
-# parallelism and other jobs must not wait for long.
+# Seconds after which a run gives back what it has not begun of what it claimed together, and a task takes nothing more:
+# a pause, a change of the parallelism and other jobs must not wait for long.
 RUN_SECONDS = 2.0
-TASK_SECONDS = 10.0
+TASK_SECONDS = 20.0
 # Committed chunks are recorded together at most so many seconds after the first of them.
 RECORD_SECONDS = 0.5
 
@@ -37,24 +42,36 @@ def load(chunk_id: int, then: Then) -> None:
     later: list[Step] = []
     until = time.monotonic() + TASK_SECONDS
     try:
-        with Loader(job.plain_file, job.target.address, job.plan.session) as loader:
+        with Loader(job.plain_file, job.target.address, job.plan.session) as loader, _clerk() as clerk:
             while run:
-                later, goes_on = _Way(run, loader).go()
+                later, goes_on = _Way(run, loader, clerk, until).go()
                 run = jobs.claim_next_run(run) if goes_on and time.monotonic() < until else None
     finally:
         then(job.pk, later)
 
 
-class _Way:
-    """One worker's way through a run."""
+@contextmanager
+def _clerk() -> Iterator[Executor]:
+    """A thread that works on the application's database while the next chunk loads."""
+    with ThreadPoolExecutor(1, "clerk") as clerk:
+        try:
+            yield clerk
+        finally:
+            clerk.submit(connections.close_all)
 
-    def __init__(self, run: jobs.ChunkRun, loader: Loader) -> None:
+
+class _Way:
+    """One worker's way through a run, which is made longer `until` then while its last chunk loads."""
+
+    def __init__(self, run: jobs.ChunkRun, loader: Loader, clerk: Executor, until: float) -> None:
         self.run = run
-        self._loader = loader
+        self._loader, self._clerk, self._until = loader, clerk, until
         self._work: Work | None = None
+        self._connection_id = 0
         self._heart = Heart.of_run(run)
         self._sent = live.Sent(run.job.pk, str(run.key))
         self._left = list(run.chunks)
+        self._further: Future[list[Chunk]] | None = None
         self._loaded: list[jobs.Loaded] = []
         self._recorded_at = float("-inf")
         # What may end the job is told at once.
@@ -66,32 +83,46 @@ class _Way:
         try:
             with self._heart:
                 error = self._load_all()
-            goes_on = self._record() and not error
+            self._record(self._loaded)
             if error:
                 later = self._failed(self._left.pop(0), error)
-            return later, goes_on
+            return later, not error
         finally:
             jobs.give_back(self.run, self._left)
             self._sent.forget()
 
     def _load_all(self) -> Exception | None:
         """Load as many as are wanted. An error is that of the first one of those that are left then."""
-        until = time.monotonic() + RUN_SECONDS
-        while self._left and time.monotonic() < until:
-            if error := self._load(self._left[0]):
+        ends = time.monotonic() + RUN_SECONDS
+        try:
+            if error := self._begin():
                 return error
-            self._left.pop(0)
-            if self._is_time_to_record() and not self._record():
-                break
+            while self._left and time.monotonic() < ends and self._keep_books():
+                if error := self._load(self._left[0]):
+                    return error
+                self._left.pop(0)
+                if not self._left:
+                    self._take_further()
+                    ends = time.monotonic() + RUN_SECONDS
+        finally:
+            self._take_further()
+        return None
+
+    def _begin(self) -> Exception | None:
+        """Connect, and see what there is to do; what stood in the way, whatever it is."""
+        try:
+            self._work = _work(self.run)
+            self._connection_id = self._loader.connect()
+            self._heart.connected(self._connection_id)
+        except Exception as error:
+            return error
         return None
 
     def _load(self, chunk: Chunk) -> Exception | None:
         """Load one chunk; what stood in the way, whatever it is."""
+        assert self._work
         began = timezone.now()
         try:
-            if not self._work:
-                self._work = _work(self.run)
-                self._heart.connected(self._loader.connect())
             outcome = self._loader.load(_of_chunk(self._work, chunk), self._sent.of_chunk)
         except Exception as error:
             return error
@@ -99,18 +130,42 @@ class _Way:
         self._sent.whole(chunk.length)
         return None
 
-    def _is_time_to_record(self) -> bool:
-        if self._rejects_count and self._loaded[-1].outcome.tally.rejected:
-            return True
-        return time.monotonic() - self._recorded_at >= RECORD_SECONDS
+    def _keep_books(self) -> bool:
+        """Begin what is due in the application's database, to be done while the next chunk loads.
 
-    def _record(self) -> bool:
-        """Record what is loaded. False: the run is to go no further."""
-        goes_on = jobs.record_loaded(self.run, self._loaded)
-        self._loaded = []
-        self._sent.recorded()
-        self._recorded_at = time.monotonic()
-        return goes_on
+        False: the run is to go no further, since the job pauses or ends.
+        """
+        last = self._left[0].number if len(self._left) == 1 and time.monotonic() < self._until else None
+        due = self._loaded and time.monotonic() - self._recorded_at >= RECORD_SECONDS
+        at_once = self._rejects_count and self._loaded and self._loaded[-1].outcome.tally.rejected
+        if not (due or at_once or last is not None):
+            return True
+        self._take_further()
+        loaded, self._loaded, self._recorded_at = self._loaded, [], time.monotonic()
+        if at_once:
+            self._record(loaded)
+            loaded = []
+        if not jobs.is_loading(self.run.job.pk):
+            self._record(loaded)
+            return False
+        self._further = self._clerk.submit(self._meanwhile, loaded, last)
+        return True
+
+    def _meanwhile(self, loaded: list[jobs.Loaded], last: int | None) -> list[Chunk]:
+        """Record what is loaded, and claim what comes after the chunk in hand if that is the `last` one of the run."""
+        self._record(loaded)
+        return [] if last is None else jobs.extend_run(self.run, last, self._connection_id)
+
+    def _take_further(self) -> None:
+        """Wait for what was to be done meanwhile; the run goes on with what it has claimed."""
+        further, self._further = self._further, None
+        if further:
+            self._left += further.result()
+
+    def _record(self, loaded: list[jobs.Loaded]) -> None:
+        if loaded:
+            jobs.record_loaded(self.run, loaded)
+            self._sent.recorded(sum(each.chunk.length for each in loaded))
 
     def _failed(self, chunk: Chunk, error: Exception) -> list[Step]:
         lost = isinstance(error, TargetProblem)

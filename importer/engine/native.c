@@ -6,6 +6,9 @@
  */
 #include <stdint.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "only for little-endian machines"
@@ -51,11 +54,15 @@ static inline sixteen load(const byte *at)
 /* A bit for each byte that is all ones in `found`, where the others are zero; the lowest for the first one. */
 static inline uint32_t bits(sixteen found)
 {
+#ifdef __SSE2__
+    return (uint32_t)_mm_movemask_epi8((__m128i)found);
+#else
     const sixteen places = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     uint64_t halves[2];
     found &= places;
     memcpy(halves, &found, sizeof halves);
     return (uint32_t)(halves[0] * EACH(1) >> 56 | halves[1] * EACH(1) >> 56 << 8);
+#endif
 }
 
 /* Of the `length` bytes from `at` on, 32 at most, a bit for each that is no digit. 32 bytes can be read there. */
@@ -185,6 +192,41 @@ static inline int is_usual(const struct field *field, const byte *at, size_t len
     }
 }
 
+/* What the bytes before some stride leave to it: all ones if it begins within quotes; one after a mark, a closing quote. */
+struct before {
+    uint64_t inside, mark, closing;
+};
+
+/*
+ * Of the marks between fields in a stride, those that are not within quotes; NOT_PLAIN if a quote does not stand at the
+ * begin or at the end of its field, or if there is a line end within quotes.
+ */
+#define NOT_PLAIN UINT64_MAX
+static inline uint64_t outside_quotes(
+    const byte *base, uint64_t marks, uint64_t quotes, byte delimiter, struct before *before)
+{
+    if (!(quotes | before->inside | before->closing)) {
+        before->mark = marks >> (STRIDE - 1);
+        return marks;
+    }
+    /* Ones from each opening quote up to the one that closes it, which is left out. */
+    uint64_t inside = quotes;
+    for (unsigned step = 1; step < STRIDE; step *= 2)
+        inside ^= inside << step;
+    inside ^= before->inside;
+    for (uint64_t within = marks & inside; within; within &= within - 1)
+        if (base[__builtin_ctzll(within)] != delimiter)
+            return NOT_PLAIN;
+    marks &= ~inside;
+    uint64_t opening = quotes & inside, closing = quotes & ~inside;
+    if ((opening & ~(marks << 1 | before->mark)) || ((closing << 1 | before->closing) & ~marks))
+        return NOT_PLAIN;
+    before->inside = inside >> (STRIDE - 1) ? ~(uint64_t)0 : 0;
+    before->mark = marks >> (STRIDE - 1);
+    before->closing = closing >> (STRIDE - 1);
+    return marks;
+}
+
 /*
  * Where the first record begins that is not plain and usual throughout, or too near to the end. What stands between the
  * fields is found many bytes at a time, so that no field waits for the one before it.
@@ -194,16 +236,20 @@ static const byte *after_plain(
 {
     const byte line_end = marks->carriage ? '\r' : '\n', quote = marks->quote, escape = marks->escape;
     const byte *record = data, *start = data;
+    struct before before = {.mark = 1};
     size_t number = 0;
     for (const byte *base = data; end - base >= STRIDE + LONGEST_NUMBER; base += STRIDE) {
-        uint64_t ends = 0;
+        uint64_t ends = 0, quotes = 0;
         sixteen odd = {0};
         for (unsigned part = 0; part < STRIDE; part += 16) {
             sixteen bytes = load(base + part);
             ends |= (uint64_t)bits((sixteen)((bytes == marks->delimiter) | (bytes == '\n') | (bytes == '\r'))) << part;
-            odd |= (sixteen)((bytes == quote) | (bytes == escape));
+            quotes |= (uint64_t)bits((sixteen)(bytes == quote)) << part;
+            odd |= (sixteen)(bytes == escape);
         }
         if ((quote || escape) && bits(odd))
+            return record;
+        if (quote && (ends = outside_quotes(base, ends, quotes, marks->delimiter, &before)) == NOT_PLAIN)
             return record;
         for (; ends; ends &= ends - 1) {
             const byte *stop = base + __builtin_ctzll(ends);
@@ -213,7 +259,8 @@ static const byte *after_plain(
             } else {
                 if (*stop != (number + 1 < count ? marks->delimiter : line_end))
                     return record;
-                if (!is_usual(&fields[number], start, (size_t)(stop - start)))
+                size_t enclosed = quote && stop != start && *start == quote;
+                if (!is_usual(&fields[number], start + enclosed, (size_t)(stop - start) - 2 * enclosed))
                     return record;
                 number++;
             }

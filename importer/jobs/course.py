@@ -147,12 +147,7 @@ def queue_chunks(job: ImportJob, most: int = MOST_PARALLELISM) -> list[int]:
     """
     if job.needs_copy and not job.plain_copy:
         return []
-    flying = Chunk.objects.filter(status__in=Chunk.IN_FLIGHT)
-    room = min(
-        most,
-        job.parallelism - _sessions(flying.filter(job=job)),
-        job.target.ceiling - _sessions(flying.filter(job__target=job.target_id)),
-    )
+    room = min(most, room_for_sessions(job))
     if room <= 0:
         return []
     due = Q(lease=None) | Q(lease__lte=timezone.now())
@@ -168,6 +163,15 @@ def queue_chunks(job: ImportJob, most: int = MOST_PARALLELISM) -> list[int]:
             status=Chunk.Status.QUEUED, run=uuid4(), lease=lease_end(), connection_id=None
         )
     ]
+
+
+def room_for_sessions(job: ImportJob) -> int:
+    """How many more workers may load the job's chunks; less than 0 if there are too many."""
+    flying = Chunk.objects.filter(status__in=Chunk.IN_FLIGHT)
+    return min(
+        job.parallelism - _sessions(flying.filter(job=job)),
+        job.target.ceiling - _sessions(flying.filter(job__target=job.target_id)),
+    )
 
 
 def _sessions(flying: QuerySet[Chunk]) -> int:

@@ -16,7 +16,7 @@ from importer.engine.outcome import Outcome
 from importer.engine.plan import ImportPlan
 from importer.engine.sizes import MIB
 from importer.jobs.counted import COUNTS, Kind, merged
-from importer.jobs.course import enforce_limits, fail, queue_chunks
+from importer.jobs.course import enforce_limits, fail, queue_chunks, room_for_sessions
 from importer.jobs.guarded import LONGEST_BACKOFF, JobStep, Status, lease_end, touch
 from importer.jobs.many import update_each
 from importer.models import Chunk, ImportJob
@@ -62,16 +62,14 @@ def claim_run(chunk_id: int) -> ChunkRun | None:
         if not _claim(queued, key):
             return None
         first = Chunk.objects.select_related("job__target", "job__source").get(pk=chunk_id)
-        _claim(_following(first), key)
+        _claim(_following(first.job, first.number, first.length), key)
         touch(first.job_id)
-    claimed = first.job.chunks.filter(status=Chunk.Status.LOADING, run=key).order_by("number")
-    return ChunkRun(key, first.job, list(claimed.only("job_id", "number", "attempt", *RANGE)))
+    return ChunkRun(key, first.job, _claimed(first.job, key))
 
 
 def claim_next_run(run: ChunkRun) -> ChunkRun | None:
     """The run that comes after a finished one, for its worker; None if there is none, or if another job waits."""
-    others = Chunk.objects.filter(status=Chunk.Status.QUEUED).exclude(job=run.job)
-    if others.exists() or ImportJob.objects.filter(step=JobStep.FINISH_QUEUED).exists():
+    if _others_wait(run.job):
         return None
     with transaction.atomic():
         job = ImportJob.objects.select_for_update().select_related("target").get(pk=run.job.pk)
@@ -79,26 +77,57 @@ def claim_next_run(run: ChunkRun) -> ChunkRun | None:
     return claim_run(queued[0]) if queued else None
 
 
-def _claim(chunks: QuerySet[Chunk], key: UUID) -> int:
+def extend_run(run: ChunkRun, last: int, connection_id: int) -> list[Chunk]:
+    """Claim what comes after chunk number `last`, with which a run would end, while that one loads on the connection.
+
+    None where claim_next_run() would give none, or where so few are left that each session must take what it gets to.
+    """
+    job = run.job
+    if _others_wait(job):
+        return []
+    with transaction.atomic():
+        changing = ["status", "parallelism", "committed_bytes"]
+        job.refresh_from_db(fields=changing, from_queryset=ImportJob.objects.select_for_update())
+        if job.status != Status.LOADING or room_for_sessions(job) < 0:
+            return []
+        _claim(_following(job, last), run.key, connection_id)
+    return _claimed(job, run.key, last)
+
+
+def _others_wait(job: ImportJob) -> bool:
+    """Whether workers that load are waited for by something else than the job's chunks."""
+    others = Chunk.objects.filter(status=Chunk.Status.QUEUED).exclude(job=job)
+    steps = (JobStep.FINISH_QUEUED, JobStep.RESTORE_QUEUED)
+    return others.exists() or ImportJob.objects.filter(step__in=steps).exists()
+
+
+def _claim(chunks: QuerySet[Chunk], key: UUID, connection_id: int | None = None) -> int:
     return chunks.update(
         status=Chunk.Status.LOADING,
         run=key,
         attempt=F("attempt") + 1,
         lease=lease_end(),
         started_at=timezone.now(),
-        connection_id=None,
+        connection_id=connection_id,
     )
 
 
-def _following(first: Chunk) -> QuerySet[Chunk]:
-    """The chunks that go into one run with `first`; where the order matters, no gap lies between them."""
-    job = first.job
+def _claimed(job: ImportJob, key: UUID, last: int = -1) -> list[Chunk]:
+    """The run's chunks after number `last`, in the file's order."""
+    mine = job.chunks.filter(status=Chunk.Status.LOADING, run=key, number__gt=last)
+    return list(mine.order_by("number").only("job_id", "number", "attempt", *RANGE))
+
+
+def _following(job: ImportJob, last: int, size: int = 0) -> QuerySet[Chunk]:
+    """The chunks after number `last` that go into one run with the `size` bytes up to it.
+
+    Where the order matters, no gap lies between them.
+    """
     shares = SHARES_LEFT * job.parallelism
     most = min(RUN_BYTES, max(0, job.data_bytes - job.committed_bytes) // shares)
     due = Q(lease=None) | Q(lease__lte=timezone.now())
-    ordered = job.plan.ordered
-    pending = job.chunks.filter(due, status=Chunk.Status.PENDING, number__gt=first.number)
-    last, size = first.number, first.length
+    ordered = job.plan_json.get("ordered")
+    pending = job.chunks.filter(due, status=Chunk.Status.PENDING, number__gt=last)
     for number, length in pending.order_by("number").values_list("number", "length")[: RUN_CHUNKS - 1]:
         size += length
         if size > most or (ordered and number != last + 1):
@@ -121,11 +150,13 @@ def wants(run: ChunkRun) -> bool:
     return _mine(run).exclude(job__status=Status.CANCELLING).exists()
 
 
-def record_loaded(run: ChunkRun, loaded: Sequence[Loaded]) -> bool:
-    """Count, once, what became of the rows of chunks that are committed; too many rejects end the job.
+def is_loading(job_id: int) -> bool:
+    """Whether more of the job's chunks are to be loaded: it neither pauses nor ends."""
+    return ImportJob.objects.filter(pk=job_id, status=Status.LOADING).exists()
 
-    False: the run is to go no further, since the job pauses or ends.
-    """
+
+def record_loaded(run: ChunkRun, loaded: Sequence[Loaded]) -> None:
+    """Count, once, what became of the rows of chunks that are committed; too many rejects end the job."""
     with transaction.atomic():
         held = set(_mine(run).select_for_update().values_list("pk", flat=True))
         counted = [each for each in loaded if each.chunk.pk in held]
@@ -134,7 +165,6 @@ def record_loaded(run: ChunkRun, loaded: Sequence[Loaded]) -> bool:
             _add_up(run.job.pk, counted)
         if any(each.outcome.tally.rejected for each in counted):
             enforce_limits(run.job.pk)
-        return ImportJob.objects.filter(pk=run.job.pk, status=Status.LOADING).exists()
 
 
 def _record(loaded: Loaded) -> dict[str, Any]:

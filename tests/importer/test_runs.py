@@ -96,6 +96,43 @@ def test_a_run_leaves_shares_for_the_other_sessions(target: Target, tmp_path: Pa
     assert 1 < len(claimed.chunks) <= 100 // (4 * loading.SHARES_LEFT) + 1
 
 
+def test_a_run_goes_on_with_what_follows_its_last_chunk(target: Target, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(loading, "RUN_CHUNKS", 3)
+    job = created(target, tmp_path / "t.csv", list(range(60)))
+    [first] = scanned(job)
+    runs.load(first, lambda *_: None)
+    assert statuses(job) == [Chunk.Status.LOADED] * 60
+    # At the end, where each session must take what it gets to, runs are short.
+    assert job.chunks.values("run").distinct().count() < 10
+
+
+def test_what_was_claimed_while_the_last_chunk_failed_goes_back(target: Target, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(loading, "RUN_CHUNKS", 3)
+    job = created(target, tmp_path / "t.csv", [1, 2, 300, *range(4, 20)])
+    [first] = scanned(job)
+    runs.load(first, lambda *_: None)
+    assert statuses(job) == [Chunk.Status.LOADED] * 2 + [Chunk.Status.FAILED] + [Chunk.Status.PENDING] * 16
+    assert [each.attempt for each in job.chunks.order_by("number")] == [1, 1, 1, *[0] * 16]
+
+
+def test_a_run_is_not_made_longer_over_a_gap_or_in_a_pause(target: Target, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(loading, "RUN_CHUNKS", 3)
+    with connect(target.address) as connection:
+        execute(connection, "ALTER TABLE t ADD PRIMARY KEY (n)")
+    job = created(target, tmp_path / "t.csv", list(range(20)), on_duplicate="replace")
+    [first] = scanned(job)
+    claimed = jobs.claim_run(first)
+    assert claimed
+    assert [chunk.number for chunk in jobs.extend_run(claimed, 2, 7)] == [3, 4]
+    job.chunks.filter(number=5).update(lease="2999-01-01T00:00Z")  # it failed, and waits for its next attempt
+    assert jobs.extend_run(claimed, 4, 7) == []
+    job.chunks.filter(number=5).update(lease=None)
+    jobs.pause(job.pk)
+    assert jobs.extend_run(claimed, 4, 7) == []
+    jobs.resume(job.pk)
+    assert [chunk.number for chunk in jobs.extend_run(claimed, 4, 7)] == [5, 6]
+
+
 def test_a_worker_takes_no_further_run_while_another_job_waits(target: Target, tmp_path: Path, database: Address):
     with connect(database) as connection:
         execute(connection, "CREATE TABLE other LIKE t")
