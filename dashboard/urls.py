@@ -4,7 +4,7 @@ from django.contrib.auth import views as auth
 from django.urls import path
 
 from dashboard.forms import SignInForm
-from dashboard.views import health, job, jobs, new, presets, rejects, targets, uploads
+from dashboard.views import channels, health, job, jobs, new, presets, rejects, targets, uploads
 
 sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
 
@@ -49,4 +49,12 @@ urlpatterns = [
     path("targets/<int:pk>/", targets.target, name="target"),
     path("targets/<int:pk>/check/", targets.target_check, name="target_check"),
     path("targets/<int:pk>/delete/", targets.target_delete, name="target_delete"),
+    # the channels
+    path("channels/", channels.channels, name="channels"),
+    path("channels/new/", channels.channel_new, name="channel_new"),
+    path("channels/<int:pk>/", channels.channel, name="channel"),
+    path("channels/<int:pk>/switch/", channels.channel_switch, name="channel_switch"),
+    path("channels/<int:pk>/test/", channels.channel_test, name="channel_test"),
+    path("channels/<int:pk>/delete/", channels.channel_delete, name="channel_delete"),
+    path("notices/<int:pk>/again/", channels.notice_again, name="notice_again"),
 ]

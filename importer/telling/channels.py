@@ -4,10 +4,11 @@ import uuid
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.db.models import Count, Max, Q, QuerySet
 
 from importer.addresses import web_url
 from importer.engine.errors import Problem
-from importer.models import Channel
+from importer.models import Channel, Notice
 from importer.models.channel import Event
 from importer.telling.payload import test_payload
 from importer.telling.sending import POST
@@ -50,6 +51,16 @@ def save(channel: Channel, secret: str | None = None) -> Channel:
         raise Problem(what, advice="Correct that and try again.") from error
     channel.save()
     return channel
+
+
+def with_state() -> QuerySet[Channel]:
+    """All channels by name: how many of their messages are `waiting` and `given_up`, and when one was `last_sent`."""
+    status = Notice.Status
+    return Channel.objects.annotate(
+        waiting=Count("notices", filter=Q(notices__status=status.WAITING)),
+        given_up=Count("notices", filter=Q(notices__status=status.GIVEN_UP)),
+        last_sent=Max("notices__sent_at"),
+    ).order_by("name")
 
 
 def test(channel: Channel) -> None:

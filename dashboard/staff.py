@@ -1,0 +1,20 @@
+"""Pages for those who run this installation."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+
+
+def staff_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Everybody else gets the page that says so (403)."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not getattr(request.user, "is_staff", False):
+            raise PermissionDenied
+        return view(request, *args, **kwargs)
+
+    return checked

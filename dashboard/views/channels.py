@@ -1,0 +1,102 @@
+"""Channels, for staff: the list, and each one's page to edit it, to test it, and to see what it was told."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from dashboard.channel_form import ChannelForm
+from dashboard.staff import staff_only
+from importer import telling
+from importer.engine.errors import Problem
+from importer.models import Channel, Notice
+from importer.models.channel import Event
+from importer.telling.channels import with_state
+
+MOST_SHOWN = 20
+
+
+@staff_only
+@require_safe
+def channels(request: HttpRequest) -> HttpResponse:
+    """Every channel by name, with what has become of its messages."""
+    return render(request, "dashboard/channels.html", {"channels": with_state()})
+
+
+@staff_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def channel_new(request: HttpRequest) -> HttpResponse:
+    """A form for a new channel, of the kind that the address asks for."""
+    asked = request.GET.get("kind")
+    kind = asked if asked in Channel.Kind.values else Channel.Kind.MAIL
+    return _edit(request, Channel(kind=kind, events=Event.values))
+
+
+@staff_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def channel(request: HttpRequest, pk: int) -> HttpResponse:
+    """One channel: its form, and its last messages."""
+    return _edit(request, get_object_or_404(Channel, pk=pk))
+
+
+@staff_only
+@require_POST
+def channel_switch(request: HttpRequest, pk: int) -> HttpResponse:
+    """Switch it on or off, as the button said."""
+    get_object_or_404(Channel, pk=pk)
+    Channel.objects.filter(pk=pk).update(on=request.POST.get("on") == "yes")
+    return redirect("channels")
+
+
+@staff_only
+@require_POST
+def channel_test(request: HttpRequest, pk: int) -> HttpResponse:
+    """Send a test, and say in its place whether it was taken."""
+    found = get_object_or_404(Channel, pk=pk)
+    try:
+        telling.test(found)
+        problem = ""
+    except Problem as stopped:
+        problem = str(stopped)
+    if request.htmx:  # type: ignore[attr-defined]
+        return render(request, "dashboard/_channel_tested.html", {"channel": found, "tested": True, "problem": problem})
+    if problem:
+        messages.error(request, problem)
+    else:
+        messages.success(request, f"{found.name} took the test.")
+    return redirect("channel", pk)
+
+
+@staff_only
+@require_POST
+def channel_delete(request: HttpRequest, pk: int) -> HttpResponse:
+    """Forget the channel, with what waits for it."""
+    found = get_object_or_404(Channel, pk=pk)
+    found.delete()
+    messages.success(request, f"{found.name} is deleted. What waited for it is not sent.")
+    return redirect("channels")
+
+
+@staff_only
+@require_POST
+def notice_again(request: HttpRequest, pk: int) -> HttpResponse:
+    """Try a message again that was given up."""
+    notice = get_object_or_404(Notice, pk=pk)
+    if telling.ask_again(notice.pk):
+        messages.success(request, "It is tried again.")
+    return redirect("channel", notice.channel_id)
+
+
+def _edit(request: HttpRequest, edited: Channel) -> HttpResponse:
+    form = ChannelForm(request.POST or None, instance=edited)
+    if form.is_valid():
+        saved = form.save()
+        messages.success(request, f"{saved.name} is saved. A test shows whether messages arrive.")
+        return redirect("channel", saved.pk)
+    # The form writes what was typed into its instance, wrong or not: the page names the channel as it is kept.
+    kept = Channel.objects.get(pk=edited.pk) if edited.pk else None
+    notices = kept.notices.select_related("job").order_by("-pk")[:MOST_SHOWN] if kept else []
+    context: dict[str, Any] = {"form": form, "kind": edited.kind, "channel": kept, "notices": notices}
+    return render(request, "dashboard/channel.html", context, status=422 if form.is_bound else 200)

@@ -1,0 +1,56 @@
+"""A channel made and tested by somebody in a real browser, at a phone's width."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from tests.importer.telling.catchers import web_catcher
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def page(chromium, live_server, client):
+    """Somebody of the staff, on a phone; whatever the policy stopped fails the test."""
+    client.force_login(User.objects.create_user("ann", is_staff=True))
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, base_url=live_server.url)
+    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
+    page = context.new_page()
+    complaints = []
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def fits(page) -> bool:
+    return page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_webhook_is_made_and_its_test_answered_in_place(page):
+    page.goto(reverse("jobs"))
+    page.get_by_label("Menu of ann").click()
+    page.get_by_role("link", name="Channels").click()
+    page.get_by_role("link", name="Add a webhook").click()
+    assert fits(page)
+    for field in page.locator("input:visible, textarea:visible").all():
+        assert field.evaluate("field => field.labels.length"), field.evaluate("field => field.outerHTML")
+    with web_catcher() as hook:
+        page.get_by_label("Name").fill("ops")
+        page.get_by_label("URL").fill(hook.url)
+        page.get_by_label("Private addresses allowed").check()
+        page.get_by_role("button", name="Save").click()
+        expect(page).to_have_url(re.compile(r"/channels/\d+/"))
+        page.get_by_role("button", name="Send a test over ops").click()
+        expect(page.get_by_text("The test was taken.")).to_be_visible()
+        hook.answers = [503]
+        page.get_by_role("button", name="Send a test over ops").click()
+        expect(page.get_by_text("answered 503 Service Unavailable")).to_be_visible()
+        assert len(hook.came) == 2
+    assert fits(page)
+    page.get_by_role("link", name="Back").click()
+    expect(page.get_by_text("Nothing to tell so far")).to_be_visible()
+    assert fits(page)

@@ -1,0 +1,108 @@
+"""Channels: for staff alone; made, tested, switched and deleted, with what became of their messages."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from django.utils import timezone
+
+from importer.models import Channel, Notice
+from tests.importer.telling.catchers import Hook, web_catcher
+
+pytestmark = pytest.mark.django_db
+
+SECRET = "sesame sesame sesame"
+
+
+@pytest.fixture
+def staff(client):
+    client.force_login(User.objects.create_user("root", is_staff=True))
+    return client
+
+
+@pytest.fixture
+def hook():
+    with web_catcher() as caught:
+        yield caught
+
+
+def values(hook: Hook, **changes):
+    """A webhook's form that is right but for what the test changes."""
+    made = {"name": "ops", "on": "on", "url": hook.url, "private_allowed": "on", "secret": SECRET}
+    return {**made, "events": ["failed", "recovered"], "most_rejects": "0", **changes}
+
+
+def new(kind: str) -> str:
+    return f"{reverse('channel_new')}?kind={kind}"
+
+
+def page_of(answer) -> str:
+    return answer.content.decode()
+
+
+@pytest.mark.parametrize("name", ["channels", "channel_new"])
+def test_who_is_not_staff_gets_none_of_it(browser, name):
+    assert browser.get(reverse(name)).status_code == 403
+    assert reverse("channels") not in page_of(browser.get(reverse("jobs")))
+
+
+def test_a_webhook_is_made_tested_switched_off_and_deleted(staff, hook):
+    page = page_of(staff.post(new("webhook"), values(hook), follow=True))
+    made = Channel.objects.get()
+    assert (made.secret, made.events, made.on) == (SECRET, ["failed", "recovered"], True)
+    assert SECRET not in page
+    tested = staff.post(reverse("channel_test", args=[made.pk]), headers={"HX-Request": "true"})
+    assert "The test was taken" in page_of(tested)
+    hook.answers = [500]
+    tested = page_of(staff.post(reverse("channel_test", args=[made.pk]), headers={"HX-Request": "true"}))
+    assert "answered 500 Internal Server Error: as the test wants" in tested
+    staff.post(reverse("channel_switch", args=[made.pk]), {"on": "no"})
+    assert "Off" in page_of(staff.get(reverse("channels")))
+    staff.post(reverse("channel_delete", args=[made.pk]))
+    assert not Channel.objects.exists()
+
+
+def test_an_edit_without_a_secret_keeps_it(staff, hook):
+    staff.post(new("webhook"), values(hook))
+    made = Channel.objects.get()
+    assert staff.post(reverse("channel", args=[made.pk]), values(hook, secret="", name="night")).status_code == 302
+    made.refresh_from_db()
+    assert (made.name, made.secret) == ("night", SECRET)
+    staff.post(reverse("channel", args=[made.pk]), values(hook, secret="another long secret"))
+    made.refresh_from_db()
+    assert made.secret == "another long secret"
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value", "said"),
+    [
+        ("webhook", "url", "ftp://h/x", "That is no URL"),
+        ("webhook", "url", "https://ann:pw@h/x", "Take it out"),
+        ("webhook", "secret", "short", "Take at least 16"),
+        ("webhook", "secret", "", "Take at least 16"),
+        ("webhook", "events", ["all"], "not one of the available choices"),
+        ("webhook", "most_rejects", "-1", "greater than or equal to 0"),
+        ("webhook", "name", "a b", "Letters, digits"),
+        ("mail", "addresses", "ann@example.org bob", "“bob” is no mail address"),
+        ("mail", "addresses", " ", "no address"),
+    ],
+)
+def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_saved(staff, hook, kind, field, value, said):
+    answer = staff.post(new(kind), values(hook, addresses="ann@example.org") | {field: value})
+    assert answer.status_code == 422
+    assert said in " ".join(answer.context["form"].errors[field])
+    assert not Channel.objects.exists()
+
+
+def test_messages_are_shown_with_their_state_and_one_that_was_given_up_can_be_sent_again(staff):
+    channel = Channel.objects.create(name="team", kind="mail", addresses="ann@example.org")
+    payload = {"title": "orders <b>failed", "what": "No."}
+    once = {"channel": channel, "event": "failed", "payload": payload, "next_at": timezone.now()}
+    Notice.objects.create(once="1", status="sent", sent_at=timezone.now(), **once)
+    lost = Notice.objects.create(once="2", status="given up", attempts=32, problem="it refused ann", **once)
+    assert "1 given up" in page_of(staff.get(reverse("channels")))
+    page = page_of(staff.get(reverse("channel", args=[channel.pk])))
+    assert "Attempt 32: it refused ann" in page
+    assert "<b>failed" not in page
+    staff.post(reverse("notice_again", args=[lost.pk]))
+    lost.refresh_from_db()
+    assert (lost.status, lost.attempts) == ("waiting", 0)
