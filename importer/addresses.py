@@ -75,16 +75,19 @@ def connected(host: str, port: int, *, private_allowed: bool, seconds: float) ->
     raise failure
 
 
-def web_connection(url: str, *, private_allowed: bool, seconds: float) -> HTTPConnection:
+def web_connection(url: str, *, private_allowed: bool, seconds: float, tls_ca: str = "") -> HTTPConnection:
     """For requests to the URL's host, which is connected to, and checked, by the first of them.
 
-    No redirect is followed: that is for who asks, with a new connection. Raises Problem if it is no such URL.
+    `tls_ca` names a file with authorities that sign its certificate, besides those that this machine trusts. No
+    redirect is followed: that is for who asks, with a new connection. Raises Problem if it is no such URL.
     """
     parts = web_url(url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     kind = _CheckedHttps if parts.scheme == "https" else _CheckedHttp
     made = kind(host, port, timeout=seconds)
     made.private_allowed = private_allowed
+    if tls_ca and isinstance(made, _CheckedHttps):
+        made.trust(tls_ca)
     return made
 
 
@@ -122,6 +125,13 @@ class _CheckedHttps(_Checked, HTTPSConnection):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._certificates = ssl.create_default_context()
         super().__init__(*args, **kwargs, context=self._certificates)
+
+    def trust(self, tls_ca: str) -> None:
+        """Raises Problem if there is no such file, or no certificate in it."""
+        try:
+            self._certificates.load_verify_locations(cafile=tls_ca)
+        except OSError as error:  # ssl.SSLError is one.
+            raise Problem(f"The CA file cannot be read: {error}.", tls_ca, "Name a PEM file on this server.") from error
 
     def connect(self) -> None:
         self.sock = self._certificates.wrap_socket(self._reached(), server_hostname=self.host)

@@ -90,11 +90,7 @@ def begin_upload(name: str, size: int, user: User | None) -> SourceFile:
     if size <= 0:
         raise SourceProblem("The file is empty.", where=shown, advice="Choose a file with at least a header and a row.")
     if size > settings.UPLOAD_MAX_BYTES:
-        raise TooLarge(
-            f"The file has {size:,} bytes; at most {settings.UPLOAD_MAX_BYTES:,} may be uploaded.",
-            where=shown,
-            advice="Raise UPLOAD_MAX_BYTES, or import it on the server: manage.py import_csv.",
-        )
+        raise _too_large(shown, f"{size:,}")
     settings.UPLOAD_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
     _check_room(shown, size)
     key = uuid.uuid4()
@@ -102,6 +98,14 @@ def begin_upload(name: str, size: int, user: User | None) -> SourceFile:
     with _disk_full_explained(shown):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     return SourceFile.objects.create(key=key, name=shown, path=str(path), size=size, uploaded_by=user)
+
+
+def _too_large(name: str, size: str) -> TooLarge:
+    return TooLarge(
+        f"The file has {size} bytes; at most {settings.UPLOAD_MAX_BYTES:,} may be uploaded.",
+        where=name,
+        advice="Raise UPLOAD_MAX_BYTES, or import it on the server: manage.py import_csv.",
+    )
 
 
 def _check_room(name: str, size: int) -> None:
@@ -117,6 +121,15 @@ def _check_room(name: str, size: int) -> None:
             where=name,
             advice="Remove uploads that are no longer needed, or give UPLOAD_DIR a larger disk.",
         )
+
+
+def announce(source: SourceFile, size: int) -> None:
+    """Change the bytes that an upload is to have, where it turns out on the way. Raises as begin_upload() does."""
+    if size > settings.UPLOAD_MAX_BYTES:
+        raise _too_large(source.name, f"more than {source.received:,}")
+    _check_room(source.name, size - source.size)
+    SourceFile.objects.filter(pk=source.pk).update(size=size)
+    source.size = size
 
 
 def append(source: SourceFile, offset: int, stream: Stream, length: int) -> int:

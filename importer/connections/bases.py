@@ -1,0 +1,56 @@
+"""How a connection's place is written: /folder, https://host/path/, s3://bucket/prefix, sftp://user@host/path."""
+
+import os
+from dataclasses import dataclass, field
+from urllib.parse import unquote, urlsplit
+
+from importer.addresses import web_url
+from importer.connections.folder import root_of
+from importer.engine.errors import SourceProblem
+from importer.models import SourceConnection
+
+ADVICE = "Write /FOLDER, https://HOST/PATH/, s3://BUCKET/PREFIX or sftp://USER@HOST:PORT/PATH, without a password."
+SFTP_PORT = 22
+
+Kind = SourceConnection.Kind
+
+
+@dataclass(frozen=True)
+class Base:
+    """A place taken apart: the kind of its connection, its base as it is kept, and settings that stood in it."""
+
+    kind: str
+    base: str
+    settings: dict[str, str] = field(default_factory=dict)
+
+
+def parse_base(text: str) -> Base:
+    """Take a place apart. Raises Problem, which never repeats what may be a password."""
+    if text.startswith("/"):
+        folder = os.path.normpath(text)
+        root_of(folder)
+        return Base(Kind.FOLDER, folder)
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise SourceProblem("The address has no valid host and port.", advice=ADVICE) from error
+    if not host or parts.password or parts.query or parts.fragment:
+        raise SourceProblem("The address names no host, or more than a place.", advice=ADVICE)
+    path = unquote(parts.path)
+    if any(part in (".", "..") for part in path.split("/")):
+        raise SourceProblem("The address has . or .. in its path.", advice=ADVICE)
+    if parts.scheme in ("http", "https"):
+        web_url(text)
+        return Base(Kind.HTTP, text.rstrip("/") + "/")
+    if parts.scheme == "s3":
+        # Not parts.hostname, which is in small letters.
+        return Base(Kind.S3, "/".join(["s3:/", parts.netloc, *filter(None, path.split("/"))]))
+    if parts.scheme == "sftp" and parts.username:
+        shown = f"[{host}]" if ":" in host else host
+        return Base(
+            Kind.SFTP,
+            f"sftp://{shown}:{port or SFTP_PORT}{path.rstrip('/')}",
+            {"user": unquote(parts.username)},
+        )
+    raise SourceProblem("That is no place of a kind that is known.", advice=ADVICE)

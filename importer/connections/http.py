@@ -1,0 +1,250 @@
+"""Files on a web server, fetched with GET.
+
+A name is looked up once and the address that was checked is the one that is connected to, again at each redirect; no
+proxy of the environment is asked. Credentials go to the connection's own server and to no other.
+"""
+
+import base64
+import http.client
+import ssl
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import format_datetime, parsedate_to_datetime
+from urllib.parse import quote, unquote, urljoin, urlsplit
+
+from django.conf import settings
+from django.contrib.auth.models import User
+
+from importer.addresses import web_connection, web_url
+from importer.connections import kept
+from importer.connections.found import Found
+from importer.connections.pattern import Pattern
+from importer.engine.check.finding import Finding
+from importer.engine.errors import SourceChanged, SourceProblem
+from importer.models import SourceConnection, SourceFile
+
+SILENCE = 30.0  # seconds without a byte
+LONGEST = 2400.0  # seconds for a whole file, below what a task may take
+MOST_REDIRECTS = 5
+REDIRECTS = (301, 302, 303, 307, 308)
+GONE = (404, 410)
+NO_HEAD = (400, 403, 405, 501)
+PASSING = (408, 425, 429, 500, 502, 503, 504)
+AS_IT_IS = "/%?&=+,;:@!$'()*~"
+
+
+def open_place(connection: SourceConnection) -> "WebServer":
+    return WebServer(connection)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server answered from `url`: the response is read as long as the connection is open."""
+
+    url: str
+    response: http.client.HTTPResponse
+
+    def as_found(self, name: str) -> Found:
+        header = self.response.headers.get
+        return Found(name, self.size, _moment(header("Last-Modified")), (header("ETag") or "")[:255])
+
+    @property
+    def size(self) -> int | None:
+        length = self.response.headers.get("Content-Length", "")
+        return int(length) if length.isdecimal() else None
+
+
+class WebServer:
+    """What lies below the URL `base`."""
+
+    def __init__(self, connection: SourceConnection) -> None:
+        self._connection = connection
+        self._options, self._secrets = connection.settings, connection.secrets
+
+    def find(self, pattern: Pattern) -> list[Found]:
+        """The one file that the pattern names: a web server gives no list."""
+        if "*" in pattern.text or pattern.subfolders:
+            raise SourceProblem(
+                "A web server gives no list of its files.",
+                pattern.text,
+                "Write the whole name; dates in it are filled in, as in sales-{date:%Y%m%d}.csv.",
+            )
+        for method in ("HEAD", "GET"):
+            with self._asked(method, pattern.text) as answer:
+                if answer.response.status in GONE:
+                    return []
+                if method == "GET" or answer.response.status not in NO_HEAD:
+                    self._require(answer, 200)
+                    return [answer.as_found(pattern.text)]
+        return []
+
+    def fetch(self, found: Found, user: User | None) -> SourceFile:
+        """A copy; the last one again if the server says that nothing has changed since."""
+        before = kept.fetched_before(self._connection, found)
+        with self._asked("GET", found.name, _unless_changed(before)) as answer:
+            if before and answer.response.status == 304:
+                return before
+            self._require(answer, 200)
+            now = answer.as_found(found.name)
+            if found.etag and now.etag and found.etag != now.etag:
+                raise SourceChanged(
+                    "The file has changed since it was found.", answer.url, "It is looked for again.", retryable=True
+                )
+            body = Body(answer)
+            found = replace(found, etag=now.etag, modified_at=now.modified_at)
+            return kept.fetched(self._connection, found, body, answer.size, user)
+
+    def move(self, found: Found, folder: str) -> None:  # noqa: ARG002
+        raise self._only_keeps(found)
+
+    def delete(self, found: Found) -> None:
+        raise self._only_keeps(found)
+
+    def _only_keeps(self, found: Found) -> SourceProblem:
+        return SourceProblem("A web server's files can only be kept where they are.", self._url(found.name), "Keep it.")
+
+    def check(self) -> Iterator[Finding]:
+        with self._asked("GET", "") as answer:
+            status = answer.response.status
+            if status in (401, 403):
+                yield Finding(
+                    "credentials",
+                    "warn",
+                    f"The server answers {status} for {answer.url}.",
+                    "That is usual where folders give no list; if no file is found either, correct the credentials.",
+                )
+            elif status in PASSING:
+                self._require(answer, 200)
+            yield Finding("connection", "ok", f"{urlsplit(answer.url).netloc} answers.")
+        if self._connection.base.startswith("http:"):
+            yield Finding("encryption", "warn", "Nothing is encrypted on the way.", "Use https:// if the server can.")
+
+    def _url(self, name: str) -> str:
+        path = name.partition("?")[0]
+        if any(unquote(part) in (".", "..") for part in path.split("/")):
+            raise SourceProblem("The name leaves the connection's base.", name, "Write a path below it.")
+        return self._connection.base + quote(name, safe=AS_IT_IS)
+
+    @contextmanager
+    def _asked(self, method: str, name: str, headers: dict[str, str] | None = None) -> Iterator[Answer]:
+        """The server's answer, redirects followed."""
+        url = self._url(name)
+        for _ in range(MOST_REDIRECTS + 1):
+            with ExitStack() as opened, explained(url):
+                parts = web_url(url)
+                link = web_connection(
+                    url,
+                    private_allowed=self._connection.private_allowed,
+                    seconds=SILENCE,
+                    tls_ca=self._options.get("tls_ca", ""),
+                )
+                opened.callback(link.close)
+                target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+                link.request(method, target, headers=self._headers(url) | (headers or {}))
+                answer = Answer(url, link.getresponse())
+                to = answer.response.headers.get("Location")
+                if answer.response.status not in REDIRECTS or not to:
+                    yield answer
+                    return
+            url = _redirected(url, to)
+        raise SourceProblem(f"The server redirects more than {MOST_REDIRECTS} times.", url, "Use the last address.")
+
+    def _headers(self, url: str) -> dict[str, str]:
+        headers = {"User-Agent": f"Millrace/{settings.VERSION}", "Accept-Encoding": "identity"}
+        if _origin(url) != _origin(self._connection.base):
+            return headers
+        secret = self._secrets.get("password", "")
+        how = self._options.get("auth", "")
+        if how == "basic":
+            pair = f"{self._options.get('user', '')}:{secret}".encode()
+            headers["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
+        elif how == "bearer":
+            headers["Authorization"] = f"Bearer {secret}"
+        elif how == "header":
+            headers[self._options.get("header") or "X-Api-Key"] = secret
+        return headers
+
+    def _require(self, answer: Answer, status: int) -> None:
+        """Raise SourceProblem unless the server answered so."""
+        seen = answer.response.status
+        if seen == status:
+            return
+        said = f"The server answers {seen} {answer.response.reason[:80]}.".replace(" .", ".")
+        advice = {401: "Enter its credentials again.", 403: "Let the account read the file.", 404: "Look at the name."}
+        raise SourceProblem(said, answer.url, advice.get(seen, "Ask whoever runs it."), retryable=seen in PASSING)
+
+
+class Body:
+    """An answer's bytes, as long as the server said they are and as fast as they must be."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self._until = time.monotonic() + LONGEST
+        if answer.size is None and not answer.response.chunked:
+            raise SourceProblem(
+                "The server does not say how long the file is: a broken connection would look like its end.",
+                answer.url,
+                "Let it send Content-Length, or chunks (HTTP/1.1).",
+            )
+
+    def read(self, size: int, /) -> bytes:
+        """Up to `size` bytes, b"" at the end. Raises SourceProblem if they end too early, or take too long."""
+        if time.monotonic() > self._until:
+            raise SourceProblem(f"The file takes longer than {LONGEST:,.0f} s.", self._answer.url, "Try again later.")
+        with explained(self._answer.url):
+            piece = self._answer.response.read1(size)
+        if not piece and self._answer.response.length:
+            raise _broken(self._answer.url, "it ended too early")
+        return piece
+
+
+@contextmanager
+def explained(url: str) -> Iterator[None]:
+    """What goes wrong on the way, as SourceProblem."""
+    try:
+        yield
+    except ssl.SSLCertVerificationError as error:
+        raise SourceProblem(
+            f"The server's certificate is not trusted: {error.verify_message}.",
+            url,
+            "Name the authority that signed it as the connection's CA file.",
+        ) from error
+    except TimeoutError as error:
+        raise _broken(url, f"nothing came for {SILENCE:.0f} s") from error
+    except (OSError, http.client.HTTPException) as error:
+        raise _broken(url, getattr(error, "strerror", None) or str(error) or type(error).__name__) from error
+
+
+def _broken(url: str, why: str) -> SourceProblem:
+    return SourceProblem(f"The file could not be fetched: {why}.", url, "Try again later.", retryable=True)
+
+
+def _redirected(url: str, to: str) -> str:
+    fresh = urljoin(url, to)
+    if url.startswith("https:") and not fresh.startswith("https:"):
+        raise SourceProblem("The server redirects from https to what is not encrypted.", url, "Ask whoever runs it.")
+    return fresh
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port
+
+
+def _unless_changed(before: SourceFile | None) -> dict[str, str]:
+    """What asks for the file only if it is another one than the copy."""
+    if before and before.found_etag:
+        return {"If-None-Match": before.found_etag}
+    if before and before.found_modified_at:
+        return {"If-Modified-Since": format_datetime(before.found_modified_at.astimezone(UTC), usegmt=True)}
+    return {}
+
+
+def _moment(text: str | None) -> datetime | None:
+    try:
+        return parsedate_to_datetime(text).astimezone(UTC) if text else None
+    except (ValueError, TypeError):
+        return None
