@@ -173,6 +173,8 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 3 * 4096 + 100
 LEASE_SECONDS = env.float("LEASE_SECONDS", default=60)
 HEARTBEAT_SECONDS = env.float("HEARTBEAT_SECONDS", default=min(15.0, LEASE_SECONDS / 4))
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", default=15)
+# How often it is looked which schedules are due: a run begins at most so much later.
+TICK_SECONDS = min(5.0, SWEEP_SECONDS)
 # A chunk is given up after so many attempts, or after so many workers died over it.
 MAX_ATTEMPTS = env.int("MAX_ATTEMPTS", default=8)
 MAX_DEATHS = env.int("MAX_DEATHS", default=3)
@@ -214,6 +216,9 @@ CELERY_TASK_ROUTES = {
     "importer.tasks.load_run": {"queue": "load"},
     "importer.tasks.finish": {"queue": "load"},
     "importer.tasks.restore": {"queue": "load"},
+    # They may list a bucket, or fetch a large file.
+    "importer.tasks.take_run": {"queue": "scan"},
+    "importer.tasks.look_for_files": {"queue": "scan"},
 }
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # Below the visibility timeout: a task that hangs is killed before Redis delivers it to somebody else (seconds).
@@ -230,7 +235,8 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "run" / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     # A tick that waited longer than one period has been overtaken by the next.
-    "sweep": {"task": "importer.tasks.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}}
+    "sweep": {"task": "importer.tasks.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
+    "tick": {"task": "importer.tasks.tick", "schedule": TICK_SECONDS, "options": {"expires": TICK_SECONDS}},
 }
 
 LOGGING = {

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from importer import arranging, finishing, jobs, lab, runs, telling, wake, work
+from importer import arranging, finishing, jobs, lab, runs, schedules, telling, wake, work
 from importer.engine.finish import READ_TIMEOUT
 from importer.telling.sending import LONGEST_SEND
 from importer.wake import Step
@@ -63,6 +63,22 @@ def take_lab(lab_id: int) -> None:
 @shared_task(time_limit=LONGEST_SEND)
 def tell(notice_id: int) -> None:
     telling.send(notice_id)
+
+
+@shared_task
+def take_run(run_id: int) -> None:
+    schedules.take(run_id, wake.send)
+
+
+@shared_task
+def look_for_files(schedule_id: int) -> None:
+    if run := schedules.look_for_files(schedule_id):
+        wake.send([Step("take_run", run.pk)])
+
+
+@shared_task
+def tick() -> None:
+    schedules.tick(wake.send)
 
 
 @shared_task

@@ -26,7 +26,7 @@ from importer.jobs.guarded import (
 from importer.jobs.limits import exceeded
 from importer.jobs.recorded import record_later
 from importer.jobs.report import equation
-from importer.models import Chunk, ImportJob
+from importer.models import Chunk, ImportJob, PickedFile
 from importer.telling import import_ended
 from importer.wake import Step
 
@@ -65,7 +65,15 @@ def advance(job_id: int) -> list[Step]:
                 return _queue_step(job, "clean", JobStep.CLEAN_QUEUED)
             case _ if job.ended and job.trial:
                 return [Step("take_lab", job.trial.lab_id)]
+            case _ if job.ended:
+                return _runs_that_follow(job)
         return []
+
+
+def _runs_that_follow(job: ImportJob) -> list[Step]:
+    """The schedule's run that waits for the end of this import, if one does."""
+    waiting = job.picked.filter(outcome=PickedFile.Outcome.LOADING).values_list("run_id", flat=True)
+    return [Step("take_run", run_id) for run_id in waiting]
 
 
 def _admit(job: ImportJob) -> bool:

@@ -1,0 +1,203 @@
+"""`manage.py schedule`: files that are picked up by themselves: make, look at, run, pause and resume schedules."""
+
+import json
+import sys
+import time
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable
+from dataclasses import fields
+from datetime import date
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.db.models import TextChoices
+
+from importer import schedules, workers
+from importer.engine.errors import Problem
+from importer.management.prepared import PreparedCommand
+from importer.models import ImportJob, Run, Schedule, SourceConnection
+from importer.schedules import Asked, shown
+
+LOOK_EVERY = 0.5  # seconds
+MOST_RUNS = 20
+CHOICES: dict[str, type[TextChoices]] = {
+    "overlap": Schedule.Overlap,
+    "misfire": Schedule.Misfire,
+    "no_file": Schedule.NoFile,
+    "known_by": Schedule.KnownBy,
+    "afterwards": Schedule.Afterwards,
+    "drift": Schedule.Drift,
+}
+DEFAULTS = {each.name: each.default for each in fields(Asked)}
+
+
+class Command(PreparedCommand):
+    help = "Files that are picked up by themselves, on time, once."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        verbs = parser.add_subparsers(
+            dest="verb", required=True, metavar="list|show|create-from-job|run|pause|resume|forget"
+        )
+        _with_json(verbs.add_parser("list", help="all schedules"))
+        show = verbs.add_parser("show", help="one schedule, its next due times and its last runs")
+        _add_name(show)
+        _with_json(show)
+        made = verbs.add_parser("create-from-job", help="load such files as a past import has loaded, again and again")
+        made.add_argument("job", type=int, help="the import's number")
+        _add_asked(made)
+        _with_json(made)
+        run = verbs.add_parser("run", help="run it now and wait for the end; exit status 0 only if that succeeds")
+        _add_name(run)
+        run.add_argument("--date", type=_date, metavar="YYYY-MM-DD", help="as if it were that day")
+        run.add_argument("--no-wait", action="store_true", help="leave it to the workers, and do not wait")
+        _with_json(run)
+        for verb, about in (("pause", "begin no more runs"), ("resume", "go on from now")):
+            changed = verbs.add_parser(verb, help=about)
+            _add_name(changed)
+            _with_json(changed)
+        forget = verbs.add_parser("forget", help="let failed tries of a file count no more: its rows were dealt with")
+        _add_name(forget)
+        forget.add_argument("file", help="as the run lists it")
+
+    def handle(self, *_args: Any, verb: str, **options: Any) -> None:
+        """Run one verb. What went wrong is one line, without a traceback."""
+        try:
+            VERBS[verb](self, **options)
+        except Problem as problem:
+            raise CommandError(str(problem)) from problem
+
+    def _list(self, *, as_json: bool, **_: Any) -> None:
+        found = [shown.summary(each) for each in Schedule.objects.select_related("target", "connection")]
+        if as_json:
+            self._write_json(found)
+            return
+        for each in found:
+            due = "paused" if each["paused"] else f"next {each['next_due_at'] or 'never'}"
+            last = f", last run {each['last_run']['status']}" if each["last_run"] else ""
+            self.stdout.write(f"{each['name']}: {each['when']}, {due}{last}")
+
+    def _show(self, *, name: str, as_json: bool, **_: Any) -> None:
+        schedule = schedules.named(name)
+        said = shown.summary(schedule) | {
+            "upcoming": [each.isoformat() for each in schedules.upcoming(schedule)],
+            "warnings": schedules.warnings(schedule),
+            "runs": [shown.run(each) for each in schedule.runs.all()[:MOST_RUNS]],
+        }
+        if as_json:
+            self._write_json(said)
+            return
+        self.stdout.write(f"{said['name']}: {said['when']}{', paused' if said['paused'] else ''}")
+        self.stdout.write(f"{said['pattern']} of {said['connection']} into {said['table']} of {said['target']}")
+        for each in said["upcoming"]:
+            self.stdout.write(f"due {each}")
+        for each in said["warnings"]:
+            self.stderr.write(each)
+        if schedule.problem:
+            self.stderr.write(_in_words(schedule.problem))
+        for run in said["runs"]:
+            self._write_run(run)
+
+    def _create_from_job(self, *, job: int, as_json: bool, **options: Any) -> None:
+        past = ImportJob.objects.select_related("target", "source").filter(pk=job).first()
+        if not past:
+            raise Problem(f"There is no import {job}.", advice="Give the number of one that worked.")
+        schedule = schedules.create_from_job(past, _asked(options))
+        self._show(name=schedule.name, as_json=as_json)
+
+    def _run(self, *, name: str, date: date | None, no_wait: bool, as_json: bool, **_: Any) -> None:
+        run = schedules.run_now(schedules.named(name), for_date=date)
+        if not (no_wait or workers.loads_at_once()):
+            self.stderr.write("No worker gives a sign of life: is `make run` running? The run waits for them.")
+        while not (no_wait or run.ended):
+            time.sleep(LOOK_EVERY)
+            run.refresh_from_db()
+        said = shown.run(run)
+        if as_json:
+            self._write_json(said)
+        else:
+            self._write_run(said)
+        if run.status not in (Run.Status.SUCCEEDED, Run.Status.WAITING):
+            sys.exit(1)
+
+    def _pause(self, *, name: str, as_json: bool, **_: Any) -> None:
+        schedules.pause(schedules.named(name))
+        self._show(name=name, as_json=as_json)
+
+    def _resume(self, *, name: str, as_json: bool, **_: Any) -> None:
+        schedules.resume(schedules.named(name))
+        self._show(name=name, as_json=as_json)
+
+    def _forget(self, *, name: str, file: str, **_: Any) -> None:
+        schedules.forget(schedules.named(name), file)
+        self.stdout.write(f"The next run loads {file} as a new file.")
+
+    def _write_run(self, run: dict[str, Any]) -> None:
+        note = f": {run['note']}" if run["note"] else ""
+        self.stdout.write(f"run {run['run']}, {run['cause']}, {run['due_at']}, {run['status']}{note}")
+        for each in run["files"]:
+            rows = f", {each['rows']:,} rows by import {each['job']}" if each["job"] else ""
+            self.stdout.write(f"  {each['name']}: {each['outcome']}{rows}")
+        if run["problem"]:
+            self.stderr.write(_in_words(run["problem"]))
+
+    def _write_json(self, value: Any) -> None:
+        self.stdout.write(json.dumps(value, indent=2))
+
+
+def _in_words(problem: dict[str, Any]) -> str:
+    return str(Problem(problem["what"], problem.get("where", ""), problem.get("advice", "")))
+
+
+def _with_json(parser: ArgumentParser) -> None:
+    parser.add_argument("--json", dest="as_json", action="store_true")
+
+
+def _add_name(parser: ArgumentParser) -> None:
+    parser.add_argument("name", help="the schedule's name")
+
+
+def _add_asked(parser: ArgumentParser) -> None:
+    parser.add_argument("--name", required=True)
+    parser.add_argument("--connection", required=True, help="where the files are, by the name that an admin gave it")
+    parser.add_argument("--pattern", required=True, help="such as sales-{date:%%Y%%m%%d}.csv or daily/*.csv")
+    parser.add_argument("--subfolders", action="store_true", help="also in all folders below")
+    parser.add_argument("--cron", default="", help="when: five fields, such as '30 2 * * 1-5'")
+    parser.add_argument("--every", dest="every_minutes", type=int, metavar="MINUTES", help="or every so many minutes")
+    parser.add_argument("--zone", default="UTC", help="such as Europe/Berlin")
+    for name, choices in CHOICES.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", choices=choices.values, default=DEFAULTS[name])
+    parser.add_argument("--move-to", default="", metavar="FOLDER", help="below the connection's base")
+    for name in ("misfire_most", "tries", "backoff_seconds"):
+        parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=DEFAULTS[name])
+    for name in ("deadline_minutes", "lateness_minutes", "rejects_limit"):
+        parser.add_argument(f"--{name.replace('_', '-')}", type=int)
+
+
+def _asked(options: dict[str, Any]) -> Asked:
+    connection = SourceConnection.objects.filter(name=options["connection"]).first()
+    if not connection:
+        known = ", ".join(SourceConnection.objects.values_list("name", flat=True)) or "none yet"
+        raise Problem(f"There is no connection named {options['connection']}.", advice=f"Known: {known}.")
+    if options["cron"] and options["every_minutes"]:
+        raise Problem("Both --cron and --every are given.", advice="Give one of them, or neither to wait for files.")
+    trigger = "cron" if options["cron"] else "every" if options["every_minutes"] else "arrival"
+    names = set(DEFAULTS) - {"connection", "trigger"}
+    return Asked(connection=connection, trigger=trigger, **{name: options[name] for name in names})
+
+
+def _date(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text} is no date such as 2026-03-31") from None
+
+
+VERBS: dict[str, Callable[..., None]] = {
+    "list": Command._list,
+    "show": Command._show,
+    "create-from-job": Command._create_from_job,
+    "run": Command._run,
+    "pause": Command._pause,
+    "resume": Command._resume,
+    "forget": Command._forget,
+}

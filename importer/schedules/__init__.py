@@ -1,0 +1,47 @@
+"""Schedules: files picked up by themselves, on time, once; the only writer of the states of runs and picked files.
+
+due.py: when a schedule is due; tick.py: what beat does every few seconds; finding.py: the files of a run, and new ones;
+known.py: which of them were loaded before; loading.py: one file after another, each an import (jobs/); drift.py: header
+and table held against the schedule's; course.py: what a worker does for a run, a piece at a time; ending.py: how it
+ends; telling.py: what people are told; passing.py: which problems pass by themselves; asked.py and checked.py: what
+people ask for, and may; guarded.py: who may change what.
+"""
+
+from importer.schedules.asked import (
+    Asked,
+    cancel,
+    create,
+    create_from_job,
+    delete,
+    forget,
+    named,
+    pause,
+    resume,
+    run_now,
+    upcoming,
+    update,
+)
+from importer.schedules.checked import warnings
+from importer.schedules.course import take
+from importer.schedules.finding import look_for_files
+from importer.schedules.tick import tick, timing_of
+
+__all__ = [
+    "Asked",
+    "cancel",
+    "create",
+    "create_from_job",
+    "delete",
+    "forget",
+    "look_for_files",
+    "named",
+    "pause",
+    "resume",
+    "run_now",
+    "take",
+    "tick",
+    "timing_of",
+    "upcoming",
+    "update",
+    "warnings",
+]

@@ -1,0 +1,116 @@
+"""What a worker does for a run: one piece at a time, under the run's lease, and the way to its end."""
+
+import logging
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from importer.engine.errors import Cancelled, Problem
+from importer.models import Run
+from importer.schedules import passing
+from importer.schedules.ending import end, end_by_itself, stop
+from importer.schedules.finding import look
+from importer.schedules.guarded import Status, change_mine, claim, heart_of, look_again, mine, release
+from importer.schedules.loading import Stopped, go_on
+from importer.wake import Step
+
+log = logging.getLogger(__name__)
+
+Then = Callable[[Sequence[Step]], None]
+
+LONGEST_PAUSE = 3600 * 6  # seconds between two tries
+# A broker holds messages for later only for so long; for more, the tick sends one when it is time (seconds).
+LONGEST_DELAY = 30
+
+
+def take(run_id: int, then: Then) -> None:
+    """Take the run as far as it goes without waiting, unless another worker does; `then` gets the steps that follow."""
+    run = claim(run_id)
+    if not run:
+        return
+    try:
+        with heart_of(run):
+            then(_pieces(run))
+    except Cancelled:
+        release(run)
+    except Stopped as stopped:
+        then(_failed(run, stopped.problem))
+    except Exception as error:
+        then(_failed(run, _as_problem(run, error)))
+
+
+def _pieces(run: Run) -> list[Step]:
+    """One piece after another, until something is to be waited for."""
+    if run.deadline_at and run.deadline_at <= timezone.now():
+        _end_at_deadline(run)
+        return []
+    if run.status == Status.WAITING and not _admit(run):
+        release(run)
+        return []
+    if run.status == Status.FINDING:
+        if (pause := look(run)) is not None:
+            return _later(run, pause)
+        run.status = Status.LOADING
+    if go_on(run):
+        release(run)
+        # The import may have ended, and said so, while we still held the run.
+        return [Step("take_run", run.pk)] if _import_has_ended(run) else []
+    end_by_itself(run, mine(run))
+    return []
+
+
+def _admit(run: Run) -> bool:
+    """Let it be the run under way: one at a time for each schedule, in the order in which they were due."""
+    before = Run.objects.filter(schedule=run.schedule_id, status=Status.WAITING, due_at__lt=run.due_at)
+    if before.exists():
+        return False
+    now, minutes = timezone.now(), run.schedule.deadline_minutes
+    deadline_at = now + timedelta(minutes=minutes) if minutes else None
+    values = {"schedule_claim": run.schedule_id, "started_at": now, "deadline_at": deadline_at}
+    try:
+        with transaction.atomic():
+            admitted = change_mine(run, status=Status.FINDING, **values)
+    except IntegrityError:
+        return False
+    run.status = Status.FINDING
+    return admitted
+
+
+def _import_has_ended(run: Run) -> bool:
+    loading = run.files.filter(outcome="loading").select_related("job").first()
+    return bool(loading and (not loading.job or loading.job.ended))
+
+
+def _end_at_deadline(run: Run) -> None:
+    minutes = run.schedule.deadline_minutes
+    problem = Problem(
+        f"The run has not ended within its {minutes:,} minutes.",
+        str(run.schedule),
+        "What was loading is cancelled. Run it now to go on with the rest, or give it a later deadline.",
+    )
+    stop(run, mine(run), Status.FAILED, problem.as_json(), note="past its deadline")
+
+
+def _failed(run: Run, problem: dict[str, Any]) -> list[Step]:
+    """Try again a little later what may pass, twice as long after each time; or end the run."""
+    if passing.may_pass(problem) and run.failures + 1 < run.schedule.tries:
+        pause = min(LONGEST_PAUSE, run.schedule.backoff_seconds * 2**run.failures)
+        return _later(run, pause, failures=run.failures + 1, problem=problem)
+    end(run, mine(run), Status.FAILED, problem)
+    return []
+
+
+def _later(run: Run, seconds: float, **values: Any) -> list[Step]:
+    look_again(run, seconds, **values)
+    return [Step("take_run", run.pk, delay=seconds)] if seconds <= LONGEST_DELAY else []
+
+
+def _as_problem(run: Run, error: Exception) -> dict[str, Any]:
+    if isinstance(error, Problem):
+        return error.as_json()
+    log.exception("%s: unexpected error", run, exc_info=error)
+    advice = "Please report it with the worker's log."
+    return Problem(f"An unexpected error: {type(error).__name__}: {error}.", str(run), advice).as_json()

@@ -1,0 +1,182 @@
+"""One file after another: fetched, held against what is known, and loaded by an import that is followed to its end."""
+
+from typing import Any
+
+from django.db import transaction
+
+from importer import connections, jobs
+from importer.engine.errors import Cancelled, Problem
+from importer.engine.files.profile import profile_file
+from importer.models import ImportJob, PickedFile, Run, Schedule
+from importer.preparation import Prepared, prepare
+from importer.schedules import drift, known, passing
+from importer.schedules.finding import as_found
+from importer.schedules.guarded import Outcome, change_mine
+from importer.sources import named
+
+TO_COME = (Outcome.FOUND, Outcome.FETCHED)
+DONE = {Schedule.Afterwards.MOVE: PickedFile.Done.MOVED, Schedule.Afterwards.DELETE: PickedFile.Done.DELETED}
+
+
+class Stopped(Exception):
+    """What keeps the run from its other files, too (importer.engine.errors.Problem as JSON)."""
+
+    def __init__(self, problem: dict[str, Any]) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+
+class PartlyLoaded(Problem):
+    """An earlier version of the file is in the table in part."""
+
+
+def go_on(run: Run) -> bool:
+    """Take the run's files further, until an import is under way; False once none is left.
+
+    Raises Problem for what may pass, and Stopped for what the run cannot go on with.
+    """
+    loading = run.files.filter(outcome=Outcome.LOADING).select_related("job").first()
+    if loading and loading.job and not loading.job.ended:
+        return True
+    if loading:
+        _settle(run, loading)
+    _clear_away(run)
+    while picked := run.files.filter(outcome__in=TO_COME).select_related("source").first():
+        if _begin(run, picked):
+            return True
+    return False
+
+
+def _settle(run: Run, picked: PickedFile) -> None:
+    """Its import has ended: what that means for the file."""
+    job = picked.job
+    if job and job.status == ImportJob.Status.SUCCEEDED and job.balanced:
+        _record(picked, Outcome.LOADED)
+        run.failures = 0
+        change_mine(run, failures=0, problem={})
+        return
+    problem = (job.problem if job else {}) or Problem(f"The import was {job.status if job else 'removed'}.").as_json()
+    if _to_be_tried_again(run, problem):
+        _record(picked, Outcome.FETCHED)
+        raise Stopped(problem)
+    _fail(picked, problem)
+
+
+def _to_be_tried_again(run: Run, problem: dict[str, Any]) -> bool:
+    return passing.may_pass(problem) and run.failures + 1 < run.schedule.tries
+
+
+def _fail(picked: PickedFile, problem: dict[str, Any]) -> None:
+    _record(picked, Outcome.FAILED, problem=problem)
+    if passing.stops_the_run(problem):
+        raise Stopped(problem)
+
+
+def _record(picked: PickedFile, outcome: PickedFile.Outcome, **values: Any) -> None:
+    picked.outcome = outcome
+    PickedFile.objects.filter(pk=picked.pk).update(outcome=outcome, **values)
+
+
+def _begin(run: Run, picked: PickedFile) -> bool:
+    """Fetch the file and start its import; False if there is none to wait for."""
+    try:
+        _fetch(run.schedule, picked)
+        if _is_known(run.schedule, picked):
+            _record(picked, Outcome.ALREADY_LOADED)
+            return False
+        job_id = _continued(run, picked) or _created(run, picked)
+    except Cancelled:
+        raise
+    except Problem as problem:
+        shown = named(problem, picked.source) if picked.source else problem
+        if _to_be_tried_again(run, shown.as_json()):
+            raise Stopped(shown.as_json()) from problem
+        _fail(picked, shown.as_json())
+        return False
+    jobs.start(job_id)
+    return True
+
+
+def _fetch(schedule: Schedule, picked: PickedFile) -> None:
+    if picked.source and picked.outcome == Outcome.FETCHED:
+        return
+    picked.source = connections.fetch(schedule.connection, as_found(picked), schedule.created_by)
+    picked.fingerprint = picked.source.fingerprint
+    _record(picked, Outcome.FETCHED, source=picked.source, fingerprint=picked.fingerprint)
+
+
+def _is_known(schedule: Schedule, picked: PickedFile) -> bool:
+    """Whether the same content is in already, where that counts or where nothing else tells."""
+    by_content = schedule.known_by == Schedule.KnownBy.CONTENT or not picked.identity
+    return by_content and known.same_content(picked).filter(known.is_in()).exists()
+
+
+def _continued(run: Run, picked: PickedFile) -> int | None:
+    """The import of an earlier try that is to be followed, or to go on because it has put rows into the table.
+
+    Raises PartlyLoaded where these are of another version of the file.
+    """
+    job = known.earlier_try(picked)
+    if not job or (job.ended and not _has_rows_in(job)):
+        return None
+    if job.ended and job.source.fingerprint != picked.fingerprint:
+        raise PartlyLoaded(
+            f"{job.accounted_rows:,} rows of an earlier version of this file are in the table, by import {job.pk}.",
+            picked.name,
+            f"Retry import {job.pk} to load the rest of that version; or take its rows out of the table, and forget"
+            " that try: manage.py schedule forget.",
+        )
+    if job.ended:
+        jobs.retry(job.pk)
+    _attach(run, picked, job)
+    return job.pk
+
+
+def _has_rows_in(job: ImportJob) -> bool:
+    """Whether an import that has not succeeded has left rows in the table, which a new one would bring again."""
+    return job.finished or (not job.stages and job.accounted_rows > job.rejected_rows)
+
+
+def _created(run: Run, picked: PickedFile) -> int:
+    prepared = _prepared(run.schedule, picked)
+    with transaction.atomic():
+        job = jobs.create(prepared, run.schedule.created_by)
+        _attach(run, picked, job)
+    return job.pk
+
+
+def _prepared(schedule: Schedule, picked: PickedFile) -> Prepared:
+    assert picked.source
+    drift.follow(schedule, profile_file(picked.source.file, schedule.file_dialect))
+    return prepare(
+        picked.source,
+        schedule.target,
+        schedule.table,
+        dialect=schedule.file_dialect,
+        mapping=schedule.mapping,
+        fillings=schedule.fillings,
+        options=schedule.options,
+    )
+
+
+def _attach(run: Run, picked: PickedFile, job: ImportJob) -> None:
+    """The file is loaded by that import. Raises Cancelled if the run is no longer ours."""
+    if not change_mine(run):
+        raise Cancelled("The run is no longer wanted.", where=str(run))
+    _record(picked, Outcome.LOADING, job=job)
+
+
+def _clear_away(run: Run) -> None:
+    """Do with each loaded file what the schedule wants done with it."""
+    what = Schedule.Afterwards(run.schedule.afterwards)
+    if what == Schedule.Afterwards.KEEP:
+        return
+    for picked in run.files.filter(outcome=Outcome.LOADED, done=PickedFile.Done.NOTHING):
+        done, problem = DONE[what], {}
+        try:
+            connections.afterwards(run.schedule.connection, as_found(picked), what, run.schedule.move_to)
+        except Problem as error:
+            if error.retryable and run.failures + 1 < run.schedule.tries:
+                raise Stopped(error.as_json()) from error
+            done, problem = PickedFile.Done.FAILED, error.as_json()
+        PickedFile.objects.filter(pk=picked.pk).update(done=done, done_problem=problem)

@@ -1,0 +1,75 @@
+"""What a schedule and its runs amount to, as plain values: what `manage.py schedule --json` prints, a contract."""
+
+from datetime import datetime
+from typing import Any
+
+from importer.models import PickedFile, Run, Schedule
+from importer.schedules.due import in_words
+from importer.schedules.tick import timing_of
+
+MOST_FILES = 100
+
+
+def when(schedule: Schedule) -> str:
+    """When it runs, for people."""
+    if schedule.trigger == Schedule.Trigger.ARRIVAL:
+        return "When a new file appears"
+    return in_words(timing_of(schedule))
+
+
+def summary(schedule: Schedule) -> dict[str, Any]:
+    """A schedule and how its last run went. Moments are in ISO 8601, in UTC."""
+    last = schedule.runs.exclude(status=Run.Status.SKIPPED).first()
+    waits = schedule.trigger == Schedule.Trigger.ARRIVAL
+    return {
+        "name": schedule.name,
+        "connection": schedule.connection.name,
+        "pattern": schedule.pattern,
+        "target": schedule.target.name,
+        "table": schedule.table,
+        "when": when(schedule),
+        "zone": schedule.zone,
+        "paused": schedule.paused,
+        "next_due_at": None if waits else _moment(schedule.next_due_at),
+        "problem": schedule.problem or None,
+        "last_run": run(last) if last else None,
+    }
+
+
+def run(of: Run) -> dict[str, Any]:
+    """A run, with the first hundred of its files; `due_times` is more than one where several were left out at once."""
+    files = of.files.select_related("job")[:MOST_FILES]
+    return {
+        "run": of.pk,
+        "cause": of.cause,
+        "due_at": _moment(of.due_at),
+        "last_due_at": _moment(of.last_due_at),
+        "due_times": of.due_times,
+        "moment": _moment(of.moment),
+        "status": of.status,
+        "note": of.note,
+        "problem": of.problem or None,
+        "events": of.events,
+        "found_files": of.found_files,
+        "known_files": of.known_files,
+        "files": [_file(each) for each in files],
+        "started_at": _moment(of.started_at),
+        "finished_at": _moment(of.finished_at),
+    }
+
+
+def _file(picked: PickedFile) -> dict[str, Any]:
+    job = picked.job
+    return {
+        "name": picked.name,
+        "size": picked.size,
+        "outcome": picked.outcome,
+        "job": picked.job_id,
+        "rows": job.loaded_rows + job.replaced_rows if job else 0,
+        "done": picked.done,
+        "problem": picked.problem or picked.done_problem or None,
+    }
+
+
+def _moment(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None

@@ -1,0 +1,143 @@
+"""What beat does for schedules every few seconds: take up what is due, say what is late, wake what nobody works on.
+
+A due time is taken up in one transaction: the schedule's `next_due_at` moves on, if it still is what was read, and the
+rows of the runs are there, or neither. So of two beats, and of a tick that comes twice, one finds nothing to do.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from importer.engine.errors import Problem
+from importer.models import Run, Schedule
+from importer.models.channel import Event
+from importer.schedules import due
+from importer.schedules.guarded import UNENDED, Status, touch
+from importer.schedules.telling import happened
+from importer.wake import Step
+
+log = logging.getLogger(__name__)
+
+Then = Callable[[Sequence[Step]], None]
+
+MOST_SCHEDULES = 500  # taken up by one tick, so that it does not last; those due first come first
+MOST_WOKEN = 500
+MOST_WAITING = 100  # runs of one schedule: more are left out, or a run that hangs would gather them for ever
+
+
+def tick(then: Then) -> None:
+    """Take up all that is due; `then` gets the steps that follow."""
+    now = timezone.now()
+    for schedule in _due(now):
+        try:
+            then(take_up(schedule, now))
+        except Exception:
+            # The others are due as well.
+            log.exception("schedule %s could not be taken up", schedule.pk)
+    _tell_of_late_ones(now)
+    then(_woken(now))
+
+
+def _due(now: datetime) -> list[Schedule]:
+    found = Schedule.objects.filter(paused=False, next_due_at__lte=now).order_by("next_due_at", "pk")
+    return list(found[:MOST_SCHEDULES])
+
+
+def take_up(schedule: Schedule, now: datetime) -> list[Step]:
+    """Record what becomes of the schedule's due times up to now, as it was read; the steps that follow."""
+    if schedule.trigger == Schedule.Trigger.ARRIVAL:
+        # Until whoever looks has said when the next look is due.
+        next_look = now + timedelta(seconds=settings.LEASE_SECONDS)
+        return [Step("look_for_files", schedule.pk)] if _moved_on(schedule, next_due_at=next_look) else []
+    assert schedule.next_due_at
+    try:
+        decision = due.decide(timing_of(schedule), schedule.next_due_at, now, schedule.misfire, schedule.misfire_most)
+    except Problem as problem:
+        _moved_on(schedule, next_due_at=None, problem=problem.as_json())
+        return []
+    with transaction.atomic():
+        if not _moved_on(schedule, next_due_at=decision.next_due_at):
+            return []
+        return _record(schedule, decision)
+
+
+def timing_of(schedule: Schedule) -> due.Timing:
+    """When it is due, unless that is when a file appears."""
+    return due.Timing(schedule.cron, schedule.every_minutes, schedule.zone)
+
+
+def _moved_on(schedule: Schedule, **values: object) -> bool:
+    """Whether the schedule still was as it was read: nobody else has taken up the same due times."""
+    as_read = Schedule.objects.filter(pk=schedule.pk, paused=False, next_due_at=schedule.next_due_at)
+    return bool(as_read.update(**values))
+
+
+def _record(schedule: Schedule, decision: due.Decision) -> list[Step]:
+    if left_out := decision.left_out:
+        _leave_out(schedule, left_out.first, "missed", last_due_at=left_out.last, due_times=left_out.times)
+    runs = [record_run(schedule, each, Run.Cause.CATCH_UP) for each in decision.caught_up]
+    for each in decision.on_time:
+        if why := _overlaps(schedule):
+            _leave_out(schedule, each, why)
+        else:
+            runs.append(record_run(schedule, each, Run.Cause.DUE))
+    touch(schedule.pk)
+    return [Step("take_run", run.pk) for run in runs if run]
+
+
+def record_run(
+    schedule: Schedule, due_at: datetime, cause: Run.Cause, moment: datetime | None = None, asked_by: int | None = None
+) -> Run | None:
+    """A run that waits for a worker; None if that due time has one, as after a clock that was put back."""
+    lateness = schedule.lateness_minutes
+    run, is_new = Run.objects.get_or_create(
+        schedule=schedule,
+        due_at=due_at,
+        defaults={
+            "cause": cause,
+            "moment": moment or due_at,
+            "asked_by_id": asked_by,
+            "late_at": None if lateness is None else due_at + timedelta(minutes=lateness),
+            "woken_at": timezone.now(),
+        },
+    )
+    return run if is_new else None
+
+
+def _leave_out(schedule: Schedule, due_at: datetime, why: str, **values: object) -> None:
+    skipped = {"moment": due_at, "cause": Run.Cause.DUE, "status": Status.SKIPPED, "note": why}
+    ended = {"finished_at": timezone.now(), **values}
+    Run.objects.get_or_create(schedule=schedule, due_at=due_at, defaults={**skipped, **ended})
+
+
+def _overlaps(schedule: Schedule) -> str:
+    """Why a due time is left out, "" if it is not."""
+    before = schedule.runs.filter(status__in=UNENDED).count()
+    if before and schedule.overlap == Schedule.Overlap.SKIP:
+        return "the run before was still going"
+    return f"{before} runs were waiting already" if before >= MOST_WAITING else ""
+
+
+def _tell_of_late_ones(now: datetime) -> None:
+    for run in Run.objects.filter(late_at__lte=now, status__in=UNENDED)[:MOST_WOKEN]:
+        happened(run, Event.LATE)
+        Run.objects.filter(pk=run.pk).update(late_at=None)
+
+
+def _woken(now: datetime) -> list[Step]:
+    """The runs that nobody works on although somebody should: a message was lost, a worker died, a try is due.
+
+    Each is sent once in the time of a lease, however long the workers take to come to it.
+    """
+    free = Q(lease=None) | Q(lease__lte=now)
+    is_due = Q(retry_at=None) | Q(retry_at__lte=now) | Q(deadline_at__lte=now)
+    long_ago = Q(woken_at=None) | Q(woken_at__lte=now - timedelta(seconds=settings.LEASE_SECONDS))
+    found = Run.objects.filter(free, is_due, long_ago, status__in=UNENDED).order_by(F("woken_at").asc(nulls_first=True))
+    woken = list(found.values_list("pk", flat=True)[:MOST_WOKEN])
+    Run.objects.filter(pk__in=woken).update(woken_at=now)
+    return [Step("take_run", pk) for pk in woken]

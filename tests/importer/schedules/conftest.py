@@ -1,0 +1,61 @@
+"""A schedule on a folder of its own, whose runs a test takes itself."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from importer import schedules, sources
+from importer.connections import folder as folders
+from importer.engine.connection import Address
+from importer.models import Schedule, SourceConnection
+from importer.preparation import prepare
+from importer.presets import save
+from importer.schedules import Asked
+from tests.engine.loads import run_sql
+from tests.targets import TestServer, saved_target
+
+TABLE = "CREATE TABLE t (n INT, word VARCHAR(20)) CHARACTER SET utf8mb4"
+HEADER = "n,word\n"
+
+
+def drop(folder: Path, name: str, rows: str = "1,one\n", header: str = HEADER) -> Path:
+    """A file to which nobody has written for a minute."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(header + rows)
+    long_ago = path.stat().st_mtime - 60
+    os.utime(path, (long_ago, long_ago))
+    return path
+
+
+@pytest.fixture
+def database(servers: dict[str, TestServer]) -> Iterator[Address]:
+    """On one server: what schedules add to imports is the same on all."""
+    with servers["mariadb"].fresh_database() as address:
+        yield address
+
+
+@pytest.fixture
+def folder(tmp_path: Path, settings, monkeypatch) -> Path:
+    settings.IMPORT_FOLDERS = [str(tmp_path)]
+    # A file's last change cannot be set back.
+    monkeypatch.setattr(folders, "SETTLED", 0.0)
+    path = tmp_path / "in"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+def make(folder: Path, tmp_path: Path, database: Address, transactional_db) -> Callable[..., Schedule]:
+    """Schedules that load `*.csv` from the folder into the table t of a database on each server."""
+    run_sql(database, TABLE)
+    target = saved_target(database, "here")
+    connection = SourceConnection.objects.create(name="incoming", kind="folder", base=str(folder))
+    preset = save("words", prepare(sources.register(drop(tmp_path, "first.csv")), target, "t"))
+
+    def made(name: str = "nightly", **asked) -> Schedule:
+        return schedules.create(Asked(name=name, connection=connection, **{"pattern": "*.csv", **asked}), preset)
+
+    return made

@@ -1,0 +1,70 @@
+"""Runs of schedules whose pieces a test takes itself, their imports included."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from importer import schedules
+from importer.models import ImportJob, Run, Schedule
+from importer.schedules.tick import take_up
+from importer.wake import Step
+from tests.importer.steps import run as run_job
+
+
+def now(run: Run) -> Run:
+    return Run.objects.select_related("schedule").get(pk=run.pk)
+
+
+def take(run: Run) -> list[Step]:
+    """One piece, whatever pause was wanted before it."""
+    Run.objects.filter(pk=run.pk).update(retry_at=None)
+    following: list[Step] = []
+    schedules.take(run.pk, following.extend)
+    return following
+
+
+def job_of(run: Run) -> ImportJob | None:
+    return ImportJob.objects.filter(picked__run=run, picked__outcome="loading").first()
+
+
+def to_import(run: Run) -> ImportJob:
+    """As far as its next import, which nobody has begun to load."""
+    while not (job := job_of(run)):
+        assert not now(run).ended, (now(run).problem, now(run).note)
+        take(run)
+    return job
+
+
+def to_end(run: Run) -> Run:
+    for _ in range(50):
+        if now(run).ended:
+            return now(run)
+        job = job_of(run)
+        if job and not job.ended:
+            run_job(job)
+        take(run)
+    raise AssertionError(f"{run} does not end: {now(run).status}, {now(run).problem}")
+
+
+def run_now(schedule: Schedule, **asked) -> Run:
+    """By hand, to its end."""
+    return to_end(schedules.run_now(schedule, **asked))
+
+
+def outcomes(run: Run) -> dict[str, str]:
+    return dict(run.files.values_list("name", "outcome"))
+
+
+def make_due(schedule: Schedule, minutes: float) -> Schedule:
+    """As if the schedule had been due so long ago, and nobody had looked since."""
+    due_at = timezone.now() - timedelta(minutes=minutes)
+    Schedule.objects.filter(pk=schedule.pk).update(next_due_at=due_at)
+    return Schedule.objects.get(pk=schedule.pk)
+
+
+def runs(schedule: Schedule, steps: list[Step]) -> list[Run]:
+    return [Run.objects.get(pk=step.id) for step in steps if step.task == "take_run"]
+
+
+def taken_up(schedule: Schedule) -> list[Run]:
+    return runs(schedule, take_up(schedule, timezone.now()))

@@ -1,0 +1,91 @@
+"""What people ask of schedules, and what they are told when it cannot be."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from importer import jobs, schedules, sources
+from importer.engine.errors import Problem
+from importer.engine.options import Options
+from importer.models import ImportJob, Run, Schedule
+from importer.preparation import prepare
+from importer.schedules import Asked
+from tests.importer.schedules.conftest import drop
+from tests.importer.schedules.taking import outcomes, run_now, to_import
+from tests.importer.steps import run as run_job
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+CRON = {"trigger": "cron", "cron": "30 2 * * *"}
+
+
+WRONG = [
+    (CRON | {"cron": "30 26 * * *"}, "cron", "bad hour"),
+    (CRON | {"cron": " "}, "cron", "no cron text"),
+    (CRON | {"zone": "Berlin"}, "zone", "Perhaps Europe/Berlin"),
+    ({"trigger": "every", "every_minutes": 0}, "every_minutes", "Every 0 minutes"),
+    ({"pattern": "../*.csv"}, "pattern", "not a path below"),
+    ({"pattern": "sales-{day}.csv"}, "pattern", "{day} is not known"),
+    ({"afterwards": "move", "move_to": ""}, "move_to", "no folder"),
+    ({"afterwards": "move", "move_to": "in/loaded", "subfolders": True}, "move_to", "would be found again"),
+    ({"tries": 0}, "tries", "Choose 1 to 20"),
+    ({"name": "a\nb"}, "name", "No control characters"),
+    ({"name": "taken"}, "name", "already exists"),
+    ({"overlap": "perhaps"}, "overlap", "not a valid choice"),
+]
+
+
+def test_what_cannot_be_is_said_beside_its_field(make):
+    make("taken")
+    for asked, option, said in WRONG:
+        with pytest.raises(Problem) as caught:
+            make(**asked)
+        assert (caught.value.option, said in str(caught.value)) == (option, True), caught.value
+
+
+def test_two_on_one_table_are_allowed_and_warned_of(make):
+    make("one")
+    assert "one loads into" in schedules.warnings(make("two"))[0]
+
+
+def test_from_a_job_that_worked(make, folder, tmp_path, database):
+    target = make("other").target
+    source = sources.register(drop(tmp_path, "made.csv", "1,one\n"))
+    job = run_job(jobs.create(prepare(source, target, "made", options=Options(mode="create"))))
+    connection = Schedule.objects.get().connection
+    schedule = schedules.create_from_job(job, Asked("again", connection, "*.csv", known_by="stat"))
+    drop(folder, "a.csv", "2,two\n")
+    assert outcomes(run_now(schedule)) == {"a.csv": "loaded"}
+    assert (schedule.table_name, schedule.options.mode) == ("made", "append")
+
+
+def test_a_change_counts_from_now_and_not_over_somebody_elses(make):
+    schedule = make(**CRON)
+    read_too = Schedule.objects.get(pk=schedule.pk)
+    schedules.update(schedule, Asked("hourly", schedule.connection, "*.csv", trigger="every", every_minutes=60))
+    assert timedelta(minutes=59) < schedule.next_due_at - timezone.now() <= timedelta(hours=1)
+    assert (schedule.cron, schedule.name) == ("", "hourly")
+    with pytest.raises(Problem, match="changed meanwhile"):
+        schedules.update(read_too, Asked.of(read_too))
+
+
+def test_the_next_due_times_in_the_schedules_zone(make):
+    shown = schedules.upcoming(make(**CRON, zone="Asia/Tokyo"))
+    assert [each.strftime("%H:%M %Z") for each in shown] == ["02:30 JST"] * 5
+    assert schedules.upcoming(make("arriving")) == []
+
+
+def test_cancelled_it_ends_with_its_import_and_only_then_can_the_schedule_go(make, folder):
+    schedule = make()
+    drop(folder, "a.csv")
+    run = schedules.run_now(schedule)
+    job = to_import(run)
+    with pytest.raises(Problem, match="under way"):
+        schedules.delete(schedule)
+    schedules.cancel(run)
+    with pytest.raises(Problem, match="has ended"):
+        schedules.cancel(run)
+    assert run_job(job).status == "cancelled"
+    schedules.delete(schedule)
+    assert (Run.objects.count(), ImportJob.objects.count()) == (0, 1)

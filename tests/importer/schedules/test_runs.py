@@ -1,0 +1,238 @@
+"""A run from its beginning to its end: which files it loads, what it does with them, and what it says."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from importer import jobs, schedules
+from importer.engine.connection import connect, fetch_all
+from importer.models import ImportJob, Run, Schedule, Target
+from importer.schedules.guarded import change_mine, claim
+from tests.engine.loads import run_sql
+from tests.importer.schedules.conftest import drop
+from tests.importer.schedules.taking import job_of, now, outcomes, run_now, take, to_end, to_import
+from tests.importer.steps import run as run_job
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+
+class Died(BaseException):
+    """As far as the run can tell, the worker was killed."""
+
+
+def _die(*_: object) -> None:
+    raise Died
+
+
+def rows(database) -> list[int]:
+    with connect(database) as connection:
+        return [row[0] for row in fetch_all(connection, "SELECT n FROM t ORDER BY n")]
+
+
+class TestFiles:
+    def test_several_go_in_by_name_one_import_after_another_and_are_moved(self, make, folder, database):
+        schedule = make(afterwards="move", move_to="loaded")
+        for number in (2, 1, 3):
+            drop(folder, f"{number}.csv", f"{number},x\n")
+        run = to_end(schedules.run_now(schedule))
+        assert (run.status, run.problem, outcomes(run)) == (
+            "succeeded",
+            {},
+            dict.fromkeys(("1.csv", "2.csv", "3.csv"), "loaded"),
+        )
+        assert list(run.files.values_list("job__source__name", flat=True)) == ["1.csv", "2.csv", "3.csv"]
+        assert (rows(database), sorted(path.name for path in folder.rglob("*.csv"))) == (
+            [1, 2, 3],
+            ["1.csv", "2.csv", "3.csv"],
+        )
+        assert list(folder.glob("*.csv")) == []
+        assert not ImportJob.objects.exclude(balanced=True).exists()
+
+    @pytest.mark.parametrize("known_by", ["content", "stat"])
+    def test_each_goes_in_once(self, make, folder, database, known_by):
+        schedule = make(known_by=known_by)
+        drop(folder, "a.csv")
+        run_now(schedule)
+        drop(folder, "b.csv", "2,two\n")
+        again = run_now(schedule)
+        assert (outcomes(again), again.known_files) == ({"a.csv": "already loaded", "b.csv": "loaded"}, 1)
+        drop(folder, "same.csv")
+        copied = run_now(schedule)
+        assert outcomes(copied)["same.csv"] == {"content": "already loaded", "stat": "loaded"}[known_by]
+        assert rows(database) == {"content": [1, 2], "stat": [1, 1, 2]}[known_by]
+
+    def test_one_to_which_somebody_writes_is_watched_until_it_is_whole(self, make, folder, database):
+        schedule = make()
+        path = folder / "a.csv"
+        path.write_text("n,word\n1,o")
+        run = schedules.run_now(schedule)
+        (again,) = take(run)
+        assert (again.task, now(run).status) == ("take_run", "finding")
+        path.write_text("n,word\n1,one\n2,two\n")
+        take(run)
+        assert (now(run).status, job_of(run)) == ("finding", None)
+        to_end(run)
+        assert rows(database) == [1, 2]
+
+    def test_one_that_never_settles_is_left_for_a_later_run(self, make, folder, database):
+        schedule = make()
+        run = schedules.run_now(schedule)
+        while not now(run).ended:
+            with (folder / "a.csv").open("a") as file:
+                file.write("n,word\n1,one\n")
+            take(run)
+        assert (now(run).status, outcomes(run), rows(database)) == ("succeeded", {"a.csv": "still written"}, [])
+        assert schedules.look_for_files(schedule.pk)
+
+    def test_a_bad_one_does_not_keep_back_those_after_it(self, make, folder, database):
+        schedule = make()
+        drop(folder, "a.csv", "not a number,x\n")
+        drop(folder, "b.csv")
+        run = run_now(schedule)
+        assert (run.status, outcomes(run)) == ("failed", {"a.csv": "failed", "b.csv": "loaded"})
+        assert run.problem["kind"] == "RowsRefused"
+        assert [each["event"] for each in run.events] == ["failed"]
+        drop(folder, "a.csv", "3,x\n")
+        mended = run_now(schedule)
+        assert (mended.status, [each["event"] for each in mended.events]) == ("succeeded", ["recovered"])
+        assert rows(database) == [1, 3]
+
+    @pytest.mark.parametrize(
+        ("no_file", "status", "events"),
+        [("fine", "succeeded", []), ("warn", "succeeded", ["no_file"]), ("fail", "failed", ["failed"])],
+    )
+    def test_none_is_what_the_schedule_says(self, make, folder, no_file, status, events):
+        schedule = make(no_file=no_file, known_by="stat")
+        drop(folder, "a.csv")
+        run_now(schedule)
+        run = run_now(schedule)
+        assert (run.status, run.note, [each["event"] for each in run.events]) == (status, "no new file", events)
+
+    def test_of_a_past_day(self, make, folder, database):
+        schedule = make(pattern="sales-{date-1d:%Y%m%d}.csv", zone="Pacific/Auckland", trigger="cron", cron="0 1 * * *")
+        drop(folder, "sales-20240229.csv")
+        run = run_now(schedule, for_date=date(2024, 3, 1))
+        assert outcomes(run) == {"sales-20240229.csv": "loaded"}
+
+
+class TestDrift:
+    def test_another_header_stops_the_run_and_shows_the_difference(self, make, folder, database):
+        schedule = make()
+        drop(folder, "a.csv", "1,one,2\n", "n,word,colour\n")
+        drop(folder, "b.csv")
+        run = run_now(schedule)
+        assert (run.status, outcomes(run)) == ("failed", {"a.csv": "failed", "b.csv": "left"})
+        assert run.problem["what"] == "The header is another one: colour new."
+        assert rows(database) == []
+
+    def test_new_fields_become_columns_where_that_is_allowed(self, make, folder, database):
+        schedule = make(drift="add")
+        drop(folder, "a.csv", "one,7,1\n", "word,size,n\n")
+        drop(folder, "b.csv", "two,8,2\n", "word,size,n\n")
+        assert outcomes(run_now(schedule)) == {"a.csv": "loaded", "b.csv": "loaded"}
+        with connect(database) as connection:
+            assert fetch_all(connection, "SELECT n, word, size FROM t ORDER BY n") == [(1, "one", 7), (2, "two", 8)]
+        drop(folder, "c.csv", "three,3\n", "word,n\n")
+        assert run_now(schedule).problem["what"] == "The header is another one: size missing."
+
+    def test_another_table_stops_it_too(self, make, folder, database):
+        schedule = make(drift="add")
+        run_sql(database, "ALTER TABLE t MODIFY n BIGINT, ADD COLUMN more INT")
+        drop(folder, "a.csv")
+        said = run_now(schedule).problem["what"]
+        assert "n was int" in said
+        assert "more" not in said
+
+
+class TestFaults:
+    def test_what_may_pass_is_tried_again_later_and_no_more_often_than_asked(self, make, folder):
+        schedule = make(tries=3, backoff_seconds=100)
+        drop(folder, "a.csv")
+        Target.objects.update(port=1)
+        run = schedules.run_now(schedule)
+        pauses = []
+        while not now(run).ended:
+            take(run)
+            if retry_at := now(run).retry_at:
+                pauses.append(round((retry_at - timezone.now()).total_seconds() / 100))
+        assert (now(run).status, pauses, outcomes(run)) == ("failed", [1, 2], {"a.csv": "failed"})
+
+    def test_a_file_that_is_in_in_part_goes_on_with_the_same_import(self, make, folder, database):
+        schedule = make()
+        job = _half_loaded(schedule, folder)
+        run_sql(database, "ALTER TABLE t MODIFY n VARCHAR(10)")
+        run = run_now(schedule)
+        assert (outcomes(run), run.files.get().job_id) == ({"a.csv": "loaded"}, job.pk)
+        with connect(database) as connection:
+            assert fetch_all(connection, "SELECT COUNT(*), COUNT(DISTINCT n) FROM t") == [(3001, 3001)]
+
+    def test_and_is_not_loaded_in_another_version(self, make, folder, database):
+        schedule = make()
+        job = _half_loaded(schedule, folder)
+        before = rows(database)
+        drop(folder, "a.csv")
+        assert f"Retry import {job.pk}" in run_now(schedule).problem["advice"]
+        assert rows(database) == before
+        assert schedules.forget(schedule, "a.csv") == 1
+        assert run_now(schedule).status == "succeeded"
+
+    def test_one_that_a_person_has_retried_is_in(self, make, folder, database):
+        schedule = make()
+        drop(folder, "a.csv", "none,x\n")
+        run = run_now(schedule)
+        run_sql(database, "ALTER TABLE t MODIFY n VARCHAR(10)")
+        jobs.retry(run.files.get().job_id)
+        run_job(run.files.get().job)
+        run_sql(database, "DELETE FROM t", "ALTER TABLE t MODIFY n INT NULL")
+        assert outcomes(run_now(schedule)) == {"a.csv": "already loaded"}
+
+    def test_a_worker_that_dies_before_the_import_starts_changes_nothing(self, make, folder, database, monkeypatch):
+        schedule = make()
+        drop(folder, "a.csv")
+        run = schedules.run_now(schedule)
+        with monkeypatch.context() as patch:
+            patch.setattr(jobs, "start", _die)
+            with pytest.raises(Died):
+                take(run)
+        Run.objects.filter(pk=run.pk).update(lease=timezone.now())
+        assert (to_end(run).status, rows(database)) == ("succeeded", [1])
+
+    def test_its_deadline_ends_the_run_and_its_import(self, make, folder, database):
+        schedule = make(deadline_minutes=5)
+        drop(folder, "a.csv")
+        drop(folder, "b.csv", "2,two\n")
+        run = schedules.run_now(schedule)
+        job = to_import(run)
+        Run.objects.filter(pk=run.pk).update(deadline_at=timezone.now())
+        take(run)
+        assert run_job(job).status == "cancelled"
+        ended = now(run)
+        assert (ended.status, ended.schedule_claim, outcomes(run)) == (
+            "failed",
+            None,
+            {"a.csv": "failed", "b.csv": "left"},
+        )
+        assert "5 minutes" in ended.problem["what"]
+
+    def test_only_one_worker_at_a_time_takes_a_run(self, make, folder):
+        run = schedules.run_now(make())
+        first = claim(run.pk)
+        assert first
+        assert claim(run.pk) is None
+        Run.objects.filter(pk=run.pk).update(lease=timezone.now())
+        assert claim(run.pk)
+        assert not change_mine(first, note="too late")
+
+
+def _half_loaded(schedule: Schedule, folder: Path) -> ImportJob:
+    """An import that has failed over its last row, with those before it in the table."""
+    Schedule.objects.filter(pk=schedule.pk).update(options_json={"chunk_bytes": 4096, "parallelism": 1})
+    schedule.refresh_from_db()
+    drop(folder, "a.csv", "".join(f"{n},x\n" for n in range(3000)) + "last,x\n")
+    run = run_now(schedule)
+    assert (run.status, run.problem["kind"]) == ("failed", "RowsRefused")
+    job = run.files.get().job
+    assert job.loaded_rows
+    return job

@@ -1,0 +1,134 @@
+"""What beat does: each due time is taken up once, whoever comes, and what nobody works on is woken."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from importer import schedules
+from importer.models import Run, Schedule
+from importer.schedules.tick import take_up, tick
+from importer.wake import Step
+from tests.importer.schedules.conftest import drop
+from tests.importer.schedules.taking import make_due, now, run_now, runs, take, taken_up, to_end
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+
+def ticked() -> list[Step]:
+    steps: list[Step] = []
+    tick(steps.extend)
+    return steps
+
+
+class TestDueTimes:
+    def test_two_beats_take_one_up_once(self, make):
+        read = make_due(make(trigger="every", every_minutes=60), 0)
+        read_too = Schedule.objects.get(pk=read.pk)
+        assert len(take_up(read, timezone.now())) == 1
+        assert take_up(read_too, timezone.now()) == []
+        assert ticked() == []
+        (run,) = read.runs.all()
+        assert (run.cause, run.due_at, run.status) == ("due", read.next_due_at, "waiting")
+        assert Schedule.objects.get(pk=read.pk).next_due_at == read.next_due_at + timedelta(hours=1)
+
+    def test_a_clock_that_was_put_back_runs_nothing_twice(self, make):
+        schedule = make_due(make(trigger="every", every_minutes=60), 0)
+        assert len(taken_up(schedule)) == 1
+        Schedule.objects.filter(pk=schedule.pk).update(next_due_at=schedule.next_due_at)
+        assert taken_up(Schedule.objects.get(pk=schedule.pk)) == []
+        assert schedule.runs.count() == 1
+
+    def test_missed_ones_are_caught_up_one_after_another_and_those_left_out_are_on_record(self, make):
+        schedule = make_due(make(trigger="every", every_minutes=60, misfire="all", misfire_most=2, overlap="skip"), 270)
+        first, second = taken_up(schedule)
+        skipped = schedule.runs.get(status="skipped")
+        assert (skipped.due_at, skipped.due_times, skipped.note) == (schedule.next_due_at, 3, "missed")
+        assert skipped.last_due_at == schedule.next_due_at + timedelta(hours=2)
+        take(second)
+        assert now(second).status == "waiting"
+        assert to_end(first).cause == "catch-up"
+        assert to_end(second).status == "succeeded"
+
+    @pytest.mark.parametrize(("overlap", "status"), [("skip", "skipped"), ("queue", "waiting")])
+    def test_one_that_comes_while_a_run_is_under_way(self, make, overlap, status):
+        schedule = make(trigger="every", every_minutes=60, overlap=overlap)
+        before = schedules.run_now(schedule)
+        taken_up(make_due(schedule, 0))
+        run = schedule.runs.exclude(pk=before.pk).get()
+        assert run.status == status
+        if status == "waiting":
+            take(run)
+            assert now(run).status == "waiting"
+            to_end(before)
+            assert to_end(run).status == "succeeded"
+
+    def test_a_zone_that_is_gone_is_said_on_the_schedule_and_holds_up_nobody(self, make):
+        broken = make_due(make("broken", trigger="every", every_minutes=60), 5)
+        Schedule.objects.filter(pk=broken.pk).update(trigger="cron", cron="0 * * * *", zone="Mars/Olympus")
+        fine = make_due(make("fine", trigger="every", every_minutes=60), 0)
+        assert len(runs(fine, ticked())) == 1
+        broken.refresh_from_db()
+        assert "Mars/Olympus" in broken.problem["what"]
+        assert broken.next_due_at is None
+
+    def test_a_paused_one_is_not_due(self, make):
+        schedule = make_due(make(trigger="every", every_minutes=60), 5)
+        schedules.pause(schedule)
+        assert ticked() == []
+        schedules.resume(schedule)
+        assert Schedule.objects.get(pk=schedule.pk).next_due_at > timezone.now()
+
+
+class TestArrivals:
+    def test_a_file_that_was_never_seen_begins_a_run_and_no_other(self, make, folder):
+        schedule = make()
+        (look,) = ticked()
+        assert look == Step("look_for_files", schedule.pk)
+        assert ticked() == []
+        assert schedules.look_for_files(schedule.pk) is None
+        drop(folder, "a.csv", "not a number,x\n")
+        run = schedules.look_for_files(schedule.pk)
+        assert schedules.look_for_files(schedule.pk) is None
+        assert (run.cause, to_end(run).status) == ("arrival", "failed")
+        assert schedules.look_for_files(schedule.pk) is None
+        drop(folder, "b.csv")
+        second = to_end(schedules.look_for_files(schedule.pk))
+        assert second.status == "succeeded"
+        assert dict(second.files.values_list("name", "outcome")) == {"a.csv": "failed before", "b.csv": "loaded"}
+
+    def test_what_keeps_it_from_looking_is_said_on_the_schedule(self, make, folder):
+        schedule = make()
+        folder.rename(folder.with_name("elsewhere"))
+        assert schedules.look_for_files(schedule.pk) is None
+        schedule.refresh_from_db()
+        assert schedule.problem["kind"] == "SourceProblem"
+        folder.with_name("elsewhere").rename(folder)
+        schedules.look_for_files(schedule.pk)
+        schedule.refresh_from_db()
+        assert schedule.problem == {}
+
+
+class TestWaking:
+    def test_a_run_whose_message_was_lost_is_woken_once_in_the_time_of_a_lease(self, make):
+        run = schedules.run_now(make(trigger="every", every_minutes=60))
+        assert ticked() == []
+        Run.objects.filter(pk=run.pk).update(woken_at=timezone.now() - timedelta(minutes=10))
+        assert ticked() == [Step("take_run", run.pk)]
+        assert ticked() == []
+
+    def test_a_late_one_is_told_of_once(self, make):
+        run = schedules.run_now(make(lateness_minutes=10))
+        Run.objects.filter(pk=run.pk).update(late_at=timezone.now())
+        ticked()
+        ticked()
+        assert [each["event"] for each in now(run).events] == ["late"]
+
+    def test_ten_thousand_files_that_are_in_are_counted_and_a_hundred_listed(self, make, folder, monkeypatch):
+        schedule = make(known_by="stat")
+        for number in range(3):
+            drop(folder, f"{number}.csv", f"{number},x\n")
+        run_now(schedule)
+        monkeypatch.setattr(schedules.finding, "MOST_KNOWN_LISTED", 2)
+        run = run_now(schedule)
+        assert (run.found_files, run.known_files, run.files.count()) == (3, 3, 2)
