@@ -4,7 +4,7 @@ from django.contrib.auth import views as auth
 from django.urls import path
 
 from dashboard.forms import SignInForm
-from dashboard.views import channels, health, job, jobs, new, presets, rejects, targets, uploads
+from dashboard.views import channels, health, history, job, jobs, new, presets, rejects, targets, uploads
 
 sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
 
@@ -38,6 +38,12 @@ urlpatterns = [
     path("new/<uuid:key>/preset/", new.save_preset, name="save_preset"),
     path("uploads/", uploads.uploads, name="uploads"),
     path("uploads/<uuid:key>/", uploads.upload, name="upload"),
+    # the history
+    path("history/", history.history, name="history"),
+    path("history/chart/", history.chart, name="history_chart"),
+    path("history/values/", history.values, name="history_values"),
+    path("history.csv", history.export, {"form": "csv"}, name="history_csv"),
+    path("history.json", history.export, {"form": "json"}, name="history_json"),
     # the presets
     path("presets/", presets.presets, name="presets"),
     path("presets/<int:pk>/rename/", presets.rename, name="preset_rename"),

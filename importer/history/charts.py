@@ -4,13 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db.models import F
 
 from importer.history.columns import FEW, column, columns, rows
-from importer.history.facts import CHOSEN, PHASES, SERVER, Value, fact
+from importer.history.facts import CHOSEN, PHASES, SERVER, TIMING, Fact, Value, fact
 from importer.history.finding import in_order, matching
 from importer.history.query import Query
 from importer.models import Chunk
@@ -19,10 +19,14 @@ from importer.models import Chunk
 MOST_GROUPS = 24
 MOST_CHANGES = 50
 MOST_CHUNKS = 2000
+MOST_POINTS = 400
+# What adds up to the time of an import; the scan runs beside the load.
+STEPS = tuple(
+    each for each in TIMING if each.name in ("waiting_seconds", "load_seconds", "index_seconds", "verify_seconds")
+)
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """An import on a chart; `colour` is None where nothing colours it, or it is unknown."""
 
     job: int
@@ -98,6 +102,39 @@ def points(query: Query, x: str, y: str, colour: str = "") -> Points:
     return Points(tuple(Point(job, along[job], up[job], told.get(job)) for job in both), len(found) - len(both))
 
 
+def thinned(drawn: Sequence[Point], most: int = MOST_POINTS) -> list[Point]:
+    """Evenly taken ones of each x and colour, the extremes among them, where there are more than `most`.
+
+    About so many: of groups with a point or two, one stays.
+    """
+    every = -(-len(drawn) // most)
+    if every < 2:
+        return list(drawn)
+    groups: dict[tuple[Any, Any], list[Point]] = defaultdict(list)
+    for point in drawn:
+        groups[point.x, point.colour].append(point)
+    if len(groups) > most // 2:
+        return sorted(drawn, key=lambda point: (point.x, point.y))[::every]
+    return [point for group in groups.values() for point in _evenly(sorted(group, key=lambda each: each.y), every)]
+
+
+def _evenly(group: Sequence[Point], every: int) -> Sequence[Point]:
+    """The first, the last, and every so many-th between them."""
+    return group if len(group) < 3 else [*group[:-1:every], group[-1]]
+
+
+def outline(drawn: Sequence[Point], most: int = MOST_POINTS) -> list[Point]:
+    """Points in the order of time, as few as can be drawn: of so many in a row, the least and the most."""
+    every = 2 * -(-len(drawn) // most)
+    if every < 3:
+        return list(drawn)
+    kept: list[Point] = []
+    for start in range(0, len(drawn), every):
+        part = sorted(drawn[start : start + every], key=lambda point: point.y)
+        kept += sorted({part[0], part[-1]}, key=lambda point: point.x)
+    return kept
+
+
 def by_setting(query: Query, setting: str, timing: str, colour: str = "") -> tuple[Summary, ...]:
     """A timing's median and spread for each value of a setting, and each colour. Raises Problem for no number."""
     return summaries(points(query, setting, timing, colour).points, numbers=fact(setting).kind.is_number)
@@ -160,10 +197,10 @@ def _differ(one: Value | None, other: Value | None) -> bool:
     return one is not None and other is not None and one != other
 
 
-def where_time_goes(query: Query, most: int = 60) -> list[tuple[int, dict[str, float]]]:
-    """The seconds of each phase, of all chunks together, of the first so many imports in the query's order."""
+def where_time_goes(query: Query, most: int = 60, of: Sequence[Fact] = PHASES) -> list[tuple[int, dict[str, float]]]:
+    """The seconds of each phase, of all chunks together, or of STEPS, of the first imports in the query's order."""
     found = in_order(query)[: min(most, FEW)]
-    told = rows(found, [phase.name for phase in PHASES])
+    told = rows(found, [phase.name for phase in of])
     return [(job, {name: float(value) for name, value in told[job].items()}) for job in found]
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
+from django.db.models import Count
+
 from importer.history.facts import FACTS, Kind, Value, fact
 from importer.models import JobFact, JobRecord
 
@@ -43,6 +45,12 @@ def narrowed(name: str, at_least: Value | None, at_most: Value | None, among: Co
     about = "number" if fact(name).kind.is_number else "text"
     limits = {f"{about}__gte": at_least, f"{about}__lte": at_most}
     return _column(name, among, **{limit: value for limit, value in limits.items() if value is not None})
+
+
+def counted(name: str) -> dict[str, int]:
+    """How many imports have each value of a fact that is a text, the most first."""
+    found = JobFact.objects.filter(name=name).values_list("text").annotate(imports=Count("record_id"))
+    return dict(found.order_by("-imports", "text"))
 
 
 def columns(names: Iterable[str], among: Collection[int] | None = None) -> dict[str, Column]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, time
 from enum import Enum
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any
@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
 from importer.engine.errors import Problem
-from importer.engine.sizes import bytes_written
+from importer.engine.sizes import bytes_written, short_size
 from importer.history.facts import Fact, Kind, Value, fact
 
 # What the table shows where nobody says what.
@@ -87,6 +87,11 @@ class Condition:
             raise Problem(f"What is unknown is not {op} anything.", advice="Ask for = unknown or != unknown.")
         return cls(name, compared, value)
 
+    @property
+    def text(self) -> str:
+        """The value as read() takes it."""
+        return UNKNOWN if self.value is None else written(self.name, self.value)
+
     def holds(self, told: Value | None) -> bool:
         """Whether it holds for what is known of the fact."""
         if self.value is None:
@@ -151,6 +156,21 @@ def _value(about: Fact, text: str) -> Value:
     if value is None:
         raise Problem(f"{about.name} cannot be {text!r}.", advice=f"Give {_WANTED.get(about.kind, 'a number')}.")
     return value
+
+
+def written(name: str, value: Value) -> str:
+    """A fact's value as a condition is written with it: 8388608 bytes as 8M."""
+    match fact(name).kind:
+        case Kind.WORD | Kind.TEXT:
+            return str(value)
+        case Kind.SWITCH:
+            return "yes" if value else "no"
+        case Kind.BYTES if float(value).is_integer():
+            return short_size(int(value))
+        case Kind.MOMENT:
+            moment = datetime.fromtimestamp(float(value), timezone.get_current_timezone()).replace(tzinfo=None)
+            return moment.isoformat() if moment.time() != time() else moment.date().isoformat()
+    return f"{value:.15g}"
 
 
 _WANTED = {

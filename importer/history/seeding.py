@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Max
+from django.db.models import Max
 from django.utils import timezone
 
 from importer.engine.arrangement import Arrangement
@@ -206,9 +206,12 @@ def _seen(table: _Table, later: bool) -> dict[str, int | float | str | bool]:
 def _write(jobs: list[tuple[ImportJob, int]], chance: random.Random) -> None:
     """The jobs with so many chunks each, and their records."""
     chunks = {job.pk: list(_chunks(job, count, chance)) for job, count in jobs}
+    created = {job.pk: job.created_at for job, _ in jobs}
     ImportJob.objects.bulk_create(job for job, _ in jobs)
     # The field gives a new job the present time.
-    ImportJob.objects.filter(pk__in=chunks).update(created_at=F("started_at"))
+    for job, _ in jobs:
+        job.created_at = created[job.pk]
+    ImportJob.objects.bulk_update((job for job, _ in jobs), ["created_at"])
     JobRecord.objects.bulk_create(JobRecord(job=job, reasons=job.plan_json["reasons"]) for job, _ in jobs)
     facts: list[dict[str, Any]] = []
     for job, _ in jobs:

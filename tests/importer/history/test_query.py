@@ -11,14 +11,14 @@ import pytest
 
 from importer.engine.errors import Problem
 from importer.history import charts
-from importer.history.columns import recorded, rows
+from importer.history.columns import rows
 from importer.history.comparing import apart, compare, runs_like
 from importer.history.export import as_csv, as_json
 from importer.history.facts import FACTS, PHASES
 from importer.history.finding import every_row, in_order, page, values_of
 from importer.history.query import Condition, Query
-from importer.history.seeding import seed
-from importer.models import Chunk, ImportJob, JobFact
+from importer.models import Chunk, JobFact
+from tests.made_up import made_up_imports
 
 JOBS = 60
 
@@ -26,17 +26,8 @@ JOBS = 60
 @pytest.fixture(scope="module")
 def told(django_db_setup, django_db_blocker):
     """Everything that is known of made-up imports, by import; they are gone again after this module."""
-    with django_db_blocker.unblock():
-        before = set(recorded())
-        for _ in seed(JOBS, 10 * JOBS, tables=3):
-            pass
-        made = [job for job in recorded() if job not in before]
-        yield rows(made)
-        jobs = ImportJob.objects.filter(pk__in=made)
-        targets, sources = {each.target for each in jobs}, {each.source for each in jobs}
-        jobs.delete()
-        for each in (*targets, *sources):
-            each.delete()
+    with django_db_blocker.unblock(), made_up_imports(JOBS, 10 * JOBS, tables=3) as made:
+        yield made
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,190 @@
+"""A view of the history as its URL has it: everything that is chosen on the page, read and written again."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+
+from importer.engine.errors import Problem
+from importer.history.facts import FACTS, fact
+from importer.history.query import Condition, Op, Query
+
+# Of what is kept, what says most in least room.
+USUAL = (
+    "job",
+    "ended",
+    "table",
+    "flavour",
+    "server_release",
+    "method",
+    "parallelism",
+    "chunk_bytes",
+    "indexes",
+    "rows",
+    "rows_per_second",
+    "bytes_per_second",
+    "total_seconds",
+)
+ALL = "all"
+CHARTS = {"settings": "Settings against timings", "time": "Over time", "phases": "Where the time goes"}
+PARTS = {"steps": "Steps of the import", "sessions": "Sessions while loading"}
+MOST_CONDITIONS = 20
+MOST_PAGES = 999_999
+
+
+@dataclass(frozen=True)
+class View:
+    """What the page shows. `problems` are what its address asks for in vain; the rest of it holds.
+
+    `table` is that of all imports shown, "" for any; `x`, `y` and `colour` are facts, `colour` "" for none.
+    """
+
+    table: str = ""
+    conditions: tuple[Condition, ...] = ()
+    columns: tuple[str, ...] = USUAL
+    sort: str = "-ended"
+    page: int = 1
+    chart: str = "settings"
+    x: str = "chunk_bytes"
+    y: str = "rows_per_second"
+    colour: str = "parallelism"
+    parts: str = "steps"
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def query(self) -> Query:
+        table = (Condition("table", Op.IS, self.table),) if self.table else ()
+        return Query((*table, *self.conditions), self.columns, self.sort, self.page)
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The parameters of its address; what is as usual is left out."""
+        usual = View()
+        chosen = [
+            (name, str(getattr(self, name)))
+            for name in ("table", "sort", "page", "chart", "x", "y", "colour", "parts")
+            if getattr(self, name) != getattr(usual, name)
+        ]
+        if self.columns != USUAL:
+            chosen.append(("columns", ALL if self.columns == tuple(FACTS) else ",".join(self.columns)))
+        return chosen + [("where", written(each)) for each in self.conditions]
+
+    @property
+    def address(self) -> str:
+        """The query string, "?" with it."""
+        return f"?{urlencode(self.pairs, safe=',')}"
+
+    def pairs_without(self, *fields: str) -> list[tuple[str, str]]:
+        """What a form has to carry that asks for these fields itself; it begins with the first page."""
+        return [(name, value) for name, value in self.pairs if name not in ("page", *fields)]
+
+    def but(self, **changes: Any) -> str:
+        """The address of another view: what is shown then begins with the first page, if nothing else is said."""
+        return replace(self, **{"page": 1, **changes}).address
+
+
+def written(condition: Condition) -> str:
+    """A condition as an address has it: "chunk_bytes >= 8M"."""
+    return f"{condition.name} {condition.op.value} {condition.text}"
+
+
+def view_of(asked: QueryDict) -> View:
+    """The view that an address, or the page's own form, asks for."""
+    problems: list[Problem] = []
+    view = View(
+        table=asked.get("table", "").strip(),
+        conditions=tuple(_conditions(asked, problems)),
+        columns=_columns(asked, problems),
+        sort=_known(asked, "sort", problems),
+        page=_page(asked.get("page", "")),
+        chart=_one_of(asked, "chart", CHARTS, problems),
+        x=_known(asked, "x", problems),
+        y=_measured(asked, problems),
+        colour=_known(asked, "colour", problems, or_none=True),
+        parts=_one_of(asked, "parts", PARTS, problems),
+    )
+    return replace(view, problems=tuple(problems))
+
+
+def sent_by_form(asked: QueryDict) -> bool:
+    """Whether the page's form has sent it, with all its fields, rather than one of the page's links."""
+    return "fact" in asked
+
+
+def _conditions(asked: QueryDict, problems: list[Problem]) -> Iterator[Condition]:
+    """Those of the address, and the one that the form adds; each once."""
+    seen: set[Condition] = set()
+    texts = [each.split(maxsplit=2) for each in asked.getlist("where")]
+    if added := asked.get("value", "").strip():
+        texts.append([asked.get("fact", ""), asked.get("op", "="), added])
+    if len(texts) > MOST_CONDITIONS:
+        problems.append(Problem(f"Only {MOST_CONDITIONS} conditions can be asked for at once.", advice="Remove some."))
+    for parts in texts[:MOST_CONDITIONS]:
+        try:
+            condition = _condition(parts)
+        except Problem as problem:
+            problems.append(problem)
+            continue
+        if condition not in seen:
+            seen.add(condition)
+            yield condition
+
+
+def _condition(parts: list[str]) -> Condition:
+    if len(parts) != 3:
+        raise Problem(
+            f"No condition is {' '.join(parts)!r}.",
+            advice="Give a fact, a comparison and a value: chunk_bytes >= 8M.",
+        )
+    return Condition.read(*parts)
+
+
+def _columns(asked: QueryDict, problems: list[Problem]) -> tuple[str, ...]:
+    """Named one by one as the form sends them, or with commas; the import itself is always among them."""
+    named = [name for text in asked.getlist("columns") for name in text.split(",") if name]
+    if named == [ALL]:
+        return tuple(FACTS)
+    known = [name for name in dict.fromkeys(named) if _is_fact(name, problems)]
+    return tuple(dict.fromkeys(("job", *known))) if known else USUAL
+
+
+def _is_fact(name: str, problems: list[Problem]) -> bool:
+    try:
+        fact(name)
+    except Problem as problem:
+        problems.append(problem)
+        return False
+    return True
+
+
+def _known(asked: QueryDict, field: str, problems: list[Problem], *, or_none: bool = False) -> str:
+    """A fact's name, with "-" before it to sort by it downwards; what is usual where there is none of that name."""
+    name = asked.get(field)
+    if name == "" and or_none:
+        return name
+    if not name or not _is_fact(name.removeprefix("-") if field == "sort" else name, problems):
+        return str(getattr(View, field))
+    return name
+
+
+def _measured(asked: QueryDict, problems: list[Problem]) -> str:
+    name = _known(asked, "y", problems)
+    if FACTS[name].kind.is_number:
+        return name
+    problems.append(Problem(f"{name} is no number, and cannot be drawn upwards.", advice="Choose a timing."))
+    return View.y
+
+
+def _one_of(asked: QueryDict, field: str, choices: dict[str, str], problems: list[Problem]) -> str:
+    name = asked.get(field) or str(getattr(View, field))
+    if name in choices:
+        return name
+    problems.append(Problem(f"There is no {field} {name!r}.", advice=f"Choose one of {', '.join(choices)}."))
+    return str(getattr(View, field))
+
+
+def _page(text: str) -> int:
+    """From 1 on; a page that there is not becomes one that there is."""
+    return min(int(text), MOST_PAGES) if text.isascii() and text.isdigit() and len(text) < 10 else 1

@@ -1,0 +1,280 @@
+"""The history's charts: what is drawn, as JSON, and the same in words and figures for who does not see it."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from dashboard.history.address import View
+from dashboard.history.values import short, title
+from importer.history import charts
+from importer.history.charts import Change, Point, Spread, Summary
+from importer.history.columns import column
+from importer.history.facts import FACTS, PHASES, SERVER, Fact, Kind, Value
+from importer.history.finding import matching
+from importer.history.words import in_words
+
+MOST_COLOURS = 6
+MOST_CATEGORIES = 24
+MOST_BARS = 30
+# From so many times on between the least and the greatest, only a logarithmic axis shows both.
+WIDE = 50
+OTHERS = "others"
+UNKNOWN = "unknown"
+PARTS: dict[str, Sequence[Fact]] = {"steps": charts.STEPS, "sessions": PHASES}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """`data` is what the page's script draws; `said` and the table of figures say the same."""
+
+    said: str
+    heads: tuple[str, ...] = ()
+    figures: tuple[tuple[str, ...], ...] = ()
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+def drawing(view: View) -> Drawing:
+    """The chart that the view has chosen."""
+    return {"settings": settings, "time": over_time, "phases": phases}[view.chart](view)
+
+
+# --- settings against timings ---
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Values of a fact put into few classes: the number of the class of a value, and what each is called."""
+
+    labels: tuple[str, ...]
+    of: Callable[[Value | None], int]
+    in_order: bool
+
+
+def settings(view: View) -> Drawing:
+    """Any fact against any timing, coloured by a third, with medians and middle halves of all that was found."""
+    found = charts.points(view.query, view.x, view.y, view.colour)
+    if not found.points:
+        return Drawing(f"Of the imports found, none has both {title(view.x)} and {title(view.y)}.")
+    colours = _coloured(view.colour, [point.colour for point in found.points])
+    across = FACTS[view.x].kind
+    categories = None if across.is_number and across is not Kind.SWITCH else _categories(view.x, found.points)
+    drawn = [
+        Point(job, categories.of(x) if categories else x, y, colours.of(colour)) for job, x, y, colour in found.points
+    ]
+    summaries = charts.summaries(drawn, numbers=categories is None)
+    shown = charts.thinned(drawn)
+    logarithmic = categories is None and _is_wide(across, drawn)
+    data = {
+        "kind": "settings",
+        "x": _axis(view.x) | {"labels": categories.labels if categories else None, "logarithmic": logarithmic},
+        "y": _axis(view.y),
+        "coloured": title(view.colour) if view.colour else "",
+        "inOrder": colours.in_order,
+        "groups": [
+            {
+                "label": label,
+                "points": [[each.x, each.y, each.job] for each in shown if each.colour == number],
+                "medians": [_median(each, logarithmic) for each in summaries if each.colour == number],
+            }
+            for number, label in enumerate(colours.labels)
+        ],
+        "shown": len(shown),
+        "found": len(drawn),
+    }
+    return Drawing(
+        _said_of(view, summaries, categories, colours, found.left_out),
+        _heads(view),
+        tuple(_figures(view, each, categories, colours) for each in summaries),
+        data,
+    )
+
+
+def _coloured(name: str, values: Sequence[Value | None]) -> Classes:
+    if not name:
+        return Classes(("",), lambda _value: 0, False)
+    numbers = FACTS[name].kind.is_number and FACTS[name].kind is not Kind.SWITCH
+    known = {value for value in values if value is not None}
+    if numbers and len(known) > MOST_COLOURS:
+        return _in_ranges(name, [float(value) for value in values if value is not None], len(known) < len(set(values)))
+    return _most_frequent(name, values, MOST_COLOURS, numbers)
+
+
+def _in_ranges(name: str, values: list[float], any_unknown: bool) -> Classes:
+    """As many values in each."""
+    borders = np.unique(np.quantile(values, np.linspace(0, 1, MOST_COLOURS)[1:-1]))
+    edges = [min(values), *(float(each) for each in borders), max(values)]
+    labels = [f"{short(name, low)} to {short(name, high)}" for low, high in pairwise(edges)]
+
+    def of(value: Value | None) -> int:
+        return len(labels) if value is None else int(np.searchsorted(borders, float(value)))
+
+    classes: dict[Value | None, int] = {value: of(value) for value in {*values, None}}
+    return Classes((*labels, *([UNKNOWN] if any_unknown else [])), lambda value: classes[value], True)
+
+
+def _most_frequent(name: str, values: Iterable[Value | None], most: int, in_order: bool) -> Classes:
+    """Each value a class of its own, but for those that come least often where there are too many."""
+    counted = Counter(values)
+    unknown = counted.pop(None, 0)
+    kept = [value for value, _ in counted.most_common(most if len(counted) <= most else most - 1)]
+    ordered: list[Any] = sorted(kept)
+    numbers = {value: number for number, value in enumerate(ordered)}
+    others = len(kept)
+    labels = [short(name, value) or "none" for value in ordered]
+    labels += [OTHERS] * (others < len(counted)) + [UNKNOWN] * bool(unknown)
+    last = len(labels) - 1
+    return Classes(tuple(labels), lambda value: last if value is None else numbers.get(value, others), in_order)
+
+
+def _categories(name: str, points: Iterable[Point]) -> Classes:
+    return _most_frequent(name, (point.x for point in points), MOST_CATEGORIES, False)
+
+
+def _is_wide(kind: Kind, drawn: Sequence[Point]) -> bool:
+    """Whether the axis is to be logarithmic: for sizes, and wherever values lie far apart."""
+    least, most = (float(choose(point.x for point in drawn)) for choose in (min, max))
+    return kind is not Kind.MOMENT and least > 0 and (kind is Kind.BYTES or most / least >= WIDE) and most > least
+
+
+def _axis(name: str) -> dict[str, Any]:
+    return {"title": title(name), "form": FACTS[name].kind.value}
+
+
+def _median(each: Summary, logarithmic: bool) -> list[float]:
+    low, high = float(each.value), float(each.upto)
+    middle = (low * high) ** 0.5 if logarithmic else (low + high) / 2
+    return [middle, each.spread.median, each.spread.low, each.spread.high, each.spread.jobs]
+
+
+def _heads(view: View) -> tuple[str, ...]:
+    coloured = (title(view.colour),) if view.colour else ()
+    return (title(view.x), *coloured, "Imports", f"Median {title(view.y)}", "Middle half", "Least to most")
+
+
+def _figures(view: View, each: Summary, categories: Classes | None, colours: Classes) -> tuple[str, ...]:
+    coloured = (colours.labels[int(each.colour or 0)],) if view.colour else ()
+    return (_along(view, each, categories), *coloured, f"{each.spread.jobs:,}", *_spread(view.y, each.spread))
+
+
+def _along(view: View, each: Summary, categories: Classes | None) -> str:
+    if categories:
+        return categories.labels[int(each.value)]
+    if each.value == each.upto:
+        return short(view.x, each.value)
+    return f"{short(view.x, each.value)} to {short(view.x, each.upto)}"
+
+
+def _spread(name: str, spread: Spread) -> tuple[str, ...]:
+    return (
+        short(name, spread.median),
+        f"{short(name, spread.low)} to {short(name, spread.high)}",
+        f"{short(name, spread.least)} to {short(name, spread.most)}",
+    )
+
+
+def _said_of(
+    view: View, summaries: Sequence[Summary], categories: Classes | None, colours: Classes, left_out: int
+) -> str:
+    """The highest and the lowest median of several imports, and how many are not drawn."""
+    several = [each for each in summaries if each.spread.jobs > 1] or list(summaries)
+    highest, lowest = (choose(several, key=lambda each: each.spread.median) for choose in (max, min))
+
+    def told(each: Summary) -> str:
+        coloured = f", {title(view.colour)} {colours.labels[int(each.colour or 0)]}" if view.colour else ""
+        at = f"{title(view.x)} {_along(view, each, categories)}{coloured}"
+        return f"{in_words(view.y, each.spread.median)} with {at} ({_imports(each.spread.jobs)})"
+
+    said = f"Highest median: {told(highest)}."
+    if lowest is not highest:
+        said += f" Lowest: {told(lowest)}."
+    return f"{said} {_imports(left_out)} left out, since one of both is unknown." if left_out else said
+
+
+def _imports(count: int) -> str:
+    return f"{count:,} import{'' if count == 1 else 's'}"
+
+
+# --- over time ---
+
+
+def over_time(view: View) -> Drawing:
+    """A timing over time, and where settings or the server changed meanwhile."""
+    line = charts.over_time(view.query, view.y)
+    if not line.points:
+        return Drawing(f"Of the imports found, none has {title(view.y)}.")
+    tables = len(set(column("table", [point.job for point in line.points]).values())) if not view.table else 1
+    shown = charts.outline(line.points)
+    data = {
+        "kind": "time",
+        "y": _axis(view.y),
+        "points": [[each.x, each.y, each.job] for each in shown],
+        # Between tables much differs: a line from one to the other would mean nothing, and so would a change.
+        "joined": tables == 1,
+        "changes": [_change(each) for each in line.changes] if tables == 1 else [],
+        "shown": len(shown),
+        "found": len(line.points),
+    }
+    spread = Spread.of([float(point.y) for point in line.points])
+    said = f"{_imports(spread.jobs)}: median {in_words(view.y, spread.median)}, middle half"
+    said += f" {short(view.y, spread.low)} to {short(view.y, spread.high)}."
+    if tables > 1:
+        said += f" They went into {tables:,} tables: choose one to see what changed in between."
+        return Drawing(said, ("Ended", "Imports", *_heads(view)[-3:]), tuple(_months(view, line.points)), data)
+    figures = tuple(
+        (short("ended", each.at), str(each.job), "; ".join(_change(each)["words"])) for each in reversed(line.changes)
+    )
+    return Drawing(said, ("Ended", "Import", "What was different from the one before"), figures, data)
+
+
+def _months(view: View, points: Iterable[Point]) -> Iterable[tuple[str, ...]]:
+    for each in charts.summaries(points, numbers=True):
+        period = f"{short('ended', each.value)} to {short('ended', each.upto)}"
+        yield (period, f"{each.spread.jobs:,}", *_spread(view.y, each.spread))
+
+
+def _change(change: Change) -> dict[str, Any]:
+    server = {each.name for each in SERVER}
+    words = [
+        f"{title(name)}: {short(name, before) or 'none'} → {short(name, after) or 'none'}"
+        for name, (before, after) in change.facts.items()
+    ]
+    return {"at": change.at, "job": change.job, "server": bool(server & set(change.facts)), "words": words}
+
+
+# --- where the time goes ---
+
+
+def phases(view: View) -> Drawing:
+    """The steps of each import, or what its sessions did meanwhile, as parts of a bar."""
+    parts = PARTS[view.parts]
+    told = charts.where_time_goes(view.query, MOST_BARS, parts)
+    told = [(job, seconds) for job, seconds in told if any(seconds.values())]
+    if not told:
+        return Drawing("Of the imports found, none has told where its time went.")
+    tables = column("table", [job for job, _ in told])
+    sums = {part: sum(seconds.get(part.name, 0.0) for _, seconds in told) for part in parts}
+    whole = sum(sums.values())
+    said = ", ".join(f"{part.title} {took / whole:.0%}" for part, took in sums.items() if took / whole >= 0.005)
+    data = {
+        "kind": "phases",
+        "labels": [f"{job} {tables.get(job, '')}" for job, _ in told],
+        "jobs": [job for job, _ in told],
+        "parts": [
+            {"label": part.title, "seconds": [seconds.get(part.name, 0.0) for _, seconds in told]} for part in parts
+        ],
+        "shown": len(told),
+        "found": len(matching(view.query)),
+    }
+    return Drawing(
+        f"Of the time of {_imports(len(told))}, the first of the table below: {said}.",
+        ("Import", "Table", *(part.title for part in parts)),
+        tuple(
+            (str(job), str(tables.get(job, "")), *(short(part.name, seconds.get(part.name)) for part in parts))
+            for job, seconds in told
+        ),
+        data,
+    )

@@ -1,0 +1,138 @@
+"""The table of imports: any facts as columns, each heading sorting by it."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from dashboard.history.address import View
+from dashboard.history.values import short, title
+from importer.history.columns import column
+from importer.history.facts import FACTS, Fact, Group, Value
+from importer.history.finding import Page, Row, matching, page
+from importer.history.query import Condition, Op, Query
+from importer.history.words import in_words
+
+# What the rows' badges go by, besides the columns.
+ABOUT_BADGES = ("status", "slower_than_like", "rows_per_second", "like_rows_per_second", "like_imports")
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A column: `order` is "ascending" or "descending" if it sorts, `address` sorts by it, or the other way round."""
+
+    name: str
+    title: str
+    about: str
+    order: str
+    address: str
+    is_number: bool
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value in short, with its unit in `words`."""
+
+    text: str
+    words: str
+    is_number: bool
+
+
+@dataclass(frozen=True)
+class Badge:
+    """A word about an import with what it means, in one of Tabler's colours."""
+
+    text: str
+    about: str
+    colour: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """An import: its cells after the first column, which leads to its page."""
+
+    job: int
+    cells: tuple[Cell, ...]
+    badges: tuple[Badge, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A page of imports; `others` are addresses of the other pages by their number, None where some are left out."""
+
+    headings: tuple[Heading, ...]
+    lines: tuple[Line, ...]
+    page: Page
+    others: tuple[tuple[int, str] | None, ...]
+
+
+def table(view: View) -> Table:
+    """What the view shows."""
+    query = view.query
+    wanted = replace(query, columns=tuple(dict.fromkeys((*query.columns, *ABOUT_BADGES))))
+    found = page(wanted)
+    fastest = _fastest(view.table)
+    return Table(
+        tuple(_heading(name, view) for name in view.columns),
+        tuple(_line(row, view.columns, fastest) for row in found.rows),
+        found,
+        tuple(_pages(found, view)),
+    )
+
+
+def _heading(name: str, view: View) -> Heading:
+    about = FACTS[name]
+    first = f"-{name}" if about.kind.is_number else name
+    following = {f"-{name}": name, name: f"-{name}"}.get(view.sort, first)
+    order = {f"-{name}": "descending", name: "ascending"}.get(view.sort, "")
+    return Heading(name, title(name), about.title, order, view.but(sort=following), about.kind.is_number)
+
+
+def _line(row: Row, names: Iterable[str], fastest: set[int]) -> Line:
+    cells = (_cell(name, row.facts.get(name)) for name in names if name != "job")
+    return Line(row.job, tuple(cells), tuple(_badges(row, fastest)))
+
+
+def _cell(name: str, value: Value | None) -> Cell:
+    return Cell(short(name, value), in_words(name, value), FACTS[name].kind.is_number)
+
+
+def _badges(row: Row, fastest: set[int]) -> Iterable[Badge]:
+    if row.facts.get("status") not in (None, "succeeded"):
+        yield Badge(str(row.facts["status"]), "It did not load the whole file.", "red")
+    if row.facts.get("slower_than_like"):
+        yield Badge("slower than its like", _beside_its_like(row.facts), "yellow")
+    if row.job in fastest:
+        yield Badge("best", "The most rows a second of all imports into this table on this target.", "green")
+
+
+def _beside_its_like(facts: dict[str, Value]) -> str:
+    rate, median = (in_words(name, facts.get(name)) for name in ("rows_per_second", "like_rows_per_second"))
+    return f"{rate} against a median of {median} of {facts.get('like_imports')} imports like it before."
+
+
+def _fastest(table: str) -> set[int]:
+    """On each target, the import into the table with the most rows a second, if there are several; of no table none."""
+    if not table:
+        return set()
+    found = matching(Query((Condition("table", Op.IS, table),)))
+    rates, targets = column("rows_per_second", found), column("target", found)
+    by_target: dict[Value | None, list[int]] = defaultdict(list)
+    for job in rates:
+        by_target[targets.get(job)].append(job)
+    return {max(jobs, key=lambda job: rates[job]) for jobs in by_target.values() if len(jobs) > 1}
+
+
+def _pages(found: Page, view: View) -> Iterable[tuple[int, str] | None]:
+    """The first, the last, and those around this one."""
+    last = 0
+    for number in range(1, found.pages + 1):
+        if number in (1, found.pages) or abs(number - found.number) < 2:
+            if number > last + 1:
+                yield None
+            last = number
+            yield number, view.but(page=number)
+
+
+def chooser() -> list[tuple[Group, list[Fact]]]:
+    """All facts by their groups."""
+    return [(group, [each for each in FACTS.values() if each.group is group]) for group in Group]

@@ -1,0 +1,46 @@
+"""Names and values of facts as the history's pages have them: short, since a heading or a chart says the unit."""
+
+from dashboard.templatetags.millrace import duration, rate
+from importer.history.facts import FACTS, Kind, Value
+from importer.history.words import in_words
+from importer.speed import written
+
+# Where the registry's title is too long for a column, or names the unit that it is asked for in.
+SHORT = {
+    "job": "Import",
+    "server_release": "Release",
+    "parallelism": "Parallel",
+    "chunk_bytes": "Chunk size",
+    "indexes": "Indexes",
+    "rows_per_second": "Rows/s",
+    "bytes_per_second": "MB/s",
+    "load_rows_per_second": "Rows/s while loading",
+}
+ANSWERS = {"indexes": {"keep": "kept on", "defer": "after"}, "foreign_keys": {"keep": "kept on", "defer": "after"}}
+
+
+def title(name: str) -> str:
+    """What a fact is called where there is little room."""
+    return SHORT.get(name, FACTS[name].title)
+
+
+def short(name: str, value: Value | None) -> str:
+    """A value without what its heading says; "" for what is unknown."""
+    match FACTS[name].kind:
+        case _ if value is None or isinstance(value, bool):
+            return in_words(name, value)
+        case Kind.SECONDS:
+            return duration(float(value))
+        case Kind.ROWS_PER_SECOND:
+            return rate(float(value))
+        case Kind.BYTES_PER_SECOND:
+            return rate(float(value) / 1e6)
+        case Kind.MOMENT:
+            return in_words(name, value)[:-3]
+        case Kind.WORD:
+            return ANSWERS.get(name, {}).get(str(value)) or _as_people_say(name, str(value))
+    return in_words(name, value)
+
+
+def _as_people_say(name: str, value: str) -> str:
+    return written(value) if FACTS[name].option == "method" else value

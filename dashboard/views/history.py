@@ -1,0 +1,108 @@
+"""The history: any facts of all imports as a table, settings against timings as charts, what made the difference."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from dashboard.history import offers
+from dashboard.history.address import CHARTS, PARTS, USUAL, View, sent_by_form, view_of
+from dashboard.history.drawings import drawing
+from dashboard.history.gains import told_of
+from dashboard.history.table import chooser, table
+from importer.engine.errors import Problem
+from importer.history.columns import counted
+from importer.history.export import as_csv, as_json
+from importer.history.facts import FACTS, Group
+from importer.history.finding import Row, every_row
+from importer.models import JobRecord, Target
+
+# What the form asks for itself, beside the table, while a chart is shown.
+FIELDS = {"settings": ("x", "y", "colour"), "time": ("y",), "phases": ("parts",)}
+FORMS: dict[str, tuple[Callable[[Iterable[str], Iterable[Row]], Iterator[str]], str]] = {
+    "csv": (as_csv, "text/csv; charset=utf-8"),
+    "json": (as_json, "application/json"),
+}
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def history(request: HttpRequest) -> HttpResponse:
+    """The page, or what changes in it when htmx asks; the address is then put in its short form."""
+    view = view_of(request.GET)
+    address = reverse("history") + view.address
+    htmx = request.htmx  # type: ignore[attr-defined]
+    if htmx and not htmx.history_restore_request:
+        answer = render(request, "dashboard/_history.html", _context(view))
+        answer["HX-Push-Url"] = address
+        return answer
+    if sent_by_form(request.GET) and not view.problems:
+        return redirect(address)
+    if not JobRecord.objects.exists():
+        return render(request, "dashboard/history.html", {"empty": True, "targets": Target.objects.exists()})
+    return render(request, "dashboard/history.html", _context(view))
+
+
+def _context(view: View) -> dict[str, Any]:
+    tables = list(counted("table").items())
+    return {
+        "view": view,
+        "table": table(view),
+        "drawing": drawing(view),
+        "tables": tables,
+        "told": told_of(view, tables),
+        "chips": offers.chips(view),
+        "comparing": offers.comparing("indexes"),
+        "hidden": view.pairs_without("table", *FIELDS[view.chart]),
+        "hidden_beside_columns": view.pairs_without("columns"),
+        "chooser": chooser(),
+        "shown": set(view.columns),
+        "chooser_count": len(FACTS),
+        "usual": view.but(columns=USUAL),
+        "everything": view.but(columns=tuple(FACTS)),
+        "charts": [(name, title, view.but(chart=name, page=view.page)) for name, title in CHARTS.items()],
+        "parts": PARTS,
+        "facts": offers.facts(),
+        "along": offers.facts(Group.CHOSEN, Group.ASKED, Group.FILE, Group.TABLE, Group.SERVER, Group.JOB),
+        "timings": offers.timings(),
+    }
+
+
+@require_safe
+@never_cache
+def chart(request: HttpRequest) -> JsonResponse:
+    """What the view's chart draws: dashboard.history.drawings. 400 with the problem where the address asks in vain."""
+    view = view_of(request.GET)
+    if view.problems:
+        return JsonResponse({"problem": str(view.problems[0])}, status=400)
+    return JsonResponse(drawing(view).data)
+
+
+@require_safe
+def values(request: HttpRequest) -> HttpResponse:
+    """What `?fact=` can be compared by, and with: fields of the form for another condition."""
+    try:
+        comparing = offers.comparing(request.GET.get("fact", ""))
+    except Problem as problem:
+        return HttpResponse(str(problem), status=404, content_type="text/plain; charset=utf-8")
+    return render(request, "dashboard/_history_comparing.html", {"comparing": comparing})
+
+
+@require_safe
+@never_cache
+def export(request: HttpRequest, form: str) -> HttpResponseBase:
+    """All imports of the view, with its columns, as CSV or JSON; 400 with the problem as for the chart."""
+    view = view_of(request.GET)
+    if view.problems:
+        return HttpResponse(f"{view.problems[0]}\n", status=400, content_type="text/plain; charset=utf-8")
+    write, content_type = FORMS[form]
+    answer = StreamingHttpResponse(write(view.columns, every_row(view.query)), content_type=content_type)
+    day = timezone.localdate().isoformat()
+    answer["Content-Disposition"] = f'attachment; filename="millrace-history-{day}.{form}"'
+    return answer

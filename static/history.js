@@ -1,0 +1,251 @@
+// The history's chart, drawn again whenever another view has come, and the search among the columns.
+(() => {
+  const { axis, colour, duration, short } = charts;
+  let chart;
+  let drawn;
+
+  // --- values on axes and in tooltips, by the kind of their fact ---
+  const bytes = (value) => {
+    const [unit, name] = [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]].find(([least]) => value >= least) ?? [1, "bytes"];
+    return `${+(value / unit).toPrecision(3)} ${name}`;
+  };
+  const day = (seconds) => new Date(seconds * 1000).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "2-digit" });
+  const FORMS = {
+    bytes,
+    moment: day,
+    seconds: (value) => (value < 10 ? `${+value.toPrecision(3)} s` : duration(Math.round(value))),
+    milliseconds: (value) => `${short(value)} ms`,
+    share: (value) => `${Math.round(value * 100)} %`,
+    "rows per second": (value) => `${short(value)} rows/s`,
+    "bytes per second": (value) => `${short(value)}B/s`,
+  };
+  const form = (about) => FORMS[about.form] ?? short;
+
+  // --- settings against timings: points, medians as a line, the middle half of the runs as a bar through them ---
+  const SHAPES = ["circle", "rect", "triangle", "rectRot", "crossRot", "star", "rectRounded"];
+  // Beside each other where many have one and the same x; always by the same amount.
+  const aside = (job) => ((job * 0.618034) % 1) - 0.5;
+
+  // Groups lie beside each other too, as far as the axis can be widened without saying something else.
+  function moved(data, x, by) {
+    if (data.x.logarithmic) return x * 1.1 ** by;
+    return data.x.labels ? x + 0.2 * by : x;
+  }
+
+  const middleHalves = {
+    id: "middleHalves",
+    afterDatasetsDraw(drawing) {
+      const { ctx, data, scales } = drawing;
+      data.datasets.forEach((set, number) => {
+        if (!set.spread || !drawing.isDatasetVisible(number)) return;
+        ctx.save();
+        ctx.strokeStyle = set.borderColor;
+        ctx.lineWidth = 3;
+        for (const { x, low, high } of set.data) {
+          ctx.beginPath();
+          ctx.moveTo(scales.x.getPixelForValue(x), scales.y.getPixelForValue(low));
+          ctx.lineTo(scales.x.getPixelForValue(x), scales.y.getPixelForValue(high));
+          ctx.stroke();
+        }
+        ctx.restore();
+      });
+    },
+  };
+
+  function settings(data) {
+    const label = (group) => (data.coloured ? `${data.coloured} ${group.label}` : "Imports");
+    const datasets = data.groups.flatMap((group, number) => {
+      const by = data.groups.length > 1 ? (2 * number) / (data.groups.length - 1) - 1 : 0;
+      return [
+        { label: label(group), group: number, data: group.points.map(([x, y, job]) => ({ x: moved(data, x, by + 0.6 * aside(job)), y, job })), pointStyle: SHAPES[number], pointRadius: 3, order: 2 },
+        {
+          label: `${label(group)}, median`, group: number, spread: true, type: "line", borderWidth: 2, pointStyle: SHAPES[number], pointRadius: 5, order: 1,
+          showLine: !data.x.labels, data: group.medians.map(([x, y, low, high, jobs]) => ({ x: moved(data, x, by), y, low, high, jobs })),
+        },
+      ];
+    });
+    const ticks = data.x.labels
+      ? { stepSize: 1, autoSkip: false, callback: (value) => data.x.labels[value] ?? "" }
+      : { maxRotation: 0, autoSkipPadding: 16, callback: form(data.x) };
+    const x = axis({ type: data.x.logarithmic ? "logarithmic" : "linear", beginAtZero: false, ticks, title: { display: true, text: data.x.title } });
+    if (data.x.labels) Object.assign(x, { min: -0.5, max: data.x.labels.length - 0.5, afterBuildTicks: (scale) => (scale.ticks = data.x.labels.map((_, value) => ({ value }))) });
+    else if (data.x.logarithmic && data.x.form === "bytes") x.afterBuildTicks = powersOfTwo;
+    const told = (point) => `${form(data.y)(point.y)}${point.low === undefined ? "" : `, middle half ${form(data.y)(point.low)} to ${form(data.y)(point.high)}, ${point.jobs} imports`}`;
+    return {
+      type: "scatter",
+      data: { datasets },
+      plugins: [middleHalves],
+      options: {
+        scales: { x, y: axis({ ticks: { maxTicksLimit: 8, callback: form(data.y) }, title: { display: true, text: data.y.title } }) },
+        plugins: {
+          legend: {
+            display: data.coloured !== "",
+            position: "bottom",
+            labels: { usePointStyle: true, boxHeight: 7, filter: (item, { datasets }) => !datasets[item.datasetIndex].spread },
+            // A group's medians come and go with its points.
+            onClick: (_event, { datasetIndex }) => {
+              const shown = !chart.isDatasetVisible(datasetIndex);
+              chart.setDatasetVisibility(datasetIndex, shown);
+              chart.setDatasetVisibility(datasetIndex + 1, shown);
+              chart.update();
+            },
+          },
+          tooltip: { callbacks: { title: ([each]) => (each.raw.job ? `Import ${each.raw.job}` : "Median"), label: ({ raw, dataset }) => [dataset.label, told(raw)] } },
+        },
+        onClick: (_event, [hit]) => toImport(hit && datasets[hit.datasetIndex].data[hit.index].job),
+      },
+    };
+  }
+
+  // Sizes are set as powers of two.
+  function powersOfTwo(scale) {
+    const first = Math.ceil(Math.log2(scale.min));
+    const every = Math.max(1, Math.ceil((Math.log2(scale.max) - first) / 10));
+    scale.ticks = [];
+    for (let power = first; 2 ** power <= scale.max; power += every) scale.ticks.push({ value: 2 ** power });
+  }
+
+  // --- over time, with a line where settings or the server changed ---
+  const changes = {
+    id: "changes",
+    beforeDatasetsDraw({ ctx, chartArea, scales }) {
+      ctx.save();
+      for (const change of drawn.changes) {
+        const at = scales.x.getPixelForValue(change.at);
+        ctx.strokeStyle = colour(change.server ? "--history-server" : "--history-change");
+        ctx.setLineDash(change.server ? [] : [3, 4]);
+        ctx.beginPath();
+        ctx.moveTo(at, chartArea.top);
+        ctx.lineTo(at, chartArea.bottom);
+        ctx.stroke();
+      }
+      ctx.restore();
+    },
+  };
+
+  function time(data) {
+    const changed = new Map(data.changes.map((change) => [change.job, change.words]));
+    const points = data.points.map(([x, y, job]) => ({ x, y, job }));
+    return {
+      type: "scatter",
+      data: { datasets: [{ label: data.y.title, group: 0, data: points, pointRadius: 3, showLine: data.joined, borderWidth: 1 }] },
+      plugins: [changes],
+      options: {
+        scales: {
+          x: axis({ type: "linear", beginAtZero: false, min: points[0].x, max: points.at(-1).x, ticks: { maxRotation: 0, autoSkipPadding: 24, callback: day } }),
+          y: axis({ ticks: { maxTicksLimit: 8, callback: form(data.y) }, title: { display: true, text: data.y.title } }),
+        },
+        plugins: {
+          legend: { display: false },
+          tooltip: { callbacks: { title: ([each]) => `Import ${each.raw.job}, ${day(each.raw.x)}`, label: ({ raw }) => [form(data.y)(raw.y), ...(changed.get(raw.job) ?? []).slice(0, 8)] } },
+        },
+        onClick: (_event, [hit]) => toImport(hit && points[hit.index].job),
+      },
+    };
+  }
+
+  // --- where the time goes ---
+  function phases(data) {
+    document.getElementById("history-canvas").parentElement.style.height = `${7 + 1.2 * data.labels.length}rem`;
+    return {
+      type: "bar",
+      data: { labels: data.labels, datasets: data.parts.map((part, number) => ({ label: part.label, group: number, data: part.seconds, maxBarThickness: 18 })) },
+      options: {
+        indexAxis: "y",
+        interaction: { mode: "index", axis: "y", intersect: false },
+        scales: {
+          x: axis({ stacked: true, ticks: { maxRotation: 0, autoSkipPadding: 24, callback: FORMS.seconds } }),
+          y: axis({ stacked: true, grid: { display: false }, ticks: { autoSkip: data.labels.length > 30 } }),
+        },
+        plugins: {
+          legend: { position: "bottom" },
+          tooltip: { callbacks: { label: ({ dataset, raw }) => `${dataset.label}: ${FORMS.seconds(raw)}` } },
+        },
+        onClick: (_event, [hit]) => toImport(hit && data.jobs[hit.index]),
+      },
+    };
+  }
+
+  function toImport(job) {
+    if (job) location.href = `/jobs/${job}/`;
+  }
+
+  // Colours are given before a chart is made: elements keep what they have begun with.
+  function make() {
+    chart?.destroy();
+    const made = { settings, time, phases }[drawn.kind](drawn);
+    for (const set of made.data.datasets) {
+      const own = colour(`--history-${drawn.inOrder ? "" : "word-"}${1 + (set.group % (drawn.inOrder ? 6 : 7))}`);
+      set.borderColor = own;
+      set.backgroundColor = set.spread || drawn.kind === "phases" ? own : `${own}80`;
+    }
+    Object.assign(made.options, { animation: false, maintainAspectRatio: false });
+    chart = new Chart(document.getElementById("history-canvas"), made);
+    charts.paint(chart);
+  }
+
+  async function draw() {
+    chart?.destroy();
+    chart = undefined;
+    const canvas = document.getElementById("history-canvas");
+    if (!canvas) return;
+    let data;
+    try {
+      const answer = await fetch(canvas.dataset.url, { headers: { Accept: "application/json" } });
+      if (!answer.ok || answer.redirected) throw new Error(answer.status);
+      data = await answer.json();
+    } catch {
+      document.getElementById("history-canvas-problem").hidden = false;
+      return;
+    }
+    if (!canvas.isConnected) return; // another view has come meanwhile
+    drawn = data;
+    make();
+  }
+
+  // --- columns: a search among them, and a short address whatever is chosen ---
+  function prepare() {
+    const search = document.getElementById("history-columns-search");
+    if (!search) return;
+    search.hidden = false;
+    search.addEventListener("input", () => {
+      const wanted = search.value.trim().toLowerCase();
+      for (const group of document.querySelectorAll("#history-columns fieldset")) {
+        const labels = [...group.querySelectorAll("label")];
+        for (const label of labels) label.hidden = !`${label.textContent} ${label.firstChild.value}`.toLowerCase().includes(wanted);
+        group.hidden = labels.every((label) => label.hidden);
+      }
+    });
+    search.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") event.preventDefault(); // would choose what is not looked at
+    });
+    compared();
+  }
+  document.addEventListener("htmx:configRequest", (event) => {
+    const { elt, parameters } = event.detail;
+    if (elt.closest("#history-columns") && parameters.getAll?.("columns").length) {
+      const columns = parameters.getAll("columns").join(",");
+      parameters.delete("columns");
+      parameters.append("columns", columns);
+    }
+  });
+
+  // --- comparing takes two ---
+  function compared() {
+    const button = document.getElementById("history-compare-button");
+    if (button) button.disabled = document.querySelectorAll("#history input[name=jobs]:checked").length < 2;
+  }
+  document.addEventListener("change", (event) => {
+    if (event.target.name === "jobs") compared();
+  });
+
+  function shown() {
+    prepare();
+    draw();
+  }
+  document.addEventListener("htmx:afterSwap", (event) => {
+    if (event.detail.target.id === "history") shown();
+  });
+  document.addEventListener("millrace:theme", () => chart && make());
+  shown();
+})();

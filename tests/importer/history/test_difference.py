@@ -1,0 +1,88 @@
+"""What made the difference is told only where runs that are alike but for one setting are clearly apart."""
+
+import pytest
+
+from importer.history.difference import differences, untried
+from importer.history.facts import FACTS
+from importer.history.query import Query
+from importer.models import JobFact, JobRecord
+from tests.dashboard.job_data import Status, make_job
+
+pytestmark = pytest.mark.django_db
+
+USUAL = {
+    "table": "shop.orders",
+    "target": "warehouse",
+    "mode": "append",
+    "method": "load_data_local",
+    "parallelism": 2,
+    "chunk_bytes": 8 * 2**20,
+    "indexes": "keep",
+    "data_bytes": 10**8,
+    "secondary_keys": 2,
+}
+
+
+def remember(rate, **changed):
+    """An import that ran at this rate, with some settings changed; None is for what is unknown."""
+    record = JobRecord.objects.create(job=make_job(Status.SUCCEEDED, chunks=1))
+    facts = {name: value for name, value in (USUAL | changed).items() if value is not None}
+    JobFact.objects.bulk_create(
+        JobFact(record=record, name=name, number=None, text=value)
+        if isinstance(value, str)
+        else JobFact(record=record, name=name, number=value, text="")
+        for name, value in (facts | {"rows_per_second": rate, "ended": record.pk}).items()
+    )
+
+
+def gains():
+    return [(each.fact.name, each.value, each.against, round(each.times, 2)) for each in differences(Query()).gains]
+
+
+def test_runs_that_are_alike_but_for_one_setting_are_compared(db):
+    for rate in (100, 104):
+        remember(rate)
+        remember(rate * 2, indexes="defer")
+    assert gains() == [("indexes", "defer", "keep", 2.0)]
+    (gain,) = differences(Query()).gains
+    assert (gain.better.jobs, gain.other.jobs) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        pytest.param([(100, "keep"), (104, "keep"), (210, "defer")], id="one run is not enough"),
+        pytest.param([(100, "keep"), (205, "keep"), (200, "defer"), (210, "defer")], id="they overlap"),
+        pytest.param([(100, "keep"), (101, "keep"), (104, "defer"), (105, "defer")], id="too little to matter"),
+    ],
+)
+def test_nothing_is_claimed_without_clear_runs(db, runs):
+    for rate, indexes in runs:
+        remember(rate, indexes=indexes)
+    found = differences(Query())
+    assert found.gains == ()
+    assert found.unclear == (FACTS["indexes"],)
+
+
+@pytest.mark.parametrize("other", [{"parallelism": 4}, {"server_digest": "later"}, {"data_bytes": 10**6}])
+def test_what_another_difference_may_have_done_is_not_claimed(db, other):
+    for rate in (100, 104):
+        remember(rate)
+        remember(rate * 2, indexes="defer", **other)
+    assert "indexes" not in [name for name, *_ in gains()]
+
+
+def test_a_single_odd_run_among_many_does_not_hide_the_rest(db):
+    for rate in (100, 101, 102, 103, 104, 105, 106, 107):
+        remember(rate)
+        remember(rate * 1.5, parallelism=4)
+    remember(40, parallelism=4)
+    assert [name for name, *_ in gains()] == ["parallelism"]
+
+
+def test_what_is_untried_makes_sense_on_the_table(db):
+    assert list(untried(Query())) == []
+    remember(100)
+    assert {each.grid for each in untried(Query())} == {"indexes", "chunks"}
+    remember(100, indexes="defer", parallelism=4, chunk_bytes=2**20, key_ascending=0.2)
+    assert [each.grid for each in untried(Query())] == ["own"]
