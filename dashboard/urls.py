@@ -4,7 +4,7 @@ from django.contrib.auth import views as auth
 from django.urls import path
 
 from dashboard.forms import SignInForm
-from dashboard.views import channels, health, history, job, jobs, new, presets, rejects, targets, uploads
+from dashboard.views import channels, compare, health, history, job, jobs, new, presets, rejects, targets, uploads
 
 sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
 
@@ -40,6 +40,7 @@ urlpatterns = [
     path("uploads/<uuid:key>/", uploads.upload, name="upload"),
     # the history
     path("history/", history.history, name="history"),
+    path("history/compare/", compare.compare_imports, name="history_compare"),
     path("history/chart/", history.chart, name="history_chart"),
     path("history/values/", history.values, name="history_values"),
     path("history.csv", history.export, {"form": "csv"}, name="history_csv"),

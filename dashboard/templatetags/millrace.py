@@ -107,6 +107,12 @@ def share(part: int, whole: int | None) -> str:
 
 
 @register.filter
+def factor(value: float | None) -> str:
+    """How many times something is of something else: 1.8 -> "1.80", 0.471 -> "0.47"."""
+    return "" if value is None else _three_digits(value)
+
+
+@register.filter
 def method_name(method: str) -> str:
     """The engine's name of a method as people know it: "load_data_local" -> "LOAD DATA LOCAL"."""
     return method.replace("_", " ").upper()

@@ -14,6 +14,7 @@ from django_htmx.http import HttpResponseStopPolling
 
 from dashboard import charts
 from dashboard.asked import asked
+from dashboard.beside import beside
 from dashboard.left_out import left_out
 from dashboard.progress import Progress, progress
 from importer import jobs, workers
@@ -155,6 +156,7 @@ def _live_context(now: Progress, with_left_out: bool = True) -> dict[str, Any]:
         "can": _can(found),
         "no_restore": jobs.why_no_restore(found) if found.kept_table else "",
         "left_out": left_out(found) if with_left_out else None,
+        "beside": beside(found),
         # Asked only where the template needs it.
         "loads_at_once": workers.loads_at_once,
     }

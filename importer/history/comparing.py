@@ -32,24 +32,40 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """Whether an import's runs and those of the first one are clearly apart, and how that is known: half a sentence."""
+
+    clear: bool
+    words: str
+
+
+@dataclass(frozen=True)
 class Comparison:
     """`settings` that differ, of what was asked for and chosen, of file, table and server; all `timings` that any has.
 
-    `runs` are the rows a second of all imports that are like each one (ALIKE), None where it did not succeed. `reasons`
-    are the planner's for each (importer.engine.plan.Reason as JSON).
+    `alike` are the settings that are the same in all of them. `runs` are the rows a second of all imports that are like
+    each one (ALIKE), None where it did not succeed. `reasons` are the planner's for each (importer.engine.plan.Reason
+    as JSON). `slower`: whether the watch has found it slower than its like.
     """
 
     jobs: tuple[int, ...]
     settings: tuple[Difference, ...]
+    alike: tuple[Difference, ...]
     timings: tuple[Difference, ...]
     runs: tuple[Spread | None, ...]
     reasons: tuple[list[dict[str, Any]], ...]
+    slower: tuple[bool, ...]
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Each import beside the first, but for that itself."""
+        first, *others = zip(self.runs, self.slower, strict=True)
+        return tuple(_watched(first[1], slower) or _verdict(first[0], runs) for runs, slower in others)
 
     @property
     def sure(self) -> bool:
         """Whether the runs of the first import and those of each other one are clearly apart."""
-        first, *others = self.runs
-        return bool(others) and all(first and other and apart(first, other) for other in others)
+        return bool(self.verdicts) and all(each.clear for each in self.verdicts)
 
 
 def compare(jobs: Sequence[int]) -> Comparison:
@@ -60,9 +76,11 @@ def compare(jobs: Sequence[int]) -> Comparison:
     return Comparison(
         tuple(jobs),
         tuple(each for each in settings if len(set(each.values)) > 1),
+        tuple(each for each in settings if len(set(each.values)) == 1 and each.values[0] is not None),
         tuple(each for each in _side_by_side(told, TIMINGS) if set(each.values) != {None}),
         tuple(runs_like(told[job]) for job in jobs),
         tuple(kept.get(job, []) for job in jobs),
+        tuple(bool(told[job].get("slower_than_like")) for job in jobs),
     )
 
 
@@ -77,6 +95,32 @@ def runs_like(facts: dict[str, Value], timing: str = "rows_per_second") -> Sprea
     alike = matching(Query(tuple(Condition(name, Op.IS, facts.get(name)) for name in ALIKE)))
     took = column(timing, alike)
     return Spread.of([float(took[job]) for job in alike if job in took])
+
+
+def _watched(first: bool, other: bool) -> Verdict | None:
+    """Where one of the two is slower than its like, and the other is not."""
+    if first is other:
+        return None
+    return Verdict(True, f"{'the first' if first else 'this one'} is clearly slower than the imports like it before")
+
+
+def _verdict(first: Spread | None, other: Spread | None) -> Verdict:
+    if not (first and other):
+        return Verdict(False, "only imports that succeeded have a rate to compare")
+    if first == other:
+        return Verdict(False, f"both are among {first.jobs} runs of the same{_spread(first)}: it may be chance")
+    if first.jobs == other.jobs == 1:
+        return Verdict(False, "one run each: it may be chance")
+    known = f"{first.jobs} like the first{_spread(first)}, {other.jobs} like this one{_spread(other)}"
+    if min(first.jobs, other.jobs) < FEWEST:
+        return Verdict(False, f"{known}: it may be chance")
+    clear = apart(first, other)
+    return Verdict(clear, f"{known}: {'the difference is clear' if clear else 'they overlap, so it may be chance'}")
+
+
+def _spread(runs: Spread) -> str:
+    """The middle half of them as a share of their median."""
+    return f" (spread {100 * runs.share:.0f} %)" if runs.jobs > 1 else ""
 
 
 def apart(one: Spread, other: Spread) -> bool:

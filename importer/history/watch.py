@@ -186,9 +186,14 @@ def _changed(facts: dict[str, Value], alike: Sequence[int]) -> tuple[Changed, ..
     for name in (*_SET, *_MEASURED):
         before = [each[name] for each in usual if name in each]
         if before and name in facts and _is_new(name, facts[name], before):
-            was = statistics.median(before) if name in _MEASURED else before[0]  # type: ignore[type-var]
+            was = _median(before) if name in _MEASURED else before[0]
             found.append(Changed(FACTS[name], was, facts[name]))
     return tuple(found)
+
+
+def _median(values: Sequence[Value]) -> Value:
+    median = statistics.median(map(float, values))
+    return int(median) if median.is_integer() else median
 
 
 def _is_new(name: str, value: Value, before: Sequence[Value]) -> bool:

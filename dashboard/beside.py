@@ -1,0 +1,56 @@
+"""An import beside earlier ones into the same table: what its page says, and which comparisons it offers."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.http import QueryDict
+from django.urls import reverse
+
+from importer.history import watch
+from importer.history.columns import rows
+from importer.models import ImportJob
+
+# As many of its like are offered to be compared with.
+MOST_ALIKE = 3
+
+
+@dataclass(frozen=True)
+class Beside:
+    """How fast it was beside its like, where that is known; the import before it; and the latest ones like it."""
+
+    job: int
+    judgement: watch.Judgement | None
+    before: int | None
+    alike: tuple[int, ...]
+
+    @property
+    def with_before(self) -> str:
+        """The address of the comparison with the import before it."""
+        return address((self.before, self.job)) if self.before else ""
+
+    @property
+    def with_alike(self) -> str:
+        """The address of the comparison with its like."""
+        return address((*reversed(self.alike), self.job)) if self.alike else ""
+
+
+def address(jobs: Iterable[int], **more: str) -> str:
+    """Where these imports stand side by side."""
+    query = QueryDict(mutable=True)
+    query.setlist("jobs", [str(job) for job in jobs])
+    query.update(more)
+    return f"{reverse('history_compare')}?{query.urlencode()}"
+
+
+def beside(job: ImportJob) -> Beside | None:
+    """None while it has not ended, or where there is nothing to hold it against."""
+    if not job.ended or job.trial_id:
+        return None
+    same_table = ImportJob.objects.filter(target=job.target, schema_name=job.schema_name, table_name=job.table_name)
+    earlier = same_table.filter(pk__lt=job.pk, trial=None).exclude(record=None)
+    before = earlier.order_by("-pk").values_list("pk", flat=True).first()
+    if not before:
+        return None
+    told = rows([job.pk])[job.pk]
+    alike = watch.like(told)[:MOST_ALIKE] if told else []
+    return Beside(job.pk, watch.judgement(job), before, tuple(alike))

@@ -1,0 +1,145 @@
+"""Imports side by side: what differed, in settings and in timings, and how sure that is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from dashboard.beside import address
+from importer.history.comparing import Comparison, Difference, Verdict, compare
+from importer.history.facts import CHOSEN, PHASES
+from importer.history.words import in_words
+from importer.models import ImportJob
+
+MOST = 6
+# More digits than any import's number has.
+MOST_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Column:
+    """An import: how fast it was beside the first, None where that is unknown, and where leaving it out leads to."""
+
+    job: ImportJob
+    times: float | None
+    verdict: Verdict | None
+    without: str
+    as_first: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value in words, why the planner chose it if it did, and how many times the first import's it is."""
+
+    words: str
+    why: str = ""
+    times: float | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A fact with its value in each import."""
+
+    title: str
+    cells: tuple[Cell, ...]
+
+
+@require_safe
+def compare_imports(request: HttpRequest) -> HttpResponse:
+    """`?jobs=41&jobs=42`, the first being what the others are held against; `&all=1`: also what they have in common."""
+    jobs, problems = _asked(request.GET.getlist("jobs"))
+    context: dict[str, Any] = {"problems": problems, "asked": [job.pk for job in jobs], "most": MOST}
+    if len(jobs) > 1:
+        context |= _side_by_side(jobs, with_alike="all" in request.GET)
+    return render(request, "dashboard/compare.html", context, status=200 if len(jobs) > 1 or not problems else 400)
+
+
+def _asked(texts: Sequence[str]) -> tuple[list[ImportJob], list[str]]:
+    """The imports that were asked for and can be compared, each once, and what is the matter with the others."""
+    problems = []
+    numbers: list[int] = []
+    for text in dict.fromkeys(each.strip() for each in texts if each.strip()):
+        if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS:
+            numbers.append(int(text))
+        else:
+            problems.append(f"“{text[:40]}” is not the number of an import. It stands on its page and in its address.")
+    if left_out := numbers[MOST:]:
+        problems.append(f"At most {MOST} imports stand side by side; left out: {', '.join(map(str, left_out))}.")
+    found = ImportJob.objects.filter(trial=None).select_related("source", "target", "record").in_bulk(numbers[:MOST])
+    problems += [said for number in numbers[:MOST] if (said := _obstacle(number, found.get(number)))]
+    return [found[each] for each in numbers[:MOST] if not _obstacle(each, found.get(each))], problems
+
+
+def _obstacle(number: int, job: ImportJob | None) -> str:
+    """Why an import cannot be compared, "" if it can."""
+    if job is None:
+        return f"There is no import {number}."
+    if not job.ended:
+        return f"Import {number} has not ended. Its timings can be compared as soon as it has."
+    if not hasattr(job, "record"):
+        return f"What is kept of import {number} is not written down yet. Try again in a minute."
+    return ""
+
+
+def _side_by_side(jobs: list[ImportJob], with_alike: bool) -> dict[str, Any]:
+    found = compare([job.pk for job in jobs])
+    more = {"all": "1"} if with_alike else {}
+    return {
+        "columns": _columns(jobs, found, more),
+        "settings": _groups(found.settings, found),
+        "alike": _groups(found.alike, found) if with_alike else [],
+        "alike_count": len(found.alike),
+        "other_view": address(found.jobs, **({} if with_alike else {"all": "1"})),
+        "timings": _groups(found.timings, found, with_times=True),
+        "phases": _phases(found),
+        "with_alike": with_alike,
+    }
+
+
+def _columns(jobs: list[ImportJob], found: Comparison, more: dict[str, str]) -> list[Column]:
+    rates = [job.rows_per_second for job in jobs]
+    verdicts = (None, *found.verdicts)
+    first = rates[0]
+    return [
+        Column(
+            job,
+            rate / first if verdict and rate and first else None,
+            verdict,
+            address((each.pk for each in jobs if each is not job), **more) if len(jobs) > 2 else "",
+            address((job.pk, *(each.pk for each in jobs if each is not job)), **more) if verdict else "",
+        )
+        for job, rate, verdict in zip(jobs, rates, verdicts, strict=True)
+    ]
+
+
+def _groups(
+    differences: Sequence[Difference], found: Comparison, *, with_times: bool = False
+) -> list[tuple[str, list[Line]]]:
+    """Under the heading of what they are about, in the order they come."""
+    by_group = groupby(differences, key=lambda each: each.fact.group.value)
+    return [(title, [_line(each, found, with_times) for each in group]) for title, group in by_group]
+
+
+def _line(difference: Difference, found: Comparison, with_times: bool) -> Line:
+    fact = difference.fact
+    words = [in_words(fact.name, value) for value in difference.values]
+    times = (None, *difference.ratios[1:]) if with_times else (None,) * len(words)
+    why = [_why(fact.option, reasons) if fact in CHOSEN else "" for reasons in found.reasons]
+    return Line(fact.title, tuple(map(Cell, words, why, times)))
+
+
+def _why(option: str, reasons: list[dict[str, Any]]) -> str:
+    return next((each["why"] for each in reasons if option and each.get("option") == option), "")
+
+
+def _phases(found: Comparison) -> dict[str, Any]:
+    """For the chart: seconds by phase of each import's chunks together."""
+    phases = [each for each in found.timings if each.fact in PHASES]
+    return {
+        "imports": [f"Import {job}" for job in found.jobs],
+        "phases": [{"name": each.fact.title, "seconds": list(each.values)} for each in phases],
+    }

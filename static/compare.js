@@ -1,0 +1,32 @@
+// The chart of imports side by side: where the time of each one's sessions went.
+(() => {
+  const data = document.getElementById("compare-phases");
+  if (!data) return;
+  const { imports, phases } = JSON.parse(data.textContent);
+  const COLOURS = ["#94a3b8", "#a78bfa", "#7c3aed", "#f59f00", "#0b7285", "#2f9e6b", "#d6336c"];
+  const HEIGHT = 3.2; // rem of a bar and its share of the axis
+
+  document.querySelector(".compare-chart").style.height = `${5 + HEIGHT * imports.length}rem`;
+  const chart = new Chart(document.getElementById("compare-chart"), {
+    type: "bar",
+    data: {
+      labels: imports,
+      datasets: phases.map(({ name, seconds }, at) => ({ label: name, data: seconds, backgroundColor: COLOURS[at % COLOURS.length], maxBarThickness: 28 })),
+    },
+    options: {
+      indexAxis: "y",
+      animation: false,
+      maintainAspectRatio: false,
+      scales: {
+        x: charts.axis({ stacked: true, ticks: { callback: (seconds) => `${charts.short(seconds)} s` } }),
+        y: charts.axis({ stacked: true, grid: { display: false } }),
+      },
+      plugins: {
+        legend: { position: "bottom", labels: { boxWidth: 12, boxHeight: 12 } },
+        tooltip: { callbacks: { label: (bar) => `${bar.dataset.label}: ${charts.short(bar.raw)} s` } },
+      },
+    },
+  });
+  charts.paint(chart);
+  document.addEventListener("millrace:theme", () => charts.paint(chart));
+})();
