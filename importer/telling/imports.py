@@ -12,6 +12,7 @@ from importer.history.watch import regression
 from importer.models import ImportJob, JobFact, PickedFile, Run
 from importer.models.channel import Event
 from importer.telling.noted import note
+from importer.telling.payload import rows_of
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ def run_happened(run_id: int, event: Event) -> None:
     """Note what has happened to a run of a schedule, in the transaction that writes that down."""
     run = Run.objects.select_related("schedule", "schedule__connection").get(pk=run_id)
     job = _job_of(run)
-    note(event, f"run {run.pk}", WHAT[event](run, job), job=job, run=run)
+    note(event, f"run {run.pk}", WHAT[event](run), job=job, run=run)
 
 
 def _let_nothing_stand_in_the_way(noting: Callable[[ImportJob], None], job: ImportJob) -> None:
@@ -52,13 +53,13 @@ def _let_nothing_stand_in_the_way(noting: Callable[[ImportJob], None], job: Impo
 def _note_end(job: ImportJob) -> None:
     about, run = _about(job), _run_of(job)
     if job.status == Status.SUCCEEDED and job.rejected_rows and not (run and run.schedule.rejects_limit is not None):
-        note(Event.REJECTS, about, _rejected(job), job=job, run=run)
+        note(Event.REJECTS, about, _rejected(rows_of([job])), job=job, run=run)
     if run:
         return  # Whether a schedule fails or works again, its runs tell.
     if job.status == Status.FAILED:
         note(Event.FAILED, about, job.problem.get("what", ""), job=job)
     elif job.status == Status.SUCCEEDED and _failed_before(job):
-        note(Event.RECOVERED, about, _went_in(job), job=job)
+        note(Event.RECOVERED, about, _went_in(rows_of([job])), job=job)
 
 
 def _note_regression(job: ImportJob) -> None:
@@ -93,34 +94,38 @@ def _job_of(run: Run) -> ImportJob | None:
     return imported.filter(picked__outcome=PickedFile.Outcome.FAILED).first() or imported.first()
 
 
-def _why_failed(run: Run, job: ImportJob | None) -> str:
-    problem = run.problem or (job.problem if job else {})
-    return str(problem.get("what", ""))
+def _why_failed(run: Run) -> str:
+    return str(run.problem.get("what", ""))
 
 
-def _late(run: Run, _job: ImportJob | None) -> str:
+def _late(run: Run) -> str:
     due = run.due_at.astimezone(ZoneInfo(run.schedule.zone))
-    return f"It was due at {due:%Y-%m-%d %H:%M} ({run.schedule.zone}) and has not ended."
+    return f"It was due at {due:%Y-%m-%d %H:%M} ({run.schedule.zone}) and has not ended in time."
 
 
-def _no_file(run: Run, _job: ImportJob | None) -> str:
-    return f"No file on {run.schedule.connection} matches {run.schedule.pattern}."
+def _no_file(run: Run) -> str:
+    return f"No new file on {run.schedule.connection} matches {run.schedule.pattern}."
 
 
-def _rejected(job: ImportJob) -> str:
-    return f"{job.rejected_rows:,} of {job.scanned_rows:,} rows did not go in."
+def _rejected(rows: dict[str, int]) -> str:
+    return f"{rows['rejected']:,} of {rows['source']:,} rows did not go in."
 
 
-def _went_in(job: ImportJob) -> str:
-    went_in = job.loaded_rows + job.replaced_rows
+def _went_in(rows: dict[str, int]) -> str:
+    went_in = rows["loaded"] + rows["replaced"]
     return f"{went_in:,} {'row' if went_in == 1 else 'rows'} went in."
 
 
+def _of_run(said: Callable[[dict[str, int]], str]) -> Callable[[Run], str]:
+    """The same sentence about all imports of a run."""
+    return lambda run: said(rows_of(ImportJob.objects.filter(picked__run=run)))
+
+
 # What is said of a run; of an import's speed, its record tells.
-WHAT: dict[Event, Callable[[Run, ImportJob | None], str]] = {
+WHAT: dict[Event, Callable[[Run], str]] = {
     Event.FAILED: _why_failed,
-    Event.RECOVERED: lambda _run, job: _went_in(job) if job else "There was nothing new to load.",
-    Event.REJECTS: lambda _run, job: _rejected(job) if job else "",
+    Event.RECOVERED: _of_run(_went_in),
+    Event.REJECTS: _of_run(_rejected),
     Event.LATE: _late,
     Event.NO_FILE: _no_file,
 }

@@ -1,5 +1,6 @@
 """What a message says, as JSON: a contract with who receives webhooks, written down in docs/telling.md."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +14,13 @@ from importer.models.channel import Event
 MOST_ROWS = 5
 LONGEST_VALUE = 200
 TEST = "test"
+ROWS = {
+    "source": "scanned_rows",
+    "loaded": "loaded_rows",
+    "replaced": "replaced_rows",
+    "skipped": "skipped_rows",
+    "rejected": "rejected_rows",
+}
 TITLES = {
     Event.FAILED: "{name} failed",
     Event.RECOVERED: "{name} works again",
@@ -29,14 +37,20 @@ def payload_of(
     """What happened, with all that is known of it; `what` is the sentence that says it."""
     named_by_job = f"Import {job.pk} into {job.table_name}" if job else "Millrace"
     title = TITLES[event].format(name=run.schedule.name if run else named_by_job)
-    about = {"job": _job(job) if job else None, "run": _run(run) if run else None, "details": details or {}}
-    return _said(str(event), title, what) | about
+    problem = (run.problem if run else {}) or (job.problem if job else {})
+    return {
+        **_said(str(event), title, what),
+        "problem": _problem(problem) if problem else None,
+        "job": _job(job) if job else None,
+        "run": _run(run) if run else None,
+        "details": details or {},
+    }
 
 
 def test_payload() -> dict[str, Any]:
     """What the test of a channel says."""
     said = _said(TEST, "this is a test", "Messages of this channel arrive.")
-    return {**said, "job": None, "run": None, "details": {}}
+    return {**said, "problem": None, "job": None, "run": None, "details": {}}
 
 
 def link(name: str, *args: object) -> str:
@@ -57,6 +71,7 @@ def _run(run: Run) -> dict[str, Any]:
         "due_at": _moment(run.due_at),
         "status": run.status,
         "files": run.found_files,
+        "rows": rows_of(ImportJob.objects.filter(picked__run=run)),
     }
 
 
@@ -69,21 +84,20 @@ def _job(job: ImportJob) -> dict[str, Any]:
         "target": job.target.name,
         "table": job.table,
         "mode": job.options.mode,
-        "rows": {
-            "source": job.scanned_rows,
-            "loaded": job.loaded_rows,
-            "replaced": job.replaced_rows,
-            "skipped": job.skipped_rows,
-            "rejected": job.rejected_rows,
-        },
+        "rows": rows_of([job]),
         "balanced": job.balanced,
         "started_at": _moment(job.started_at),
         "finished_at": _moment(job.finished_at),
         "seconds": job.step_seconds["total"],
         "rows_per_second": round(job.rows_per_second, 1) if job.rows_per_second else None,
         "rejects_url": link("job_reject_file", job.pk) if job.rejected_rows else None,
-        "problem": _problem(job.problem) if job.problem else None,
     }
+
+
+def rows_of(jobs: Iterable[ImportJob]) -> dict[str, int]:
+    """The equation of these imports together."""
+    counted = list(jobs)
+    return {name: sum(getattr(job, field) for job in counted) for name, field in ROWS.items()}
 
 
 def _problem(problem: dict[str, Any]) -> dict[str, Any]:

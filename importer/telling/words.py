@@ -18,12 +18,16 @@ def subject(payload: dict[str, Any]) -> str:
 
 def bodies(payload: dict[str, Any], channel: str) -> tuple[str, str]:
     """The message as plain text and as HTML."""
-    job = payload["job"] or {}
+    job, run, problem = (payload[name] or {} for name in ("job", "run", "problem"))
     context = {
         "title": payload["title"][:1].upper() + payload["title"][1:],
         "payload": payload,
         "job": job,
-        "lines": [_line(row) for row in (job.get("problem") or {}).get("rows", ())],
+        "run": run,
+        # Of all files of a run together.
+        "rows": run.get("rows") or job.get("rows"),
+        "problem": problem,
+        "lines": [_line(row) for row in problem.get("rows", ())],
         "links": list(_links(payload)),
         "channel": channel,
     }

@@ -49,7 +49,9 @@ def run_of(job: ImportJob, **values) -> Run:
         name="orders nightly", target=job.target, connection=connection, pattern="orders-*.csv", trigger="cron",
         zone="Europe/Vienna", header=[], columns_json=[], **recipe, **values,
     )  # fmt: skip
-    made = Run.objects.create(schedule=schedule, due_at=DUE, moment=DUE, cause=Run.Cause.DUE, found_files=1)
+    made = Run.objects.create(
+        schedule=schedule, due_at=DUE, moment=DUE, cause=Run.Cause.DUE, found_files=1, problem=job.problem
+    )
     PickedFile.objects.create(run=made, schedule=schedule, name=job.source.name, job=job)
     return made
 
@@ -83,7 +85,7 @@ def test_failure_recovery_and_rejects_of_real_imports_reach_mail_and_webhook(
     assert [(each["event"], each["job"]["id"]) for each in told] == [
         ("failed", failed.pk), ("rejects", rejecting.pk), ("recovered", rejecting.pk),
     ]  # fmt: skip
-    assert told[0]["job"]["problem"]["rows"] == [
+    assert told[0]["problem"]["rows"] == [
         {"line": 3, "column": "price", "value": "<b>cheap</b>", "reason": failed.problem["rows"][0]["reason"]}
     ]
     assert told[1]["job"]["rows"] == {"source": 2, "loaded": 1, "replaced": 0, "skipped": 0, "rejected": 1}
@@ -128,8 +130,8 @@ def test_a_schedule_is_told_of_by_its_runs_to_all_who_hear_of_it(webhook: Channe
     told = [notice.payload for notice in Notice.objects.filter(channel=mail, run=run, schedule=run.schedule)]
     assert [(each["title"], each["what"]) for each in told] == [
         ("orders nightly failed", REFUSED.what),
-        ("orders nightly is late", "It was due at 2026-11-20 03:00 (Europe/Vienna) and has not ended."),
-        ("orders nightly found no file", "No file on drop matches orders-*.csv."),
+        ("orders nightly is late", "It was due at 2026-11-20 03:00 (Europe/Vienna) and has not ended in time."),
+        ("orders nightly found no file", "No new file on drop matches orders-*.csv."),
     ]
     assert Notice.objects.count() == 3
 
@@ -156,7 +158,7 @@ def test_every_name_in_a_body_is_on_the_page(target: Target, tmp_path: Path, web
     telling.run_happened(run_of(failed).pk, Event.FAILED)
     shown = json.loads(example("json"))
     sent = {"id": "", **Notice.objects.get().payload}
-    for path in ((), ("job",), ("job", "rows"), ("job", "problem"), ("run",), ("run", "schedule")):
+    for path in ((), ("job",), ("job", "rows"), ("problem",), ("run",), ("run", "schedule"), ("run", "rows")):
         one, other = shown, sent
         for name in path:
             one, other = one[name], other[name]

@@ -15,7 +15,7 @@ from importer.models.channel import Event
 from importer.telling import sending
 from importer.telling import webhook as webhooks
 from tests.importer.telling.catchers import Hook
-from tests.stack import ROOT, Stack
+from tests.stack import ROOT, Stack, wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -117,6 +117,12 @@ def test_the_test_of_a_channel_says_what_stands_in_the_way(webhook: Channel, hoo
     with pytest.raises(Problem, match="answered 404 Not Found"):
         telling.test(webhook)
     assert not Notice.objects.exists()
+
+
+def test_a_worker_sends_it_as_soon_as_it_is_noted(stack: Stack, transactional_db, webhook: Channel, hook: Hook):
+    telling.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+    wait_until(lambda: Notice.objects.get().status == Status.SENT, what="the notice sent")
+    assert len(hook.came) == 1
 
 
 @pytest.mark.django_db(transaction=True)
