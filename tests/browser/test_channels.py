@@ -1,4 +1,4 @@
-"""A channel made and tested by somebody in a real browser, at a phone's width."""
+"""A channel made and tested by somebody in a real browser, at a phone's width, and a message that a worker sends."""
 
 import re
 
@@ -7,13 +7,17 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from playwright.sync_api import expect
 
+from importer import telling
+from importer.models import Notice
+from importer.models.channel import Event
 from tests.importer.telling.catchers import web_catcher
+from tests.stack import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def page(chromium, live_server, client):
+def page(chromium, live_server, client, stack):
     """Somebody of the staff, on a phone; whatever the policy stopped fails the test."""
     client.force_login(User.objects.create_user("ann", is_staff=True))
     context = chromium.new_context(viewport={"width": 390, "height": 844}, base_url=live_server.url)
@@ -49,8 +53,13 @@ def test_a_webhook_is_made_and_its_test_answered_in_place(page):
         hook.answers = [503]
         page.get_by_role("button", name="Send a test over ops").click()
         expect(page.get_by_text("answered 503 Service Unavailable")).to_be_visible()
-        assert len(hook.came) == 2
+        hook.answers = [200]
+        telling.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+        wait_until(lambda: Notice.objects.get().status == Notice.Status.SENT, what="a worker to send it")
+        assert len(hook.came) == 3
+    page.reload()
+    expect(page.get_by_text("It was due at 2 o'clock.")).to_be_visible()
     assert fits(page)
     page.get_by_role("link", name="Back").click()
-    expect(page.get_by_text("Nothing to tell so far")).to_be_visible()
+    expect(page.get_by_text("All sent")).to_be_visible()
     assert fits(page)

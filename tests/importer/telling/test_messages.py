@@ -3,11 +3,13 @@
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from importer import jobs, sources, telling
 from importer.engine.errors import Problem
@@ -15,12 +17,13 @@ from importer.engine.options import Options
 from importer.models import Channel, Hearing, ImportJob, Notice, PickedFile, Run, Schedule, SourceConnection, Target
 from importer.models.channel import Event
 from importer.preparation import prepare
+from importer.telling import sending
 from tests.dashboard.job_data import REFUSED, Status, make_job
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
 from tests.importer.telling.catchers import Hook, Inbox
 from tests.importer.telling.conftest import SECRET
-from tests.stack import ROOT
+from tests.stack import ROOT, Stack
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -169,3 +172,27 @@ def test_without_a_mail_server_the_test_says_what_to_set(mail: Channel, settings
     settings.EMAIL_BACKEND = ""
     with pytest.raises(Problem, match="Set EMAIL_URL"):
         telling.test(mail)
+
+
+def test_a_killed_worker_leaves_it_to_another_once_its_lease_is_over(
+    transactional_db, webhook: Channel, hook: Hook, stack_env: Stack
+):
+    telling.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+    notice = Notice.objects.get()
+    hook.answers = [0, 200]
+    code = f"import django; django.setup(); from importer import telling; telling.send({notice.pk})"
+    worker = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=stack_env.env)
+    try:
+        assert hook.arrived.acquire(timeout=60)
+    finally:
+        worker.kill()
+        worker.wait()
+    telling.send(notice.pk)
+    assert len(hook.came) == 1, "sent while the dead worker had its lease"
+    notice.refresh_from_db()
+    assert (notice.status, notice.attempts, notice.problem) == (Notice.Status.WAITING, 1, sending.NO_WORD)
+    Notice.objects.update(next_at=timezone.now())  # its lease is over
+    telling.send(notice.pk)
+    notice.refresh_from_db()
+    assert notice.status == Notice.Status.SENT
+    assert len({body for _, body in hook.came}) == 1

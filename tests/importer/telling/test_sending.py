@@ -1,8 +1,6 @@
-"""Attempts on real catchers: one that fails twice, one that hangs, one that leads elsewhere, and a killed worker."""
+"""Attempts on real catchers: one that fails twice, one that hangs, one that leads elsewhere, one that is refused."""
 
 import json
-import subprocess
-import sys
 from datetime import timedelta
 
 import pytest
@@ -15,7 +13,6 @@ from importer.models.channel import Event
 from importer.telling import sending
 from importer.telling import webhook as webhooks
 from tests.importer.telling.catchers import Hook
-from tests.stack import ROOT, Stack, wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -117,28 +114,3 @@ def test_the_test_of_a_channel_says_what_stands_in_the_way(webhook: Channel, hoo
     with pytest.raises(Problem, match="answered 404 Not Found"):
         telling.test(webhook)
     assert not Notice.objects.exists()
-
-
-def test_a_worker_sends_it_as_soon_as_it_is_noted(stack: Stack, transactional_db, webhook: Channel, hook: Hook):
-    telling.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
-    wait_until(lambda: Notice.objects.get().status == Status.SENT, what="the notice sent")
-    assert len(hook.came) == 1
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("no_workers")
-def test_a_killed_worker_leaves_it_to_another_once_its_lease_is_over(notice: Notice, hook: Hook, stack_env: Stack):
-    hook.answers = [0, 200]
-    code = f"import django; django.setup(); from importer import telling; telling.send({notice.pk})"
-    worker = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=stack_env.env)
-    try:
-        assert hook.arrived.acquire(timeout=60)
-    finally:
-        worker.kill()
-        worker.wait()
-    telling.send(notice.pk)
-    assert len(hook.came) == 1, "sent while the dead worker had its lease"
-    notice.refresh_from_db()
-    assert (notice.status, notice.attempts, notice.problem) == (Status.WAITING, 1, sending.NO_WORD)
-    assert tried(notice).status == Status.SENT
-    assert len({body for _, body in hook.came}) == 1
