@@ -1,6 +1,7 @@
 """native.c takes no value for usual that is looked at more closely for a reason, and knows what files are full of."""
 
 import shutil
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -78,6 +79,42 @@ def test_any_cut_and_any_neighbour(rows):
     for block in found:
         slow = exactness.inspector.examine_one_by_one(block)
         assert not exactness.inspector.usual.all_of(block) or not (slow.faults or slow.notices or slow.noted)
+
+
+# As a value may stand in a file, rightly or not.
+AS_IT_STANDS = [
+    "{}",
+    '"{}"',
+    '"{},x"',
+    '"{}\n"',
+    '"{}""x"',
+    '"{}\0"',
+    '"{}',
+    '{}"',
+    '"{}"x',
+    'x"{}"',
+    '"{}"" "',
+    '{}"x"',
+]
+
+
+@needs_library
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_many_records_are_as_usual_as_each_by_itself(line_end):
+    """Those of a block are looked at 64 bytes at a time, wherever they begin; a short one alone value after value."""
+    checks = (FieldCheck("a", "varchar(70)"), FieldCheck("b", "varchar(4)"))
+    usual = Exactness(Dialect(line_end=line_end), checks, mariadb=True).inspector.usual
+    assert usual
+
+    def all_usual(text: str) -> bool:
+        return usual.all_of(SimpleNamespace(data=text.encode(), size=len(text)))
+
+    others = "".join(f"{row}{line_end}" for row in ('7,"a,b"', '"7,","ab"', ",", '"",""', '",",",,"', "ab,ab")) * 4
+    assert all_usual(others)
+    for odd in (stands.format(value) for stands in AS_IT_STANDS for value in ("7", "ab", "a", "")):
+        for record in (f"{odd},ab{line_end}", f'"7",{odd}{line_end}'):
+            for place in range(64):
+                assert all_usual(f"{'x' * place},ab{line_end}{record}{others}") == all_usual(record)
 
 
 @needs_library
