@@ -3,6 +3,8 @@
   const { axis, colour, duration, short } = charts;
   let chart;
   let drawn;
+  // Without an id: htmx would give a new one the styles that the chart has set on the old one, which the policy stops.
+  const canvasShown = () => document.querySelector(".history-canvas canvas");
 
   // --- values on axes and in tooltips, by the kind of their fact ---
   const bytes = (value) => {
@@ -146,7 +148,7 @@
 
   // --- where the time goes ---
   function phases(data) {
-    document.getElementById("history-canvas").parentElement.style.height = `${7 + 1.2 * data.labels.length}rem`;
+    canvasShown().parentElement.style.height = `${7 + 1.2 * data.labels.length}rem`;
     return {
       type: "bar",
       data: { labels: data.labels, datasets: data.parts.map((part, number) => ({ label: part.label, group: number, data: part.seconds, maxBarThickness: 18 })) },
@@ -180,14 +182,14 @@
       set.backgroundColor = set.spread || drawn.kind === "phases" ? own : `${own}80`;
     }
     Object.assign(made.options, { animation: false, maintainAspectRatio: false });
-    chart = new Chart(document.getElementById("history-canvas"), made);
+    chart = new Chart(canvasShown(), made);
     charts.paint(chart);
   }
 
   async function draw() {
     chart?.destroy();
     chart = undefined;
-    const canvas = document.getElementById("history-canvas");
+    const canvas = canvasShown();
     if (!canvas) return;
     let data;
     try {

@@ -37,8 +37,7 @@ def history(request: HttpRequest) -> HttpResponse:
     """The page, or what changes in it when htmx asks; the address is then put in its short form."""
     view = view_of(request.GET)
     address = reverse("history") + view.address
-    htmx = request.htmx  # type: ignore[attr-defined]
-    if htmx and not htmx.history_restore_request:
+    if request.htmx:  # type: ignore[attr-defined]
         answer = render(request, "dashboard/_history.html", _context(view))
         answer["HX-Push-Url"] = address
         return answer

@@ -94,8 +94,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "sort_choices": SORT_CHOICES | ({} if sort in SORT_CHOICES else {sort: f"By {sort.lstrip('-')}"}),
         "running": any(job["progress"] is not None for job in shown),
     }
-    htmx = request.htmx  # type: ignore[attr-defined]
-    if htmx and not htmx.history_restore_request:
+    if request.htmx:  # type: ignore[attr-defined]
         return render(request, "dashboard/_jobs_table.html", context)
     context |= {
         "statuses": ImportJob.Status.choices,

@@ -46,3 +46,30 @@ def page(chromium, web: Stack, transactional_db) -> Iterator[Page]:
     page.get_by_role("button", name="Sign in").click()
     yield page
     context.close()
+
+
+@pytest.fixture
+def opened(chromium, live_server, client):
+    """Opens pages signed in, with the options of a browser's context; whatever the policy stopped fails the test."""
+    client.force_login(User.objects.create_user("ann"))
+    contexts, complaints = [], []
+
+    def complain(message):
+        if "Content Security Policy" in message.text or message.type == "error":
+            complaints.append(message.text)
+
+    def open_page(path, **options):
+        context = chromium.new_context(**options)
+        contexts.append(context)
+        context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
+        page = context.new_page()
+        page.on("console", complain)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(live_server.url + path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    # htmx reports as an error every request that a newer one replaced.
+    assert [text for text in complaints if not text.startswith("htmx:")] == []

@@ -169,11 +169,6 @@ class TestPartOfThePage:
         assert "<html" not in page
         assert "HX-Request" in answer["Vary"]
 
-    def test_going_back_gets_the_whole_page(self, browser):
-        timed(1)
-        headers = {"HX-Request": "true", "HX-History-Restore-Request": "true"}
-        assert "<html" in browser.get(reverse("jobs"), headers=headers).content.decode()
-
 
 class TestTenThousand:
     @pytest.fixture

@@ -1,0 +1,90 @@
+"""The way through the history: columns, conditions, order and charts without a reload, all held by the address."""
+
+import re
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from importer.history.seeding import seed
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TABLE = "made_up.t1"
+
+
+@pytest.fixture
+def told():
+    for _ in seed(60, 60, tables=3):
+        pass
+
+
+def drawn(page):
+    """Whether the chart of this view has been drawn: it has ink."""
+    page.wait_for_function(
+        """() => {
+            const canvas = document.querySelector(".history-canvas canvas");
+            const ink = canvas?.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+            return ink?.some((value) => value > 0);
+        }"""
+    )
+
+
+def seen(page):
+    """What the table shows."""
+    return page.locator(".history-imports").inner_text()
+
+
+def test_a_view_is_put_together_shared_and_gone_back_from(opened, told):
+    page = opened(reverse("history"), viewport={"width": 1280, "height": 900})
+    page.evaluate("window.untouched = true")
+    drawn(page)
+
+    page.locator("#history-table").focus()
+    page.locator("#history-table").select_option(TABLE)
+    page.wait_for_url(re.compile("table=made_up.t1"))
+    expect(page.locator("#history-table")).to_be_focused()
+
+    page.locator("summary", has_text="Columns").click()
+    page.get_by_label("Search columns").fill("waiting")
+    expect(page.get_by_label("Waiting for the table")).to_be_visible()
+    expect(page.get_by_label("Release")).to_be_hidden()
+    page.get_by_label("Waiting for the table").check()
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_role("columnheader", name="Waiting for the table")).to_be_visible()
+
+    page.get_by_label("Only where").select_option("parallelism")
+    expect(page.get_by_label("Comparison").locator("option")).to_have_count(6)
+    page.get_by_label("Comparison").select_option(">=")
+    page.get_by_label("Value of Chunks at once").fill("2")
+    page.get_by_role("button", name="Add").click()
+    page.get_by_role("link", name="Rows/s").click()
+    page.wait_for_url(re.compile("sort=-rows_per_second"))
+    page.get_by_role("link", name="Over time").click()
+    expect(page.get_by_role("link", name="Over time")).to_have_attribute("aria-current", "true")
+    page.get_by_label("y", exact=True).select_option("total_seconds")
+    page.wait_for_url(re.compile("y=total_seconds"))
+    drawn(page)
+    assert page.evaluate("window.untouched")
+
+    before = seen(page)
+    page.reload()
+    drawn(page)
+    assert seen(page) == before
+    expect(page.get_by_text("Chunks at once >= 2")).to_be_visible()
+    assert page.get_by_label("y", exact=True).input_value() == "total_seconds"
+
+    page.go_back()
+    expect(page.get_by_label("y", exact=True)).to_have_value("rows_per_second")
+    page.get_by_label("Remove the condition Chunks at once >= 2").click()
+    expect(page.get_by_text("Chunks at once >= 2")).to_be_hidden()
+
+
+def test_without_javascript_all_but_the_chart_is_there(opened, told):
+    page = opened(reverse("history"), java_script_enabled=False, viewport={"width": 390, "height": 844})
+    page.locator("#history-table").select_option(TABLE)
+    page.get_by_label("Value of Secondary indexes").fill("keep")
+    page.get_by_role("button", name="Add").click()
+    page.wait_for_url(re.compile("table=made_up.t1.*where=indexes"))
+    page.get_by_text("The chart in figures").click()
+    expect(page.get_by_role("columnheader", name="Middle half")).to_be_visible()
+    expect(page.get_by_text("Secondary indexes is keep")).to_be_visible()
