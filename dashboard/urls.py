@@ -4,7 +4,20 @@ from django.contrib.auth import views as auth
 from django.urls import path
 
 from dashboard.forms import SignInForm
-from dashboard.views import channels, compare, health, history, job, jobs, new, presets, rejects, targets, uploads
+from dashboard.views import (
+    channels,
+    compare,
+    health,
+    hearings,
+    history,
+    job,
+    jobs,
+    new,
+    presets,
+    rejects,
+    targets,
+    uploads,
+)
 
 sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
 
@@ -63,5 +76,6 @@ urlpatterns = [
     path("channels/<int:pk>/switch/", channels.channel_switch, name="channel_switch"),
     path("channels/<int:pk>/test/", channels.channel_test, name="channel_test"),
     path("channels/<int:pk>/delete/", channels.channel_delete, name="channel_delete"),
+    path("schedules/<int:pk>/told/", hearings.hearings, name="schedule_told"),
     path("notices/<int:pk>/again/", channels.notice_again, name="notice_again"),
 ]

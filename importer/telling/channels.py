@@ -8,7 +8,7 @@ from django.db.models import Count, Max, Q, QuerySet
 
 from importer.addresses import web_url
 from importer.engine.errors import Problem
-from importer.models import Channel, Notice
+from importer.models import Channel, Hearing, Notice, Schedule
 from importer.models.channel import Event
 from importer.telling.payload import test_payload
 from importer.telling.sending import POST
@@ -42,8 +42,7 @@ def save(channel: Channel, secret: str | None = None) -> Channel:
         if secret is not None or not channel.secret_ciphertext:
             check_secret(secret or "")
             channel.set_secret(secret or "")
-    if unknown := [event for event in channel.events if event not in Event.values]:
-        raise Problem(f"There is no event {unknown[0]}.", advice=f"There are {', '.join(Event.values)}.")
+    _check_events(channel.events)
     try:
         channel.full_clean()
     except ValidationError as error:
@@ -51,6 +50,23 @@ def save(channel: Channel, secret: str | None = None) -> Channel:
         raise Problem(what, advice="Correct that and try again.") from error
     channel.save()
     return channel
+
+
+def hear(channel: Channel, schedule: Schedule, events: list[str]) -> None:
+    """Let the channel hear of these events of one schedule, besides what it hears of all; of none, no longer.
+
+    Raises Problem for an event that there is not.
+    """
+    _check_events(events)
+    if events:
+        Hearing.objects.update_or_create(channel=channel, schedule=schedule, defaults={"events": events})
+    else:
+        Hearing.objects.filter(channel=channel, schedule=schedule).delete()
+
+
+def _check_events(events: list[str]) -> None:
+    if unknown := [event for event in events if event not in Event.values]:
+        raise Problem(f"There is no event {unknown[0]}.", advice=f"There are {', '.join(Event.values)}.")
 
 
 def with_state() -> QuerySet[Channel]:

@@ -5,8 +5,10 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
-from importer.models import Channel, Notice
+from importer.models import Channel, Hearing, Notice
+from tests.dashboard.job_data import make_job
 from tests.importer.telling.catchers import Hook, web_catcher
+from tests.importer.telling.runs import run_of
 
 pytestmark = pytest.mark.django_db
 
@@ -39,9 +41,9 @@ def page_of(answer) -> str:
     return answer.content.decode()
 
 
-@pytest.mark.parametrize("name", ["channels", "channel_new"])
-def test_who_is_not_staff_gets_none_of_it(browser, name):
-    assert browser.get(reverse(name)).status_code == 403
+@pytest.mark.parametrize(("name", "args"), [("channels", []), ("channel_new", []), ("schedule_told", [1])])
+def test_who_is_not_staff_gets_none_of_it(browser, name, args):
+    assert browser.get(reverse(name, args=args)).status_code == 403
     assert reverse("channels") not in page_of(browser.get(reverse("jobs")))
 
 
@@ -91,6 +93,19 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_saved(staff, hook
     assert answer.status_code == 422
     assert said in " ".join(answer.context["form"].errors[field])
     assert not Channel.objects.exists()
+
+
+def test_who_is_told_of_one_schedule_is_chosen_beside_what_is_told_of_all(staff):
+    schedule = run_of(make_job(chunks=1)).schedule
+    team, ops = (Channel.objects.create(name=name, kind="mail", events=["failed"]) for name in ("team", "ops"))
+    told = reverse("schedule_told", args=[schedule.pk])
+    staff.post(told, {f"channel-{team.pk}": ["late", "no_file", "nonsense"]})
+    assert list(Hearing.objects.values_list("channel", "events")) == [(team.pk, ["late", "no_file"])]
+    boxes = dict(staff.get(told).context["rows"])
+    assert [each.event for each in boxes[team] if each.here] == ["late", "no_file"]
+    assert [each.event for each in boxes[ops] if each.everywhere] == ["failed"]
+    staff.post(told)
+    assert not Hearing.objects.exists()
 
 
 def test_messages_are_shown_with_their_state_and_one_that_was_given_up_can_be_sent_again(staff):

@@ -13,7 +13,7 @@ from importer import telling
 from importer.engine.errors import Problem
 from importer.management.arguments import rows
 from importer.management.prepared import PreparedCommand
-from importer.models import Channel
+from importer.models import Channel, Schedule
 from importer.models.channel import Event
 from importer.telling.channels import with_state
 
@@ -22,7 +22,7 @@ class Command(PreparedCommand):
     help = "List, add and test channels: mail and webhooks over which people are told what happens (docs/telling.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|add|test")
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|add|hear|test")
         verbs.add_parser("list", help="all channels").add_argument("--json", dest="as_json", action="store_true")
         add = verbs.add_parser("add", help="keep a channel under a name")
         add.add_argument("name")
@@ -37,6 +37,10 @@ class Command(PreparedCommand):
         )
         add.add_argument("--most-rejects", type=rows, default=0, metavar="N", help="rejected rows that are fine (0)")
         add.add_argument("--json", dest="as_json", action="store_true")
+        hear = verbs.add_parser("hear", help="let a channel hear of one schedule, besides what it hears of all")
+        hear.add_argument("name")
+        hear.add_argument("schedule", help="its name")
+        hear.add_argument("--events", nargs="*", default=Event.values, metavar="EVENT", help="none: no longer")
         test = verbs.add_parser("test", help="send a message that says it is a test")
         test.add_argument("name")
         test.add_argument("--json", dest="as_json", action="store_true")
@@ -80,6 +84,14 @@ class Command(PreparedCommand):
             self.stdout.write(f"Its secret, which is not shown again: {made}")
         self.stdout.write(f"{name} is added. Next: manage.py channel test {name}")
 
+    def _hear(self, *, name: str, schedule: str, events: list[str], **_: Any) -> None:
+        found = Schedule.objects.filter(name=schedule).first()
+        if found is None:
+            known = ", ".join(Schedule.objects.values_list("name", flat=True)) or "none yet"
+            raise Problem(f"There is no schedule {schedule}.", advice=f"Schedules: {known}.")
+        telling.hear(_channel(name), found, events)
+        self.stdout.write(f"{name} hears of {schedule}: {', '.join(events) or 'nothing of its own'}.")
+
     def _test(self, *, name: str, as_json: bool, **_: Any) -> None:
         try:
             telling.test(_channel(name))
@@ -99,7 +111,12 @@ class Command(PreparedCommand):
         self.stdout.write(json.dumps(value, indent=2))
 
 
-VERBS: dict[str, Callable[..., None]] = {"list": Command._list, "add": Command._add, "test": Command._test}
+VERBS: dict[str, Callable[..., None]] = {
+    "list": Command._list,
+    "add": Command._add,
+    "hear": Command._hear,
+    "test": Command._test,
+}
 
 
 def _from_environment(variable: str) -> str:

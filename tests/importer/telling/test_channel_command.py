@@ -6,7 +6,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from importer.models import Channel
+from tests.dashboard.job_data import make_job
 from tests.importer.telling.catchers import Hook
+from tests.importer.telling.runs import run_of
 
 pytestmark = pytest.mark.django_db
 
@@ -29,6 +31,16 @@ def test_added_listed_and_tested(capsys, hook: Hook):
         call_command("channel", "test", "ops")
     with pytest.raises(SystemExit):
         call_command("channel", "test", "ops", "--json")
+
+
+def test_a_channel_hears_of_a_schedule_what_it_is_told_to(capsys):
+    Channel.objects.create(name="ops", kind="mail")
+    schedule = run_of(make_job(chunks=1)).schedule
+    for events in (["failed", "late"], ["late"], []):
+        call_command("channel", "hear", "ops", schedule.name, "--events", *events)
+        assert [each.events for each in schedule.hearings.all()] == [events][: len(events)]
+    with pytest.raises(CommandError, match="There is no schedule nightly"):
+        call_command("channel", "hear", "ops", "nightly")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from django.utils import timezone
 from importer import jobs, sources, telling
 from importer.engine.errors import Problem
 from importer.engine.options import Options
-from importer.models import Channel, Hearing, ImportJob, Notice, PickedFile, Run, Schedule, SourceConnection, Target
+from importer.models import Channel, Hearing, ImportJob, Notice, Target
 from importer.models.channel import Event
 from importer.preparation import prepare
 from importer.telling import sending
@@ -23,12 +22,12 @@ from tests.engine.loads import run_sql
 from tests.importer.steps import run
 from tests.importer.telling.catchers import Hook, Inbox
 from tests.importer.telling.conftest import SECRET
+from tests.importer.telling.runs import run_of
 from tests.stack import ROOT, Stack
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
-DUE = datetime(2026, 11, 20, 2, tzinfo=UTC)
 DOCS = (ROOT / "docs" / "telling.md").read_text()
 
 
@@ -42,21 +41,6 @@ def imported(target: Target, folder: Path, *lines: str, **options) -> ImportJob:
     path = folder / "orders.csv"
     path.write_text("n,price\n" + "".join(f"{line}\n" for line in lines))
     return run(jobs.create(prepare(sources.register(path), target, "orders", options=Options(**options))))
-
-
-def run_of(job: ImportJob, **values) -> Run:
-    """A run of a schedule that has found the import's file, and started it."""
-    connection = SourceConnection.objects.create(name="drop", kind="folder", base="/srv/drop")
-    recipe = {name: getattr(job, name) for name in ("schema_name", "table_name", "dialect_json", "mapping_json")}
-    schedule = Schedule.objects.create(
-        name="orders nightly", target=job.target, connection=connection, pattern="orders-*.csv", trigger="cron",
-        zone="Europe/Vienna", header=[], columns_json=[], **recipe, **values,
-    )  # fmt: skip
-    made = Run.objects.create(
-        schedule=schedule, due_at=DUE, moment=DUE, cause=Run.Cause.DUE, found_files=1, problem=job.problem
-    )
-    PickedFile.objects.create(run=made, schedule=schedule, name=job.source.name, job=job)
-    return made
 
 
 def send_all() -> None:

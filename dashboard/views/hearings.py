@@ -1,0 +1,45 @@
+"""Who is told of one schedule: its channels against the events, for staff."""
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from dashboard.staff import staff_only
+from importer import telling
+from importer.models import Channel, Hearing, Schedule
+from importer.models.channel import Event
+
+
+@dataclass(frozen=True)
+class Box:
+    """An event in a channel's row: whether the channel hears of it from this schedule, and from all."""
+
+    event: str
+    label: str
+    here: bool
+    everywhere: bool
+
+
+@staff_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def hearings(request: HttpRequest, pk: int) -> HttpResponse:
+    """A row for each channel, with a box for each event; those that it hears of every schedule are fixed."""
+    schedule = get_object_or_404(Schedule, pk=pk)
+    channels = list(Channel.objects.order_by("name"))
+    if request.method == "POST":
+        for channel in channels:
+            asked = request.POST.getlist(f"channel-{channel.pk}")
+            telling.hear(channel, schedule, [event for event in Event.values if event in asked])
+        messages.success(request, f"Saved who is told of {schedule.name}.")
+        return redirect("schedule_told", pk)
+    heard = {each.channel_id: each.events for each in Hearing.objects.filter(schedule=schedule)}
+    rows = [(channel, _boxes(channel, heard.get(channel.pk, []))) for channel in channels]
+    context = {"schedule": schedule, "events": Event.choices, "rows": rows}
+    return render(request, "dashboard/schedule_told.html", context)
+
+
+def _boxes(channel: Channel, heard: list[str]) -> list[Box]:
+    return [Box(event, label, event in heard, event in channel.events) for event, label in Event.choices]
