@@ -16,6 +16,7 @@ TITLES = {
     "link": "Ways to load over a slow link",
     "rows": "Cost as the file grows",
     "chunks": "Cost as the chunks get smaller",
+    "small": "Cost as there are more small chunks",
     "files": "Several files at once",
     "checks": "Cost of each check",
 }
