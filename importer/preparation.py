@@ -115,6 +115,7 @@ def prepare(
         distance=target.distance,
         past=past(target, table.schema, table.name, options.mode, profile.size),
         key_order=_key_order(profile, source, table, mapping, options, server),
+        record_bytes=profile.record_bytes,
     )
     _try_session(target, plan, server)
     return Prepared(key, source, target, profile, table, mapping, tuple(fillings), options, plan, new_table)

@@ -76,7 +76,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Table:
-    """A base table or view, with what decides how it can be loaded."""
+    """A base table or view, with what decides how it can be loaded. `next_number` is that of AUTO_INCREMENT, or 0."""
 
     schema: str
     name: str
@@ -88,6 +88,7 @@ class Table:
     data_bytes: int = 0
     index_bytes: int = 0
     partitioned: bool = False
+    next_number: int = 0
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -119,13 +120,13 @@ def read_table(connection: Connection, schema: str, name: str) -> Table:
     execute(connection, _SIZES_AS_THEY_ARE)
     found = fetch_all(
         connection,
-        "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH, CREATE_OPTIONS"
+        "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH, CREATE_OPTIONS, AUTO_INCREMENT"
         " FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s",
         (schema, name),
     )
     if not found:
         raise _unknown_table(connection, schema, name)
-    schema, name, engine, rows_estimate, data_bytes, index_bytes, options = found[0]
+    schema, name, engine, rows_estimate, data_bytes, index_bytes, options, next_number = found[0]
     return Table(
         schema=schema,
         name=name,
@@ -137,6 +138,7 @@ def read_table(connection: Connection, schema: str, name: str) -> Table:
         data_bytes=data_bytes or 0,
         index_bytes=index_bytes or 0,
         partitioned="partitioned" in _text(options or ""),
+        next_number=next_number or 0,
     )
 
 

@@ -52,6 +52,36 @@ class TestParallelism:
         assert why(made, "3 in parallel").startswith("as asked")
 
 
+class TestAutoIncrement:
+    def given(self, type_: str, names=("a",), mode="append", **values):
+        numbered = table(column("n", type=type_, auto_increment=True), column("a"), **values)
+        interleaved = server(innodb_autoinc_lock_mode="2")
+        made = plan(6_000_000, of=numbered, names=names, options=Options(mode=mode), on=interleaved, record_bytes=10)
+        return [each for each in made.reasons if "too few numbers" in each.choice]
+
+    def test_that_has_too_few_numbers_is_told(self):
+        [told] = self.given("mediumint(8) unsigned", next_number=16_500_000)
+        assert told.choice == "n has too few numbers left: 277,216"
+        assert "ALTER TABLE `s`.`t` MODIFY `n` BIGINT UNSIGNED NOT NULL AUTO_INCREMENT" in told.why
+
+    def test_that_may_have_too_few_by_what_each_chunk_takes_ahead(self):
+        [told] = self.given("mediumint", next_number=7_500_000)
+        assert told.choice == "n may have too few numbers left: 888,608"
+        assert "take ahead and not use" in told.why
+
+    @pytest.mark.parametrize(
+        ("type_", "known"),
+        [
+            ("int(11)", {}),
+            ("mediumint", {}),
+            ("mediumint", {"next_number": 8_000_000, "names": ("n",)}),
+            ("mediumint", {"next_number": 8_000_000, "mode": "replace"}),
+        ],
+    )
+    def test_that_has_enough_is_no_matter(self, type_: str, known: dict):
+        assert self.given(type_, **known) == []
+
+
 class TestOrder:
     @pytest.mark.parametrize(("choice", "stays"), [("skip", "the first"), ("replace", "the last")])
     def test_of_chunks_is_kept_where_it_decides_which_row_stays(self, choice: str, stays: str):

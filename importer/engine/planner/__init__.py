@@ -1,8 +1,8 @@
 """From a file, a table, a server and what was asked for to a plan, with the reason for each choice.
 
 One file for each decision: method, statements, parallelism (network), chunks, order, sessions, index_policy; `refusals`
-forbid, the others explain: reading, as_bytes, keeping, holding, replication. `seen` keeps what it was like before. All
-of them look at the same Case.
+forbid, the others explain: reading, as_bytes, keeping, holding, replication, auto_increment. `seen` keeps what it was
+like before. All of them look at the same Case.
 """
 
 from collections.abc import Sequence
@@ -19,6 +19,7 @@ from importer.engine.options import Options, check_options
 from importer.engine.past import NO_PAST, Past
 from importer.engine.plan import ImportPlan
 from importer.engine.planner.as_bytes import as_bytes_reasons
+from importer.engine.planner.auto_increment import auto_increment_reasons
 from importer.engine.planner.case import Case
 from importer.engine.planner.chunks import FIRST_CHUNK, chunk_bytes, chunk_rows, chunks_reason, last_chunks
 from importer.engine.planner.holding import holding_reasons
@@ -64,11 +65,13 @@ def make_plan(
     key_order: KeyOrder | None = None,
     sorted_by: SortKey | None = None,
     past: Past = NO_PAST,
+    record_bytes: float = 0,
 ) -> ImportPlan:
     """Decide how `data_bytes` of records go into the table. Raises Problem with the first thing that forbids it.
 
     A mode that stages needs the job's key; mode create the statement that makes the staging table, and `table` as it
-    will be then. `key_order` and `sorted_by` as in Case; `past`: what was measured here before.
+    will be then. `key_order` and `sorted_by` as in Case; `past`: what was measured here before;
+    `record_bytes` a record's on average.
     """
     check_options(options)
     if options.method == "insert_single":
@@ -94,6 +97,7 @@ def make_plan(
         key_order,
         sorted_by,
         past,
+        record_bytes,
     )
     modes.check_mode(options.mode, options.on_duplicate, table, around, case.columns)
     check_session(case)
@@ -132,6 +136,7 @@ def make_plan(
             *holding_reasons(case),
             *replication_reasons(case, most_bytes),
             *numbering_reasons(case),
+            *auto_increment_reasons(case, most_bytes),
             *load_as_reasons(case),
         ),
         exactness=_exactness(case),

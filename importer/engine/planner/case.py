@@ -26,6 +26,7 @@ class Case:
 
     `job` is the job's key and `create` the statement that makes the staging table, for modes that need them. `packing`
     is how the file is packed, "" for not at all. `distance` is None where it was not measured, or the server is local.
+    `record_bytes` is what a record of the file has on average, 0 where that is not known.
     `key_order` is how far a sample of the file is from the order of the primary key, where that was looked at;
     `sorted_by` what a job's chunks, if they are cut already, are sorted by.
     """
@@ -46,6 +47,7 @@ class Case:
     key_order: KeyOrder | None = None
     sorted_by: SortKey | None = None
     past: Past = NO_PAST
+    record_bytes: float = 0
 
     @property
     def staged(self) -> bool:

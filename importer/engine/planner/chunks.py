@@ -54,8 +54,8 @@ def chunks_reason(case: Case, chunk_bytes: int) -> Reason:
     if options.commit_rows:
         rows = "1 row" if options.commit_rows == 1 else f"{options.commit_rows:,} rows"
         return Reason(f"Chunks of at most {rows} and {size}", why, option="commit_rows")
-    count = _count(case.data_bytes, chunk_bytes)
-    chunks = "One chunk" if count == 1 else f"About {count:,} chunks"
+    number = count(case.data_bytes, chunk_bytes)
+    chunks = "One chunk" if number == 1 else f"About {number:,} chunks"
     if options.on_error == "reject":
         why += f", of {MOST_ROWS_IF_REJECTING:,} rows at most"
     return Reason(f"{chunks} of at most {size}", why, option="chunk_bytes")
@@ -72,12 +72,12 @@ def _why_of_that_size(case: Case) -> str:
     return "small enough to share out and to repeat, large enough to be cheap"
 
 
-def _count(data_bytes: int, chunk_bytes: int) -> int:
+def count(data_bytes: int, chunk_bytes: int) -> int:
     """How many chunks the scan cuts: the first ones are small, and each may be twice as large as the one before."""
-    count, size = 0, FIRST_CHUNK
+    number, size = 0, FIRST_CHUNK
     while data_bytes > 0 and size < chunk_bytes:
-        data_bytes, count, size = data_bytes - size, count + 1, size * 2
-    return max(1, count + _rounded_up(max(0, data_bytes), chunk_bytes))
+        data_bytes, number, size = data_bytes - size, number + 1, size * 2
+    return max(1, number + _rounded_up(max(0, data_bytes), chunk_bytes))
 
 
 def _rounded_up(value: int, divisor: int) -> int:

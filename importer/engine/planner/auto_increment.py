@@ -1,0 +1,45 @@
+"""Whether the table has numbers enough for the rows that come without one."""
+
+from collections.abc import Iterator
+
+from importer.engine.plan import Reason
+from importer.engine.planner.case import Case
+from importer.engine.planner.chunks import chunk_rows, count
+from importer.engine.sql import quote_name
+
+# Numbers that a LOAD DATA takes ahead of its rows and gives none back of: as many again as it has rows, at most so many
+# (facts.md, LOAD DATA LOCAL).
+MOST_AHEAD = 65_535
+BYTES = {"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8}
+
+
+def auto_increment_reasons(case: Case, chunk_bytes: int) -> Iterator[Reason]:
+    """A warning where the rows of the file, as many as its first ones suggest, need more numbers than are left."""
+    column = next((each for each in case.table.columns if each.auto_increment), None)
+    given = {name.lower() for name in case.columns}
+    if not column or column.name.lower() in given or column.kind not in BYTES or not case.record_bytes:
+        return
+    unsigned = "unsigned" in column.type
+    largest = 2 ** (8 * BYTES[column.kind] - (not unsigned)) - 1
+    first = 1 if case.options.mode in ("replace", "create") else max(1, case.table.next_number)
+    rows = int(case.data_bytes / case.record_bytes)
+    ahead = _ahead(case, rows, chunk_bytes)
+    if first + rows + ahead <= largest + 1:
+        return
+    surely = rows > largest - first + 1
+    gaps = "" if surely else f", and {ahead:,} more that their transactions may take ahead and not use"
+    wider = "BIGINT UNSIGNED" if unsigned else "BIGINT"
+    yield Reason(
+        f"{column.name} {'has' if surely else 'may have'} too few numbers left: {max(0, largest - first + 1):,}",
+        f"about {rows:,} rows need one each{gaps}; without any left the server refuses rows (error 1467). For more:"
+        f" ALTER TABLE {quote_name(case.table.schema)}.{quote_name(case.table.name)}"
+        f" MODIFY {quote_name(column.name)} {wider} NOT NULL AUTO_INCREMENT",
+    )
+
+
+def _ahead(case: Case, rows: int, chunk_bytes: int) -> int:
+    """The most numbers that are taken and not used. With the other lock modes it is not known that any are."""
+    if case.server.number("innodb_autoinc_lock_mode") != 2:
+        return 0
+    chunks = max(count(case.data_bytes, chunk_bytes), -(-rows // chunk_rows(case)))
+    return min(rows, chunks * MOST_AHEAD)
