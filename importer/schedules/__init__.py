@@ -1,6 +1,6 @@
 """Schedules: files picked up by themselves, on time, once; the only writer of the states of runs and picked files.
 
-due.py: when a schedule is due; tick.py: what beat does every few seconds; finding.py: the files of a run, and new ones;
+due.py: when a schedule is due; beat.py: what beat does every few seconds; finding.py: the files of a run, and new ones;
 known.py: which of them were loaded before; loading.py: one file after another, each an import (jobs/); drift.py: header
 and table held against the schedule's; course.py: what a worker does for a run, a piece at a time; ending.py: how it
 ends; telling.py: what people are told; passing.py: which problems pass by themselves; asked.py and checked.py: what
@@ -21,10 +21,10 @@ from importer.schedules.asked import (
     upcoming,
     update,
 )
+from importer.schedules.beat import tick, timing_of
 from importer.schedules.checked import warnings
 from importer.schedules.course import take
 from importer.schedules.finding import look_for_files
-from importer.schedules.tick import tick, timing_of
 
 __all__ = [
     "Asked",

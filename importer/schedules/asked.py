@@ -17,10 +17,10 @@ from importer.engine.options import Options
 from importer.engine.table import read_table
 from importer.models import ImportJob, MappingPreset, PickedFile, Run, Schedule, SourceConnection
 from importer.schedules import due
+from importer.schedules.beat import record_run, timing_of
 from importer.schedules.checked import check
 from importer.schedules.ending import stop
 from importer.schedules.guarded import UNENDED, Status, touch
-from importer.schedules.tick import record_run, timing_of
 from importer.wake import Step
 
 Trigger = Schedule.Trigger

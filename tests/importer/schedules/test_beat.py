@@ -5,9 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from bench.schedules import make_due as make_due_at_once
+from bench.schedules import take_up_all
 from importer import schedules
 from importer.models import Run, Schedule
-from importer.schedules.tick import take_up, tick
+from importer.schedules.beat import take_up, tick
 from importer.wake import Step
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.taking import make_due, now, run_now, runs, take, taken_up, to_end
@@ -78,6 +80,13 @@ class TestDueTimes:
         assert ticked() == []
         schedules.resume(schedule)
         assert Schedule.objects.get(pk=schedule.pk).next_due_at > timezone.now()
+
+    @pytest.mark.django_db(transaction=True)
+    def test_many_that_are_due_in_the_same_minute_are_all_queued_once(self):
+        made = make_due_at_once(60)
+        _took, _cpu, _ticks, steps = take_up_all()
+        assert len(steps) == len({step.id for step in steps}) == len(made)
+        assert Run.objects.values("schedule").distinct().count() == len(made)
 
 
 class TestArrivals:
