@@ -170,13 +170,13 @@ def _groups(job: ImportJob, per_cell: int) -> list[_Group]:
 
 def _cells(groups: list[_Group]) -> tuple[Cell, ...]:
     cells = [list(same_cell) for _, same_cell in groupby(groups, key=lambda group: group.cell)]
-    top = _top_speed([_per_second(worst.rows, worst.seconds) for *_, worst in cells if worst.rank == LOADED])
+    top = top_speed([_per_second(worst.rows, worst.seconds) for *_, worst in cells if worst.rank == LOADED])
     return tuple(_cell(each, top) for each in cells)
 
 
 def _cell(groups: list[_Group], top: float) -> Cell:
     worst = groups[-1]
-    speed = _speed_step(_per_second(worst.rows, worst.seconds), top) if worst.rank == LOADED else 0
+    speed = speed_step(_per_second(worst.rows, worst.seconds), top) if worst.rank == LOADED else 0
     return Cell(min(g.first for g in groups), max(g.last for g in groups), STATES[worst.rank], speed)
 
 
@@ -184,12 +184,12 @@ def _per_second(amount: float | None, seconds: float | None) -> float:
     return (amount or 0) / max(seconds or 0, 0.001)
 
 
-def _top_speed(speeds: list[float]) -> float:
+def top_speed(speeds: list[float]) -> float:
     """What counts as full speed: the 95th percentile, so that one lucky chunk does not make all others look slow."""
     return sorted(speeds)[int(0.95 * (len(speeds) - 1))] if speeds else 0
 
 
-def _speed_step(speed: float, top: float) -> int:
+def speed_step(speed: float, top: float) -> int:
     """1 (up to a quarter of full speed) to SPEED_STEPS."""
     return min(SPEED_STEPS, 1 + int(SPEED_STEPS * speed / top)) if top else SPEED_STEPS
 

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -11,6 +12,7 @@ from typing import Any
 
 from dashboard.accounting import ACCOUNTING
 from dashboard.speed import SpeedChoices, whole_number
+from importer import lab as labs
 from importer.engine.dialect import LINE_ENDS, Dialect, from_written
 from importer.engine.errors import Problem
 from importer.engine.files import encodings
@@ -19,7 +21,7 @@ from importer.engine.new_table import NewTable
 from importer.engine.options import BOUNDS, Options
 from importer.engine.suggestions import MATCHES
 from importer.engine.table import Table
-from importer.models import ImportJob, MappingPreset, Target
+from importer.models import ImportJob, Lab, MappingPreset, Target
 from importer.preparation import AskedTable
 
 DELIMITERS = {",": "comma", r"\t": "tab", ";": "semicolon", "|": "vertical bar"}
@@ -96,10 +98,26 @@ class Choices:
             return None
         return MappingPreset.objects.select_related("target").filter(pk=int(asked)).first()
 
+    @cached_property
+    def lab(self) -> Lab | None:
+        """The lab whose advice is to be followed."""
+        asked = self.values.get("lab", "")
+        if not (asked.isascii() and asked.isdigit() and len(asked) < 19):
+            return None
+        return Lab.objects.select_related("target", "of_job").filter(pk=int(asked)).first()
+
     @property
-    def before(self) -> ImportJob | MappingPreset | None:
-        """What the first choice is taken from: an earlier import, or a preset."""
-        return self.again or self.preset
+    def before(self) -> ImportJob | MappingPreset | Lab | None:
+        """What the first choice is taken from: an earlier import, a lab, or a preset."""
+        return self.again or self.lab or self.preset
+
+    @cached_property
+    def options_before(self) -> Options | None:
+        """The options that the first choice is taken from; of a lab, those that it recommends."""
+        if isinstance(self.before, Lab):
+            with suppress(Problem):  # It has measured nothing.
+                return labs.options_to_apply(self.before)
+        return self.before.options if self.before else None
 
     def settled(self) -> "Choices":
         """The same choices; all anew where another preset was chosen than the page was shown with."""
@@ -123,30 +141,34 @@ class Choices:
     @cached_property
     def accounting(self) -> dict[str, str]:
         """What becomes of rows that do not go in as they are: an answer for each question of ACCOUNTING."""
-        default = self.before.options if self.before else Options()
+        default = self.options_before or Options()
         return {name: self.values.get(name) or getattr(default, name) for name in ACCOUNTING}
 
     @property
     def mode(self) -> str:
         """What becomes of the table's rows. Rejected rows of an import go to those that it has brought."""
-        before = self.before.options.mode if self.before else "append"
+        before = self.options_before.mode if self.options_before else "append"
         kept = ("upsert",) if self.again else ("upsert", "atomic", "replace")
         return self.values.get("mode") or (before if before in kept else "append")
 
     @cached_property
     def speed(self) -> SpeedChoices:
         """How fast it is to load."""
-        return SpeedChoices(self.values, self.mode, self.before.options if self.before else Options())
+        return SpeedChoices(self.values, self.mode, self.options_before or Options())
 
     @property
     def limits(self) -> dict[str, str]:
         """How many rows may be left out, as written. Of rows that were rejected before, many may be bad again."""
-        before = self.before.options if self.before else None
+        before = self.options_before
         percent = USUAL_REJECT_PERCENT
         if self.again or (before and before.on_error == "reject"):
             percent = ""
+        limit = ""
+        if self.lab and before and before.on_error == "reject":
+            limit = "" if before.max_rejects is None else str(before.max_rejects)
+            percent = "" if before.max_reject_percent is None else f"{before.max_reject_percent:g}"
         return {
-            "max_rejects": self.values.get("max_rejects", "").strip(),
+            "max_rejects": self.values.get("max_rejects", limit).strip(),
             "max_reject_percent": self.values.get("max_reject_percent", percent).strip(),
         }
 

@@ -164,7 +164,7 @@ def _dialect_before(source: SourceFile, choices: Choices) -> Dialect | None:
     The latter's, but UTF-8 if the file is that beyond doubt: whoever mends a file often saves it so.
     """
     if not choices.again:
-        return choices.preset.file_dialect if choices.preset else None
+        return choices.before.file_dialect if choices.before else None
     dialect = choices.again.file_dialect
     with source.file.open("rb") as file:
         start = file.read(SAMPLE_BYTES)

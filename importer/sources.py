@@ -20,7 +20,7 @@ from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
 from importer.engine.errors import Problem, SourceProblem
-from importer.models import SourceFile
+from importer.models import ImportJob, SourceFile
 
 PIECE_BYTES = 2**20  # what is read, written or hashed at once
 SPARE_BYTES = 64 * 2**20  # left free on the disk of the uploads, for the application's own tables and logs
@@ -234,6 +234,14 @@ def uploads_of(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:
     """The uploads somebody may see and change: their own, and everybody's for staff."""
     uploads = SourceFile.objects.filter(owned=True)
     return uploads if user.is_staff else uploads.filter(uploaded_by_id=user.pk)
+
+
+def importable_by(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:
+    """What somebody may look into and import: their uploads; for staff also files of this server that were imported."""
+    if not user.is_staff:
+        return uploads_of(user)
+    named_here = models.Exists(ImportJob.objects.filter(source=models.OuterRef("pk"), trial=None))
+    return SourceFile.objects.filter(models.Q(owned=True) | named_here)
 
 
 def not_imported(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:

@@ -1,59 +1,16 @@
 // The page of one import: asks for what has changed, draws the curve, opens what a square of the chunk map has to tell.
 (() => {
   const { axis, colour, duration, short } = charts;
-  const VISIBLE = 1000;
-  const HIDDEN = 10000;
   const CURVE_EVERY = 2000;
 
   const page = document.getElementById("job-live");
-  const unreachable = document.getElementById("job-unreachable");
   const ended = () => "ended" in document.getElementById("job-seen").dataset;
-
-  // --- what has changed ---
-  let timer;
-
-  function pollIn(milliseconds) {
-    clearTimeout(timer);
-    timer = setTimeout(() => htmx.trigger(page, "poll"), milliseconds);
-  }
-  function pollOn() {
-    pollIn(document.hidden ? HIDDEN : VISIBLE);
-  }
-
-  document.addEventListener("htmx:afterRequest", (event) => {
-    const { elt, requestConfig, xhr } = event.detail;
-    if (elt === page) {
-      const answered = [200, 204, 286].includes(xhr.status);
-      // A session that has ended answers with the sign-in page: let it show itself.
-      if (answered && xhr.responseURL && !xhr.responseURL.includes(page.getAttribute("hx-get"))) return location.reload();
-      unreachable.hidden = answered;
-      if (xhr.status === 286) return drawCurve();
-      if (!answered) return pollIn(HIDDEN);
-      pollOn();
-    } else if (requestConfig.verb === "post") {
-      // Not told by its element: the answer has just replaced the button.
-      unreachable.hidden = xhr.status === 200;
-      document.getElementById("job-troubled").replaceChildren(); // of the run before
-      if (!ended()) pollIn(0);
-    }
-  });
-  document.addEventListener("visibilitychange", () => {
-    if (ended()) return;
-    pollIn(document.hidden ? HIDDEN : 0);
-    if (!document.hidden) drawCurve();
-  });
 
   // Rows that did not go in are swapped whole when there are more: who reads them stays where they are.
   let read = 0;
   const rowsBox = () => document.getElementById("job-rows-box");
   document.addEventListener("htmx:oobBeforeSwap", () => (read = rowsBox()?.scrollTop ?? read));
   document.addEventListener("htmx:oobAfterSwap", () => rowsBox()?.scrollTo(0, read));
-
-  // --- time goes on between two answers ---
-  setInterval(() => {
-    const clock = document.querySelector("#job-figures [data-since]");
-    if (clock) clock.textContent = duration(Math.max(0, Math.floor(Date.now() / 1000 - clock.dataset.since)));
-  }, 1000);
 
   // --- the curve ---
   const canvas = document.getElementById("job-chart");
@@ -110,14 +67,8 @@
   }
 
   async function drawCurve() {
-    let curve;
-    try {
-      const answer = await fetch(page.dataset.rates, { headers: { Accept: "application/json" } });
-      if (!answer.ok || answer.redirected) return;
-      curve = await answer.json();
-    } catch {
-      return; // the next poll says that nothing can be reached
-    }
+    const curve = await live.data(page.dataset.rates);
+    if (!curve) return;
     const empty = curve.points.length === 0;
     canvas.hidden = empty;
     document.getElementById("job-chart-empty").hidden = !empty;
@@ -149,5 +100,10 @@
   });
 
   drawCurve();
-  if (!ended()) pollOn();
+  live.follow(page, {
+    ended,
+    onEnd: drawCurve,
+    onPost: () => document.getElementById("job-troubled").replaceChildren(), // of the run before
+    onShow: drawCurve,
+  });
 })();

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django import template
 from django.template import Context
 
-from importer.models import ImportJob
+from importer.models import ImportJob, Lab
 from importer.plan_sql import plan_sql as statements_of
 
 register = template.Library()
@@ -19,7 +19,7 @@ _COMPACT = ((10**9, "G"), (10**6, "M"), (10**3, "k"))
 _BINARY_SIZES = ((2**20, "MiB"), (2**30, "GiB"))
 _STATEMENTS = re.compile(r"((?:\b(?:SET|GRANT|REVOKE|CREATE|ALTER|DROP) [^;]+;\s*)+)")
 _FINDING_NAMES = {"tls": "TLS", "sign_in": "Sign-in", "local_infile": "local_infile", "sql_mode": "sql_mode"}
-_STATUS_COLOUR = {
+_STATUS_COLOUR: dict[str, str] = {
     ImportJob.Status.SUCCEEDED: "green",
     ImportJob.Status.FAILED: "red",
     ImportJob.Status.FAILING: "red",
@@ -28,6 +28,10 @@ _STATUS_COLOUR = {
     ImportJob.Status.FINISHING: "azure",
     ImportJob.Status.INDEXING: "azure",
     ImportJob.Status.VERIFYING: "azure",
+    Lab.Status.PREPARING: "azure",
+    Lab.Status.RUNNING: "azure",
+    Lab.Status.ENDING: "azure",
+    Lab.Status.DONE: "green",
 }
 
 
@@ -84,6 +88,17 @@ def duration(value: float | timedelta | None) -> str:
 
 
 @register.filter
+def roughly(value: float | None) -> str:
+    """Seconds that are only reckoned, or were chosen: 32.2 -> "32 s", 145 -> "2 min", 7300 -> "2 h 2 min"."""
+    if value is None:
+        return ""
+    if value < 90:
+        return f"{round(value)} s"
+    hours, minutes = divmod(round(value / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+
+
+@register.filter
 def seconds_until(start: datetime | None, end: datetime | None) -> float | None:
     """Seconds from one moment to another, for `duration`; None while one of them is not known."""
     return (end - start).total_seconds() if start and end else None
@@ -120,8 +135,8 @@ def method_name(method: str) -> str:
 
 @register.filter
 def status_colour(status: str) -> str:
-    """Tabler's colour for a job's status."""
-    return _STATUS_COLOUR.get(ImportJob.Status(status), "secondary")
+    """Tabler's colour for a job's or a lab's status."""
+    return _STATUS_COLOUR.get(status, "secondary")
 
 
 @register.filter

@@ -54,7 +54,7 @@ def new_source(request: HttpRequest, key: UUID) -> HttpResponse:
 
     A page that is come back to is as it was left, unless it is asked for `?afresh`.
     """
-    source = get_object_or_404(sources.uploads_of(request.user), key=key)
+    source = get_object_or_404(sources.importable_by(request.user), key=key)
     try:
         arrived = _arrived(source)
     except Problem as problem:
@@ -68,7 +68,8 @@ def _choices(request: HttpRequest, source: SourceFile) -> Choices:
     """What was chosen, now or when the page was left."""
     values = {name: value for name, value in request.POST.dict().items() if name not in NOT_CHOSEN}
     if request.method == "POST" or "afresh" in request.GET:
-        sources.remember(source, values)
+        if source.owned:  # Of a file of the server that many import, each page begins anew.
+            sources.remember(source, values)
         return Choices(values)
     return Choices(request.GET.dict() or source.choices)
 
@@ -86,7 +87,7 @@ def _arrived(source: SourceFile) -> bool:
 @require_POST
 def start(request: HttpRequest, key: UUID) -> HttpResponse:
     """Start the import as chosen, and go to its page; or show what forbids it."""
-    ready = sources.uploads_of(request.user).filter(status=SourceFile.Status.READY)
+    ready = sources.importable_by(request.user).filter(status=SourceFile.Status.READY)
     source = get_object_or_404(ready, key=key)
     preview = look(source, _choices(request, source))
     if preview.prepared is None:
@@ -106,7 +107,7 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_POST
 def save_preset(request: HttpRequest, key: UUID) -> HttpResponse:
     """Keep what was chosen for a file under a name, to be offered for the next one with this header."""
-    ready = sources.uploads_of(request.user).filter(status=SourceFile.Status.READY)
+    ready = sources.importable_by(request.user).filter(status=SourceFile.Status.READY)
     preview = look(get_object_or_404(ready, key=key), Choices(request.POST.dict()))
     saved = None
     if preview.prepared:

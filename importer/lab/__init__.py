@@ -9,8 +9,9 @@ guarded.py: who may change what.
 from importer.lab.asked import Asked, cancel, choose, create, create_from_job, prepare_again, start
 from importer.lab.course import take, unended
 from importer.lab.expected import Expected, expect, suggest_sample
-from importer.lab.outcome import options_of, outcome, save_preset
+from importer.lab.outcome import options_of, options_to_apply, outcome, save_preset
 from importer.lab.tidying import remove_orphans, sweep_target
+from importer.lab.trials import spent
 
 __all__ = [
     "Asked",
@@ -21,10 +22,12 @@ __all__ = [
     "create_from_job",
     "expect",
     "options_of",
+    "options_to_apply",
     "outcome",
     "prepare_again",
     "remove_orphans",
     "save_preset",
+    "spent",
     "start",
     "suggest_sample",
     "sweep_target",

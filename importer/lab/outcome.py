@@ -1,7 +1,7 @@
 """What a lab amounts to: its figures, ranked, and what to import with. Changes nothing."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -80,6 +80,18 @@ def options_of(lab: Lab) -> Options:
     Raises Problem if it recommends nothing (yet).
     """
     return with_settings(lab.options, _advised(lab))
+
+
+def options_to_apply(lab: Lab) -> Options:
+    """The same for doing the import again that the lab began with: in its mode.
+
+    Raises Problem as options_of() does.
+    """
+    advised = options_of(lab)
+    if not lab.of_job:
+        return advised
+    before = lab.of_job.options
+    return replace(advised, mode=before.mode, load_as=before.load_as)
 
 
 def save_preset(lab: Lab, name: str, user: User | None = None) -> MappingPreset:

@@ -62,7 +62,7 @@ def _next(lab: Lab) -> Trial | None:
     """The next trial that may begin; those before it that may not are left out."""
     for trial in lab.trials.filter(status=State.PENDING).select_related("lab"):
         why = _failed_before(lab, trial) or why_not(
-            lab.budget, _spent(lab), trial.combination, lab.sample_rows, max(lab.sample_bytes, lab.table_bytes)
+            lab.budget, spent(lab), trial.combination, lab.sample_rows, max(lab.sample_bytes, lab.table_bytes)
         )
         if not why:
             return trial
@@ -75,7 +75,8 @@ def _failed_before(lab: Lab, trial: Trial) -> str:
     return "its first trial failed" if failed.exists() else ""
 
 
-def _spent(lab: Lab) -> Spent:
+def spent(lab: Lab) -> Spent:
+    """What a lab has taken so far, of what its budget limits."""
     over = list(lab.trials.filter(finished_at__isnull=False))
     known = [Known(each.combination, each.seconds, each.table_bytes) for each in over if each.status == State.DONE]
     prepared = lab.prepared_at - lab.started_at if lab.prepared_at and lab.started_at else None
@@ -187,7 +188,7 @@ def _watch(lab: Lab, trial: Trial, job: ImportJob) -> None:
     """End the import of a trial that takes more time than the lab has."""
     if lab.budget.seconds is None or not trial.started_at:
         return
-    left = lab.budget.seconds - _spent(lab).seconds
+    left = lab.budget.seconds - spent(lab).seconds
     if (timezone.now() - trial.started_at).total_seconds() < left:
         return
     over = Problem(f"It took longer than the {max(0, left):,.0f} seconds that were left.", str(trial))

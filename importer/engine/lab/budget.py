@@ -56,7 +56,7 @@ def why_not(budget: Budget, spent: Spent, combination: int, sample_rows: int, sa
 
     It is taken to need what this combination has needed at most; before its first trial, what the others need.
     """
-    seconds, table_bytes = _expected(spent.trials, combination, sample_bytes)
+    seconds, table_bytes = expected(spent.trials, combination, sample_bytes)
     if budget.seconds is not None and spent.seconds + seconds > budget.seconds:
         return (
             f"{spent.seconds:,.0f} of {budget.seconds:,.0f} seconds are used, and it would take about {seconds:,.1f}"
@@ -70,8 +70,11 @@ def why_not(budget: Budget, spent: Spent, combination: int, sample_rows: int, sa
     return ""
 
 
-def _expected(trials: Sequence[Known], combination: int, sample_bytes: int) -> tuple[float, int]:
-    """Seconds, and bytes of a table; nothing is known of the first trial but that its rows come from these bytes."""
+def expected(trials: Sequence[Known], combination: int, sample_bytes: int) -> tuple[float, int]:
+    """What a trial of the combination will need: seconds, and bytes of a table.
+
+    Nothing is known of the first trial but that its rows come from these bytes.
+    """
     own = [each for each in trials if each.combination == combination]
     largest = max((each.table_bytes for each in own or trials), default=sample_bytes)
     if own:

@@ -1,0 +1,110 @@
+"""Data for a lab's charts: every run of every combination, and curves over settings that are numbers."""
+
+from typing import Any
+
+from dashboard.lab_words import label, name_of, value_words, whole
+from importer import lab as labs
+from importer.engine.lab.curves import Curve, Point, curves, shares
+from importer.engine.lab.grid import words
+from importer.engine.lab.ranking import Measured
+from importer.models import Lab
+
+# Settings that are numbers, in the order of the charts; those whose values lie far apart have an axis of powers.
+NUMBERS = ("chunk_bytes", "rows_per_statement", "commit_rows", "partitions", "parallelism")
+SESSIONS = "parallelism"
+MOST_BARS = 24
+# Curves of so many points show where they bend.
+BENDS_FROM = 3
+
+
+def lab_charts(lab: Lab) -> dict[str, Any]:
+    """`bars`: each combination, the fastest first, as {"name", "median", "low", "high", "runs", "planned"}.
+
+    `curves`: for each setting that is a number {"setting", "label", "values", "unit", "lines", "says"}, a line being
+    {"name", "points": [{"at", "y", "low", "high", "runs"}]}. `unit` is "rows/s", or "times" of the fewest sessions.
+    `shares`: what each value of a setting reaches of the best one. Rates are rows per second.
+    """
+    said = labs.outcome(lab)
+    found = [(whole(lab, each["settings"]), Measured(0, tuple(each["rates"]))) for each in said["ranking"]]
+    return {
+        "bars": [_bar(lab, each) for each in said["ranking"][:MOST_BARS]],
+        "curves": [_chart(name, made) for name in NUMBERS if name in lab.grid.values and (made := curves(name, found))],
+        "shares": [each for name in lab.grid.values if (each := _shares(name, curves(name, found)))],
+    }
+
+
+def _bar(lab: Lab, ranked: dict[str, Any]) -> dict[str, Any]:
+    low, high = ranked["quartiles"]
+    return {
+        "name": name_of(lab, ranked["settings"]),
+        "median": round(ranked["median"]),
+        "low": round(low),
+        "high": round(high),
+        "runs": [round(rate) for rate in ranked["rates"]],
+        "planned": ranked["planned"],
+    }
+
+
+def _chart(name: str, made: list[Curve]) -> dict[str, Any]:
+    values = sorted({point.value for curve in made for point in curve.points}, key=lambda value: value or 0)
+    times = name == SESSIONS
+    return {
+        "setting": name,
+        "label": label(name),
+        "values": [value_words(name, value) for value in values],
+        "unit": "times" if times else "rows/s",
+        "lines": [
+            {
+                "name": words(curve.beside) if curve.beside else label(name),
+                "points": [
+                    _point(point, values.index(point.value), curve.points[0].measured.median if times else 1)
+                    for point in curve.points
+                ],
+            }
+            for curve in made
+        ],
+        "says": _says(name, max(made, key=lambda curve: curve.best)),
+    }
+
+
+def _point(point: Point, at: int, by: float) -> dict[str, Any]:
+    low, high = point.measured.quartiles
+    runs = [round(rate / by, 3) for rate in point.measured.rates]
+    return {
+        "at": at,
+        "y": round(point.measured.median / by, 3),
+        "low": round(low / by, 3),
+        "high": round(high / by, 3),
+        "runs": runs,
+    }
+
+
+def _says(name: str, best: Curve) -> str:
+    """What the fastest curve tells, in words."""
+    first, last = best.points[0], best.points[-1]
+    beside = f" with {words(best.beside)}" if best.beside else ""
+    if name == SESSIONS:
+        times = max(each.measured.median for each in best.points) / first.measured.median
+        fastest = max(best.points, key=lambda each: each.measured.median)
+        return (
+            f"{value_words(name, fastest.value)} at once load {times:.2f} times as fast as"
+            f" {value_words(name, first.value)}{beside}."
+        )
+    knee = best.knee
+    reached = f"{knee.measured.median / best.best:.0%} of the best{beside}"
+    if knee is last:
+        return f"It still rises at {value_words(name, knee.value)}, the largest that was tried{beside}."
+    bends = len(best.points) >= BENDS_FROM
+    return f"{value_words(name, knee.value)} reaches {reached}; larger ones gain nothing." if bends else ""
+
+
+def _shares(name: str, made: list[Curve]) -> dict[str, Any] | None:
+    if not made:
+        return None
+    return {
+        "label": label(name),
+        "values": [
+            {"value": value_words(name, each.value), "of_best": each.of_best, "curves": each.curves}
+            for each in shares(made)
+        ],
+    }

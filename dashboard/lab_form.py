@@ -1,0 +1,147 @@
+"""What somebody chose on the page of a new lab: the form's values, and what they mean to the lab."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dashboard.lab_grids import FIRST, OFFERS, OWN, Offer, offered
+from dashboard.speed import whole_number
+from importer.engine.errors import Problem
+from importer.engine.lab.budget import Budget
+from importer.engine.lab.grid import Value
+from importer.engine.lab.sampling import Sample
+from importer.engine.lab.written import read_values, write_values
+from importer.engine.sizes import GIB, bytes_written, short_size
+from importer.lab import Asked
+from importer.lab.asked import MOST_REPEATS, REPEATS
+from importer.models import ImportJob, Lab
+
+MOST_ROWS = 10**12
+USUAL_SHARE = "5"
+USUAL_MINUTES = "10"
+USUAL_DISK = short_size(10 * GIB)
+# The same trial order for every look at one page, and another for each lab: the page has it in a field.
+SEEDS = 2**31
+
+
+@dataclass(frozen=True)
+class LabChoices:
+    """The form's values; a name that the form did not send means "as usual"."""
+
+    values: Mapping[str, str]
+
+    def text(self, name: str, usual: str = "") -> str:
+        return self.values.get(name, usual).strip()
+
+    @cached_property
+    def job(self) -> ImportJob | None:
+        """The past import to begin with."""
+        asked = self.text("job")
+        if not (asked.isascii() and asked.isdigit() and len(asked) < 19):
+            return None
+        return ImportJob.objects.select_related("target", "source").filter(pk=int(asked), trial=None).first()
+
+    @property
+    def offer(self) -> Offer:
+        return offered(self.text("grid", FIRST))
+
+    def written(self, name: str) -> str:
+        """The values of a setting of the chosen grid, as the form has them."""
+        shown = self.text("grid_shown", self.offer.name) == self.offer.name
+        return self.text(f"set_{name}", self.offer.written(name)) if shown else self.offer.written(name)
+
+    def read(self) -> dict[str, tuple[Value, ...]]:
+        """Values to try by setting. Raises Problem, with the setting as its option, for what cannot be read."""
+        found = {name: read_values(name, self.written(name)) for name in self.offer.settings}
+        found = {name: values for name, values in found.items() if values}
+        if not found:
+            raise Problem("Nothing is to be tried.", advice="Write values for one setting at least.", option="grid")
+        return found
+
+    def sample(self, suggested: int) -> Sample:
+        """What is loaded again and again; `suggested` first rows unless somebody says otherwise."""
+        if self.text("sample", "rows") == "share":
+            return Sample(share=self._percent() / 100)
+        rows = whole_number(self.rows(suggested), "First rows", 1, MOST_ROWS, option="rows")
+        return Sample(rows=rows or suggested)
+
+    def rows(self, suggested: int) -> str:
+        """First rows, as the form has them."""
+        return self.text("rows").replace(",", "") or str(suggested)
+
+    def _percent(self) -> float:
+        text = self.text("share", USUAL_SHARE).removesuffix("%").strip()
+        if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,6})?", text) and 0 < float(text) <= 100:
+            return float(text)
+        raise Problem(f"{text!r} percent cannot be taken.", advice="Give more than 0, and at most 100.", option="share")
+
+    def asked(self, suggested: int, offer: Offer | None = None) -> Asked:
+        """All of it; of another grid with its usual values, if `offer` is given. Raises Problem with its option."""
+        values = dict(offer.values) if offer else self.read()
+        repeats = whole_number(self.text("repeats", str(REPEATS)), "Rounds", 1, MOST_REPEATS, option="repeats")
+        given: dict[str, Any] = {"seed": int(self.text("seed"))} if self._has_seed else {}
+        return Asked(
+            (offer or self.offer).grid(values),
+            self.sample(suggested),
+            repeats or REPEATS,
+            self.budget,
+            self.text("schema"),
+            self.values.get("beside_imports") == "yes",
+            **given,
+        )
+
+    @property
+    def _has_seed(self) -> bool:
+        text = self.text("seed")
+        return text.isascii() and text.isdigit() and len(text) < 11 and int(text) < SEEDS
+
+    @property
+    def budget(self) -> Budget:
+        """Raises Problem with its option."""
+        minutes = whole_number(self.text("minutes", USUAL_MINUTES), "Minutes", 1, 10**5, option="minutes")
+        return Budget(
+            seconds=minutes * 60 if minutes else None,
+            rows=whole_number(self.text("most_rows").replace(",", ""), "Rows in all", 1, 10**15, option="most_rows"),
+            target_bytes=self._size("target_disk"),
+            local_bytes=self._size("disk"),
+        )
+
+    def _size(self, name: str) -> int | None:
+        text = self.text(name, USUAL_DISK).replace(" ", "")
+        if not text:
+            return None
+        if found := bytes_written(text):
+            return found
+        raise Problem(f"{text!r} is not a size such as 512M or 10G.", advice="Or leave it empty.", option=name)
+
+
+def as_of(lab: Lab) -> LabChoices:
+    """The form as it would be filled in for a lab like this one."""
+    sample, budget, grid = lab.asked_sample, lab.budget, lab.grid
+    begun = {"job": str(lab.of_job_id)} if lab.of_job_id else {}
+    if lab.source and not begun:
+        begun = {"source": str(lab.source.key), "target": str(lab.target_id), "table": lab.table}
+    name = grid.name if grid.name in {each.name for each in OFFERS} else OWN
+    taken = {"sample": "rows", "rows": str(sample.rows)} if sample.rows else {"sample": "share", "share": ""}
+    if sample.share:
+        taken["share"] = f"{sample.share * 100:g}"
+    if name != OWN and set(grid.values) != set(offered(name).settings):
+        name = OWN
+    return LabChoices(
+        {
+            **begun,
+            **taken,
+            "grid": name,
+            "grid_shown": name,
+            **{f"set_{key}": write_values(key, values) for key, values in grid.values.items()},
+            "repeats": str(lab.repeats),
+            "minutes": str(round(budget.seconds / 60) or 1) if budget.seconds else "",
+            "most_rows": str(budget.rows or ""),
+            "target_disk": short_size(budget.target_bytes) if budget.target_bytes else "",
+            "disk": short_size(budget.local_bytes) if budget.local_bytes else "",
+            "schema": "" if lab.scratch_schema == lab.schema_name else lab.scratch_schema,
+            **({"beside_imports": "yes"} if lab.beside_imports else {}),
+        }
+    )

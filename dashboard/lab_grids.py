@@ -1,0 +1,69 @@
+"""The grids as the page of a new lab offers them: what each finds out, in words, and for which tables it is none."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from importer.engine.lab.grid import GRIDS, TRIED, Grid, Value
+from importer.engine.lab.written import write_values
+from importer.engine.table import Table
+
+OWN = "own"
+FIRST = "chunks"
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A grid as a card: its title, and what it finds out."""
+
+    name: str
+    title: str
+    finds: str
+
+    @property
+    def values(self) -> Mapping[str, tuple[Value, ...]]:
+        """What it tries unless somebody says otherwise."""
+        return GRIDS[self.name].values if self.name in GRIDS else {}
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """What it varies; all that can be for one's own."""
+        return tuple(self.values) or TRIED
+
+    def written(self, name: str) -> str:
+        """The values of a setting as the form has them."""
+        return write_values(name, self.values.get(name, ()))
+
+    def grid(self, values: Mapping[str, tuple[Value, ...]]) -> Grid:
+        """The grid with these values."""
+        return Grid(self.name, values, GRIDS[self.name].about if self.name in GRIDS else "own mix of settings")
+
+
+OFFERS = (
+    Offer("chunks", "Chunk size and sessions", "How large transactions should be, and how many load at once."),
+    Offer("indexes", "Keys before or after", "Whether secondary keys come off and are built when the rows are in."),
+    Offer(
+        "foreign-keys",
+        "Keys and foreign keys",
+        "The same with foreign keys, whose parents are looked up row by row.",
+    ),
+    Offer("methods", "Methods", "What LOAD DATA gains over INSERT here, and how many rows a statement should have."),
+    Offer("checks", "Checks", "What unique and foreign key checks cost, which leaving them out would save."),
+    Offer("commits", "Rows per commit", "What frequent commits cost: small ones lose less when one is repeated."),
+    Offer("partitions", "Hash partitions", "Whether sessions get out of each other's way in a partitioned table."),
+    Offer(OWN, "Your own mix", "Any settings and values; all combinations that make sense are tried."),
+)
+
+
+def offered(name: str) -> Offer:
+    """The offer of this name; the first one for a name that there is not."""
+    return next((each for each in OFFERS if each.name == name), next(each for each in OFFERS if each.name == FIRST))
+
+
+def why_not(offer: Offer, table: Table) -> str:
+    """Why the grid finds out nothing about this table; "" if it may."""
+    names = {each.name for each in table.keys}
+    if offer.name in ("indexes", "foreign-keys") and all(each.unique for each in table.keys):
+        return "the table has no keys but unique ones"
+    if offer.name == "partitions" and "PRIMARY" not in names:
+        return "the table has no primary key"
+    return ""

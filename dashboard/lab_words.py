@@ -1,0 +1,31 @@
+"""A lab's settings, values and combinations as its pages call them."""
+
+from importer.engine.lab.grid import Settings, Value, words
+from importer.engine.lab.written import write_values
+from importer.models import Lab
+from importer.speed import named, written
+
+
+def whole(lab: Lab, settings: Settings) -> Settings:
+    """The planned combination, which names nothing, with the values that it has; the others as they are."""
+    varied = {name: lab.planned_json.get(name) for name in lab.grid.values}
+    return settings or {name: value for name, value in varied.items() if value is not None}
+
+
+def name_of(lab: Lab, settings: Settings) -> str:
+    """A combination for people; the planned one by its values too."""
+    return words(whole(lab, settings))
+
+
+def label(name: str) -> str:
+    """A setting as the pages call it."""
+    return named(name).label.removesuffix(", MiB")
+
+
+def value_words(name: str, value: Value) -> str:
+    """One value of a setting for people."""
+    if isinstance(value, str):
+        return written(value) if value else "default"
+    if name == "chunk_bytes" and isinstance(value, int) and not isinstance(value, bool):
+        return f"{value / 2**20:,.4g} MiB"
+    return f"{value:,}" if type(value) is int else write_values(name, [value])

@@ -1,0 +1,111 @@
+"""The page of one lab: live while it runs, its result afterwards."""
+
+from typing import Any, cast
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseStopPolling
+
+from dashboard.asked import asked
+from dashboard.lab_charts import lab_charts
+from dashboard.lab_progress import LabProgress, lab_progress
+from importer import lab as labs
+from importer import sources, workers
+from importer.engine.errors import Problem
+from importer.models import Lab
+
+Status = Lab.Status
+
+
+@require_safe
+def lab(request: HttpRequest, pk: int) -> HttpResponse:
+    """The whole page."""
+    return render(request, "dashboard/lab.html", _context(request, _progress(pk)))
+
+
+@require_safe
+@never_cache
+def live(request: HttpRequest, pk: int) -> HttpResponse:
+    """What has changed since the page saw `?seen=`: 204 if nothing has, 286 with the last state when it has ended."""
+    now = _progress(pk)
+    if not now.lab.ended and request.GET.get("seen") == now.seen:
+        return HttpResponse(status=204)
+    answer = render(request, "dashboard/_lab_live.html", _context(request, now) | {"oob": True})
+    if not now.lab.ended:
+        return answer
+    last: HttpResponse = HttpResponseStopPolling()
+    last.content = answer.content
+    return last
+
+
+@require_safe
+@never_cache
+def charts(_request: HttpRequest, pk: int) -> JsonResponse:
+    """What its charts show: dashboard.lab_charts.lab_charts()."""
+    return JsonResponse(lab_charts(_lab(pk)))
+
+
+@require_POST
+def cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    """Try nothing more; what it has made is dropped, what is measured stays."""
+    try:
+        labs.cancel(_lab(pk).pk)
+    except Problem as problem:
+        messages.error(request, str(problem))
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect("lab", pk=pk)
+    context = _context(request, _progress(pk)) | {"oob": True, "with_messages": True}
+    return render(request, "dashboard/_lab_live.html", context)
+
+
+@require_POST
+def save_preset(request: HttpRequest, pk: int) -> HttpResponse:
+    """Keep how such files are to be imported by its advice, under a name."""
+    found = _lab(pk)
+    try:
+        saved = labs.save_preset(found, request.POST.get("name", ""), cast(User, request.user))
+    except Problem as problem:
+        context = _context(request, _progress(pk)) | {"preset_problem": problem}
+        return render(request, "dashboard/lab.html", context, status=422)
+    messages.success(request, f"Saved as preset {saved.name}: it is offered for files with this header.")
+    return redirect("lab", pk=pk)
+
+
+def _lab(pk: int) -> Lab:
+    return get_object_or_404(Lab.objects.select_related("target", "source", "created_by", "of_job"), pk=pk)
+
+
+def _progress(pk: int) -> LabProgress:
+    return lab_progress(_lab(pk), timezone.now())
+
+
+def _context(request: HttpRequest, now: LabProgress) -> dict[str, Any]:
+    found = now.lab
+    advice = now.said["recommendation"]
+    return {
+        "lab": found,
+        "progress": now,
+        "said": now.said,
+        "advice": advice,
+        "shares": lab_charts(found)["shares"] if len(found.grid.values) > 1 else [],
+        "recommended": asked(labs.options_of(found)).chosen if advice else [],
+        "apply": _apply(request, found) if advice and found.ended else "",
+        "can_cancel": found.status in (Status.WAITING, Status.PREPARING, Status.RUNNING),
+        # Asked only where the template needs it.
+        "loads_at_once": workers.loads_at_once,
+    }
+
+
+def _apply(request: HttpRequest, found: Lab) -> str:
+    """Where a new import of the same file begins with the advice; "" if the file is not there for this person."""
+    source = found.source
+    if not source or not sources.importable_by(request.user).filter(pk=source.pk).exists():
+        return ""
+    return f"{reverse('new_source', args=[source.key])}?{urlencode({'lab': found.pk})}"

@@ -1,0 +1,194 @@
+"""A new lab: what to load, what to try, and what that will take, shown before anything starts."""
+
+import secrets
+from dataclasses import dataclass, field
+from typing import cast
+from uuid import UUID
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from dashboard.choices import Choices
+from dashboard.lab_form import SEEDS, LabChoices, as_of
+from dashboard.lab_grids import OFFERS, OWN, Offer, why_not
+from dashboard.lab_words import label
+from dashboard.preview import Preview, look
+from importer import lab, presets, sources, workers
+from importer.engine.errors import Problem
+from importer.lab.asked import SAMPLE_ROWS
+from importer.models import ImportJob, Lab, SourceFile, Target
+from importer.preparation import Prepared
+
+JOBS_SHOWN = 20
+FILES_SHOWN = 50
+HINTS = {
+    "chunk_bytes": "sizes: 256K, 1M, 4M",
+    "parallelism": "numbers: 1, 2, 4",
+    "commit_rows": "numbers: 1000, 10000",
+    "indexes": "keep, defer",
+    "foreign_keys": "keep, defer",
+    "method": "load_data_local, load_data_server, insert, insert_prepared",
+    "rows_per_statement": "for INSERT: 100, 1000",
+    "unique_checks": "on, off",
+    "foreign_key_checks": "on, off",
+    "partitions": "none, 4, 8",
+    "sort": "keep, key",
+    "isolation": "READ-COMMITTED, REPEATABLE-READ",
+}
+
+
+@dataclass(frozen=True)
+class Card:
+    """A grid to choose: what it would take as it is offered, or why it is none for this table."""
+
+    offer: Offer
+    chosen: bool
+    expected: lab.Expected | None
+    why_not: str
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A setting of the chosen grid: its values as the form has them."""
+
+    name: str
+    label: str
+    text: str
+    hint: str
+    problem: Problem | None
+
+
+@dataclass
+class Look:
+    """What is known of the lab so far: everything up to the first problem."""
+
+    choices: LabChoices
+    source: SourceFile | None = None
+    preview: Preview | None = None
+    prepared: Prepared | None = None
+    suggested: int = SAMPLE_ROWS
+    asked: lab.Asked | None = None
+    expected: lab.Expected | None = None
+    problem: Problem | None = None
+    cards: list[Card] = field(default_factory=list)
+
+    @property
+    def tried(self) -> list[Tried]:
+        problem = self.problem
+        return [
+            Tried(
+                name,
+                label(name),
+                self.choices.written(name),
+                HINTS[name],
+                problem if problem and problem.option == name else None,
+            )
+            for name in self.choices.offer.settings
+        ]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def lab_new(request: HttpRequest) -> HttpResponse:
+    """A GET shows what is chosen in the address: `?job=`, `?source=` with target and table, or `?lab=` for one like
+    that. A POST starts it, or shows what forbids it.
+    """
+    seen = _look(_choices(request), request.user)
+    if request.method == "POST" and seen.prepared and seen.asked and not seen.problem:
+        try:
+            made = lab.create(seen.prepared, seen.asked, cast(User, request.user), seen.choices.job)
+        except Problem as problem:
+            seen.problem = problem
+        else:
+            lab.start(made.pk)
+            return redirect("lab", pk=made.pk)
+    return _page(request, seen)
+
+
+def _choices(request: HttpRequest) -> LabChoices:
+    if request.method == "POST":
+        return LabChoices(request.POST.dict())
+    asked = request.GET.get("lab", "")
+    if asked.isascii() and asked.isdigit() and len(asked) < 19:
+        return as_of(get_object_or_404(Lab.objects.select_related("source"), pk=int(asked)))
+    return LabChoices(request.GET.dict())
+
+
+def _look(choices: LabChoices, user: User | AnonymousUser) -> Look:
+    """Plan the import, reckon what the lab takes; a Problem ends it there and is kept."""
+    seen = Look(choices)
+    try:
+        _prepare(seen, user)
+        if seen.prepared:
+            seen.suggested = lab.suggest_sample(seen.prepared)
+            seen.cards = [_card(seen, offer, seen.prepared) for offer in OFFERS]
+            seen.asked = choices.asked(seen.suggested)
+            seen.expected = lab.expect(seen.prepared, seen.asked)
+    except Problem as problem:
+        seen.problem = sources.named(problem, seen.source) if seen.source else problem
+    return seen
+
+
+def _prepare(seen: Look, user: User | AnonymousUser) -> None:
+    job = seen.choices.job
+    if job:
+        seen.source = job.source
+        seen.prepared = lab.prepare_again(job)
+        return
+    key = _uuid(seen.choices.text("source"))
+    ready = sources.importable_by(user).filter(status=SourceFile.Status.READY)
+    seen.source = ready.filter(key=key).first() if key else None
+    if not seen.source:
+        return
+    seen.preview = look(seen.source, _import_choices(seen.choices, seen.source))
+    seen.prepared, seen.problem = seen.preview.prepared, seen.preview.problem
+    if seen.prepared and seen.preview.choices.preset:
+        presets.check_header(seen.preview.choices.preset, seen.prepared.profile.header)
+
+
+def _import_choices(choices: LabChoices, source: SourceFile) -> Choices:
+    """How the file would be imported: as it was left on its own page, into the table that is chosen here."""
+    here = {name: choices.text(name) for name in ("target", "table", "preset") if choices.text(name)}
+    return Choices({**source.choices, **here, "mode": "append"})
+
+
+def _card(seen: Look, offer: Offer, prepared: Prepared) -> Card:
+    chosen = offer == seen.choices.offer
+    reason = why_not(offer, prepared.table)
+    if reason or offer.name == OWN:
+        return Card(offer, chosen, None, reason)
+    try:
+        return Card(offer, chosen, lab.expect(prepared, seen.choices.asked(seen.suggested, offer)), "")
+    except Problem as problem:
+        return Card(offer, chosen, None, "" if problem.option else problem.what)
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _page(request: HttpRequest, seen: Look) -> HttpResponse:
+    values = seen.choices
+    jobs = ImportJob.objects.filter(trial=None).select_related("source", "target")
+    files = sources.importable_by(request.user).filter(status=SourceFile.Status.READY).order_by("-pk")
+    context = {
+        "look": seen,
+        "problem": seen.problem,
+        "values": values.values,
+        "job": values.job,
+        "jobs": jobs.filter(status=ImportJob.Status.SUCCEEDED).order_by("-pk")[:JOBS_SHOWN],
+        "files": files[:FILES_SHOWN],
+        "targets": Target.objects.order_by("name"),
+        "presets": presets.for_header(seen.preview.profile.header) if seen.preview and seen.preview.profile else [],
+        "rows": values.rows(seen.suggested),
+        "by_share": values.text("sample") == "share",
+        "seed": values.text("seed") or secrets.randbelow(SEEDS),
+        "loads_at_once": workers.loads_at_once,
+    }
+    # A page that asks for something is no error.
+    status = 422 if seen.problem and request.method == "POST" else 200
+    return render(request, "dashboard/lab_new.html", context, status=status)

@@ -1,0 +1,44 @@
+"""The list of all labs."""
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from dashboard.lab_words import name_of
+from importer import lab as lab_of
+from importer.models import Lab
+
+PAGE_ROWS = 25
+
+
+@require_safe
+def labs(request: HttpRequest) -> HttpResponse:
+    """The latest first, each with its best."""
+    found = Lab.objects.select_related("target", "source").prefetch_related("trials").order_by("-pk")
+    page = Paginator(found, PAGE_ROWS).get_page(request.GET.get("page"))
+    context: dict[str, Any] = {
+        "page": page,
+        "rows": [_row(each) for each in page],
+        "running": any(not each.ended for each in page),
+        "page_numbers": list(page.paginator.get_elided_page_range(page.number)),
+    }
+    part = "dashboard/_labs_table.html" if request.htmx else "dashboard/labs.html"  # type: ignore[attr-defined]
+    return render(request, part, context)
+
+
+def _row(lab: Lab) -> dict[str, Any]:
+    said = lab_of.outcome(lab)
+    over = sum(count for state, count in said["trials"].items() if state not in ("pending", "running"))
+    advice = said["recommendation"]
+    best = said["ranking"][0] if said["ranking"] else None
+    return {
+        "lab": lab,
+        "best": best,
+        "name": name_of(lab, best["settings"]) if best else "",
+        "advice": advice,
+        "over": over,
+        "trials": sum(said["trials"].values()),
+    }

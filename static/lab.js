@@ -1,0 +1,148 @@
+// The page of one lab: asks for what has changed, and draws what was measured so far.
+(() => {
+  const page = document.getElementById("lab-live");
+  const seen = () => document.getElementById("lab-seen");
+  const ended = () => "ended" in seen().dataset;
+  const LINES = ["--lab-line-1", "--lab-line-2", "--lab-line-3", "--lab-line-4", "--lab-line-5"];
+  const BAR_PIXELS = 26;
+
+  // --- bars: the median of each combination, and its runs as dots ---
+  const canvas = document.getElementById("lab-bars");
+  let bars;
+
+  function makeBars() {
+    bars = new Chart(canvas, {
+      type: "bar",
+      data: { labels: [], datasets: [{ data: [], barPercentage: 0.7 }, { type: "scatter", data: [], pointRadius: 3.5, pointBorderWidth: 1 }] },
+      options: {
+        animation: false,
+        indexAxis: "y",
+        maintainAspectRatio: false,
+        scales: {
+          x: charts.axis({ ticks: { maxTicksLimit: 6, callback: charts.short } }),
+          y: charts.axis({ grid: { display: false }, ticks: { autoSkip: false, callback: (at) => cut(bars.data.labels[at] ?? "") } }),
+        },
+        plugins: {
+          legend: { display: false },
+          tooltip: {
+            displayColors: false,
+            callbacks: {
+              title: ([point]) => point.datasetIndex ? point.raw.y : bars.data.labels[point.dataIndex],
+              label: (point) => tell(point, point.datasetIndex ? point.raw.x : point.raw),
+            },
+          },
+        },
+      },
+    });
+  }
+  const tell = (point, rate) => `${point.datasetIndex ? "one run" : "median"}: ${charts.short(rate)} rows/s`;
+  // Names may take a third of the width.
+  function cut(name) {
+    const most = Math.max(12, Math.floor(canvas.clientWidth / 21));
+    return name.length > most ? `${name.slice(0, most - 1)}…` : name;
+  }
+
+  function drawBars(found) {
+    canvas.hidden = !found.length;
+    document.getElementById("lab-bars-empty").hidden = found.length > 0;
+    if (!found.length) return;
+    canvas.parentElement.style.height = `${found.length * BAR_PIXELS + 70}px`;
+    if (!bars) makeBars();
+    bars.data.labels = found.map((each) => each.name);
+    bars.data.datasets[0].data = found.map((each) => each.median);
+    bars.data.datasets[1].data = found.flatMap((each) => each.runs.map((x) => ({ x, y: each.name })));
+    bars.planned = found.map((each) => each.planned);
+  }
+
+  // --- a chart for each setting that is a number ---
+  const curves = new Map();
+  const template = document.getElementById("lab-curve");
+
+  function makeCurve(found) {
+    const card = template.content.cloneNode(true).firstElementChild;
+    document.getElementById("lab-curves").append(card);
+    const times = found.unit === "times";
+    card.querySelector("h2").textContent = times ? "Speed-up by sessions" : `By ${found.label.toLowerCase()}`;
+    card.querySelector(".lab-curve-unit").textContent = times ? "times the fewest at once" : "rows per second, median";
+    const chart = new Chart(card.querySelector("canvas"), {
+      type: "line",
+      data: { labels: [], datasets: [] },
+      options: {
+        animation: false,
+        maintainAspectRatio: false,
+        interaction: { mode: "index", intersect: false },
+        scales: {
+          x: charts.axis({ title: { display: true, text: found.label } }),
+          y: charts.axis({ ticks: { maxTicksLimit: 6, callback: (value) => (times ? `${value}×` : charts.short(value)) } }),
+        },
+        plugins: {
+          legend: { position: "bottom", labels: { boxWidth: 14, boxHeight: 2 } },
+          tooltip: { callbacks: { label: ({ dataset, raw }) => `${dataset.label}: ${amount(raw.y)}, ${amount(raw.low)} to ${amount(raw.high)}` } },
+        },
+      },
+    });
+    const amount = (value) => (times ? `${value.toFixed(2)}×` : `${charts.short(value)} rows/s`);
+    return { card, chart };
+  }
+
+  function drawCurve(found) {
+    if (!curves.has(found.setting)) curves.set(found.setting, makeCurve(found));
+    const { card, chart } = curves.get(found.setting);
+    chart.data.labels = found.values;
+    chart.data.datasets = found.lines.map((line) => ({
+      label: line.name,
+      data: line.points.map((point) => ({ x: found.values[point.at], ...point })),
+      borderWidth: 2,
+      pointRadius: 3,
+      spanGaps: true,
+    }));
+    chart.options.plugins.legend.display = found.lines.length > 1;
+    card.querySelector(".lab-curve-says").textContent = found.says;
+    card.querySelector("canvas").setAttribute("aria-label", `${found.label}: ${found.says || "see the ranking"}`);
+  }
+
+  function paint() {
+    if (bars) {
+      const [bar, run] = bars.data.datasets;
+      bar.backgroundColor = bars.planned.map((planned) => charts.colour(planned ? "--lab-planned" : "--lab-bar"));
+      run.backgroundColor = charts.colour("--lab-run");
+      run.borderColor = charts.colour("--tblr-bg-surface");
+      charts.paint(bars);
+    }
+    for (const { chart } of curves.values()) {
+      chart.data.datasets.forEach((line, number) => {
+        line.borderColor = line.backgroundColor = charts.colour(LINES[number % LINES.length]);
+      });
+      charts.paint(chart);
+    }
+  }
+
+  let drawn;
+  async function draw() {
+    if (document.hidden || drawn === seen().value) return;
+    drawn = seen().value;
+    const found = await live.data(page.dataset.charts);
+    if (!found) return (drawn = undefined);
+    drawBars(found.bars);
+    found.curves.forEach(drawCurve);
+    paint();
+  }
+
+  document.addEventListener("millrace:theme", paint);
+  document.addEventListener("htmx:oobAfterSwap", (event) => {
+    if (event.detail.target.id === "lab-seen") setTimeout(draw);
+  });
+
+  // --- a square leads to its trial, whose list may be closed ---
+  function openTrial() {
+    const trial = location.hash.startsWith("#trial-") && document.querySelector(location.hash);
+    if (!trial) return;
+    trial.closest("details").open = true;
+    trial.scrollIntoView({ block: "center" });
+  }
+  addEventListener("hashchange", openTrial);
+
+  draw();
+  openTrial();
+  live.follow(page, { ended, onEnd: draw, onShow: draw });
+})();

@@ -1,0 +1,74 @@
+"""A newcomer's way, in a browser and with real workers: from an import to a lab, its advice, and an import by it."""
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from importer import jobs, sources
+from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.models import ImportJob, Lab
+from importer.preparation import prepare
+from tests.stack import wait_until
+from tests.targets import saved_target
+
+ROWS = 3000
+
+
+def imported(address: Address, folder: Path) -> ImportJob:
+    """What the demonstration begins with: an import that has ended."""
+    with connect(address) as connection:
+        execute(connection, "CREATE TABLE orders (id INT PRIMARY KEY, name VARCHAR(40), KEY by_name (name))")
+    path = folder / "orders.csv"
+    path.write_text("id,name\n" + "".join(f"{n},name {n % 97}\n" for n in range(ROWS)))
+    job = jobs.create(prepare(sources.register(path), saved_target(address), "orders"))
+    jobs.start(job.pk)
+    wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the first import")
+    return job
+
+
+def test_from_an_import_to_a_lab_and_to_an_import_by_its_advice(page: Page, database: Address, tmp_path: Path):
+    first = imported(database, tmp_path)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"/jobs/{first.pk}/")
+    page.get_by_role("link", name="Try settings in the lab").click()
+
+    # What it will take stands there before it starts, and changes with what is chosen.
+    page.locator(".lab-grid", has_text="Rows per commit").click()
+    values = page.get_by_role("textbox", name="Rows per commit")
+    values.fill("500, lots")
+    page.keyboard.press("Tab")
+    expect(page.locator(".invalid-feedback")).to_contain_text("is not a number")
+    expect(page.get_by_role("button", name="Start the lab")).to_be_disabled()
+    values.fill("500")
+    page.keyboard.press("Tab")
+    page.get_by_label("Rounds that count").fill("1")
+    page.keyboard.press("Tab")
+    expect(page.locator(".start-words")).to_contain_text("4 trials, about")
+    page.reload()
+    expect(values).to_have_value("500")
+    page.get_by_role("button", name="Start the lab").click()
+
+    # It fills in by itself.
+    page.wait_for_url(re.compile(r"/labs/\d+/$"))
+    expect(page.locator("#lab-status")).to_contain_text("Done", timeout=60_000)
+    expect(page.locator("#lab-bars")).to_be_visible()
+    expect(page.locator(".lab-ranking tbody tr")).to_have_count(2)
+    page.locator(".lab-round a").last.click()
+    expect(page.locator("#trial-4")).to_be_visible()
+    page.get_by_role("link", name="Apply to an import").click()
+
+    # Rows with these keys are there already: the newcomer is told, and takes replace.
+    expect(page.get_by_text(re.compile("Mode append adds"))).to_be_visible()
+    page.locator("[id^=mode-replace-]").check()
+    expect(page.get_by_text(re.compile("Mode append adds"))).to_be_hidden()
+    page.get_by_role("button", name=re.compile("^Import ")).click()
+    page.wait_for_url(re.compile(r"/jobs/\d+/$"))
+    expect(page.locator("#job-status")).to_contain_text("Succeeded", timeout=60_000)
+    done, made = ImportJob.objects.get(rejects_of=None, trial=None, pk__gt=first.pk), Lab.objects.get()
+    assert (made.of_job, done.balanced, done.options.mode) == (first, True, "replace")
+    assert errors == []
+    with connect(database) as connection:
+        assert fetch_all(connection, "SELECT COUNT(*) FROM orders") == [(ROWS,)]
+        assert fetch_all(connection, "SHOW TABLES LIKE 'millrace\\_lab\\_%'") == []

@@ -1,0 +1,193 @@
+"""The lab's pages: what is asked for before the start, what is seen while it runs, and what its result leads to."""
+
+from html import unescape
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from importer import jobs, lab, sources
+from importer.engine.connection import Address
+from importer.engine.lab.sampling import Sample
+from importer.engine.options import Options
+from importer.engine.sizes import MIB
+from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target
+from importer.preparation import prepare
+from tests.engine.loads import run_sql
+from tests.importer.conftest import no_workers
+from tests.importer.labs import ROWS, grid, made, now, to_end, to_trial, write_rows
+from tests.importer.steps import run
+from tests.targets import saved_target
+
+__all__ = ["no_workers"]
+pytestmark = [pytest.mark.usefixtures("no_workers"), pytest.mark.django_db(transaction=True)]
+
+TABLE = "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT, KEY word (word))"
+# One of them is what would be done anyway.
+SIZES = {"chunk_bytes": (4096, MIB)}
+
+
+@pytest.fixture
+def user(db) -> User:
+    return User.objects.create_superuser("ann")
+
+
+@pytest.fixture
+def target(database: Address) -> Target:
+    run_sql(database, TABLE)
+    return saved_target(database, "here")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return write_rows(tmp_path / "rows.csv")
+
+
+@pytest.fixture
+def job(target: Target, path: Path) -> ImportJob:
+    done = run(jobs.create(prepare(sources.register(path), target, "t", options=Options(mode="replace"))))
+    assert done.status == ImportJob.Status.SUCCEEDED
+    return done
+
+
+def text(answer) -> str:
+    return unescape(answer.content.decode())
+
+
+def page_of(browser, of: Lab, name: str = "lab") -> str:
+    return text(browser.get(reverse(name, args=[of.pk])))
+
+
+class TestNew:
+    def test_a_past_import_gives_everything_and_the_page_says_what_will_happen(self, browser, job):
+        page = text(browser.get(reverse("job", args=[job.pk])))
+        assert f"{reverse('lab_new')}?job={job.pk}" in page
+        page = text(browser.get(reverse("lab_new"), {"job": job.pk, "set_parallelism": "1", "grid_shown": "chunks"}))
+        # Four sizes, the planned one besides, and four rounds.
+        assert "20 trials, about" in page
+        assert f"about {ROWS:,} each" in page
+        assert f"{job.table} itself is neither read nor written." in page.replace("<code>", "").replace("</code>", "")
+
+    def test_it_starts_as_it_was_asked_for(self, browser, job):
+        asked = {
+            "job": job.pk, "grid": "own", "grid_shown": "own", "seed": "7", "repeats": "2", "minutes": "3",
+            "set_chunk_bytes": "4K, 1M", "set_unique_checks": "on, off", "sample": "share", "share": "20",
+            "most_rows": "100,000", "disk": "1G", "target_disk": "", "beside_imports": "yes",
+        }  # fmt: skip
+        answer = browser.post(reverse("lab_new"), asked)
+        begun = Lab.objects.get()
+        assert answer["Location"] == reverse("lab", args=[begun.pk])
+        assert begun.grid.values == {"chunk_bytes": (4096, MIB), "unique_checks": (True, False)}
+        assert (begun.asked_sample, begun.repeats, begun.seed, begun.of_job) == (Sample(share=0.2), 2, 7, job)
+        budget = begun.budget
+        assert (budget.seconds, budget.rows, budget.local_bytes, budget.target_bytes) == (180, 100_000, 2**30, None)
+        assert begun.beside_imports
+        # The page of one like that is filled in alike.
+        page = text(browser.get(reverse("lab_new"), {"lab": begun.pk}))
+        for value in ("4K, 1M", "on, off", "20", "100000"):
+            assert f'value="{value}"' in page
+
+    def test_what_cannot_be_is_said_in_place_and_starts_nothing(self, browser, job):
+        wrong = (
+            ("set_chunk_bytes", "much", "is not a size"),
+            ("share", "200", "cannot be"),
+            ("repeats", "x", "Rounds:"),
+        )
+        for name, value, said in wrong:
+            asked = {"job": job.pk, "grid": "chunks", "grid_shown": "chunks", "sample": "share", name: value}
+            answer = browser.post(reverse("lab_new"), asked)
+            assert answer.status_code == 422
+            assert said in text(answer)
+            assert 'id="lab-start" disabled' in text(answer)
+        assert not Lab.objects.exists()
+
+    def test_an_uploaded_file_that_nobody_has_imported(self, browser, user, target, path):
+        source = sources.register(path)
+        SourceFile.objects.filter(pk=source.pk).update(owned=True, uploaded_by=user)
+        page = text(browser.get(reverse("lab_new"), {"source": source.key}))
+        assert "Choose a target and a table." in page
+        answer = browser.post(reverse("lab_new"), {"source": source.key, "target": target.pk, "table": "t"})
+        assert answer.status_code == 302
+        assert Lab.objects.get().source == source
+
+
+class TestWhileItRuns:
+    def test_the_page_fills_in_and_a_look_at_nothing_new_gets_nothing(self, browser, target, path):
+        begun = made(target, path, SIZES)
+        to_trial(begun)
+        address = reverse("lab_live", args=[begun.pk])
+        page = text(browser.get(address))
+        assert "Now: chunk size" in page
+        assert "0 of 4" in page
+        assert browser.get(address, {"seen": now(begun).version}).status_code == 204
+        to_end(begun)
+        answer = browser.get(address, {"seen": now(begun).version})
+        assert answer.status_code == 286
+        assert "Recommendation" in text(answer)
+
+    def test_cancel_says_so_and_ends_it(self, browser, target, path):
+        begun = made(target, path, SIZES)
+        to_trial(begun)
+        assert browser.get(reverse("lab_cancel", args=[begun.pk])).status_code == 405
+        browser.post(reverse("lab_cancel", args=[begun.pk]))
+        assert to_end(begun).status == Lab.Status.CANCELLED
+        answer = browser.post(reverse("lab_cancel", args=[begun.pk]), follow=True)
+        assert "has ended" in text(answer)
+
+    def test_a_failed_one_tells_why_and_what_to_do(self, browser, target, path):
+        ended = to_end(made(target, path, SIZES, schema="nowhere"))
+        page = page_of(browser, ended)
+        assert "nowhere" in page
+        assert "What to do" in page
+        assert f"{reverse('lab_new')}?lab={ended.pk}" in page
+
+
+class TestResult:
+    @pytest.fixture
+    def ended(self, job) -> Lab:
+        asked = lab.Asked(grid(chunk_bytes=(4096, MIB), parallelism=(1, 4)), Sample(rows=500), repeats=1, seed=1)
+        job.target.ceiling = 2
+        job.target.save()
+        return to_end(lab.create_from_job(job, asked))
+
+    def test_recommendation_ranking_charts_trials_and_what_was_left_out(self, browser, ended):
+        said = lab.outcome(ended)
+        page = page_of(browser, ended)
+        assert said["recommendation"]["advice"] in page
+        assert f"{said['ranking'][0]['median']:,.0f}" in page
+        assert "the target's ceiling is 2 chunks at once" in page
+        assert page.count('<tr id="trial-') == ended.trials.count()
+        drawn = browser.get(reverse("lab_charts", args=[ended.pk])).json()
+        assert [len(bar["runs"]) for bar in drawn["bars"]] == [1] * len(said["ranking"])
+        sizes = next(each for each in drawn["curves"] if each["setting"] == "chunk_bytes")
+        assert {"0.003906 MiB", "1 MiB"} <= set(sizes["values"])
+        assert reverse("lab", args=[ended.pk]) in text(browser.get(reverse("labs")))
+
+    def test_applied_it_begins_with_the_advice_and_the_mode_of_the_import(self, browser, client, ended, job):
+        apply = f"{reverse('new_source', args=[job.source.key])}?lab={ended.pk}"
+        assert apply in page_of(browser, ended)
+        answer = browser.get(apply)
+        choices = answer.context["preview"].choices
+        assert choices.options == lab.options_to_apply(ended)
+        assert (choices.options.mode, choices.options.checks) == ("replace", job.options.checks)
+        assert answer.context["preview"].mapping == job.mapping
+        assert f'name="lab" value="{ended.pk}"' in text(answer)
+        # Files of the server are shown to staff only.
+        client.force_login(User.objects.create_user("bob"))
+        assert "Apply to an import" not in page_of(client, ended)
+        assert client.get(apply).status_code == 404
+
+    def test_saved_as_a_preset_once(self, browser, ended):
+        address = reverse("lab_preset", args=[ended.pk])
+        browser.post(address, {"name": "fast"})
+        assert MappingPreset.objects.get().options == lab.options_of(ended)
+        answer = browser.post(address, {"name": "fast"})
+        assert answer.status_code == 422
+        assert "cannot be the preset's name" in text(answer)
+
+
+def test_the_empty_list_says_what_a_lab_is(browser):
+    page = text(browser.get(reverse("labs")))
+    assert "loads a sample of your file again and again" in page
+    assert reverse("lab_new") in page
