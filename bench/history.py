@@ -54,7 +54,7 @@ def _set_up(arguments: argparse.Namespace) -> None:
 
 
 def _questions() -> dict[str, Callable[[], object]]:
-    from importer.history import charts, columns, comparing, export, finding
+    from importer.history import charts, chunk_timings, columns, comparing, export, finding, watch
     from importer.history.facts import FACTS
     from importer.history.query import Condition, Query
     from importer.models import ImportJob
@@ -87,8 +87,9 @@ def _questions() -> dict[str, Callable[[], object]]:
         "one table over time": lambda: charts.over_time(one_table),
         "all tables over time": lambda: charts.over_time(everything),
         "where the time goes": lambda: charts.where_time_goes(everything),
-        "chunks of the largest job": lambda: charts.chunk_timings(largest.pk),
+        "chunks of the largest job": lambda: chunk_timings.chunk_timings(largest),
         "4 jobs side by side": lambda: comparing.compare(latest),
+        "the latest job beside its like": lambda: watch.judge(columns.rows(latest[-1:])[latest[-1]]),
         "what a filter offers": lambda: finding.values_of("server_version"),
         "export as CSV (all jobs, no page)": lambda: sum(
             map(len, export.as_csv(everything.columns, finding.every_row(everything)))

@@ -35,6 +35,7 @@ urlpatterns = [
     path("jobs/<int:pk>/live/", job.live, name="job_live"),
     path("jobs/<int:pk>/rates/", job.rates, name="job_rates"),
     path("jobs/<int:pk>/chunks/<int:first>-<int:last>/", job.troubled_chunks, name="job_troubled"),
+    path("jobs/<int:pk>/timings/", job.timings, name="job_timings"),
     path("jobs/<int:pk>/pause/", job.pause, name="job_pause"),
     path("jobs/<int:pk>/resume/", job.resume, name="job_resume"),
     path("jobs/<int:pk>/cancel/", job.cancel, name="job_cancel"),

@@ -17,6 +17,7 @@ from dashboard.asked import asked
 from dashboard.beside import beside
 from dashboard.left_out import left_out
 from dashboard.progress import Progress, progress
+from dashboard.timings import timings_of
 from importer import jobs, workers
 from importer.engine.errors import Problem
 from importer.models import Chunk, ImportJob
@@ -69,6 +70,13 @@ def troubled_chunks(request: HttpRequest, pk: int, first: int, last: int) -> Htt
     htmx = request.htmx  # type: ignore[attr-defined]
     name = "dashboard/_job_troubled.html" if htmx else "dashboard/job_troubled.html"
     return render(request, name, context)
+
+
+@require_safe
+def timings(request: HttpRequest, pk: int) -> HttpResponse:
+    """How long each chunk took: the chart's data, in words, and the slowest."""
+    found = _job(pk)
+    return render(request, "dashboard/_job_timings.html", {"job": found, "timings": timings_of(found)})
 
 
 @require_POST

@@ -7,18 +7,15 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db.models import F
 
 from importer.history.columns import FEW, column, columns, rows
 from importer.history.facts import CHOSEN, PHASES, SERVER, TIMING, Fact, Value, fact
 from importer.history.finding import in_order, matching
 from importer.history.query import Query
-from importer.models import Chunk
 
 # More different values than that are put together in ranges of equally many imports.
 MOST_GROUPS = 24
 MOST_CHANGES = 50
-MOST_CHUNKS = 2000
 MOST_POINTS = 400
 # What adds up to the time of an import; the scan runs beside the load.
 STEPS = tuple(
@@ -202,11 +199,3 @@ def where_time_goes(query: Query, most: int = 60, of: Sequence[Fact] = PHASES) -
     found = in_order(query)[: min(most, FEW)]
     told = rows(found, [phase.name for phase in of])
     return [(job, {name: float(value) for name, value in told[job].items()}) for job in found]
-
-
-def chunk_timings(job_id: int) -> list[tuple[int, int, int, dict[str, float]]]:
-    """Number, bytes, rows and seconds by phase of an import's chunks; of very many evenly taken ones."""
-    loaded = Chunk.objects.filter(job=job_id, status=Chunk.Status.LOADED).order_by("number")
-    every = max(1, -(-loaded.count() // MOST_CHUNKS))
-    taken = loaded.annotate(place=F("number") % every).filter(place=0)
-    return list(taken.values_list("number", "length", "rows", "timings"))

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
+from importer.history import chunk_timings
 from importer.history.facts import FACTS, Value
 from importer.history.telling import chunks_of, facts_of
 from importer.history.watch import judge
@@ -33,7 +34,7 @@ def record(job_id: int) -> None:
     except Exception:
         # So that nobody tries it again and again.
         log.exception("%s: its record stays empty", job)
-        facts, kept_beside = {"job": job.pk}, {"reasons": [], "changed": []}
+        facts, kept_beside = {"job": job.pk}, {"reasons": [], "changed": [], "chunk_timings": {}}
     with transaction.atomic():
         written, _ = JobRecord.objects.update_or_create(job=job, defaults=kept_beside)
         written.facts.all().delete()
@@ -48,7 +49,12 @@ def _told(job: ImportJob) -> tuple[dict[str, Value], dict[str, Any]]:
     facts = facts_of(job, chunks_of(job))
     judged = judge(facts)
     changed = [each.as_json() for each in judged.changed] if judged else []
-    return facts | (judged.facts if judged else {}), {"reasons": job.plan_json.get("reasons", []), "changed": changed}
+    beside = {
+        "reasons": job.plan_json.get("reasons", []),
+        "changed": changed,
+        "chunk_timings": chunk_timings.to_keep(job),
+    }
+    return facts | (judged.facts if judged else {}), beside
 
 
 def kept(facts: dict[str, Value]) -> Iterator[tuple[str, float | None, str]]:

@@ -17,6 +17,9 @@ def test_two_imports_then_a_third_then_what_is_the_same(page: Page):
         pass
     one, two, three = ImportJob.objects.order_by("pk").values_list("pk", flat=True)
     page.goto(reverse("job", args=[three]))
+    expect(page.locator("#timings-chart")).to_have_attribute("width", re.compile(r"\d{2,}"))
+    page.get_by_text(re.compile(r"The slowest \d+")).click()
+    expect(page.get_by_role("region", name="The slowest chunks")).to_contain_text("Send and load")
     page.get_by_role("link", name="Compare with the one before").click()
     cards = page.locator(".compare-verdicts > li")
     expect(cards).to_have_count(2)

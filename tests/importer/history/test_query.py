@@ -10,14 +10,15 @@ from itertools import pairwise
 import pytest
 
 from importer.engine.errors import Problem
-from importer.history import charts
+from importer.history import charts, chunk_timings
 from importer.history.columns import rows
 from importer.history.comparing import apart, compare, runs_like
 from importer.history.export import as_csv, as_json
 from importer.history.facts import FACTS, PHASES
 from importer.history.finding import every_row, in_order, page, values_of
 from importer.history.query import Condition, Query
-from importer.models import Chunk, JobFact
+from importer.jobs import record
+from importer.models import Chunk, ImportJob, JobFact
 from tests.made_up import made_up_imports
 
 JOBS = 60
@@ -174,14 +175,30 @@ def test_where_the_time_goes_adds_up_to_the_sessions_time(told):
         )
 
 
-def test_chunks_of_a_job_or_evenly_taken_ones(told, monkeypatch):
-    job = max(told, key=lambda each: told[each]["chunks"])
-    count = told[job]["chunks"]
-    assert [each[0] for each in charts.chunk_timings(job)] == list(range(count))
-    monkeypatch.setattr(charts, "MOST_CHUNKS", count // 2)
-    taken = [each[0] for each in charts.chunk_timings(job)]
-    assert len(taken) <= count // 2
-    assert taken == list(range(0, count, taken[1]))
+def test_chunks_of_a_job_in_few_points(told, monkeypatch):
+    job = ImportJob.objects.get(pk=max(told, key=lambda each: told[each]["chunks"]))
+    chunks = list(job.chunks.filter(status=Chunk.Status.LOADED).order_by("number"))
+    seconds = {each.number: sum(each.timings.values()) for each in chunks}
+    monkeypatch.setattr(chunk_timings, "MOST_POINTS", 7)
+    found = chunk_timings.read(job)
+    assert 1 < len(found.points) <= 7 < len(chunks)
+    assert [each.first for each in found.points[1:]] == [each.last + 1 for each in found.points[:-1]]
+    assert (found.points[0].first, found.points[-1].last, found.chunks) == (0, len(chunks) - 1, len(chunks))
+    for point in found.points:
+        own = [seconds[number] for number in range(point.first, point.last + 1)]
+        assert (sum(point.laps), point.longest) == pytest.approx((statistics.mean(own), max(own)), abs=1e-5)
+    assert found.median == pytest.approx(statistics.median(seconds.values()), abs=1e-5)
+    assert list(found.slowest) == sorted(seconds, key=lambda each: -seconds[each])[:10]
+    assert found.retried == sum(each.retried for each in found.points) == sum(each.attempt > 1 for each in chunks)
+
+
+def test_very_many_are_read_when_the_record_is_written_and_then_no_more(told, monkeypatch):
+    job = ImportJob.objects.get(pk=max(told, key=lambda each: told[each]["chunks"]))
+    read = chunk_timings.read(job)
+    monkeypatch.setattr(chunk_timings, "MOST_READ", 1)
+    record(job.pk)
+    job.chunks.all().delete()
+    assert chunk_timings.chunk_timings(job) == read
 
 
 def test_csv_comes_back_as_it_was(told):

@@ -1,0 +1,125 @@
+"""How long the chunks of an import took, in so few points that they can be drawn, however many they are."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from heapq import nlargest
+from typing import Any
+
+import numpy as np
+
+from importer.history.facts import PHASES
+from importer.models import Chunk, ImportJob, JobRecord
+
+MOST_POINTS = 600
+SLOWEST = 10
+# Reading them takes a second for 100,000. What more chunks took is written into the record (importer.jobs.recorded).
+MOST_READ = 10_000
+# As Chunk.timings names them, in the order of their facts.
+LAPS = tuple(each.name.removeprefix("phase_") for each in PHASES if each.name != "phase_wait")
+
+# Number, attempt, rejected rows and Chunk.timings of a chunk that is loaded.
+Timed = tuple[int, int, int, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Point:
+    """Neighbouring chunks: the seconds of each of LAPS as the mean of them, and of the longest one altogether.
+
+    `retried` of them were tried again, and `rejected` rows left out.
+    """
+
+    first: int
+    last: int
+    laps: tuple[float, ...]
+    longest: float
+    retried: int
+    rejected: int
+
+
+@dataclass(frozen=True)
+class ChunkTimings:
+    """All chunks that are loaded: the median of their seconds, the points, and the numbers of the slowest, worst first.
+
+    `retried` and `rejected` count chunks: those that were tried again, and those of which rows were left out.
+    """
+
+    chunks: int = 0
+    median: float = 0.0
+    points: tuple[Point, ...] = ()
+    slowest: tuple[int, ...] = ()
+    retried: int = 0
+    rejected: int = 0
+
+    @classmethod
+    def from_json(cls, told: dict[str, Any]) -> "ChunkTimings":
+        points = tuple(Point(first, last, tuple(laps), *rest) for first, last, laps, *rest in told["points"])
+        return cls(**told | {"points": points, "slowest": tuple(told["slowest"])})
+
+    def as_json(self) -> dict[str, Any]:
+        points = [tuple(vars(each).values()) for each in self.points]
+        return vars(self) | {"points": points}
+
+
+def chunk_timings(job: ImportJob) -> ChunkTimings:
+    """How long its chunks took; of more than MOST_READ, what the record has, else they are read once more."""
+    kept = JobRecord.objects.filter(pk=job.pk).values_list("chunk_timings", flat=True).first()
+    return ChunkTimings.from_json(kept) if kept else read(job)
+
+
+def to_keep(job: ImportJob) -> dict[str, Any]:
+    """What the record has of it: nothing where the chunks are so few that they can be read each time."""
+    return read(job).as_json() if _numbers(job) > MOST_READ else {}
+
+
+def read(job: ImportJob) -> ChunkTimings:
+    """The same from the chunks themselves."""
+    loaded = Chunk.objects.filter(job=job, status=Chunk.Status.LOADED).order_by("number")
+    rows = loaded.values_list("number", "attempt", "rejected_rows", "timings")
+    return add_up(rows.iterator(chunk_size=5000), -(-_numbers(job) // MOST_POINTS))
+
+
+def add_up(chunks: Iterable[Timed], together: int) -> ChunkTimings:
+    """Of the chunks in their order, so many numbers in a point."""
+    points: list[Point] = []
+    numbers: list[int] = []
+    seconds: list[float] = []
+    retried = rejected = 0
+    group: list[Timed] = []
+    for each in chunks:
+        if group and each[0] // together != group[0][0] // together:
+            points.append(_point(group))
+            group = []
+        group.append(each)
+        number, attempt, left_out, timings = each
+        numbers.append(number)
+        seconds.append(sum(timings.values()))
+        retried, rejected = retried + (attempt > 1), rejected + (left_out > 0)
+    if not group:
+        return ChunkTimings()
+    points.append(_point(group))
+    slowest = nlargest(SLOWEST, range(len(seconds)), key=seconds.__getitem__)
+    median = round(float(np.median(seconds)), 6)
+    return ChunkTimings(
+        len(seconds), median, tuple(points), tuple(numbers[each] for each in slowest), retried, rejected
+    )
+
+
+def _point(chunks: list[Timed]) -> Point:
+    spent: Counter[str] = Counter()
+    for *_, timings in chunks:
+        spent.update(timings)
+    return Point(
+        chunks[0][0],
+        chunks[-1][0],
+        tuple(round(spent[lap] / len(chunks), 6) for lap in LAPS),
+        round(max(sum(timings.values()) for *_, timings in chunks), 6),
+        sum(attempt > 1 for _, attempt, *_ in chunks),
+        sum(left_out for _, _, left_out, _ in chunks),
+    )
+
+
+def _numbers(job: ImportJob) -> int:
+    """How many chunks there are: their numbers run from 0."""
+    last = Chunk.objects.filter(job=job).order_by("-number").values_list("number", flat=True).first()
+    return 0 if last is None else last + 1
