@@ -44,6 +44,10 @@ class Channel(models.Model):
     # Which events it hears of every import and schedule, as values of Event, and above how many rejected rows.
     events = models.JSONField(default=list, blank=True)
     most_rejects = models.PositiveBigIntegerField("rejected rows that are fine", default=0)
+    # One message at a time: until when somebody is sending one, or after a failure until when nobody is to; and how
+    # many failed in a row.
+    free_at = models.DateTimeField(null=True, blank=True, editable=False)
+    failures = models.PositiveSmallIntegerField(default=0, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

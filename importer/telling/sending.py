@@ -1,7 +1,9 @@
-"""The attempts to send a notice: one at a time, later and later, and given up in the end.
+"""The attempts to send notices: one at a time over each channel, later and later, and given up in the end.
 
-Whoever claims it has it until LEASE is over. Then the attempt is ended too (LONGEST_SEND), so no two run at once. A
-worker that dies after the message has left, and before that is written down, leaves it to be sent a second time.
+Whoever claims a notice has it until LEASE is over. Then the attempt is ended too (LONGEST_SEND), so no two run at once.
+A worker that dies after the message has left, and before that is written down, leaves it to be sent a second time. A
+channel that fails is left alone for a while: a thousand messages to a host that hangs must not keep workers from
+everything else.
 """
 
 import logging
@@ -9,7 +11,8 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db import transaction
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from importer import wake
@@ -25,9 +28,10 @@ Status = Notice.Status
 LONGEST_SEND = 100  # seconds
 LEASE = timedelta(seconds=LONGEST_SEND + 20)
 FIRST_DELAY, LONGEST_DELAY = 10, 3600  # seconds
-# With these delays, they take a day.
-MOST_ATTEMPTS = 32
-MOST_AT_ONCE = 500
+LONGEST_PAUSE = 300  # seconds, of a channel
+GIVEN_UP_AFTER = timedelta(days=1)
+# Of which nothing was heard: then each has killed its worker.
+MOST_ATTEMPTS = 100
 KEPT = timedelta(days=90)
 NO_WORD = "An attempt was begun, and nothing is known of its end."
 
@@ -38,7 +42,7 @@ POST: dict[str, Callable[[Channel, str, dict[str, Any]], None]] = {
 
 
 def send(notice_id: int) -> None:
-    """Try to send the notice, if it is due and nobody else does."""
+    """Try to send the notice, if it is due and nobody uses its channel; then it is the turn of the channel's next."""
     notice = _claim(notice_id)
     if not notice:
         return
@@ -46,18 +50,19 @@ def send(notice_id: int) -> None:
         _give_up(notice, "The channel was switched off.")
     elif notice.attempts > MOST_ATTEMPTS:
         _give_up(notice, NO_WORD)
-    else:
-        _attempt(notice)
+    elif not _attempt(notice):
+        return
+    Channel.objects.filter(pk=notice.channel_id).update(free_at=None, failures=0)
+    wake.send([Step("tell", pk) for pk in _due(Channel.objects.filter(pk=notice.channel_id))])
 
 
 def due() -> list[int]:
-    """Notices that may be tried now, the longest due first."""
-    waiting = Notice.objects.filter(status=Status.WAITING, next_at__lte=timezone.now()).order_by("next_at")
-    return list(waiting.values_list("pk", flat=True)[:MOST_AT_ONCE])
+    """Of each channel that is free, the notice that has been due for the longest time."""
+    return _due(Channel.objects.filter(_free()))
 
 
 def ask_again(notice_id: int) -> bool:
-    """Try a notice again that was given up; whether it was."""
+    """Try a notice again that was given up, once if that was for its age; whether it was."""
     given_up = Notice.objects.filter(pk=notice_id, status=Status.GIVEN_UP)
     asked = bool(given_up.update(status=Status.WAITING, attempts=0, next_at=timezone.now()))
     if asked:
@@ -70,30 +75,54 @@ def forget_old() -> None:
     Notice.objects.exclude(status=Status.WAITING).filter(created_at__lt=timezone.now() - KEPT).delete()
 
 
+def _due(channels: QuerySet[Channel]) -> list[int]:
+    waiting = Notice.objects.filter(channel=OuterRef("pk"), status=Status.WAITING, next_at__lte=timezone.now())
+    first = waiting.order_by("next_at", "pk").values("pk")[:1]
+    return list(channels.annotate(first=Subquery(first)).exclude(first=None).values_list("first", flat=True))
+
+
+def _free() -> Q:
+    return Q(free_at=None) | Q(free_at__lte=timezone.now())
+
+
 def _claim(notice_id: int) -> Notice | None:
-    """The notice, for the one worker that may try it now; None for everybody else."""
+    """The notice, for the one worker that may use its channel and try it now; None for everybody else."""
     now = timezone.now()
-    claimed = Notice.objects.filter(pk=notice_id, status=Status.WAITING, next_at__lte=now).update(
-        attempts=F("attempts") + 1, next_at=now + LEASE, problem=NO_WORD
-    )
-    return Notice.objects.select_related("channel").get(pk=notice_id) if claimed else None
+    due_now = Notice.objects.filter(pk=notice_id, status=Status.WAITING, next_at__lte=now)
+    with transaction.atomic():
+        if not Channel.objects.filter(_free(), pk__in=due_now.values("channel")).update(free_at=now + LEASE):
+            return None
+        if not due_now.update(attempts=F("attempts") + 1, next_at=now + LEASE, problem=NO_WORD):
+            transaction.set_rollback(True)
+            return None
+    return Notice.objects.select_related("channel").get(pk=notice_id)
 
 
-def _attempt(notice: Notice) -> None:
+def _attempt(notice: Notice) -> bool:
+    """Whether it was sent."""
     try:
         POST[notice.channel.kind](notice.channel, str(notice.key), notice.payload)
     except Exception as error:
         _failed(notice, _in_words(notice, error))
-    else:
-        _mine(notice).update(status=Status.SENT, sent_at=timezone.now(), problem="")
+        return False
+    _mine(notice).update(status=Status.SENT, sent_at=timezone.now(), problem="")
+    return True
 
 
 def _failed(notice: Notice, said: str) -> None:
-    if notice.attempts >= MOST_ATTEMPTS:
+    now, channel = timezone.now(), notice.channel
+    if now - notice.created_at >= GIVEN_UP_AFTER:
         _give_up(notice, said)
     else:
-        delay = min(LONGEST_DELAY, FIRST_DELAY * 2 ** (notice.attempts - 1))
-        _mine(notice).update(next_at=timezone.now() + timedelta(seconds=delay), problem=said)
+        _mine(notice).update(next_at=now + _delay(notice.attempts - 1, LONGEST_DELAY), problem=said)
+    pause = _delay(channel.failures, LONGEST_PAUSE)
+    failures = min(channel.failures + 1, 1000)
+    Channel.objects.filter(pk=channel.pk).update(free_at=now + pause, failures=failures)
+
+
+def _delay(before: int, longest: int) -> timedelta:
+    """How long to wait after so many failures before this one: twice as long each time, at most `longest` seconds."""
+    return timedelta(seconds=min(longest, FIRST_DELAY * 2 ** min(before, 20)))
 
 
 def _give_up(notice: Notice, said: str) -> None:

@@ -28,7 +28,8 @@ def notice(webhook: Channel) -> Notice:
 
 def tried(notice: Notice) -> Notice:
     """After an attempt, however long that would have had to wait."""
-    Notice.objects.update(next_at=timezone.now())
+    Notice.objects.filter(pk=notice.pk).update(next_at=timezone.now())
+    Channel.objects.update(free_at=None)
     telling.send(notice.pk)
     notice.refresh_from_db()
     return notice
@@ -61,15 +62,39 @@ def test_one_that_fails_twice_gets_it_at_the_third_attempt_under_the_same_id(not
     assert len({body for _, body in hook.came}) == 1
 
 
-def test_given_up_after_a_day_and_begun_anew_when_asked(notice: Notice, hook: Hook):
-    hook.answers = [500]
-    Notice.objects.update(attempts=sending.MOST_ATTEMPTS - 1)
+def test_given_up_after_a_day_and_tried_once_more_when_asked(notice: Notice, hook: Hook):
+    hook.answers = [500, 500, 200]
+    Notice.objects.update(created_at=timezone.now() - sending.GIVEN_UP_AFTER + timedelta(minutes=1))
+    assert tried(notice).status == Status.WAITING
+    Notice.objects.update(created_at=timezone.now() - sending.GIVEN_UP_AFTER)
     assert tried(notice).status == Status.GIVEN_UP
-    assert tried(notice).attempts == sending.MOST_ATTEMPTS
+    assert tried(notice).attempts == 2
     assert telling.ask_again(notice.pk)
-    hook.answers = [200]
-    assert (tried(notice).status, notice.attempts) == (Status.SENT, 1)
+    assert tried(notice).status == Status.SENT
     assert not telling.ask_again(notice.pk)
+
+
+def test_one_whose_attempts_all_end_without_a_word_is_given_up(notice: Notice, hook: Hook):
+    Notice.objects.update(attempts=sending.MOST_ATTEMPTS, problem=sending.NO_WORD)
+    assert (tried(notice).status, notice.problem, hook.came) == (Status.GIVEN_UP, sending.NO_WORD, [])
+
+
+def test_a_channel_sends_one_after_another_and_rests_after_a_failure(notice: Notice, webhook: Channel, hook: Hook):
+    telling.note(Event.LATE, "schedule 2", "It was due at 3 o'clock.")
+    second = Notice.objects.latest("pk")
+    assert telling.due() == [notice.pk]
+    hook.answers = [500, 200]
+    telling.send(notice.pk)
+    assert telling.due() == []
+    telling.send(second.pk)
+    assert len(hook.came) == 1, "sent over a channel that rests"
+    webhook.refresh_from_db()
+    assert webhook.failures == 1
+    Channel.objects.update(free_at=timezone.now())
+    assert telling.due() == [second.pk]
+    assert tried(second).status == Status.SENT
+    webhook.refresh_from_db()
+    assert (webhook.failures, webhook.free_at) == (0, None)
 
 
 def test_one_that_hangs_is_left_after_a_while(notice: Notice, hook: Hook, monkeypatch):
