@@ -1,4 +1,4 @@
-"""How long the history takes to answer: a page of its table, and the data of each chart.
+"""How long the history takes to answer: what its parts read, and its page and charts as a browser asks for them.
 
     python -m bench.history                                     10,000 jobs and 1,000,000 chunks on SQLite
     DATABASE_URL=mysql://root@127.0.0.1:3306/seeded python -m bench.history
@@ -27,7 +27,7 @@ def main() -> None:
     arguments = parser.parse_args()
     _set_up(arguments)
     took: dict[str, list[tuple[float, float]]] = {}
-    questions = _questions()
+    questions = _questions() | _views()
     for _ in range(arguments.rounds):
         for name, ask in questions.items():
             took.setdefault(name, []).append(_timed(ask))
@@ -94,6 +94,49 @@ def _questions() -> dict[str, Callable[[], object]]:
         "export as CSV (all jobs, no page)": lambda: sum(
             map(len, export.as_csv(everything.columns, finding.every_row(everything)))
         ),
+    }
+
+
+def _views() -> dict[str, Callable[[], object]]:
+    """What a browser asks for, from the request to the last byte of the answer; without the web server."""
+    from django.conf import settings
+    from django.contrib.auth.models import User
+    from django.test import Client
+    from django.urls import reverse
+
+    from importer.history import columns
+
+    settings.ALLOWED_HOSTS = ["testserver"]
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
+    client = Client()
+    client.force_login(User.objects.get_or_create(username="bench")[0])
+
+    def asked(name: str, **values: object) -> Callable[[], object]:
+        address = reverse(name)
+
+        def ask() -> object:
+            answer = client.get(address, values)
+            assert answer.status_code == 200, answer
+            return answer.getvalue() if answer.streaming else answer.content
+
+        return ask
+
+    table = next(iter(columns.counted("table")))
+    wide = {"where": ["indexes = defer", "rows > 100000"], "sort": "-rows_per_second", "page": 3}
+    return {
+        "GET history": asked("history"),
+        "GET history of one table": asked("history", table=table),
+        "GET history, 2 conditions, sorted, page 3": asked("history", **wide),
+        "GET history over time": asked("history", chart="time"),
+        "GET history, all facts as columns": asked("history", columns="all"),
+        "GET chart": asked("history_chart"),
+        "GET chart of words by words": asked("history_chart", x="table", colour="server_version"),
+        "GET chart over time": asked("history_chart", chart="time"),
+        "GET chart over time of one table": asked("history_chart", chart="time", table=table),
+        "GET chart where the time goes": asked("history_chart", chart="phases"),
+        "GET what a filter offers": asked("history_values", fact="rows"),
+        "GET CSV (all jobs, no page)": asked("history_csv"),
     }
 
 

@@ -160,7 +160,7 @@
           y: axis({ stacked: true, grid: { display: false }, ticks: { autoSkip: data.labels.length > 30 } }),
         },
         plugins: {
-          legend: { position: "bottom" },
+          legend: { position: "bottom", labels: { boxWidth: 12, boxHeight: 12 } },
           tooltip: { callbacks: { label: ({ dataset, raw }) => `${dataset.label}: ${FORMS.seconds(raw)}` } },
         },
         onClick: (_event, [hit]) => toImport(hit && data.jobs[hit.index]),

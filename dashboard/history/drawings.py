@@ -207,7 +207,7 @@ def over_time(view: View) -> Drawing:
     if not line.points:
         return Drawing(f"Of the imports found, none has {title(view.y)}.")
     tables = len(set(column("table", [point.job for point in line.points]).values())) if not view.table else 1
-    shown = charts.outline(line.points)
+    shown = charts.outline(line.points) if tables == 1 else charts.evenly(line.points)
     data = {
         "kind": "time",
         "y": _axis(view.y),
@@ -261,7 +261,7 @@ def phases(view: View) -> Drawing:
     said = ", ".join(f"{part.title} {took / whole:.0%}" for part, took in sums.items() if took / whole >= 0.005)
     data = {
         "kind": "phases",
-        "labels": [f"{job} {tables.get(job, '')}" for job, _ in told],
+        "labels": [str(job) if view.table else f"{job} {tables.get(job, '')}" for job, _ in told],
         "jobs": [job for job, _ in told],
         "parts": [
             {"label": part.title, "seconds": [seconds.get(part.name, 0.0) for _, seconds in told]} for part in parts

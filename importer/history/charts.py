@@ -105,19 +105,23 @@ def thinned(drawn: Sequence[Point], most: int = MOST_POINTS) -> list[Point]:
     About so many: of groups with a point or two, one stays.
     """
     every = -(-len(drawn) // most)
-    if every < 2:
-        return list(drawn)
     groups: dict[tuple[Any, Any], list[Point]] = defaultdict(list)
     for point in drawn:
         groups[point.x, point.colour].append(point)
-    if len(groups) > most // 2:
-        return sorted(drawn, key=lambda point: (point.x, point.y))[::every]
-    return [point for group in groups.values() for point in _evenly(sorted(group, key=lambda each: each.y), every)]
+    if every < 2 or len(groups) > most // 2:
+        return evenly(sorted(drawn, key=lambda point: (point.x, point.y)), most)
+    return [point for group in groups.values() for point in _with_both_ends(group, every)]
 
 
-def _evenly(group: Sequence[Point], every: int) -> Sequence[Point]:
-    """The first, the last, and every so many-th between them."""
-    return group if len(group) < 3 else [*group[:-1:every], group[-1]]
+def _with_both_ends(group: Sequence[Point], every: int) -> list[Point]:
+    """The least, the greatest, and every so many-th between them."""
+    ordered = sorted(group, key=lambda point: point.y)
+    return ordered if len(ordered) < 3 else [*ordered[:-1:every], ordered[-1]]
+
+
+def evenly(drawn: Sequence[Point], most: int = MOST_POINTS) -> list[Point]:
+    """At most so many, as they follow each other."""
+    return list(drawn[:: max(1, -(-len(drawn) // most))])
 
 
 def outline(drawn: Sequence[Point], most: int = MOST_POINTS) -> list[Point]:

@@ -78,6 +78,13 @@ def test_a_view_is_put_together_shared_and_gone_back_from(opened, told):
     page.get_by_label("Remove the condition Chunks at once >= 2").click()
     expect(page.get_by_text("Chunks at once >= 2")).to_be_hidden()
 
+    compare = page.get_by_role("button", name="Compare")
+    expect(compare).to_be_disabled()
+    for box in page.locator("input[name=jobs]").all()[:2]:
+        box.check()
+    compare.click()
+    page.wait_for_url(re.compile(r"compare/\?jobs=\d+&jobs=\d+"))
+
 
 def test_without_javascript_all_but_the_chart_is_there(opened, told):
     page = opened(reverse("history"), java_script_enabled=False, viewport={"width": 390, "height": 844})
@@ -85,6 +92,7 @@ def test_without_javascript_all_but_the_chart_is_there(opened, told):
     page.get_by_label("Value of Secondary indexes").fill("keep")
     page.get_by_role("button", name="Add").click()
     page.wait_for_url(re.compile("table=made_up.t1.*where=indexes"))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.get_by_text("The chart in figures").click()
     expect(page.get_by_role("columnheader", name="Middle half")).to_be_visible()
     expect(page.get_by_text("Secondary indexes is keep")).to_be_visible()

@@ -267,3 +267,16 @@ def test_times_are_those_of_the_installation(settings):
 def test_each_chunk_that_was_made_up_is_there(told):
     chunks = Chunk.objects.filter(job__in=list(told))
     assert chunks.count() == sum(facts["chunks"] for facts in told.values()) == pytest.approx(10 * JOBS, rel=0.1)
+
+
+def test_of_many_points_some_are_drawn_and_the_extremes_among_them():
+    drawn = [charts.Point(job, job % 3, float(job * 7919 % 1000), "a") for job in range(1000)]
+    few = charts.thinned(drawn, 100)
+    assert len(few) < 110
+    for place in range(3):
+        every, some = ([point.y for point in of if point.x == place] for of in (drawn, few))
+        assert (min(every), max(every)) == (min(some), max(some))
+    line = charts.outline(drawn, 100)
+    assert len(line) <= 100
+    assert {0.0, 999.0} <= {point.y for point in line}
+    assert [point.job for point in charts.evenly(drawn, 100)] == list(range(0, 1000, 10))
