@@ -69,7 +69,8 @@ def _asked(texts: Sequence[str]) -> tuple[list[ImportJob], list[str]]:
             problems.append(f"“{text[:40]}” is not the number of an import. It stands on its page and in its address.")
     if left_out := numbers[MOST:]:
         problems.append(f"At most {MOST} imports stand side by side; left out: {', '.join(map(str, left_out))}.")
-    found = ImportJob.objects.filter(trial=None).select_related("source", "target", "record").in_bulk(numbers[:MOST])
+    known = ImportJob.objects.filter(trial=None).select_related("source", "target", "record")
+    found = known.defer("record__chunk_timings").in_bulk(numbers[:MOST])
     problems += [said for number in numbers[:MOST] if (said := _obstacle(number, found.get(number)))]
     return [found[each] for each in numbers[:MOST] if not _obstacle(each, found.get(each))], problems
 

@@ -13,7 +13,7 @@ from importer.engine.options import Options
 from importer.history import watch
 from importer.history.columns import rows
 from importer.history.slower import FEWEST, MOST
-from importer.models import Channel, ImportJob, JobRecord, Notice, Target
+from importer.models import Channel, ImportJob, JobFact, JobRecord, Notice, Target
 from importer.preparation import prepare
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
@@ -55,6 +55,9 @@ def imported(target: Target, folder: Path, number: int, **options) -> ImportJob:
 def test_an_import_that_became_slow_is_told_with_what_has_changed(target: Target, tmp_path: Path):
     early = [imported(target, tmp_path, number) for number in range(FEWEST)]
     assert watch.judgement(early[-1]) is None
+    # As even as they are on a machine that has nothing else to do.
+    for number, each in enumerate(early):
+        JobFact.objects.filter(record=each.pk, name="rows_per_second").update(number=2000 + number)
     run_sql(target.address, "CREATE TRIGGER slow BEFORE INSERT ON t FOR EACH ROW SET @slept = SLEEP(0.02)")
     Channel.objects.create(name="ops", kind=Channel.Kind.WEBHOOK, events=["regression"])
     job = imported(target, tmp_path, FEWEST)
@@ -81,6 +84,6 @@ def test_an_import_that_became_slow_is_told_with_what_has_changed(target: Target
     assert watch.judge(told | {"pauses": 1}) is None
     assert watch.judge(told | {"tries": 2}) is None
     # What is lost is less than a second: not worth a word.
-    assert not watch.judge(told | {"rows": 10}).slower
+    assert not watch.judge(told | {"rows": 1}).slower
     JobRecord.objects.filter(pk=job.pk).delete()
     assert watch.regression(job).words == found.words
