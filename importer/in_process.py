@@ -79,6 +79,8 @@ def _take(step: Step) -> None:
         "clean": finishing.clean_job,
     }
     try:
-        tasks[step.task](step.id, lambda _job_id, _later: None)
+        # What takes the run of a schedule further when its import has ended is for workers.
+        if step.task in tasks:
+            tasks[step.task](step.id, lambda _job_id, _later: None)
     finally:
         connections.close_all()

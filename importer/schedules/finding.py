@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from importer import connections
 from importer.connections import Found
-from importer.engine.errors import Problem
+from importer.engine.errors import Cancelled, Problem
+from importer.jobs.guarded import lease_end
 from importer.models import PickedFile, Run, Schedule
 from importer.schedules.beat import record_run
 from importer.schedules.due import zone_named
@@ -74,17 +75,23 @@ def look(run: Run) -> float | None:
 
 
 def _write_down(run: Run, found: list[Found]) -> None:
-    """All that it found, in one transaction: a worker that dies over it has found nothing."""
+    """All that it found, some at a time, so that nobody has to wait for ten thousand rows to be written.
+
+    Raises Cancelled if somebody else has the run by now: that one begins anew.
+    """
+    run.files.all().delete()  # What a worker has written that died over it.
     known = 0
-    with transaction.atomic():
-        for some in in_batches(sorted_out(run, found)):
-            rows = []
-            for each, outcome in some:
-                known += outcome == Outcome.ALREADY_LOADED
-                if outcome != Outcome.ALREADY_LOADED or known <= MOST_KNOWN_LISTED:
-                    rows.append(_picked(run, each, outcome))
+    for some in in_batches(sorted_out(run, found)):
+        rows = []
+        for each, outcome in some:
+            known += outcome == Outcome.ALREADY_LOADED
+            if outcome != Outcome.ALREADY_LOADED or known <= MOST_KNOWN_LISTED:
+                rows.append(_picked(run, each, outcome))
+        with transaction.atomic():
+            if not change_mine(run, lease=lease_end()):
+                raise Cancelled("The run is no longer wanted.", where=str(run))
             PickedFile.objects.bulk_create(rows)
-        change_mine(run, found_files=len(found), known_files=known)
+    change_mine(run, found_files=len(found), known_files=known)
 
 
 def _picked(run: Run, found: Found, outcome: PickedFile.Outcome) -> PickedFile:

@@ -1,0 +1,62 @@
+"""`manage.py schedule`, which people script against."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from importer import jobs, sources
+from importer.models import Run, Schedule
+from importer.preparation import prepare
+from tests.importer.schedules.conftest import drop
+from tests.importer.schedules.taking import run_now, to_end
+from tests.importer.steps import run as run_job
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+
+def told(*args: str) -> str:
+    out = StringIO()
+    call_command("schedule", *args, stdout=out, stderr=StringIO())
+    return out.getvalue()
+
+
+def asked(*args: str) -> dict:
+    return json.loads(told(*args, "--json"))
+
+
+def test_from_making_one_to_its_runs(make, folder, tmp_path):
+    target = make("other").target
+    job = run_job(jobs.create(prepare(sources.register(drop(tmp_path, "made.csv")), target, "t")))
+    where = ["--connection", "incoming", "--pattern", "*.csv", "--zone", "Asia/Tokyo"]
+    made = asked("create-from-job", str(job.pk), "--name", "daily", *where, "--cron", "30 2 * * *", "--misfire", "all")
+    assert (made["when"], made["table"], len(made["upcoming"])) == ("At 02:30 every day, Asia/Tokyo", job.table, 5)
+    assert "other loads into" in made["warnings"][0]
+    drop(folder, "a.csv", "2,two\n3,three\n")
+    begun = asked("run", "daily", "--no-wait", "--date", "2026-01-01")
+    assert (begun["cause"], begun["status"], begun["moment"]) == ("by hand", "waiting", "2025-12-31T17:30:00+00:00")
+    to_end(Run.objects.get(pk=begun["run"]))
+    (shown,) = asked("show", "daily")["runs"]
+    assert [(each["name"], each["outcome"], each["rows"]) for each in shown["files"]] == [("a.csv", "loaded", 2)]
+    assert "a.csv: loaded, 2 rows" in told("show", "daily")
+    listed = {each["name"]: each for each in asked("list")}
+    assert (listed["daily"]["last_run"]["status"], listed["other"]["when"]) == ("succeeded", "When a new file appears")
+    assert asked("pause", "daily")["paused"]
+    assert not asked("resume", "daily")["paused"]
+
+
+def test_what_is_wrong_is_one_line(make, folder):
+    drop(folder, "a.csv", "bad,x\n")
+    run_now(make())
+    for args, said in (
+        (["show", "weekly"], "Known: nightly"),
+        (["run", "nightly", "--date", "9999-12-31"], "has not begun"),
+        (["resume", "nightly"], "is not paused"),
+        (["forget", "nightly", "b.csv"], "No try of b.csv has failed"),
+        (["create-from-job", "99", "--name", "x", "--connection", "incoming", "--pattern", "*"], "no import 99"),
+    ):
+        with pytest.raises(CommandError, match=said):
+            told(*args)
+    assert "loads a.csv as a new file" in told("forget", "nightly", "a.csv")
+    assert Schedule.objects.count() == 1
