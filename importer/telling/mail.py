@@ -35,7 +35,8 @@ def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
         message.send()
     except (smtplib.SMTPException, OSError) as error:
         raise Problem(
-            f"The mail server did not take it: {_said(error)}.", advice="Look at EMAIL_URL and the addresses."
+            f"The mail server did not take it: {_said(error).rstrip('.')}.",
+            advice="Look at EMAIL_URL and the addresses.",
         ) from error
 
 
