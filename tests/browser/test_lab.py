@@ -1,4 +1,4 @@
-"""A newcomer's way, in a browser and with real workers: from an import to a lab, its advice, and an import by it."""
+"""A newcomer's way, in a browser and with real workers: from the history to a lab, its advice, and an import by it."""
 
 import re
 from pathlib import Path
@@ -27,12 +27,13 @@ def imported(address: Address, folder: Path) -> ImportJob:
     return job
 
 
-def test_from_an_import_to_a_lab_and_to_an_import_by_its_advice(page: Page, database: Address, tmp_path: Path):
+def test_from_the_history_to_a_lab_and_to_an_import_by_its_advice(page: Page, database: Address, tmp_path: Path):
     first = imported(database, tmp_path)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(f"/jobs/{first.pk}/")
-    page.get_by_role("link", name="Try settings in the lab").click()
+    page.get_by_role("link", name="History").click()
+    page.locator(".history-tables").get_by_role("link", name=first.table).click()
+    page.get_by_role("link", name="Try in the lab").click()
 
     # What it will take stands there before it starts, and changes with what is chosen.
     page.locator(".lab-grid", has_text="Rows per commit").click()
