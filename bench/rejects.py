@@ -27,11 +27,12 @@ from bench.workloads import NODES
 from bench.workloads.table import SEED
 from importer.engine.connection import Address, connect, execute
 from importer.engine.files.profile import profile_file
-from importer.engine.load import Watch, Work, load_chunk, open_source
+from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.options import Options
 from importer.engine.outcome import Tally
 from importer.engine.plan import ImportPlan
 from importer.engine.planner import make_plan
+from importer.engine.reading import open_source
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
 from importer.engine.table import read_table

@@ -28,9 +28,10 @@ from bench.workloads import NODES
 from importer.engine import ledger
 from importer.engine.connection import connect, execute
 from importer.engine.files.profile import Profile, profile_file
-from importer.engine.load import Watch, Work, load_chunk, open_source
+from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.options import Options
 from importer.engine.planner import make_plan
+from importer.engine.reading import open_source
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
 from importer.engine.sorting.copy import Source, sort_records

@@ -18,6 +18,7 @@ from importer.engine.files.profile import Profile, profile_file
 from importer.engine.files.sample import SAMPLE_BYTES
 from importer.engine.mapping import AskedField, ColumnMapping, Filling
 from importer.engine.new_table import NewTable, change_table, suggest_table
+from importer.engine.reading import open_source, read_at
 from importer.engine.suggestions import map_to_new, suggest_mapping
 from importer.engine.table import Table, list_tables, read_table
 from importer.models import MappingPreset, SourceFile, Target
@@ -145,7 +146,7 @@ def look(source: SourceFile, choices: Choices) -> Preview:
     try:
         asked = choices.dialect or _dialect_before(source, choices)
         preview.dialect = asked or RFC4180
-        preview.profile = profile_file(source.file, asked)
+        preview.profile = profile_file(source.place, asked)
         preview.dialect = preview.profile.dialect
         preview.presets = presets.for_header(preview.profile.header)
         if not choices.values and len(preview.presets) == 1:
@@ -166,8 +167,8 @@ def _dialect_before(source: SourceFile, choices: Choices) -> Dialect | None:
     if not choices.again:
         return choices.before.file_dialect if choices.before else None
     dialect = choices.again.file_dialect
-    with source.file.open("rb") as file:
-        start = file.read(SAMPLE_BYTES)
+    with open_source(source.place) as file:
+        start = read_at(file, SAMPLE_BYTES, 0)
     try:
         text = codecs.getincrementaldecoder(UTF8)().decode(start)
     except UnicodeDecodeError:

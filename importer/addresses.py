@@ -3,6 +3,7 @@
 import ipaddress
 import socket
 import ssl
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPSConnection
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -73,6 +74,17 @@ def connected(host: str, port: int, *, private_allowed: bool, seconds: float) ->
             made.settimeout(seconds)
             return made
     raise failure
+
+
+def refuse_host(url: str, *, private_allowed: bool) -> None:
+    """Raise AddressRefused if a URL's host has an address that is not allowed: for libraries that connect themselves.
+
+    A name that nobody knows passes: connecting says better what is wrong. Raises Problem if it is no such URL.
+    """
+    host = web_url(url).hostname or ""
+    with suppress(OSError, UnicodeError):
+        for address in addresses_of(host):
+            refuse(host, address, private_allowed=private_allowed)
 
 
 def web_connection(url: str, *, private_allowed: bool, seconds: float, tls_ca: str = "") -> HTTPConnection:

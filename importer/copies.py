@@ -22,9 +22,9 @@ from importer import jobs
 from importer.engine.errors import Cancelled, Problem, SourceChanged
 from importer.engine.files.packed import Limits
 from importer.engine.files.plain import plain_pieces
-from importer.engine.load import open_source
 from importer.engine.plan import Reason
 from importer.engine.planner.order import DISK_BYTES_PER_BYTE
+from importer.engine.reading import Readable, open_source, size_of
 from importer.engine.sorting.copy import Source, sort_records
 from importer.engine.sorting.keys import Unsortable
 from importer.engine.sorting.places import Places
@@ -42,13 +42,13 @@ def make(job: ImportJob) -> bool:
     Raises SourceProblem for a file that cannot be unpacked, decoded or, if that was asked for, sorted, SourceChanged,
     DiskFull; nothing stays behind.
     """
-    if not job.needs_copy or (job.plain_copy and job.plain_file.exists()):
+    if not job.needs_copy or (job.plain_copy and job.copy_file.exists()):
         return True
     settings.PLAIN_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
     copy = settings.PLAIN_DIR / f"{job.key}.{job.step_attempt}"
     making = _Making(job, _named(copy, PART), _named(copy, SORTED))
     try:
-        with open_source(job.source.file) as fd, _disk_full_explained(making):
+        with open_source(job.source.place) as fd, _disk_full_explained(making):
             _refuse_changed(fd, job)
             if job.needs_plain_copy:
                 making.write_plain(fd)
@@ -77,7 +77,7 @@ class _Making:
         """The plain copy's part in the making of a sorted one."""
         return 0.5 if self.job.is_sorted else 1.0
 
-    def write_plain(self, fd: int) -> None:
+    def write_plain(self, fd: Readable) -> None:
         job, limits = self.job, Limits(settings.UNPACKED_MAX_BYTES, settings.UNPACKED_MAX_RATIO)
         self.verb = "unpacked" if job.packing else "turned into UTF-8"
         with self.part.open("wb") as out:
@@ -92,7 +92,7 @@ class _Making:
         job = self.job
         self.verb = "sorted"
         try:
-            with open_source(self.part if job.needs_plain_copy else job.source.file) as plain:
+            with open_source(self.part if job.needs_plain_copy else job.source.place) as plain:
                 self._sort(plain)
         except (Unsortable, DiskFull) as problem:
             # Chunks that are cut already are those of a sorted copy.
@@ -102,10 +102,10 @@ class _Making:
             self._keep_order(problem)
         self._renew(job.source.size)
 
-    def _sort(self, plain: int) -> None:
+    def _sort(self, plain: Readable) -> None:
         job, key = self.job, self.job.plan.sorted_by
         assert key
-        size, done = os.fstat(plain).st_size, job.source.size * (1 - self.share)
+        size, done = size_of(plain), job.source.size * (1 - self.share)
         if shutil.disk_usage(settings.PLAIN_DIR).free < DISK_BYTES_PER_BYTE * size + SPARE_BYTES:
             raise _disk_full(self)
         source = Source(plain, job.dialect, job.data_offset, job.data_line, size, job.options.on_error == "reject")
@@ -192,7 +192,7 @@ def require_all_rows(job: ImportJob) -> None:
     """Raise SourceChanged if the scan of a sorted copy has not found as many rows as went into it."""
     if not job.is_sorted:
         return
-    written, found = Places.beside(job.plain_file).count, jobs.scanned_rows(job)
+    written, found = Places.beside(job.copy_file).count, jobs.scanned_rows(job)
     if written != found:
         raise SourceChanged(
             f"{written:,} rows went into the sorted copy, and {found:,} are found in it.",
@@ -201,8 +201,8 @@ def require_all_rows(job: ImportJob) -> None:
         )
 
 
-def _refuse_changed(fd: int, job: ImportJob) -> None:
-    size = os.fstat(fd).st_size
+def _refuse_changed(fd: Readable, job: ImportJob) -> None:
+    size = size_of(fd)
     if size != job.source.size:
         raise SourceChanged(
             f"The file has {size:,} bytes, it had {job.source.size:,} when the import was planned.",

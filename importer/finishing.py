@@ -12,9 +12,10 @@ from importer.engine import ledger, staging, verify
 from importer.engine.connection import connect
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.finish import Finish, finish, is_done
-from importer.engine.load import Watch, open_source
+from importer.engine.load import Watch
 from importer.engine.new_table import NewTable, changes, settle, survey
 from importer.engine.plan import Reason
+from importer.engine.reading import open_source
 from importer.heart import Heart
 from importer.models import ImportJob
 from importer.preparation import replan

@@ -15,13 +15,13 @@ from importer.engine.errors import Problem, TargetProblem
 from importer.engine.files.plain import needs_copy
 from importer.engine.files.profile import Profile, profile_file
 from importer.engine.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
-from importer.engine.load import open_source
 from importer.engine.mapping import AskedField, ColumnMapping, Filling
 from importer.engine.new_table import LONGEST_NAME, NewTable, change_table, partition_table, suggest_table
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.planner import make_plan
 from importer.engine.planner.order import outgrows
+from importer.engine.reading import open_source
 from importer.engine.server import Server, read_server
 from importer.engine.server_variables import check_server_variables
 from importer.engine.sorting.keys import SortKey, Unsortable
@@ -82,7 +82,7 @@ def prepare(
     the first thing that stands in the way.
     """
     options = options or Options()
-    profile = profile_file(source.file, dialect)
+    profile = profile_file(source.place, dialect)
     schema, _, name = table_name.rpartition(".")
     new_table = None
     with connect(target.address) as connection:
@@ -175,7 +175,7 @@ def _key_order(
         key = SortKey.of(table, mapping)
     except Unsortable:
         return None
-    with open_source(source.file) as fd:
+    with open_source(source.place) as fd:
         return key_order(fd, profile.dialect, key, profile.data_offset, profile.size)
 
 

@@ -20,7 +20,7 @@ from django.db.models import Q
 from importer import sources
 from importer.engine.errors import SourceProblem
 from importer.engine.files import encodings
-from importer.engine.load import open_source
+from importer.engine.reading import open_source
 from importer.engine.records.blocks import read_exactly
 from importer.models import Chunk, ImportJob, SourceFile
 

@@ -1,7 +1,6 @@
 """What a worker does besides loading (runs.py): scan a job's file, verify a job, sweep. A Celery task for each."""
 
 import logging
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -11,8 +10,8 @@ from importer import copies, jobs, rejects, sources
 from importer.engine import ledger, verify
 from importer.engine.connection import Address, connect, kill
 from importer.engine.errors import Problem, SourceChanged
-from importer.engine.load import open_source
 from importer.engine.pipes import remove_stale
+from importer.engine.reading import Readable, open_source, read_at, size_of
 from importer.engine.records.lines import line_ends
 from importer.engine.scanner import ChunkRange, scan
 from importer.models import Chunk, ImportJob
@@ -114,7 +113,7 @@ def sweep(then: Then) -> None:
     copies.remove_unneeded()
 
 
-def _found(fd: int, job: ImportJob) -> Iterator[ChunkRange]:
+def _found(fd: Readable, job: ImportJob) -> Iterator[ChunkRange]:
     """The job's chunks after those that are recorded already."""
     _check_size(fd, job)
     last = job.chunks.order_by("-number").first()
@@ -135,12 +134,12 @@ def _found(fd: int, job: ImportJob) -> Iterator[ChunkRange]:
     )
 
 
-def _lines(fd: int, chunk: Chunk, line_end: str) -> int:
-    return line_ends(os.pread(fd, chunk.length, chunk.offset), line_end)
+def _lines(fd: Readable, chunk: Chunk, line_end: str) -> int:
+    return line_ends(read_at(fd, chunk.length, chunk.offset), line_end)
 
 
-def _check_size(fd: int, job: ImportJob) -> None:
-    size = os.fstat(fd).st_size
+def _check_size(fd: Readable, job: ImportJob) -> None:
+    size = size_of(fd)
     if size != job.read_size:
         raise SourceChanged(
             f"The file has {size:,} bytes, it had {job.read_size:,} when the import was planned.",

@@ -1,11 +1,25 @@
 """Servers that files are picked up from, on loopback: HTTP, SFTP and S3, each a real one."""
 
+import asyncio
 import hashlib
+import json
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
+
+import asyncssh
+import botocore.session
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from scripts.servers import free_port
 
 MODIFIED = "Sat, 21 Nov 2026 10:00:00 GMT"
 
@@ -85,3 +99,144 @@ def web_files() -> Iterator[WebFiles]:
         server.over.set()
         server.shutdown()
         thread.join()
+
+
+class S3Files:
+    """A SeaweedFS with S3 on it, one process; `client` is an admin's."""
+
+    key, secret = "key", "secret-of-the-key"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        ports = [free_port() for _ in range(8)]
+        self.url = f"http://127.0.0.1:{ports[0]}"
+        rights = {
+            "name": "all",
+            "actions": ["Admin"],
+            "credentials": [{"accessKey": self.key, "secretKey": self.secret}],
+        }
+        (folder / "s3.json").write_text(json.dumps({"identities": [rights]}))
+        names = (
+            "s3",
+            "s3.port.grpc",
+            "master",
+            "master.port.grpc",
+            "volume",
+            "volume.port.grpc",
+            "filer",
+            "filer.port.grpc",
+        )
+        flags = [f"-{name if '.' in name else f'{name}.port'}={port}" for name, port in zip(names, ports, strict=True)]
+        flags += [
+            "-s3",
+            "-s3.port.iceberg=0",
+            "-s3.port.lance=0",
+            f"-s3.config={folder / 's3.json'}",
+            f"-dir={folder}",
+            "-ip=127.0.0.1",
+        ]
+        flags += ["-ip.bind=127.0.0.1", "-volume.max=5", "-master.volumeSizeLimitMB=64", "-master.telemetry=false"]
+        program = Path(sys.executable).with_name("weed")
+        with (folder / "log").open("wb") as log:
+            self._process = subprocess.Popen([program, "server", *flags], cwd=folder, stdout=log, stderr=log)
+        self.client = self._connect()
+
+    def _connect(self) -> Any:
+        client = botocore.session.get_session().create_client(
+            "s3",
+            region_name="us-east-1",
+            endpoint_url=self.url,
+            aws_access_key_id=self.key,
+            aws_secret_access_key=self.secret,
+            config=Config(retries={"max_attempts": 1}, request_checksum_calculation="when_required"),
+        )
+        until = time.monotonic() + 60
+        while True:
+            try:
+                client.create_bucket(Bucket="files")
+                client.put_object(Bucket="files", Key="ready", Body=b"yes")
+                return client
+            except (BotoCoreError, ClientError) as error:
+                if self._process.poll() is not None or time.monotonic() > until:
+                    raise RuntimeError((self._folder / "log").read_text()[-2000:]) from error
+                if "BucketAlready" in str(error):
+                    client.delete_bucket(Bucket="files")
+                time.sleep(0.1)
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+@contextmanager
+def s3_files(folder: Path) -> Iterator[S3Files]:
+    server = S3Files(folder)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+class _SftpFiles(asyncssh.SFTPServer):
+    root: Path
+
+    def __init__(self, channel: asyncssh.SSHServerChannel[bytes]) -> None:
+        super().__init__(channel, chroot=str(self.root))
+
+
+class _SshAccount(asyncssh.SSHServer):
+    """Lets "me" in with the password "secret", or the key that is in `keys`."""
+
+    keys: list[asyncssh.SSHKey] = []
+
+    def begin_auth(self, username: str) -> bool:
+        return True
+
+    def password_auth_supported(self) -> bool:
+        return True
+
+    def validate_password(self, username: str, password: str) -> bool:
+        return (username, password) == ("me", "secret")
+
+    def public_key_auth_supported(self) -> bool:
+        return True
+
+    def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
+        return username == "me" and key in self.keys
+
+
+@dataclass(frozen=True)
+class SftpFiles:
+    """An SFTP server for `root` at `url`; `host_key` is the fingerprint of its key, `private_key` opens it."""
+
+    url: str
+    root: Path
+    host_key: str
+    private_key: str
+
+
+@contextmanager
+def sftp_files(root: Path) -> Iterator[SftpFiles]:
+    host_key, key = asyncssh.generate_private_key("ssh-ed25519"), asyncssh.generate_private_key("ssh-ed25519")
+    _SftpFiles.root, _SshAccount.keys = root, [key.convert_to_public()]
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+
+    async def listen() -> asyncssh.SSHAcceptor:
+        return await asyncssh.listen(
+            "127.0.0.1", 0, server_factory=_SshAccount, server_host_keys=[host_key], sftp_factory=_SftpFiles
+        )
+
+    server = asyncio.run_coroutine_threadsafe(listen(), loop).result(30)
+    yield SftpFiles(
+        f"sftp://127.0.0.1:{server.get_port()}",
+        root,
+        host_key.get_fingerprint("sha256"),
+        key.export_private_key("openssh").decode(),
+    )
+    loop.call_soon_threadsafe(server.close)
+    asyncio.run_coroutine_threadsafe(server.wait_closed(), loop).result(30)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()

@@ -36,7 +36,8 @@ def find(
 ) -> list[Found]:
     """The connection's files that match the pattern (pattern.py) at a moment, sorted by name; none is fine.
 
-    Raises SourceProblem for a pattern that cannot be read, a place that cannot be reached, or too many files.
+    Raises Problem for a pattern that cannot be read, a place that cannot or must not be reached, or too many files;
+    `retryable` if a later look may well do.
     """
     return _place(connection).find(filled_in(pattern, moment, zone, subfolders))
 
@@ -44,7 +45,7 @@ def find(
 def fetch(connection: SourceConnection, found: Found, user: User | None = None) -> SourceFile:
     """A source of what was found, READY: fetched, or to be read where it is. The same version gives the same source.
 
-    Raises SourceProblem, SourceChanged if the file is another one by now, DiskFull.
+    Raises Problem; SourceChanged if the file is another one by now, DiskFull.
     """
     return _place(connection).fetch(found, user)
 
@@ -56,7 +57,11 @@ def afterwards(connection: SourceConnection, found: Found, what: str, move_to: s
     file is no longer the one that was found, which then stays as it is.
     """
     if what == Afterwards.MOVE:
-        _place(connection).move(found, folder_below(move_to))
+        folder = folder_below(move_to)
+        _place(connection).move(found, folder)
+        # Imports that read it where it was can be looked at, and tried again, where it is.
+        path = f"{connection.base}/{folder}/{found.name.rpartition('/')[2]}"
+        connection.files.filter(owned=False, found_name=found.name, found_etag=found.etag).update(path=path)
     elif what == Afterwards.DELETE:
         _place(connection).delete(found)
 

@@ -161,6 +161,13 @@ class Folder:
         return fd
 
     @contextmanager
+    def opened(self, name: str, etag: str) -> Iterator[int]:
+        """The file's descriptor, for reading; it must be the version that was found."""
+        with self._file(name) as fd:
+            self._same(fd, Found(name, None, None, etag))
+            yield fd
+
+    @contextmanager
     def _file(self, name: str) -> Iterator[int]:
         *above, last = name.split("/")
         with ExitStack() as opened:
@@ -174,6 +181,13 @@ class Folder:
         seen = os.fstat(fd)
         if not stat.S_ISREG(seen.st_mode):
             raise SourceProblem("This is not a regular file.", self._path(found.name), "Only files are loaded.")
+        if seen.st_nlink > 1:
+            raise SourceProblem(
+                "The file has a second name (a hard link), which may lead anywhere.",
+                self._path(found.name),
+                "Copy the file instead of linking it.",
+                retryable=True,
+            )
         if found.etag and identity(seen) != found.etag:
             raise self._changed(found)
         return seen

@@ -4,7 +4,6 @@
 another dialect); pieces begin and end anywhere, only their joined bytes mean something.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ import xxhash
 
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged
+from importer.engine.reading import Readable, read_at
 from importer.engine.records.boundaries import Ends, ListedEnds, find_ends, first_record
 
 # A piece of the source: large enough that a call for each does not show.
@@ -21,7 +21,7 @@ Step = Callable[[Iterable[bytes]], Iterator[bytes]]
 
 
 def open_feed(
-    fd: int,
+    fd: Readable,
     offset: int,
     length: int,
     *,
@@ -70,7 +70,7 @@ class SourceBytes:
     bytes read so far, once for each piece.
     """
 
-    def __init__(self, fd: int, offset: int, length: int, on_sent: Callable[[int], None] | None = None) -> None:
+    def __init__(self, fd: Readable, offset: int, length: int, on_sent: Callable[[int], None] | None = None) -> None:
         self._fd = fd
         self._start = self._next = offset
         self._end = offset + length
@@ -92,7 +92,7 @@ class SourceBytes:
         server (facts.md, The local-infile callback), so it must not look like one to us.
         """
         while self._next < self._end:
-            piece = os.pread(self._fd, min(BLOCK, self._end - self._next), self._next)
+            piece = read_at(self._fd, min(BLOCK, self._end - self._next), self._next)
             if not piece:
                 raise _shorter(self._next)
             self._next += len(piece)

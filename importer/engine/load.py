@@ -4,10 +4,9 @@ The ledger row goes in first, in the same transaction as the rows: a chunk that 
 whoever asks and however often. What the server reports must add up to what the scan counted, else ROLLBACK.
 """
 
-import os
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from importer.engine import ledger, staging
 from importer.engine.building import OnStage
 from importer.engine.connection import Address, Connection, LoaderConnection, connect, connect_loader, execute
 from importer.engine.dialect import Dialect
-from importer.engine.errors import SourceProblem, TargetProblem
+from importer.engine.errors import TargetProblem
 from importer.engine.locking import lock
 from importer.engine.methods import choice
 from importer.engine.methods.readings import set_variables
@@ -25,6 +24,7 @@ from importer.engine.options import Options
 from importer.engine.outcome import Outcome
 from importer.engine.plan import ImportPlan
 from importer.engine.readback import read_back
+from importer.engine.reading import Place, Readable, open_source
 from importer.engine.rejects.account import Account
 from importer.engine.rejects.answer import Tolerance
 from importer.engine.rejects.isolate import Findings, Isolation, Statements
@@ -54,7 +54,7 @@ class Work:
 
     job: str
     attempt: int
-    path: Path
+    path: Place
     address: Address
     dialect: Dialect
     plan: ImportPlan
@@ -76,7 +76,7 @@ class Work:
     @property
     def places(self) -> Places | None:
         """Where the rows of a sorted copy stood in the file."""
-        return Places.beside(self.path) if self.plan.sorted_by else None
+        return Places.beside(self.path) if self.plan.sorted_by and isinstance(self.path, Path) else None
 
     @property
     def skips(self) -> bool:
@@ -118,11 +118,11 @@ class Loader:
     ends the connection, which rolls back; the next load gets a fresh one.
     """
 
-    def __init__(self, path: Path, address: Address, session: Mapping[str, int | str]) -> None:
+    def __init__(self, path: Place, address: Address, session: Mapping[str, int | str]) -> None:
         self._path, self._address, self._session = path, address, session
         self._open = ExitStack()
         self._connection: LoaderConnection | None = None
-        self._fd = -1
+        self._fd: Readable = -1
         self._looked_at: float | None = None
         self._first = True
         self._stopwatch = Stopwatch()
@@ -208,7 +208,7 @@ def load_chunk(work: Work, watch: Watch) -> Outcome:
 
 
 def _load_for_good(
-    connection: LoaderConnection, fd: int, work: Work, on_sent: Callable[[int], None], stopwatch: Stopwatch
+    connection: LoaderConnection, fd: Readable, work: Work, on_sent: Callable[[int], None], stopwatch: Stopwatch
 ) -> Outcome:
     """The same into a table that cannot roll back: what goes wrong leaves it spoiled, which nobody overlooks."""
     have_alone(connection, work.job)
@@ -244,7 +244,7 @@ def _already(connection: Connection, work: Work, timings: dict[str, float]) -> O
 
 def _load_rows(
     connection: LoaderConnection,
-    fd: int,
+    fd: Readable,
     work: Work,
     entry: ledger.Entry,
     on_sent: Callable[[int], None],
@@ -298,20 +298,3 @@ def _check_table(connection: LoaderConnection, plan: ImportPlan) -> None:
             f"The table {plan.schema}.{plan.table} is no longer as it was planned for.",
             advice="Retry, which plans for the table as it is now.",
         )
-
-
-@contextmanager
-def open_source(path: Path) -> Iterator[int]:
-    """A file descriptor of the source, closed at the end. Raises SourceProblem if it cannot be opened."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        raise SourceProblem(
-            f"The file cannot be opened: {error.strerror}.",
-            where=str(path),
-            advice="Put it back and retry, or import it as a new one.",
-        ) from error
-    try:
-        yield fd
-    finally:
-        os.close(fd)

@@ -12,6 +12,7 @@ from importer.engine.errors import Problem
 from importer.engine.files.profile import Profile
 from importer.engine.files.types import Seen, check_type
 from importer.engine.mapping import ColumnMapping
+from importer.engine.reading import Readable
 from importer.engine.records.blocks import Block, blocks, read_exactly
 from importer.engine.records.fields import fields, records
 from importer.engine.sql import quote_name
@@ -170,7 +171,7 @@ class Surveyed:
 
 
 def survey(
-    fd: int,
+    fd: Readable,
     dialect: Dialect,
     start: int,
     first_line: int,

@@ -7,6 +7,7 @@ from typing import Protocol
 import xxhash
 
 from importer.engine.dialect import Dialect
+from importer.engine.reading import Readable
 from importer.engine.records.blocks import BLOCK_BYTES, MAX_RECORD_BYTES, Block, blocks, end_of_records, pieces
 from importer.engine.records.flaws import problem
 from importer.engine.records.lines import LARGE
@@ -41,7 +42,7 @@ class Checks(Protocol):
 
 
 def scan(
-    fd: int,
+    fd: Readable,
     dialect: Dialect,
     *,
     start: int,
@@ -140,7 +141,7 @@ class _OpenChunk:
     suspect: bool = False
     hash: xxhash.xxh3_64 = field(default_factory=xxhash.xxh3_64)
 
-    def take(self, fd: int, block: Block, low: int, high: int) -> None:
+    def take(self, fd: Readable, block: Block, low: int, high: int) -> None:
         """Add the records between two ends of a block."""
         self.length += high - low
         self.rows += block.rows(low, high)

@@ -17,8 +17,8 @@ from importer.engine.lab import scratch
 from importer.engine.lab.rounds import turns
 from importer.engine.lab.sampling import Taken, write_sample
 from importer.engine.lab.scratch import Scratch, scratch_name
-from importer.engine.load import open_source
 from importer.engine.planner.order import DISK_BYTES_PER_BYTE
+from importer.engine.reading import Place, open_source, size_of
 from importer.engine.table import Table, read_table
 from importer.lab.expected import expected_bytes
 from importer.lab.guarded import Status, change_mine, connected, heart_of, mine
@@ -65,15 +65,15 @@ def _rehearse(lab: Lab, connection: Connection, table: Table) -> None:
 
 def _write(lab: Lab, source: SourceFile) -> tuple[Path, Taken]:
     """The sample, on disk for good under a name of this attempt's own."""
-    profile = profile_file(source.file, lab.file_dialect)
+    profile = profile_file(source.place, lab.file_dialect)
     settings.LAB_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = settings.LAB_DIR / f"{lab.key}.{lab.attempt}"
     plain = path.with_name(path.name + PART)
     try:
         if needs_copy(profile.packing, profile.dialect.encoding):
-            _unpack(lab, source.file, profile, plain)
+            _unpack(lab, source.place, profile, plain)
             return path, _take(lab, plain, profile, path)
-        return path, _take(lab, source.file, profile, path)
+        return path, _take(lab, source.place, profile, path)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -81,7 +81,7 @@ def _write(lab: Lab, source: SourceFile) -> tuple[Path, Taken]:
         plain.unlink(missing_ok=True)
 
 
-def _unpack(lab: Lab, file: Path, profile: Profile, plain: Path) -> None:
+def _unpack(lab: Lab, file: Place, profile: Profile, plain: Path) -> None:
     """What a packed or otherwise encoded file holds, as far as the budget goes: records are found in that only."""
     most = min(settings.UNPACKED_MAX_BYTES, lab.budget.local_bytes or settings.UNPACKED_MAX_BYTES)
     limits = Limits(most, settings.UNPACKED_MAX_RATIO)
@@ -91,7 +91,7 @@ def _unpack(lab: Lab, file: Path, profile: Profile, plain: Path) -> None:
             out.write(piece.data)
 
 
-def _take(lab: Lab, plain: Path, profile: Profile, path: Path) -> Taken:
+def _take(lab: Lab, plain: Place, profile: Profile, path: Path) -> Taken:
     with open_source(plain) as fd, path.open("xb") as out:
         taken = write_sample(
             fd,
@@ -99,7 +99,7 @@ def _take(lab: Lab, plain: Path, profile: Profile, path: Path) -> Taken:
             lab.asked_sample,
             start=profile.data_offset,
             first_line=profile.data_line,
-            end=os.fstat(fd).st_size,
+            end=size_of(fd),
             out=out,
             room=_room(lab),
             on_progress=lambda: _require_wanted(lab),

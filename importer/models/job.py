@@ -14,6 +14,7 @@ from importer.engine.files.plain import needs_copy
 from importer.engine.indexes import ForeignKey
 from importer.engine.new_table import NewTable
 from importer.engine.plan import ImportPlan
+from importer.engine.reading import Place
 from importer.models.lab import Trial
 from importer.models.recipe import Recipe
 from importer.models.source_file import SourceFile
@@ -191,14 +192,19 @@ class ImportJob(Recipe):
         return bool(self.new_table_json) and self.needs_plain_copy and not self.scan_finished
 
     @property
-    def plain_file(self) -> Path:
+    def plain_file(self) -> Place:
         """What is read: the file, or its copy."""
-        return settings.PLAIN_DIR / self.plain_copy if self.needs_copy else self.source.file
+        return self.copy_file if self.needs_copy else self.source.place
 
     @property
-    def surveyed_file(self) -> Path:
+    def copy_file(self) -> Path:
+        """Its copy, where it needs one."""
+        return settings.PLAIN_DIR / self.plain_copy
+
+    @property
+    def surveyed_file(self) -> Place:
         """What the new table's types are read from: as plain_file, but in the file's order."""
-        return self.plain_file if self.needs_plain_copy else self.source.file
+        return self.plain_file if self.needs_plain_copy else self.source.place
 
     @property
     def read_size(self) -> int:

@@ -6,6 +6,8 @@ from pathlib import Path
 from django.conf import settings
 from django.db import models
 
+from importer.engine.reading import Place
+
 
 class SourceFile(models.Model):
     """A CSV file: uploaded or fetched (we own it), or one that is read where its owner keeps it."""
@@ -38,6 +40,15 @@ class SourceFile(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def place(self) -> Place:
+        """What imports read: the file, or a way to it through the connection that found it."""
+        if self.owned or self.connection_id is None:
+            return self.file
+        from importer.connections.elsewhere import FoundFile
+
+        return FoundFile(self.connection_id, self.path, self.found_etag)
 
     @property
     def file(self) -> Path:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import RFC4180, Dialect
-from importer.engine.load import Watch, Work, load_chunk, open_source
+from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.options import Options
 from importer.engine.outcome import Outcome, Tally
 from importer.engine.planner import make_plan
+from importer.engine.reading import open_source
 from importer.engine.scanner import scan
 from importer.engine.server import Server, read_server
 from importer.engine.table import read_table

@@ -9,12 +9,13 @@ from importer.engine import ledger, staging
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import RFC4180
 from importer.engine.finish import Finish, finish
-from importer.engine.load import Watch, Work, load_chunk, open_source
+from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.outcome import Tally
 from importer.engine.plan import ImportPlan
 from importer.engine.planner import make_plan
+from importer.engine.reading import open_source
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
 from importer.engine.surroundings import read_surroundings

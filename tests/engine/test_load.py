@@ -10,10 +10,11 @@ from importer.engine import ledger
 from importer.engine.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.errors import RowsRefused, SourceChanged, TargetProblem
-from importer.engine.load import Watch, Work, load_chunk, loaded_before, open_source
+from importer.engine.load import Watch, Work, load_chunk, loaded_before
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.planner import make_plan
+from importer.engine.reading import open_source
 from importer.engine.scanner import ChunkRange, scan
 from importer.engine.server import read_server
 from importer.engine.table import read_table

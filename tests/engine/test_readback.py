@@ -8,12 +8,13 @@ import pytest
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, Problem, RowsRefused
-from importer.engine.load import Watch, Work, load_chunk, open_source
+from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.planner import make_plan
 from importer.engine.readback import Readback, differences, key_for
+from importer.engine.reading import open_source
 from importer.engine.same_value import Sameness, same_value
 from importer.engine.scanner import scan
 from importer.engine.server import read_server

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from importer.engine.dialect import ANY_LINE_END, RFC4180, Dialect
 from importer.engine.errors import RecordUnreadable
-from importer.engine.load import open_source
 from importer.engine.mapping import ColumnMapping
+from importer.engine.reading import open_source
 from importer.engine.records.blocks import blocks
 from importer.engine.records.fields import fields, records
 from importer.engine.sorting.copy import Limits, Source, sort_records

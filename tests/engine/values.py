@@ -12,11 +12,12 @@ from importer.engine import ledger
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.files.profile import profile_file
-from importer.engine.load import Watch, Work, load_chunk, open_source
+from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.outcome import Tally
 from importer.engine.planner import make_plan
+from importer.engine.reading import open_source
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
 from importer.engine.table import read_table

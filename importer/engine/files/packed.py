@@ -1,6 +1,5 @@
 """Compressed files, unpacked as a stream: constant memory, limits on what comes out, damage named by its byte."""
 
-import os
 import struct
 import sys
 import zipfile
@@ -12,6 +11,7 @@ from typing import NamedTuple, Protocol
 from isal import igzip_lib
 
 from importer.engine.errors import SourceProblem
+from importer.engine.reading import Readable, as_file, read_at, size_of
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -57,7 +57,7 @@ def packing(head: bytes) -> str:
     return ""
 
 
-def unpacked(fd: int, packing: str, limits: Limits) -> Iterator[Piece]:
+def unpacked(fd: Readable, packing: str, limits: Limits) -> Iterator[Piece]:
     """The unpacked bytes of an open file, from its start.
 
     Raises SourceProblem for a file that is cut, damaged, encrypted, goes on with something else or holds more than one
@@ -95,14 +95,14 @@ class _Decoder(Protocol):
     def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
 
 
-def _gzip(fd: int) -> Iterator[Piece]:
+def _gzip(fd: Readable) -> Iterator[Piece]:
     def begin() -> _Decoder:
         return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
 
     return _members(fd, begin, _GZIP_MAGIC)
 
 
-def _zstd(fd: int) -> Iterator[Piece]:
+def _zstd(fd: Readable) -> Iterator[Piece]:
     # Not the zstandard package: it takes the end of a file that is cut within a frame for the end of the data.
     def begin() -> _Decoder:
         return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: ZSTD_WINDOW_LOG})
@@ -110,7 +110,7 @@ def _zstd(fd: int) -> Iterator[Piece]:
     return _members(fd, begin, _ZSTD_MAGIC)
 
 
-def _members(fd: int, begin: Callable[[], _Decoder], magic: tuple[bytes, ...]) -> Iterator[Piece]:
+def _members(fd: Readable, begin: Callable[[], _Decoder], magic: tuple[bytes, ...]) -> Iterator[Piece]:
     """A file of one or more compressed streams on end."""
     decoder, at = begin(), 0
     while True:
@@ -126,7 +126,7 @@ def _members(fd: int, begin: Callable[[], _Decoder], magic: tuple[bytes, ...]) -
                 )
             decoder = begin()
         elif decoder.needs_input:
-            data = os.pread(fd, READ_BYTES, at)
+            data = read_at(fd, READ_BYTES, at)
             at += len(data)
             if not data:
                 raise SourceProblem(
@@ -145,10 +145,10 @@ def _members(fd: int, begin: Callable[[], _Decoder], magic: tuple[bytes, ...]) -
             yield Piece(piece, at)
 
 
-def _after_member(fd: int, left: bytes, at: int) -> tuple[bytes, int]:
+def _after_member(fd: Readable, left: bytes, at: int) -> tuple[bytes, int]:
     """What follows a stream, without the zeros that tapes pad with, and how far the file is read; b"" at its end."""
     while len(left := left.lstrip(b"\0")) < 4:
-        more = os.pread(fd, READ_BYTES, at)
+        more = read_at(fd, READ_BYTES, at)
         if not more:
             break
         left += more
@@ -156,11 +156,11 @@ def _after_member(fd: int, left: bytes, at: int) -> tuple[bytes, int]:
     return left, at
 
 
-def _zip(fd: int) -> Iterator[Piece]:
+def _zip(fd: Readable) -> Iterator[Piece]:
     """The only file of a ZIP archive."""
-    with os.fdopen(os.dup(fd), "rb") as file:
+    with as_file(fd) as file:
         try:
-            _refuse_many_entries(file.fileno())
+            _refuse_many_entries(fd)
             with zipfile.ZipFile(file) as archive, archive.open(_only_file(archive)) as member:
                 while data := member.read(PIECE_BYTES):
                     yield Piece(data, file.tell())
@@ -168,11 +168,11 @@ def _zip(fd: int) -> Iterator[Piece]:
             raise _damaged(f"at about byte {file.tell():,}", error) from error
 
 
-def _refuse_many_entries(fd: int) -> None:
+def _refuse_many_entries(fd: Readable) -> None:
     """Look at the number of entries before zipfile reads them all into memory (APPNOTE.TXT 4.3.14 to 4.3.16)."""
-    size = os.fstat(fd).st_size
+    size = size_of(fd)
     tail_at = max(0, size - 65536 - 22)
-    tail = os.pread(fd, size - tail_at, tail_at)
+    tail = read_at(fd, size - tail_at, tail_at)
     end = tail.rfind(b"PK\x05\x06")
     if end < 0 or len(tail) < end + 22:
         raise SourceProblem(
@@ -182,7 +182,7 @@ def _refuse_many_entries(fd: int) -> None:
     locator = tail.rfind(b"PK\x06\x07", 0, end)
     if locator >= 0:
         zip64_at = int.from_bytes(tail[locator + 8 : locator + 16], "little")
-        entries = int.from_bytes(os.pread(fd, 8, min(zip64_at, size) + 32), "little")
+        entries = int.from_bytes(read_at(fd, 8, min(zip64_at, size) + 32), "little")
     if entries > ZIP_MOST_ENTRIES:
         raise SourceProblem(f"The ZIP archive holds {entries:,} files.", advice="Pack the one CSV file by itself.")
 
@@ -209,4 +209,4 @@ def _damaged(where: str, error: Exception) -> SourceProblem:
     return SourceProblem(f"The compressed data is damaged {where}: {error}.", advice=_AGAIN)
 
 
-_UNPACK: dict[str, Callable[[int], Iterator[Piece]]] = {"gzip": _gzip, "zstd": _zstd, "zip": _zip}
+_UNPACK: dict[str, Callable[[Readable], Iterator[Piece]]] = {"gzip": _gzip, "zstd": _zstd, "zip": _zip}

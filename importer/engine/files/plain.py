@@ -1,6 +1,5 @@
 """What a file holds once it is unpacked and, where its encoding needs that, turned into UTF-8."""
 
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from importer.engine.files import encodings
 from importer.engine.files.encodings import Kind
 from importer.engine.files.kinds import refuse_other_kinds
 from importer.engine.files.packed import PIECE_BYTES, WORDS, Limits, Piece, packing, unpacked
+from importer.engine.reading import Readable, read_at, size_of
 
 # For a look, which takes no more than it wants.
 BOUNDLESS = Limits(largest=2**63, ratio=2**63)
@@ -21,7 +21,7 @@ def needs_copy(packing: str, encoding: str) -> bool:
     return bool(packing) or encodings.kind(encoding) is Kind.OTHER
 
 
-def plain_pieces(fd: int, packing: str, encoding: str, limits: Limits) -> Iterator[Piece]:
+def plain_pieces(fd: Readable, packing: str, encoding: str, limits: Limits) -> Iterator[Piece]:
     """The plain bytes of an open file from its start, and how many of its own bytes each piece has come to.
 
     Unpacked, and in UTF-8 where the encoding is one that ASCII bytes do not stand for themselves in. Raises
@@ -43,9 +43,9 @@ def plain_pieces(fd: int, packing: str, encoding: str, limits: Limits) -> Iterat
         yield Piece(data, used)
 
 
-def _as_it_is(fd: int) -> Iterator[Piece]:
+def _as_it_is(fd: Readable) -> Iterator[Piece]:
     at = 0
-    while data := os.pread(fd, PIECE_BYTES, at):
+    while data := read_at(fd, PIECE_BYTES, at):
         at += len(data)
         yield Piece(data, at)
 
@@ -75,19 +75,19 @@ class Sample:
     `whole`: it can be read to its end.
     """
 
-    fd: int
+    fd: Readable
     readable: int
     size: int
     whole: bool
 
 
-def read_head(fd: int, wanted: int) -> Head:
+def read_head(fd: Readable, wanted: int) -> Head:
     """Look into an open file, as far as `wanted` unpacked bytes.
 
     Raises SourceProblem as unpacked() does, and for what is no text: a picture, a workbook, an archive in an archive.
     """
-    size = os.fstat(fd).st_size
-    data = os.pread(fd, wanted, 0)
+    size = size_of(fd)
+    data = read_at(fd, wanted, 0)
     packed_as = packing(data)
     refuse_other_kinds(data)
     if not packed_as:
@@ -113,7 +113,7 @@ def _first(pieces: Iterator[Piece], wanted: int) -> tuple[bytes, int]:
 
 
 @contextmanager
-def open_sample(fd: int, head: Head, encoding: str) -> Iterator[Sample]:
+def open_sample(fd: Readable, head: Head, encoding: str) -> Iterator[Sample]:
     """The plain file, where that is the file itself; else as much of it as the head has, in a file of its own."""
     if not needs_copy(head.packing, encoding):
         yield Sample(fd, head.size, head.size, True)

@@ -17,6 +17,7 @@ from importer.engine.files.packed import WORDS
 from importer.engine.files.plain import Head, Sample, open_sample, read_head
 from importer.engine.files.sample import SAMPLE_BYTES, SampleRecord, Told, sample_records, skipped, tell_encoding
 from importer.engine.files.sniff import sniff
+from importer.engine.reading import Place, Readable
 from importer.engine.records.blocks import MAX_RECORD_BYTES, read_exactly
 
 SAMPLE_ROWS = 1000
@@ -50,7 +51,7 @@ class Profile:
         return sum(len(value.encode()) + 1 for row in self.rows for value in row) / len(self.rows) if self.rows else 0
 
 
-def profile_file(path: Path, dialect: Dialect | None = None, **known: Any) -> Profile:
+def profile_file(path: Place, dialect: Dialect | None = None, **known: Any) -> Profile:
     """Look at a file's first part. Without a dialect, sniff encoding, delimiter, quote, line end and header.
 
     `known` fields of the dialect, such as header=False, stand whatever the sample suggests; only a byte order mark is
@@ -59,7 +60,7 @@ def profile_file(path: Path, dialect: Dialect | None = None, **known: Any) -> Pr
     unpacked or read in the dialect.
     """
     asked = dialect.encoding if dialect else known.get("encoding", "")
-    with _name_in_problems(path), _opened(path) as fd:
+    with _name_in_problems(path.name), _opened(path) as fd:
         # A record may be larger than a sample; that is seldom worth the unpacking.
         for wanted in (SAMPLE_BYTES, MAX_RECORD_BYTES):
             head = read_head(fd, wanted)
@@ -128,8 +129,12 @@ def _packing_notes(head: Head) -> tuple[str, ...]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[int]:
-    """The file's descriptor. Raises SourceProblem if it is not a regular file that can be read."""
+def _opened(path: Place) -> Iterator[Readable]:
+    """The open file. Raises SourceProblem if it is not a regular file that can be read."""
+    if not isinstance(path, Path):
+        with path.open() as elsewhere:
+            yield elsewhere
+        return
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -150,11 +155,11 @@ def _opened(path: Path) -> Iterator[int]:
 
 
 @contextmanager
-def _name_in_problems(path: Path) -> Iterator[None]:
+def _name_in_problems(name: str) -> Iterator[None]:
     try:
         yield
     except Problem as problem:
-        problem.where = ", ".join(part for part in (path.name, problem.where) if part)
+        problem.where = ", ".join(part for part in (name, problem.where) if part)
         raise
 
 

@@ -6,6 +6,7 @@ from typing import IO, Any
 
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
+from importer.engine.reading import Readable
 from importer.engine.records.blocks import Block, blocks, end_of_records, pieces
 
 # So many places of the file, wherever it changes its manner.
@@ -50,7 +51,7 @@ class Taken:
 
 
 def write_sample(
-    fd: int,
+    fd: Readable,
     dialect: Dialect,
     sample: Sample,
     *,
@@ -112,7 +113,7 @@ def _record_at(block: Block, at: float) -> int:
     return int(ends[found]) if found < len(ends) else block.size
 
 
-def _copy(fd: int, block: Block, low: int, high: int, out: IO[bytes]) -> None:
+def _copy(fd: Readable, block: Block, low: int, high: int, out: IO[bytes]) -> None:
     if block.data:
         out.write(memoryview(block.data)[low:high])
         return

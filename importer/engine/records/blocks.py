@@ -1,7 +1,6 @@
 """A file's records a block at a time, each checked: what the scan counts and the review looks at again."""
 
 import codecs
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,6 +9,7 @@ from typing import Any
 from importer.engine.dialect import ANY_LINE_END, Dialect
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.files import encodings
+from importer.engine.reading import Readable, read_at
 from importer.engine.records.boundaries import Ends, LineEnds, ListedEnds, blank_records, count_between, find_ends
 from importer.engine.records.lines import line_ends
 from importer.engine.records.stray import ENCODING, TRAILING, Flaw, judged, line_around, look_into, never_closed
@@ -78,7 +78,7 @@ class Block:
 
 
 def blocks(
-    fd: int,
+    fd: Readable,
     dialect: Dialect,
     start: int,
     first_line: int,
@@ -167,11 +167,11 @@ def _trailing_flaws(data: bytes, ends: Ends, dialect: Dialect, line: int, blank:
         low = high
 
 
-def read_exactly(fd: int, size: int, offset: int) -> bytes:
+def read_exactly(fd: Readable, size: int, offset: int) -> bytes:
     """`size` bytes of the file from `offset` on. Raises SourceChanged if it ends before."""
-    data = os.pread(fd, size, offset)
+    data = read_at(fd, size, offset)
     while len(data) < size:
-        more = os.pread(fd, size - len(data), offset + len(data))
+        more = read_at(fd, size - len(data), offset + len(data))
         if not more:
             raise SourceChanged(
                 f"The file ends at byte {offset + len(data):,}; it was longer when it was first looked at.",
@@ -181,13 +181,13 @@ def read_exactly(fd: int, size: int, offset: int) -> bytes:
     return data
 
 
-def pieces(fd: int, offset: int, end: int) -> Iterator[bytes]:
+def pieces(fd: Readable, offset: int, end: int) -> Iterator[bytes]:
     """The bytes from `offset` to `end`, in blocks."""
     for at in range(offset, end, BLOCK_BYTES):
         yield read_exactly(fd, min(BLOCK_BYTES, end - at), at)
 
 
-def end_of_records(fd: int, dialect: Dialect, start: int, end: int) -> int:
+def end_of_records(fd: Readable, dialect: Dialect, start: int, end: int) -> int:
     """Where the last record ends: before blank lines that follow it, unless they are records or may be escaped."""
     if dialect.escape or dialect.blank_lines == "keep":
         return end
@@ -212,7 +212,7 @@ def _without_marks(data: bytes, mark: bytes) -> int:
 
 
 def _large_record(
-    fd: int, dialect: Dialect, offset: int, line: int, end: int, block_bytes: int, max_record_bytes: int
+    fd: Readable, dialect: Dialect, offset: int, line: int, end: int, block_bytes: int, max_record_bytes: int
 ) -> Block:
     """The record at `offset`, whatever its size: for one that a block cuts, or that find_ends() is not certain of."""
     walk = RecordWalk(dialect, line)
@@ -250,7 +250,7 @@ def _all_end_in(data: bytes, ends: Ends, dialect: Dialect) -> bool:
     return all((view[lasts - len(mark) + at] == byte).all() for at, byte in enumerate(mark))
 
 
-def _single(fd: int, dialect: Dialect, offset: int, line: int, length: int, flaws: list[Flaw]) -> Block:
+def _single(fd: Readable, dialect: Dialect, offset: int, line: int, length: int, flaws: list[Flaw]) -> Block:
     """The block of a single record."""
     ends = ListedEnds((length,))
     if length <= BLOCK_BYTES:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from importer.engine.dialect import Dialect
+from importer.engine.reading import Readable
 from importer.engine.records.blocks import blocks, pieces, read_exactly
 from importer.engine.records.fields import LocatedRecord
 from importer.engine.records.lines import line_ends
@@ -27,7 +28,7 @@ class ChunkRows:
     scan() does.
     """
 
-    def __init__(self, fd: int, chunk: ChunkRange, dialect: Dialect, places: Places | None = None) -> None:
+    def __init__(self, fd: Readable, chunk: ChunkRange, dialect: Dialect, places: Places | None = None) -> None:
         self._fd, self._chunk, self.places = fd, chunk, places
         self._line_end = dialect.line_end
         kind = np.uint32 if chunk.length < 2**32 else np.int64

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from importer.engine.dialect import ANY_LINE_END, Dialect
 from importer.engine.errors import SourceProblem
+from importer.engine.reading import Readable
 from importer.engine.records.blocks import Block, blocks, read_exactly
 from importer.engine.records.boundaries import first_record
 from importer.engine.records.lines import line_ends
@@ -121,7 +122,7 @@ def undone(special: re.Match[bytes], kind: str) -> bytes:
     return special[0] if kind in ("plain", "rest") else special["doubled"]
 
 
-def locate(fd: int, offset: int, length: int, first_line: int, dialect: Dialect, row: int) -> LocatedRecord:
+def locate(fd: Readable, offset: int, length: int, first_line: int, dialect: Dialect, row: int) -> LocatedRecord:
     """The `row`-th record (1-based) of the chunk of `length` bytes at `offset`, whose first byte is on `first_line`.
 
     Raises SourceProblem if the chunk has fewer records, or as scan() does.

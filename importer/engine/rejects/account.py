@@ -12,6 +12,7 @@ from importer.engine.faults import Fault
 from importer.engine.options import Options
 from importer.engine.outcome import NoticeCount, Outcome, ReasonCount, Tally
 from importer.engine.plan import ImportPlan
+from importer.engine.reading import Readable
 from importer.engine.rejects.explain import Explanation, Wrong
 from importer.engine.rejects.isolate import Findings
 from importer.engine.rejects.parts import LeftOut, remove_parts, write_parts
@@ -33,7 +34,7 @@ class Account:
     """Of one chunk: what the review found before it was sent, and how it is explained."""
 
     connection: Connection
-    fd: int
+    fd: Readable
     chunk: ChunkRange
     dialect: Dialect
     plan: ImportPlan

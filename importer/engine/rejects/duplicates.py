@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem
 from importer.engine.files import encodings
+from importer.engine.reading import Readable
 from importer.engine.records.blocks import Block, blocks
 from importer.engine.records.fields import fields
 from importer.engine.records.lines import line_ends
@@ -55,7 +56,7 @@ class Earlier:
 
 
 def first_records(
-    fd: int, dialect: Dialect, start: int, first_line: int, keys: Mapping[int, KeyOfRow]
+    fd: Readable, dialect: Dialect, start: int, first_line: int, keys: Mapping[int, KeyOfRow]
 ) -> dict[int, Earlier]:
     """For each offset of a row with a key: the first record that has the same one, if any from `start` on does before
     it.

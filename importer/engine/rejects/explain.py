@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from importer.engine.dialect import Dialect
 from importer.engine.faults import LONGEST_SHOWN, Fault
 from importer.engine.files import encodings
+from importer.engine.reading import Readable
 from importer.engine.records.blocks import BLOCK_BYTES
 from importer.engine.records.chunk_rows import ChunkRows
 from importer.engine.records.fields import LocatedRecord, fields
@@ -28,7 +29,7 @@ class Explanation:
     for. `about_keys` has, for some rows, more to say about the key that is there already.
     """
 
-    fd: int
+    fd: Readable
     rows: ChunkRows
     dialect: Dialect
     columns: tuple[str, ...]

@@ -8,6 +8,7 @@ from operator import itemgetter
 from importer.engine.dialect import Dialect
 from importer.engine.exactness import Exactness
 from importer.engine.faults import Fault
+from importer.engine.reading import Readable
 from importer.engine.records.blocks import Block, blocks, read_exactly
 from importer.engine.records.flaws import find_flaws
 from importer.engine.scanner import ChunkRange
@@ -28,7 +29,7 @@ class Review:
 
 
 def review(
-    fd: int, chunk: ChunkRange, dialect: Dialect, exactness: Exactness | None, *, enough: int | None = None
+    fd: Readable, chunk: ChunkRange, dialect: Dialect, exactness: Exactness | None, *, enough: int | None = None
 ) -> Review:
     """Everything that is wrong with the chunk's records, as far as it can be known without the server.
 
@@ -56,6 +57,6 @@ def review(
     return found
 
 
-def _with_data(fd: int, block: Block) -> Block:
+def _with_data(fd: Readable, block: Block) -> Block:
     """The block with its bytes, which the scan does not keep for a record larger than a block."""
     return block if block.data else dataclasses.replace(block, data=read_exactly(fd, block.size, block.offset))

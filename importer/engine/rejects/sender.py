@@ -1,10 +1,8 @@
 """Sends a chunk's rows to the server: all of them or a run of them, less those that are left out."""
 
 import dataclasses
-import os
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
-from pathlib import Path
 
 from importer.engine.connection import LoaderConnection
 from importer.engine.dialect import Dialect
@@ -13,6 +11,7 @@ from importer.engine.feed import SourceBytes, Step, ended, leaving_out, open_fee
 from importer.engine.files import encodings
 from importer.engine.methods import Load, Report
 from importer.engine.numbering import numbered
+from importer.engine.reading import Place, Readable, read_at
 from importer.engine.records.chunk_rows import ChunkRows
 from importer.engine.rewrite import rewritten
 from importer.engine.scanner import ChunkRange
@@ -29,8 +28,8 @@ class Sender:
     def __init__(
         self,
         connection: LoaderConnection,
-        fd: int,
-        path: Path,
+        fd: Readable,
+        path: Place,
         chunk: ChunkRange,
         dialect: Dialect,
         load: Load,
@@ -117,7 +116,7 @@ class Sender:
         delimiter = self._dialect.delimiter_bytes
         if piece.length < len(delimiter):
             return False
-        return os.pread(self._fd, len(delimiter), piece.offset + piece.length - len(delimiter)) == delimiter
+        return read_at(self._fd, len(delimiter), piece.offset + piece.length - len(delimiter)) == delimiter
 
     def _require(self, digest: str) -> None:
         chunk = self._chunk

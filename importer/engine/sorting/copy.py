@@ -16,6 +16,7 @@ from typing import IO, Any
 import numpy as np
 
 from importer.engine.dialect import ANY_LINE_END, Dialect
+from importer.engine.reading import Readable
 from importer.engine.records.blocks import blocks, end_of_records, pieces
 from importer.engine.records.boundaries import first_record
 from importer.engine.records.flaws import problem
@@ -50,7 +51,7 @@ class Source:
     `tolerate`: records that cannot be read safely are rows all the same.
     """
 
-    fd: int
+    fd: Readable
     dialect: Dialect
     start: int
     first_line: int

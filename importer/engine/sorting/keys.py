@@ -16,6 +16,7 @@ from importer.engine.errors import Problem
 from importer.engine.exactness.cells import PADDING, Page
 from importer.engine.exactness.layout import lay_out
 from importer.engine.mapping import ColumnMapping
+from importer.engine.reading import Readable
 from importer.engine.records.blocks import Block, read_exactly
 from importer.engine.records.fields import fields
 from importer.engine.records.large_values import shown_values
@@ -90,7 +91,7 @@ class SortKey:
         parts = tuple(KeyPart(**each) for each in values["parts"])
         return cls(tuple(values["columns"]), parts, values["fields"])
 
-    def keys(self, fd: int, block: Block, dialect: Dialect) -> tuple[Any, Any]:
+    def keys(self, fd: Readable, block: Block, dialect: Dialect) -> tuple[Any, Any]:
         """The key of each record of the block, blank lines among them, and whether it has one, as arrays.
 
         One with another number of fields or with something else than a number where one belongs has none.
@@ -115,7 +116,7 @@ class SortKey:
             return whole.view(">u8").ravel().astype(np.uint64), known
         return whole.view(self.dtype).ravel(), known
 
-    def _one_by_one(self, fd: int, block: Block, dialect: Dialect) -> tuple[Any, list[tuple[Any, Any]], Any]:
+    def _one_by_one(self, fd: Readable, block: Block, dialect: Dialect) -> tuple[Any, list[tuple[Any, Any]], Any]:
         """The same cells of a block that cannot be laid out, in bytes of their own."""
         data = block.data or read_exactly(fd, block.size, block.offset)
         ends = block.ends.listed().tolist()

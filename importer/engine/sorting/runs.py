@@ -10,6 +10,7 @@ from typing import IO, Any
 import numpy as np
 
 from importer.engine.dialect import Dialect
+from importer.engine.reading import Readable
 from importer.engine.records.blocks import Block, read_exactly
 from importer.engine.records.lines import line_end_positions
 from importer.engine.sorting.keys import SortKey
@@ -55,7 +56,7 @@ class Run:
         return Run(self.keys[low:high], self.lengths[low:high], self.places[low:high], starts, data)
 
     @classmethod
-    def of_block(cls, fd: int, block: Block, dialect: Dialect, key: SortKey, row: int) -> tuple["Run", Any]:
+    def of_block(cls, fd: Readable, block: Block, dialect: Dialect, key: SortKey, row: int) -> tuple["Run", Any]:
         """The rows of a block, the first of which is number `row`, in the file's order; and which have a key."""
         keys, known = key.keys(fd, block, dialect)
         data = block.data or read_exactly(fd, block.size, block.offset)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from importer.engine.dialect import Dialect
+from importer.engine.reading import Readable
 from importer.engine.records.blocks import Block, read_exactly
 from importer.engine.records.boundaries import find_ends
 from importer.engine.records.walk import RECORD_ENDS
@@ -43,7 +44,7 @@ class KeyOrder:
         return "in order" if self.ascending == 1 else "nearly in order"
 
 
-def key_order(fd: int, dialect: Dialect, key: SortKey, start: int, end: int) -> KeyOrder | None:
+def key_order(fd: Readable, dialect: Dialect, key: SortKey, start: int, end: int) -> KeyOrder | None:
     """The order of the records in [start, end) of an open file; None if too few of them have a key.
 
     Falling keys are no order: the servers fill pages well in the other direction only.
@@ -59,12 +60,12 @@ def key_order(fd: int, dialect: Dialect, key: SortKey, start: int, end: int) -> 
     return KeyOrder(float(np.mean(ranks[1:] >= ranks[:-1])), float(np.mean(spans)))
 
 
-def sampled_keys(fd: int, dialect: Dialect, key: SortKey, start: int, end: int) -> Any:
+def sampled_keys(fd: Readable, dialect: Dialect, key: SortKey, start: int, end: int) -> Any:
     """Keys from all over [start, end) of an open file, as an array."""
     return np.concatenate([np.empty(0, key.dtype), *_windows(fd, dialect, key, start, end)])
 
 
-def _windows(fd: int, dialect: Dialect, key: SortKey, start: int, end: int) -> list[Any]:
+def _windows(fd: Readable, dialect: Dialect, key: SortKey, start: int, end: int) -> list[Any]:
     """The keys of the records of each window, in the file's order.
 
     A window may begin inside quotes; what is then taken for records tells little, and does no harm.

@@ -1,0 +1,40 @@
+"""A found file that is read where it lies."""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from importlib import import_module
+
+from importer.engine.errors import SourceProblem
+from importer.engine.reading import Readable
+from importer.models import SourceConnection
+
+
+@dataclass(frozen=True)
+class FoundFile:
+    """The version `etag` of what lies at `path` and is reached through a connection; secrets are looked up when it is
+    opened."""
+
+    connection_id: int
+    path: str
+    etag: str
+
+    def __str__(self) -> str:
+        return self.path
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+    def open(self) -> AbstractContextManager[Readable]:
+        """Raises SourceProblem if it cannot be read, SourceChanged if it is another one by now."""
+        connection = SourceConnection.objects.get(pk=self.connection_id)
+        if not self.path.startswith(f"{connection.base}/"):
+            raise SourceProblem(
+                f"The connection {connection} leads elsewhere by now: to {connection.base}.",
+                self.path,
+                "Let it lead there again, or look for the file anew.",
+            )
+        place = import_module(f"importer.connections.{connection.kind}").open_place(connection)
+        name = self.path.removeprefix(f"{connection.base}/")
+        opened: AbstractContextManager[Readable] = place.opened(name, self.etag)
+        return opened

@@ -1,0 +1,231 @@
+"""Objects in a bucket of S3 or a compatible store, read in ranges where they lie.
+
+An object is pinned by its ETag: each range is asked for with If-Match, so that one that was written anew is found out.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+import botocore.session
+import xxhash
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from django.contrib.auth.models import User
+
+from importer.addresses import refuse_host
+from importer.connections import kept
+from importer.connections.folder import unfinished
+from importer.connections.found import Found, by_name, require_few
+from importer.connections.pattern import Pattern
+from importer.engine.check.finding import Finding
+from importer.engine.errors import SourceChanged, SourceProblem
+from importer.engine.sizes import MIB
+from importer.models import SourceConnection, SourceFile
+
+# Asked for at once: a request's round trip costs as much as some megabytes.
+WINDOW = 8 * MIB
+LONGEST_PATH = 1024
+LARGEST_COPY = 5 * 2**30  # what one request may copy (S3 API, CopyObject)
+
+MISSING = ("404", "NoSuchKey", "NotFound")
+CHANGED = ("412", "PreconditionFailed")
+REFUSED = ("401", "403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken")
+
+
+def open_place(connection: SourceConnection) -> "Bucket":
+    return Bucket(connection)
+
+
+class Bucket:
+    """What lies below s3://BUCKET/PREFIX."""
+
+    def __init__(self, connection: SourceConnection) -> None:
+        self._connection = connection
+        self._bucket, _, prefix = connection.base.removeprefix("s3://").partition("/")
+        self._prefix = f"{prefix}/" if prefix else ""
+
+    def find(self, pattern: Pattern) -> list[Found]:
+        """Objects that match. They are listed page by page, from the pattern's first letters on."""
+        found: list[Found] = []
+        for each in self._listed(pattern):
+            name = each["Key"].removeprefix(self._prefix)
+            # One that ends in "/" stands for a folder, as stores make them.
+            if name[-1:] not in ("", "/") and pattern.matches(name) and not any(map(unfinished, name.split("/"))):
+                found.append(Found(name, each["Size"], each["LastModified"], each["ETag"]))
+                require_few(len(found), self._connection.base)
+        return by_name(found, self._connection.base)
+
+    def _listed(self, pattern: Pattern) -> Iterator[dict[str, Any]]:
+        only_here = not pattern.subfolders and len(pattern.folders) == len(pattern.parts) - 1
+        asked = {"Bucket": self._bucket, "Prefix": self._prefix + pattern.prefix}
+        with self._explained(pattern.text):
+            pages = self._client.get_paginator("list_objects_v2")
+            for page in pages.paginate(**asked, **({"Delimiter": "/"} if only_here else {})):
+                yield from page.get("Contents", ())
+
+    def fetch(self, found: Found, user: User | None) -> SourceFile:
+        """The object where it is. What tells its content is its ETag: reading all of it for that would cost as much as
+        loading it."""
+        del user  # Nobody's upload: it stays its owner's.
+        path = f"{self._connection.base}/{found.name}"
+        if len(path) > LONGEST_PATH:
+            raise SourceProblem(f"The name has more than {LONGEST_PATH} characters.", path, "Use a shorter one.")
+        with self.opened(found.name, found.etag) as ranges:
+            if not ranges.size:
+                raise SourceProblem("The file is empty.", path, "Look at what writes it.")
+            content = xxhash.xxh3_128_hexdigest(f"s3 {found.etag} {ranges.size}".encode())
+            return kept.in_place(self._connection, found, path, ranges.size, content)
+
+    @contextmanager
+    def opened(self, name: str, etag: str) -> Iterator["ObjectRanges"]:
+        with self._explained(name):
+            seen = self._client.head_object(Bucket=self._bucket, Key=self._prefix + name, IfMatch=etag)
+        yield ObjectRanges(self, name, etag, seen["ContentLength"])
+
+    def read(self, name: str, etag: str, offset: int, length: int) -> bytes:
+        """`length` bytes from `offset` on of that version. Raises SourceChanged if there is another one by now."""
+        asked = f"bytes={offset}-{offset + length - 1}"
+        with self._explained(name):
+            got = self._client.get_object(Bucket=self._bucket, Key=self._prefix + name, IfMatch=etag, Range=asked)
+            data: bytes = got["Body"].read()
+            return data
+
+    def move(self, found: Found, folder: str) -> None:
+        to = f"{folder}/{found.name.rpartition('/')[2]}"
+        there, here = self._etag(to), self._etag(found.name)
+        if there and there != found.etag:
+            raise SourceProblem(
+                f"There is a {to} already.", self._connection.base, "Rename or remove one of them; put a date into it."
+            )
+        if here is None and there:
+            return
+        if not there:
+            self._copy(found, to)
+        self.delete(found)
+
+    def _copy(self, found: Found, to: str) -> None:
+        if (found.size or 0) > LARGEST_COPY:
+            raise SourceProblem("Objects of more than 5 GiB cannot be moved.", found.name, "Keep or delete it.")
+        source = {"Bucket": self._bucket, "Key": self._prefix + found.name}
+        with self._explained(found.name):
+            self._client.copy_object(
+                Bucket=self._bucket, Key=self._prefix + to, CopySource=source, CopySourceIfMatch=found.etag
+            )
+
+    def delete(self, found: Found) -> None:
+        here = self._etag(found.name)
+        if here is None:
+            return
+        if here != found.etag:
+            raise self._changed(found.name)
+        with self._explained(found.name):
+            self._client.delete_object(Bucket=self._bucket, Key=self._prefix + found.name)
+
+    def _etag(self, name: str) -> str | None:
+        """The ETag of what is there now, None for nothing."""
+        with self._explained(name):
+            try:
+                return str(self._client.head_object(Bucket=self._bucket, Key=self._prefix + name)["ETag"])
+            except ClientError as error:
+                if _code(error) in MISSING:
+                    return None
+                raise
+
+    def check(self) -> Iterator[Finding]:
+        with self._explained(""):
+            page = self._client.list_objects_v2(Bucket=self._bucket, Prefix=self._prefix, MaxKeys=1000)
+        count = len(page.get("Contents", ()))
+        more = "or more " if page.get("IsTruncated") else ""
+        yield Finding("connection", "ok", f"The bucket can be listed: {count:,} {more}objects in {self._connection}.")
+        if str(self._connection.settings.get("endpoint", "")).startswith("http:"):
+            yield Finding("encryption", "warn", "Nothing is encrypted on the way.", "Use https:// if the server can.")
+
+    @property
+    def _client(self) -> Any:
+        options, secrets = self._connection.settings, self._connection.secrets
+        if endpoint := options.get("endpoint", ""):
+            refuse_host(endpoint, private_allowed=self._connection.private_allowed)
+        return _client(
+            endpoint,
+            options.get("region", ""),
+            options.get("access_key", ""),
+            secrets.get("secret_key", ""),
+            options.get("tls_ca", ""),
+            os.getpid(),
+        )
+
+    @contextmanager
+    def _explained(self, name: str) -> Iterator[None]:
+        where = f"{self._connection.base}/{name}".rstrip("/")
+        try:
+            yield
+        except ClientError as error:
+            code = _code(error)
+            if code in CHANGED:
+                raise self._changed(name) from error
+            said = error.response["Error"].get("Message") or code
+            if code in MISSING:
+                raise SourceProblem("This is not there.", where, "Put it back, or correct the name.") from error
+            if code in REFUSED:
+                raise SourceProblem(f"The store refuses it: {said}.", where, "Look at the keys.") from error
+            raise SourceProblem(f"The store answers {code}: {said}.", where, "Try again later.", True) from error
+        except (BotoCoreError, OSError) as error:
+            raise SourceProblem(f"The store cannot be read: {error}.", where, "Try again later.", True) from error
+
+    def _changed(self, name: str) -> SourceChanged:
+        return SourceChanged(
+            "The object is no longer the one that was found.",
+            f"{self._connection.base}/{name}",
+            "Look for it again. It stays as it is.",
+        )
+
+
+class ObjectRanges:
+    """One version of an object, for the engine (engine/reading.py). What was asked for last stays in memory."""
+
+    def __init__(self, bucket: Bucket, name: str, etag: str, size: int) -> None:
+        self._bucket, self._name, self._etag = bucket, name, etag
+        self._begin, self._window = 0, b""
+        self.size = size
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Up to `length` bytes from `offset` on, b"" at the end. Raises SourceProblem, SourceChanged."""
+        length = min(length, self.size - offset)
+        if length <= 0:
+            return b""
+        at = offset - self._begin
+        if at < 0 or at + length > len(self._window):
+            wanted = min(max(length, WINDOW), self.size - offset)
+            self._begin, self._window = offset, self._bucket.read(self._name, self._etag, offset, wanted)
+            at = 0
+        return self._window[at : at + length]
+
+
+def _code(error: ClientError) -> str:
+    return str(error.response.get("Error", {}).get("Code", ""))
+
+
+@lru_cache(maxsize=16)
+def _client(endpoint: str, region: str, access_key: str, secret_key: str, tls_ca: str, _process: int) -> Any:
+    """A client of botocore: making one takes a tenth of a second. A child process must not share its connections."""
+    return botocore.session.get_session().create_client(
+        "s3",
+        region_name=region or None,
+        endpoint_url=endpoint or None,
+        aws_access_key_id=access_key or None,
+        aws_secret_access_key=secret_key or None,
+        verify=tls_ca or None,
+        config=Config(
+            connect_timeout=10,
+            read_timeout=60,
+            retries={"max_attempts": 3, "mode": "standard"},
+            s3={"addressing_style": "path" if endpoint else "auto"},
+            # Stores other than Amazon's do not know the newer checksums.
+            request_checksum_calculation="when_required",
+            response_checksum_validation="when_required",
+            proxies={} if endpoint else None,
+        ),
+    )

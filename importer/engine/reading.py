@@ -1,0 +1,96 @@
+"""What a source is read from: an open file on this machine, or what reads ranges of one that lies elsewhere."""
+
+import io
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from importer.engine.errors import SourceProblem
+
+
+class Ranges(Protocol):
+    """An object somewhere else, of `size` bytes, as it was when it was first looked at."""
+
+    @property
+    def size(self) -> int: ...
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Up to `length` bytes from `offset` on, b"" at the end. Raises SourceChanged if it is another one by now."""
+
+
+Readable = int | Ranges
+
+
+class Elsewhere(Protocol):
+    """Where a source lies that has no path here, or none that may be opened just so."""
+
+    @property
+    def name(self) -> str: ...
+
+    def open(self) -> AbstractContextManager[Readable]:
+        """Raises SourceProblem if it cannot be read, SourceChanged if it is another one by now."""
+
+
+Place = Path | Elsewhere
+
+
+@contextmanager
+def open_source(place: Place) -> Iterator[Readable]:
+    """The source, open for reading; closed at the end. Raises SourceProblem if it cannot be opened."""
+    if not isinstance(place, Path):
+        with place.open() as opened:
+            yield opened
+        return
+    try:
+        fd = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise SourceProblem(
+            f"The file cannot be opened: {error.strerror}.",
+            where=str(place),
+            advice="Put it back and retry, or import it as a new one.",
+        ) from error
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def read_at(source: Readable, size: int, offset: int) -> bytes:
+    """Up to `size` bytes from `offset` on; b"" at the end."""
+    return os.pread(source, size, offset) if isinstance(source, int) else source.read(offset, size)
+
+
+def as_file(source: Readable) -> BinaryIO:
+    """The same as a file object of its own, for libraries that want one; closing it leaves the source open."""
+    return os.fdopen(os.dup(source), "rb") if isinstance(source, int) else io.BufferedReader(_RawRanges(source))
+
+
+class _RawRanges(io.RawIOBase):
+    def __init__(self, ranges: Ranges) -> None:
+        self._ranges, self._at = ranges, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._ranges.size}[whence]
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._ranges.read(self._at, len(buffer))
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+
+def size_of(source: Readable) -> int:
+    """How many bytes it has, now."""
+    return os.fstat(source).st_size if isinstance(source, int) else source.size

@@ -1,0 +1,119 @@
+"""Objects in a bucket: found by prefix and pattern, read in ranges of one version, moved and deleted once."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from importer import connections
+from importer.connections import s3
+from importer.engine.errors import Problem, SourceChanged
+from importer.engine.reading import open_source, read_at, size_of
+from importer.models import SourceConnection
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+DATA = bytes(range(256)) * 40
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def put(s3_server, request):
+    """Puts objects below a prefix of this test's own."""
+
+    def put(name, data=DATA):
+        s3_server.client.put_object(Bucket="files", Key=f"{request.node.name}/{name}", Body=data)
+
+    return put
+
+
+@pytest.fixture
+def connection(s3_server, request):
+    made = SourceConnection(name="bucket", kind="s3", base=f"s3://files/{request.node.name}", private_allowed=True)
+    made.settings = {"endpoint": s3_server.url, "region": "us-east-1", "access_key": s3_server.key}
+    made.set_secrets({"secret_key": s3_server.secret})
+    made.save()
+    return made
+
+
+def find(connection, pattern="*.csv", subfolders=False):
+    return connections.find(connection, pattern, NOW, UTC, subfolders)
+
+
+def test_finds_by_pattern_page_by_page(connection, put, monkeypatch):
+    for name in ("2026/b.csv", "2026/a.csv", "2026/.h.csv", "2026/c.csv.tmp", "2026/deep/d.csv", "2025/e.csv", "f.csv"):
+        put(name)
+    assert [each.name for each in find(connection, "{date:%Y}/*.csv")] == ["2026/a.csv", "2026/b.csv"]
+    assert [each.name for each in find(connection, "20*/?.csv")] == ["2025/e.csv", "2026/a.csv", "2026/b.csv"]
+    every = find(connection, subfolders=True)
+    assert [each.name for each in every] == ["2025/e.csv", "2026/a.csv", "2026/b.csv", "2026/deep/d.csv", "f.csv"]
+    assert every[0].size == len(DATA)
+    monkeypatch.setattr("importer.connections.found.MOST_FOUND", 4)
+    with pytest.raises(Problem, match="More than 4 files"):
+        find(connection, subfolders=True)
+
+
+def test_is_read_in_ranges_of_the_version_that_was_found(connection, put, monkeypatch):
+    monkeypatch.setattr(s3, "WINDOW", 1000)
+    put("a.csv")
+    (found,) = find(connection)
+    source = connections.fetch(connection, found)
+    assert (source.name, source.size, source.owned, source.status) == ("a.csv", len(DATA), False, "ready")
+    assert connections.fetch(connection, found) == source
+    with open_source(source.place) as ranges:
+        assert size_of(ranges) == len(DATA)
+        for offset, size in ((0, 10), (5, 990), (999, 2), (3, 5000), (len(DATA) - 1, 9), (len(DATA), 9)):
+            assert read_at(ranges, size, offset) == DATA[offset : offset + size]
+        put("a.csv", DATA[::-1])
+        with pytest.raises(SourceChanged):
+            read_at(ranges, 10, 5000)
+    with pytest.raises(SourceChanged), open_source(source.place):
+        pass
+    for what in ("move", "delete"):
+        with pytest.raises(SourceChanged):
+            connections.afterwards(connection, found, what, "loaded")
+
+
+def test_moves_and_deletes_once_however_often(connection, put):
+    put("in/a.csv")
+    (found,) = find(connection, "in/*")
+    source = connections.fetch(connection, found)
+    for _ in range(2):
+        connections.afterwards(connection, found, "move", "loaded")
+        assert [each.name for each in find(connection, subfolders=True)] == ["loaded/a.csv"]
+    source.refresh_from_db()
+    with open_source(source.place) as ranges:
+        assert read_at(ranges, 3, 0) == DATA[:3]
+    put("in/a.csv", b"another")
+    with pytest.raises(Problem, match=r"There is a loaded/a\.csv already"):
+        connections.afterwards(connection, find(connection, "in/*")[0], "move", "loaded")
+    (moved,) = find(connection, "loaded/*")
+    for _ in range(2):
+        connections.afterwards(connection, moved, "delete")
+        assert find(connection, "loaded/*") == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"base": "s3://nowhere/x"}, "not there|NoSuchBucket"),
+        ({"access_key": "wrong"}, "refuses it"),
+        ({"endpoint": "http://169.254.169.254"}, "metadata"),
+        ({"private_allowed": False}, "of this machine"),
+    ],
+)
+def test_what_is_wrong_is_said(connection, change, said):
+    for name, value in change.items():
+        if hasattr(connection, name):
+            setattr(connection, name, value)
+        else:
+            connection.settings[name] = value
+    with pytest.raises(Problem, match=said):
+        find(connection)
+    (only,) = connections.check(connection)
+    assert only["status"] == "fail"
+
+
+def test_the_check_counts_what_is_there(connection, put):
+    put("a.csv")
+    assert [each["status"] for each in connections.check(connection)] == ["ok", "warn"]
+    assert "1 objects" in connection.findings[0]["message"]

@@ -1,0 +1,116 @@
+"""Files over SFTP: a key that was confirmed, what is found, fetched, moved and deleted."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from importer import connections
+from importer.engine.errors import Problem, SourceChanged
+from importer.models import SourceConnection, SourceFile
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+DATA = b"id,name\n" + b"1,one\n" * 50_000
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def base(sftp_server, request):
+    path = sftp_server.root / request.node.name.replace("/", "-")
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+def connection(sftp_server, base, tmp_path, settings):
+    settings.UPLOAD_DIR = tmp_path / "uploads"
+    made = SourceConnection(name="sftp", kind="sftp", base=f"{sftp_server.url}/{base.name}", private_allowed=True)
+    made.settings = {"user": "me", "host_key": sftp_server.host_key}
+    made.set_secrets({"password": "secret"})
+    made.save()
+    return made
+
+
+def put(path, data=DATA):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def find(connection, pattern="*.csv", subfolders=False):
+    return connections.find(connection, pattern, NOW, UTC, subfolders)
+
+
+def test_fetches_what_it_finds_once(sftp_server, base, connection):
+    for name in ("b.csv", "a.csv", ".h.csv", "c.csv.part", "2026/d.csv"):
+        put(base / name)
+    (base / "link.csv").symlink_to("a.csv")
+    assert [each.name for each in find(connection)] == ["a.csv", "b.csv"]
+    assert [each.name for each in find(connection, subfolders=True)] == ["2026/d.csv", "a.csv", "b.csv"]
+    assert find(connection, "{date+1m:%Y}/x/*.csv") == []
+    (found,) = find(connection, "{date:%Y}/*")
+    source = connections.fetch(connection, found)
+    assert (source.name, source.size, source.owned, source.status) == ("d.csv", len(DATA), True, "ready")
+    assert source.file.read_bytes() == DATA
+    assert connections.fetch(connection, found) == source
+
+
+def test_a_private_key_opens_it_too(sftp_server, base, connection):
+    put(base / "a.csv")
+    connection.set_secrets({"private_key": sftp_server.private_key})
+    assert find(connection)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"host_key": ""}, "not confirmed yet"),
+        ({"host_key": "SHA256:another"}, "not the one that was confirmed"),
+        ({"user": "you"}, "refuses the account"),
+        ({"private_allowed": False}, "of this machine"),
+        ({"base": "sftp://127.0.0.1:1/x"}, "does not answer"),
+    ],
+)
+def test_what_is_wrong_is_said_and_no_password_sent_to_an_unknown_server(connection, change, said):
+    for name, value in change.items():
+        if hasattr(connection, name):
+            setattr(connection, name, value)
+        else:
+            connection.settings[name] = value
+    with pytest.raises(Problem, match=said):
+        find(connection)
+    (*_, last) = connections.check(connection)
+    assert last["status"] == "fail"
+
+
+def test_the_check_shows_the_key_to_confirm(sftp_server, connection):
+    assert [each["status"] for each in connections.check(connection)] == ["ok", "ok"]
+    connection.settings["host_key"] = ""
+    (only,) = connections.check(connection)
+    assert sftp_server.host_key in only["fix"]
+
+
+def test_one_that_grows_is_not_kept(base, connection):
+    put(base / "a.csv")
+    (found,) = find(connection)
+    put(base / "a.csv", DATA * 2)
+    with pytest.raises(SourceChanged):
+        connections.fetch(connection, found)
+    assert not SourceFile.objects.exists()
+    for what in ("move", "delete"):
+        with pytest.raises(SourceChanged):
+            connections.afterwards(connection, found, what, "loaded")
+
+
+def test_moves_and_deletes_once_however_often(base, connection):
+    put(base / "in/a.csv")
+    (found,) = find(connection, "in/*")
+    for _ in range(2):
+        connections.afterwards(connection, found, "move", "loaded/2026")
+        assert [str(each.relative_to(base)) for each in base.rglob("*.csv")] == ["loaded/2026/a.csv"]
+    put(base / "in/a.csv", b"another")
+    with pytest.raises(Problem, match="already"):
+        connections.afterwards(connection, find(connection, "in/*")[0], "move", "loaded/2026")
+    (moved,) = find(connection, "loaded/*/*")
+    for _ in range(2):
+        connections.afterwards(connection, moved, "delete")
+        assert not (base / "loaded/2026/a.csv").exists()
