@@ -1,0 +1,75 @@
+"""The flights, from a real server of each kind: every row arrives, through ranges or a stream."""
+
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from importer import connections, jobs
+from importer.connections import s3
+from importer.engine.connection import connect, execute, fetch_all
+from importer.engine.options import Options
+from importer.models import SourceConnection
+from importer.preparation import prepare
+from scripts.flights import TABLE, flights_file
+from tests.importer.steps import run
+from tests.stack import ROOT
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
+ROWS = 20_000
+
+
+@pytest.fixture(scope="session")
+def flights() -> bytes:
+    """The first days of the year."""
+    with flights_file(ROOT / "var" / "demo").open("rb") as file:
+        return b"".join(islice(file, ROWS + 1))
+
+
+@pytest.fixture
+def web_source(web, flights) -> SourceConnection:
+    web.files["/flights-20130101.csv"] = flights
+    return SourceConnection(name="flights", kind="http", base=web.url)
+
+
+@pytest.fixture
+def sftp_source(sftp_server, flights) -> SourceConnection:
+    (sftp_server.root / "flights").mkdir()
+    (sftp_server.root / "flights/flights-20130101.csv").write_bytes(flights)
+    made = SourceConnection(name="flights", kind="sftp", base=f"{sftp_server.url}/flights")
+    made.settings = {"user": "me", "host_key": sftp_server.host_key}
+    made.set_secrets({"password": "secret"})
+    return made
+
+
+@pytest.fixture
+def s3_source(s3_server, flights, monkeypatch) -> SourceConnection:
+    monkeypatch.setattr(s3, "WINDOW", 2**18)
+    s3_server.client.put_object(Bucket="files", Key="flights/flights-20130101.csv", Body=flights)
+    made = SourceConnection(name="flights", kind="s3", base="s3://files/flights")
+    made.settings = {"endpoint": s3_server.url, "region": "us-east-1", "access_key": s3_server.key}
+    made.set_secrets({"secret_key": s3_server.secret})
+    return made
+
+
+@pytest.mark.parametrize("kind", ["web", "sftp", "s3"])
+@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+def test_every_row_arrives(kind, database, transactional_db, settings, tmp_path: Path, flights, request):
+    settings.UPLOAD_DIR = tmp_path / "uploads"
+    connection = request.getfixturevalue(f"{kind}_source")
+    connection.private_allowed = True
+    connection.save()
+    with connect(database) as server:
+        execute(server, TABLE)
+    (found,) = connections.find(connection, "flights-{date:%Y%m%d}.csv", datetime(2013, 1, 1, tzinfo=UTC), UTC)
+    source = connections.fetch(connection, found)
+    options = Options(chunk_bytes=2**19)
+    job = run(jobs.create(prepare(source, saved_target(database), "flights", options=options)))
+    assert (job.status, job.balanced) == ("succeeded", True), job.problem
+    with connect(database) as server:
+        assert fetch_all(server, "SELECT COUNT(*), MIN(day) FROM flights") == [(ROWS, 1)]
+    # Where ranges can be read, nothing was copied.
+    assert settings.UPLOAD_DIR.exists() == (kind != "s3")
+    assert job.chunks.count() > 2
