@@ -1,15 +1,19 @@
 """What made the difference, in words: the gains of settings, with runs and spread, and what nobody has tried yet."""
 
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from dashboard.history.address import View
 from dashboard.history.values import short, title
 from importer.history.difference import Differences, Gain, differences, untried
 from importer.history.facts import FACTS, Kind
+from importer.history.finding import in_order
 from importer.history.query import Condition, Op, Query
 
 RATES = (Kind.ROWS_PER_SECOND, Kind.BYTES_PER_SECOND)
 MOST_TABLES = 8
+# What the lab's form is to have besides the grid.
+TRYING = {"own": {"set_sort": "keep, key"}}
 
 
 @dataclass(frozen=True)
@@ -23,33 +27,45 @@ class Said:
 
 @dataclass(frozen=True)
 class Told:
-    """Of one table; where none is chosen, only `tables` to choose from: name, imports, and address."""
+    """Of one table; where none is chosen, only `tables` to choose from: name, imports, and address.
+
+    `lab` is what the lab's page is asked for to try what is untried, "" where there is no import to begin with.
+    """
 
     tables: list[tuple[str, int, str]]
+    table: str = ""
     timing: str = ""
     gains: tuple[Said, ...] = ()
     unclear: str = ""
     untried: str = ""
-    grid: str = ""
+    lab: str = ""
     found: Differences | None = None
 
 
 def told_of(view: View, tables: list[tuple[str, int]]) -> Told:
-    """What the imports of the view tell, once they are of one table."""
-    if not view.table:
+    """What the imports of the view tell, once they are of one table, because it is chosen or there is no other."""
+    table = tables[0][0] if len(tables) == 1 else view.table
+    if not table:
         return Told([(name, count, view.but(table=name)) for name, count in tables[:MOST_TABLES]])
     timing = view.y if FACTS[view.y].kind in RATES else "rows_per_second"
     found = differences(view.query, timing)
-    missing = list(untried(Query((Condition("table", Op.IS, view.table),))))
+    into = Condition("table", Op.IS, table)
+    missing = list(untried(Query((into,))))
     return Told(
         [],
+        table,
         FACTS[timing].title.lower(),
         tuple(map(_said, found.gains)),
         ", ".join(title(each.name) for each in found.unclear),
         "; ".join(each.words for each in missing),
-        missing[0].grid if missing else "",
+        _lab(into, missing[0].grid if missing else ""),
         found,
     )
+
+
+def _lab(into: Condition, grid: str) -> str:
+    newest = in_order(Query((into, Condition("status", Op.IS, "succeeded"))))[:1]
+    return urlencode({"job": newest[0], "grid": grid, **TRYING.get(grid, {})}) if newest else ""
 
 
 def _said(gain: Gain) -> Said:

@@ -171,6 +171,10 @@ class TestWhatMadeTheDifference:
     def test_a_table_has_to_be_chosen(self, browser, told):
         assert f"?table={TABLE}" in shown(browser).content.decode()
 
+    def test_the_lab_is_offered_with_the_newest_import_into_the_table(self, browser, told):
+        newest = max(job for job, facts in told.items() if facts["table"] == TABLE and facts["status"] == "succeeded")
+        assert f"{reverse('lab_new')}?job={newest}&amp;grid=" in shown(browser, f"?table={TABLE}").content.decode()
+
     def test_gains_are_told_with_their_runs(self, browser):
         for _ in seed(150, 150, tables=1):
             pass
