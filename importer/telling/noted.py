@@ -24,9 +24,12 @@ def note(
 
     `what` is a sentence; `details` go into the message as they are. Call it in the transaction of what has happened.
     """
+    hearing = _hearing(event, job, run)
+    if not hearing:
+        return
     payload = payload_of(event, what, job, run, details)
     values = {"job": job, "run": run, "schedule": run and run.schedule, "payload": payload}
-    noted = [_note(channel, event, about, values) for channel in _hearing(event, job, run)]
+    noted = [_note(channel, event, about, values) for channel in hearing]
     wake.send([Step("tell", pk) for pk in noted if pk])
 
 
