@@ -1,0 +1,148 @@
+"""`manage.py connection`: add, check, list and remove the places that files are picked up from."""
+
+import json
+import os
+from argparse import ArgumentParser
+from collections.abc import Callable
+from getpass import getpass
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.db.models import ProtectedError
+
+from importer import connections
+from importer.connections.fields import FIELDS
+from importer.connections.keeping import add_or_replace
+from importer.engine.errors import Problem
+from importer.management.prepared import PreparedCommand
+from importer.models import SourceConnection
+from importer.targets import passed
+
+SIGNS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
+
+
+class Command(PreparedCommand):
+    help = "Add, check, list and remove connections: the places that files are picked up from."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="add|check|list|remove")
+        add = verbs.add_parser("add", help="keep a connection under a name", epilog=_known())
+        add.add_argument("name")
+        add.add_argument("place", help="/FOLDER, https://HOST/PATH/, s3://BUCKET/PREFIX or sftp://USER@HOST:PORT/PATH")
+        add.add_argument("--set", dest="settings", action="append", default=[], metavar="NAME=VALUE")
+        add.add_argument(
+            "--secret-env",
+            action="append",
+            default=[],
+            metavar="NAME=VAR",
+            help="a secret from an environment variable",
+        )
+        add.add_argument("--ask", action="append", default=[], metavar="NAME", help="ask for a secret on the terminal")
+        add.add_argument("--allow-private", action="store_true", help="it may have an address of a private network")
+        add.add_argument("--replace", action="store_true", help="change the connection of that name, if there is one")
+        check = verbs.add_parser("check", help="connect and say what is fine, what is not, and the fix")
+        check.add_argument("name")
+        check.add_argument("--json", dest="as_json", action="store_true")
+        verbs.add_parser("list", help="all connections").add_argument("--json", dest="as_json", action="store_true")
+        verbs.add_parser("remove", help="forget a connection; its files stay where they are").add_argument("name")
+
+    def handle(self, *_args: Any, verb: str, **options: Any) -> None:
+        """Run one verb. What went wrong is one line, without a traceback."""
+        try:
+            VERBS[verb](self, **options)
+        except Problem as problem:
+            raise CommandError(str(problem)) from problem
+
+    def _add(self, *, name: str, place: str, settings: list[str], secret_env: list[str], **options: Any) -> None:
+        secrets = {key: _from_environment(variable) for key, variable in map(_pair, secret_env)}
+        secrets |= {each: getpass(f"{each}: ") for each in options["ask"]}
+        made = add_or_replace(
+            name,
+            place,
+            dict(map(_pair, settings)),
+            secrets,
+            private_allowed=options["allow_private"],
+            replace=options["replace"],
+        )
+        self.stdout.write(f"{name}: {made.base}. Next: manage.py connection check {name}")
+
+    def _check(self, *, name: str, as_json: bool, **_: Any) -> None:
+        findings = connections.check(_connection(name))
+        ok = passed(findings)
+        if as_json:
+            self._write_json({"connection": name, "ok": ok, "findings": findings})
+        else:
+            for each in findings:
+                self.stdout.write(f"{SIGNS[each['status']]}  {each['name']}: {each['message']}")
+                if each["fix"]:
+                    self.stdout.write(f"      {each['fix']}")
+        if not ok:
+            raise SystemExit(1)
+
+    def _list(self, *, as_json: bool, **_: Any) -> None:
+        found = SourceConnection.objects.order_by("name")
+        if as_json:
+            self._write_json([_as_json(each) for each in found])
+            return
+        for each in found:
+            self.stdout.write(f"{each.name}: {each.base}, {_state(each)}")
+
+    def _remove(self, *, name: str, **_: Any) -> None:
+        try:
+            _connection(name).delete()
+        except ProtectedError as error:
+            raise CommandError(f"{name} stays: files or schedules belong to it.") from error
+        self.stdout.write(f"{name} is forgotten. Its files stay where they are.")
+
+    def _write_json(self, value: Any) -> None:
+        self.stdout.write(json.dumps(value, indent=2))
+
+
+VERBS: dict[str, Callable[..., None]] = {
+    "add": Command._add,
+    "check": Command._check,
+    "list": Command._list,
+    "remove": Command._remove,
+}
+
+
+def _known() -> str:
+    said = (f"{each.name}{' (secret)' if each.secret else ''}, {'/'.join(each.kinds)}: {each.label}" for each in FIELDS)
+    return "Names: " + "; ".join(said)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not (name and sign):
+        raise CommandError("Write NAME=VALUE, and NAME=VARIABLE for a secret.")
+    return name, value
+
+
+def _from_environment(variable: str) -> str:
+    if variable not in os.environ:
+        raise CommandError(f"There is no environment variable {variable}: export it first, with the secret in it.")
+    return os.environ[variable]
+
+
+def _connection(name: str) -> SourceConnection:
+    found = SourceConnection.objects.filter(name=name).first()
+    if found is None:
+        known = ", ".join(SourceConnection.objects.order_by("name").values_list("name", flat=True)) or "none yet"
+        raise CommandError(f"There is no connection {name}. Connections: {known}.")
+    return found
+
+
+def _state(connection: SourceConnection) -> str:
+    if connection.checked_at is None:
+        return "not checked yet"
+    ok = "ok" if passed(connection.findings) else "fails its check"
+    return f"{ok} ({connection.checked_at:%Y-%m-%d %H:%M} UTC)"
+
+
+def _as_json(connection: SourceConnection) -> dict[str, Any]:
+    fields = ("name", "kind", "base", "settings", "private_allowed")
+    return {
+        **{field: getattr(connection, field) for field in fields},
+        "ok": passed(connection.findings) if connection.checked_at else None,
+        "checked_at": connection.checked_at.isoformat() if connection.checked_at else None,
+    }

@@ -1,0 +1,64 @@
+"""`manage.py connection`: what is kept, what is shown, and what never is."""
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from importer.models import SourceConnection
+
+pytestmark = pytest.mark.django_db
+
+
+def command(capsys, *args):
+    call_command("connection", *args)
+    return capsys.readouterr().out
+
+
+def test_adds_checks_lists_and_removes_a_folder(capsys, settings, tmp_path):
+    settings.IMPORT_FOLDERS = [str(tmp_path)]
+    assert "connection check in" in command(capsys, "add", "in", f"{tmp_path}/")
+    checked = json.loads(command(capsys, "check", "in", "--json"))
+    assert (checked["ok"], checked["findings"][0]["name"]) == (True, "folder")
+    (listed,) = json.loads(command(capsys, "list", "--json"))
+    assert (listed["base"], listed["ok"]) == (str(tmp_path), True)
+    command(capsys, "remove", "in")
+    assert not SourceConnection.objects.exists()
+
+
+def test_secrets_come_from_the_environment_and_go_to_the_same_account_only(capsys, monkeypatch):
+    monkeypatch.setenv("SHOP", "secret")
+    monkeypatch.setattr("importer.management.commands.connection.getpass", lambda _: "words")
+    said = command(
+        capsys, "add", "shop", "sftp://me@example.org/in", "--secret-env", "password=SHOP", "--ask", "passphrase"
+    )
+    said += command(capsys, "list", "--json")
+    kept = SourceConnection.objects.get()
+    assert kept.secrets == {"password": "secret", "passphrase": "words"}
+    assert (kept.base, kept.settings) == ("sftp://example.org:22/in", {"user": "me"})
+    assert "secret" not in said + kept.secrets_ciphertext
+    command(capsys, "add", "shop", "sftp://me@example.org/in", "--set", "host_key=SHA256:x", "--replace")
+    assert SourceConnection.objects.get().secrets == kept.secrets
+    command(capsys, "add", "shop", "sftp://me@example.com/in", "--replace")
+    assert SourceConnection.objects.get().secrets == {}
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("/etc",), "IMPORT_FOLDERS"),
+        (("https://me:secret@example.org/",), "names no host, or more than a place"),
+        (("ftp://example.org/",), "no place of a kind that is known"),
+        (("s3://bucket/../other",), "path"),
+        (("sftp://example.org/in",), "no place of a kind"),
+        (("s3://bucket", "--set", "user=me"), "has no setting user"),
+        (("https://example.org/", "--set", "auth=maybe"), "cannot be maybe"),
+        (("s3://bucket", "--set", "region"), "NAME=VALUE"),
+        (("s3://bucket", "--secret-env", "secret_key=NOWHERE_TO_BE_SEEN"), "no environment variable"),
+    ],
+)
+def test_what_is_wrong_is_one_line_without_the_secret(capsys, args, said):
+    with pytest.raises(CommandError, match=said) as caught:
+        command(capsys, "add", "x", *args)
+    assert "secret@" not in str(caught.value)
+    assert not SourceConnection.objects.exists()
