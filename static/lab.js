@@ -13,7 +13,7 @@
   function makeBars() {
     bars = new Chart(canvas, {
       type: "bar",
-      data: { labels: [], datasets: [{ data: [], barPercentage: 0.7 }, { type: "scatter", data: [], pointRadius: 3.5, pointBorderWidth: 1 }] },
+      data: { labels: [], datasets: [{ data: [], barPercentage: 0.7, maxBarThickness: 28, order: 1 }, { type: "scatter", data: [], pointRadius: 3.5, pointBorderWidth: 1, order: 0 }] },
       options: {
         animation: false,
         indexAxis: "y",
