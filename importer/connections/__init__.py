@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import models
 from django.utils import timezone
 
 from importer.connections.found import Found
@@ -18,17 +17,9 @@ from importer.connections.pattern import filled_in
 from importer.connections.place import Place
 from importer.engine.check.finding import Finding
 from importer.engine.errors import Problem, SourceProblem
-from importer.models import SourceConnection, SourceFile
+from importer.models import Schedule, SourceConnection, SourceFile
 
-__all__ = ["Afterwards", "Found", "afterwards", "check", "fetch", "find"]
-
-
-class Afterwards(models.TextChoices):
-    """What becomes of a file that was loaded."""
-
-    KEEP = "keep", "keep it where it is"
-    MOVE = "move", "move it into a folder"
-    DELETE = "delete", "delete it"
+__all__ = ["Found", "afterwards", "check", "fetch", "find"]
 
 
 def find(
@@ -56,13 +47,13 @@ def afterwards(connection: SourceConnection, found: Found, what: str, move_to: s
     Raises SourceProblem if there is another file of that name already, or if it is not allowed; SourceChanged if the
     file is no longer the one that was found, which then stays as it is.
     """
-    if what == Afterwards.MOVE:
+    if what == Schedule.Afterwards.MOVE:
         folder = folder_below(move_to)
         _place(connection).move(found, folder)
         # Imports that read it where it was can be looked at, and tried again, where it is.
         path = f"{connection.base}/{folder}/{found.name.rpartition('/')[2]}"
         connection.files.filter(owned=False, found_name=found.name, found_etag=found.etag).update(path=path)
-    elif what == Afterwards.DELETE:
+    elif what == Schedule.Afterwards.DELETE:
         _place(connection).delete(found)
 
 

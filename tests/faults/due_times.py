@@ -14,7 +14,7 @@ import pytest
 def main() -> int:
     """Let so many schedules live for so many years."""
     os.environ["DUE_SCHEDULES"], os.environ["DUE_YEARS"] = (*sys.argv[1:], *("10", "1")[len(sys.argv) - 1 :])[:2]
-    return pytest.main(["-q", "-rP", str(Path(__file__).with_name("simulated_years.py"))])
+    return pytest.main(["-q", "-rP", "--timeout=0", str(Path(__file__).with_name("simulated_years.py"))])
 
 
 if __name__ == "__main__":
