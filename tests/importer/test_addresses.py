@@ -1,10 +1,21 @@
 """Where requests may go: decided by the address that is connected to, not by what the URL says."""
 
 import socket
+import ssl
+import threading
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
-from importer.addresses import AddressRefused, connected, web_url
+from importer.addresses import AddressRefused, connected, web_connection, web_url
 from importer.engine.errors import Problem
 
 
@@ -51,3 +62,43 @@ def test_a_password_in_a_url_is_refused_and_not_repeated():
     with pytest.raises(Problem, match="a user or a password") as caught:
         web_url("https://ann:sesame@h/x")
     assert "sesame" not in str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For localhost, signed by itself, with its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name, now = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")]), datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    path = tmp_path_factory.mktemp("tls") / "localhost.pem"
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    path.write_bytes(private + made.public_bytes(Encoding.PEM))
+    return path
+
+
+def test_https_asks_for_a_certificate_of_that_host_by_an_authority_that_is_trusted(certificate: Path):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+
+        def status(host: str, **trusted: str) -> int:
+            url = f"https://{host}:{server.server_port}/"
+            connection = web_connection(url, private_allowed=True, seconds=5, **trusted)
+            with closing(connection):
+                connection.request("GET", "/")
+                return connection.getresponse().status
+
+        assert status("localhost", tls_ca=str(certificate)) == 501
+        with pytest.raises(ssl.SSLCertVerificationError, match="self-signed"):
+            status("localhost")
+        with pytest.raises(ssl.SSLCertVerificationError, match="not valid for"):
+            status("127.0.0.1", tls_ca=str(certificate))
+        server.shutdown()
