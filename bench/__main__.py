@@ -8,8 +8,8 @@ from bench import settings
 from bench.comparison import comparison
 from bench.rounds import Case
 from bench.ways import SAMPLE, USUAL, WORDS, way
-from bench.workloads import USUAL as USUAL_WORKLOADS
-from bench.workloads import WORKLOADS
+from importer.engine.workloads import USUAL as USUAL_WORKLOADS
+from importer.engine.workloads import WORKLOADS
 
 
 def main() -> None:

@@ -4,13 +4,11 @@
 {"call": one of CALLS, "address": MySQLdb.connect's arguments, "arguments": those of the call}.
 """
 
-import csv
 import json
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from itertools import islice
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
@@ -18,6 +16,8 @@ from typing import Any
 
 import MySQLdb
 from MySQLdb.connections import Connection
+
+from importer.engine.experiments import inserts
 
 
 class Clock:
@@ -100,37 +100,10 @@ def _share_out(clock: Clock, address: dict[str, Any], statements: list[str], ses
 def insert(
     clock: Clock, address: dict[str, Any], tables: list[dict[str, Any]], rows_per_statement: int, commit_every: int
 ) -> None:
-    """INSERTs of so many rows, committed after so many statements (0: one commit a table).
-
-    Each table: its `path`, `separator`, `rows`, `name`, `columns`, and the positions that are `hexadecimal`.
-    """
+    """INSERTs into one table after the other, each as inserts.Rows has it; commit_every 0: one commit a table."""
     with connected(address, autocommit=False) as connection:
-        cursor = connection.cursor()
         for table in tables:
-            into = f"INSERT INTO {table['name']} ({', '.join(table['columns'])}) VALUES "
-            width = len(table["columns"])
-            row = f"({', '.join(['%s'] * width)})"
-            for number, values in enumerate(_values(table, rows_per_statement), start=1):
-                cursor.execute(into + ", ".join([row] * (len(values) // width)), values)
-                if commit_every and number % commit_every == 0:
-                    connection.commit()
-                    clock.committed()
-            connection.commit()
-            clock.committed()
-
-
-def _values(table: dict[str, Any], rows_per_statement: int) -> Iterator[list[str | bytes]]:
-    """The values of each statement, one row after the other."""
-    with Path(table["path"]).open(newline="") as file:
-        reader = islice(csv.reader(file, delimiter=table["separator"]), 1, table["rows"] + 1)
-        while records := list(islice(reader, rows_per_statement)):
-            values: list[str | bytes] = []
-            for record in records:
-                row: list[str | bytes] = [*record]
-                for position in table["hexadecimal"]:
-                    row[position] = bytes.fromhex(record[position])
-                values += row
-            yield values
+            inserts.insert(connection, inserts.Rows(**table), rows_per_statement, commit_every, clock.committed)
 
 
 def peak_mb(pid: str | int = "self") -> float:

@@ -2,9 +2,9 @@
 
 from bench.files import Content, Files
 from bench.servers import Server
-from bench.workloads.table import Table
 from importer.engine.connection import connect, execute, fetch_all
 from importer.engine.table import read_table
+from importer.engine.workloads.table import Table
 
 
 class LoadedSomethingElse(AssertionError):

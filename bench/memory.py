@@ -27,11 +27,11 @@ from bench import application, settings
 from bench.meter import family, reset_peak
 from bench.servers import Server, servers_to_measure
 from bench.ways.millrace import ended, peaks
-from bench.workloads.table import SEED
 from importer.engine.connection import connect, execute
 from importer.engine.dialect import Dialect
 from importer.engine.options import Options
 from importer.engine.sizes import MIB
+from importer.engine.workloads.table import SEED
 
 MOST = 120  # MB of a process, whatever the file
 LOOK_EVERY = 0.05  # seconds

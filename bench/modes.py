@@ -17,7 +17,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.servers import DATABASE, address_of
-from bench.workloads import NODES
 from importer.engine import ledger, staging
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.files.profile import profile_file
@@ -29,6 +28,7 @@ from importer.engine.reading import open_source
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
 from importer.engine.table import read_table
+from importer.engine.workloads import NODES
 
 (TABLE,) = NODES.tables
 SESSIONS = 2

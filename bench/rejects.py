@@ -23,8 +23,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.servers import DATABASE, address_of
-from bench.workloads import NODES
-from bench.workloads.table import SEED
 from importer.engine.connection import Address, connect, execute
 from importer.engine.files.profile import profile_file
 from importer.engine.load import Watch, Work, load_chunk
@@ -36,6 +34,8 @@ from importer.engine.reading import open_source
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
 from importer.engine.table import read_table
+from importer.engine.workloads import NODES
+from importer.engine.workloads.table import SEED
 
 (TABLE,) = NODES.tables
 # One field of a row of nodes (by its number), and what it becomes: each is refused by every server.

@@ -4,8 +4,8 @@ import argparse
 import os
 from pathlib import Path
 
-from bench.workloads import Workload
 from importer.engine.sizes import MIB
+from importer.engine.workloads import Workload
 
 SEPARATORS = {"comma": ",", "tab": "\t"}
 UNITS = {"K": 2**10, "M": MIB, "G": 2**30}

@@ -24,7 +24,6 @@ from pathlib import Path
 from bench.client import peak_mb
 from bench.meter import ServerMeter
 from bench.servers import Server, servers_to_measure
-from bench.workloads import NODES
 from importer.engine import ledger
 from importer.engine.connection import connect, execute
 from importer.engine.files.profile import Profile, profile_file
@@ -38,6 +37,7 @@ from importer.engine.sorting.copy import Source, sort_records
 from importer.engine.sorting.keys import SortKey
 from importer.engine.sorting.places import Places
 from importer.engine.table import read_table
+from importer.engine.workloads import NODES
 
 (TABLE,) = NODES.tables
 SESSIONS = 2

@@ -1,6 +1,6 @@
 """A lab's settings, values and combinations as its pages call them."""
 
-from importer.engine.lab.grid import Settings, Value, words
+from importer.engine.lab.grid import WAY, Settings, Value, words
 from importer.engine.lab.written import write_values
 from importer.models import Lab
 from importer.speed import named, written
@@ -18,12 +18,14 @@ def name_of(lab: Lab, settings: Settings) -> str:
 
 
 def label(name: str) -> str:
-    """A setting as the pages call it."""
-    return named(name).label.removesuffix(", MiB")
+    """A setting, or the ways of an experiment, as the pages call them."""
+    return WAY if name == WAY else named(name).label.removesuffix(", MiB")
 
 
 def value_words(name: str, value: Value) -> str:
     """One value of a setting for people."""
+    if name == WAY:
+        return str(value)
     if isinstance(value, str):
         return written(value) if value else "default"
     if name == "chunk_bytes" and isinstance(value, int) and not isinstance(value, bool):

@@ -32,7 +32,7 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None]) -> Imp
     try:
         while not (job := ImportJob.objects.select_related("source").get(pk=job_id)).ended:
             look(job)
-            running |= {pool.submit(_take, step) for step in _steps(job)}
+            running |= {pool.submit(take, step) for step in _steps(job)}
             done, running = wait(running, timeout=pace, return_when=FIRST_COMPLETED)
             if not (done or running):
                 time.sleep(pace)
@@ -64,8 +64,10 @@ def _steps(job: ImportJob) -> list[Step]:
     return [*jobs.advance(before.pk), *jobs.advance(job.pk)]
 
 
-def _take(step: Step) -> None:
-    """Runs in the pool. What follows is not its business: the loop looks at the job again anyway."""
+def take(step: Step) -> None:
+    """Take one step of an import, in the pool as a rule. What follows is not its business: whoever sent it there looks
+    at the job again anyway.
+    """
     from importer import arranging, finishing, runs, work
 
     tasks = {
@@ -78,6 +80,8 @@ def _take(step: Step) -> None:
         "finish": finishing.finish_job,
         "clean": finishing.clean_job,
     }
+    if step.task not in tasks:
+        return  # The import has ended, and what waited for that, a lab or a schedule, has workers of its own.
     try:
         # What takes the run of a schedule further when its import has ended is for workers.
         if step.task in tasks:

@@ -5,8 +5,8 @@ from bench.servers import Server
 from bench.ways.client import call, run_statements
 from bench.ways.raw import pieces_sql
 from bench.ways.way import Clocked, Way, empty_tables
-from bench.workloads.table import Table
 from importer.engine.connection import connect, execute
+from importer.engine.workloads.table import Table
 
 # The sample of a way that sends several rows with each statement is so many times as large, at most.
 MOST_SAMPLES = 50
@@ -29,10 +29,10 @@ class Insert(Way):
             {
                 "path": str(files.whole(table)),
                 "separator": files.separator,
-                "rows": table.rows_of(self.rows(files)),
-                "name": table.name,
+                "count": table.rows_of(self.rows(files)),
+                "table": table.name,
                 "columns": table.names,
-                "hexadecimal": [number for number, field in enumerate(table.fields) if field.hexadecimal],
+                "hexadecimal": table.hexadecimal,
             }
             for table in files.workload.tables
         ]

@@ -16,10 +16,10 @@ from bench.files import Files
 from bench.meter import family, processor_seconds, reset_peak
 from bench.servers import Server
 from bench.ways.way import AFTER, BEFORE, Clocked, Way
-from bench.workloads.table import Table, dialect_of
 from importer.engine.connection import Address, connect, fetch_all
 from importer.engine.options import Options
 from importer.engine.sizes import MIB
+from importer.engine.workloads.table import Table, dialect_of
 
 # Looking must not cost what is measured, and the raw ways have nobody who looks: so the next look comes the later, the
 # longer it has taken so far. For the end that costs no precision, since it is read off the job; for the first row 1 %.

@@ -1,12 +1,10 @@
 """LOAD DATA LOCAL as it comes, with no scan, no ledger and no checks: one file, or pieces over several sessions."""
 
-from pathlib import Path
-
 from bench.files import Files
 from bench.servers import Server
 from bench.ways.client import run_statements
 from bench.ways.way import AFTER, BEFORE, Clocked, Way
-from bench.workloads.table import Table
+from importer.engine.workloads.table import Table
 
 # For what puts keys on: several threads and sorting in memory (MySQL manual, Configuring Parallel Threads for Online
 # DDL Operations).
@@ -20,7 +18,10 @@ class Single(Way):
     raw = True
 
     def load(self, server: Server, files: Files) -> Clocked:
-        return run_statements(server.address, [[_whole(files, table)] for table in files.workload.tables])
+        return run_statements(
+            server.address,
+            [[table.load_sql(str(files.whole(table)), files.separator)] for table in files.workload.tables],
+        )
 
 
 class Split(Way):
@@ -42,19 +43,4 @@ class Split(Way):
 
 def pieces_sql(files: Files, table: Table, into: str = "") -> list[str]:
     """A statement for each piece of the table's file, into the table or another one with its columns."""
-    return [_statement(piece, table, files.separator, into=into) for piece in files.pieces(table)]
-
-
-def _whole(files: Files, table: Table) -> str:
-    return _statement(files.whole(table), table, files.separator, header=True)
-
-
-def _statement(path: Path, table: Table, separator: str, *, into: str = "", header: bool = False) -> str:
-    variables = [f"@{each.name}" if each.hexadecimal else each.name for each in table.fields]
-    assignments = [f"{each.name} = UNHEX(@{each.name})" for each in table.fields if each.hexadecimal]
-    return (
-        f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE {into or table.name} CHARACTER SET utf8mb4"
-        f" FIELDS TERMINATED BY '{separator}' OPTIONALLY ENCLOSED BY '\"' ESCAPED BY '' LINES TERMINATED BY '\\n'"
-        f"{' IGNORE 1 LINES' if header else ''} ({', '.join(variables)})"
-        + (f" SET {', '.join(assignments)}" if assignments else "")
-    )
+    return [table.load_sql(str(piece), files.separator, into=into, header=False) for piece in files.pieces(table)]

@@ -13,5 +13,5 @@ In the order of the data, which is also the reading order:
 - what is changed on the target meanwhile, and put back: arrangement, server_variables
 - the end: readback (same_value), finish, kept, verify
 - what takes too long in Python: native
-- settings tried on a sample: lab
+- settings tried on a sample: lab; published measurements, repeated with rows from a seed: experiments, workloads
 """

@@ -4,28 +4,43 @@ asked.py: what people ask for; expected.py: what that will take; course.py: what
 time, and the way to its end; preparing.py: the sample and the trials; trials.py: one trial after another, each an
 import (jobs/) that is marked as a trial's; tidying.py: everything is dropped again; outcome.py: what it amounts to;
 guarded.py: who may change what.
+experiments.py: published experiments, which are labs of ways; experiment_trials.py: one way, once;
+experiment_outcome.py: what was found, beside the article.
 """
 
 from importer.lab.asked import Asked, cancel, choose, create, create_from_job, prepare_again, start
 from importer.lab.course import take, unended
 from importer.lab.expected import Expected, expect, suggest_sample
+from importer.lab.experiment_outcome import Begun
+from importer.lab.experiment_outcome import found as experiment_found
+from importer.lab.experiments import AskedExperiment, end_left
+from importer.lab.experiments import begin as begin_experiment
+from importer.lab.experiments import finish as finish_experiment
+from importer.lab.experiments import run as run_experiment
 from importer.lab.outcome import options_of, options_to_apply, outcome, save_preset
 from importer.lab.tidying import remove_orphans, sweep_target
 from importer.lab.trials import spent
 
 __all__ = [
     "Asked",
+    "AskedExperiment",
+    "Begun",
     "Expected",
+    "begin_experiment",
     "cancel",
     "choose",
     "create",
     "create_from_job",
+    "end_left",
     "expect",
+    "experiment_found",
+    "finish_experiment",
     "options_of",
     "options_to_apply",
     "outcome",
     "prepare_again",
     "remove_orphans",
+    "run_experiment",
     "save_preset",
     "spent",
     "start",

@@ -19,6 +19,8 @@ from importer.wake import Step
 
 log = logging.getLogger(__name__)
 
+GONE = Problem("The command that ran the experiment is gone.", advice="Start it again.")
+
 Then = Callable[[Sequence[Step]], None]
 State = Trial.Status
 
@@ -29,7 +31,7 @@ def take(lab_id: int, then: Then) -> None:
     if not lab:
         return
     try:
-        again = PIECES[Status(lab.status)](lab)
+        again = _piece(lab)(lab)
     except Exception as error:
         then(_failed(lab, error))
         return
@@ -42,6 +44,17 @@ def take(lab_id: int, then: Then) -> None:
 def unended() -> list[int]:
     """Labs that have not ended, oldest first."""
     return list(Lab.objects.exclude(status__in=Lab.ENDED).order_by("pk").values_list("pk", flat=True))
+
+
+def _piece(lab: Lab) -> Callable[[Lab], bool]:
+    if lab.experiment and lab.status != Status.ENDING:
+        return _give_up
+    return PIECES[Status(lab.status)]
+
+
+def _give_up(lab: Lab) -> bool:
+    """End an experiment: the command that runs it holds it as long as it lives."""
+    return end(lab, Status.FAILED, GONE.as_json())
 
 
 def _admit(lab: Lab) -> bool:

@@ -121,6 +121,8 @@ def _advised(lab: Lab) -> Settings:
 
 
 def _advice(lab: Lab, measured: Sequence[Measured]) -> Recommendation | None:
+    if lab.experiment:
+        return None  # It is about a server, and about a file that nobody has.
     return recommend(lab.combinations, measured, planned_number(lab))
 
 

@@ -9,7 +9,7 @@ import MySQLdb
 from django.conf import settings
 from django.db.models import QuerySet
 
-from importer.engine import ledger
+from importer.engine import kept, ledger, modes, staging
 from importer.engine.connection import Connection, connect
 from importer.engine.finish import READ_TIMEOUT
 from importer.engine.lab import scratch
@@ -32,7 +32,17 @@ def tidy(lab: Lab, connection: Connection) -> None:
         # An account may write into the ledger, and not delete: what stays is small, and names nothing any more.
         with suppress(MySQLdb.OperationalError):
             ledger.forget(connection, str(job.key))
+        _drop_staged(connection, job)
         job.delete()
+
+
+def _drop_staged(connection: Connection, job: ImportJob) -> None:
+    """What the import of an experiment has put aside, or had staged when it was ended."""
+    if not modes.stages(job.options.mode):
+        return
+    key = str(job.key)
+    for name in (staging.staging_name(key), staging.old_name(key), staging.undone_name(key)):
+        kept.drop_kept(connection, job.schema_name, name)
 
 
 def _over(lab: Lab) -> QuerySet[ImportJob]:
@@ -40,11 +50,10 @@ def _over(lab: Lab) -> QuerySet[ImportJob]:
 
 
 def remove_sample(lab: Lab) -> None:
-    """Delete the sample, file and row."""
-    if not lab.sample:
-        return
-    lab.sample.file.unlink(missing_ok=True)
-    SourceFile.objects.filter(pk=lab.sample.pk).delete()
+    """Delete the sample, or the files of an experiment: what lies on disk, and what imports can name."""
+    SourceFile.objects.filter(path__startswith=str(settings.LAB_DIR / f"{lab.key}.")).delete()
+    for path in settings.LAB_DIR.glob(f"{lab.key}.*"):
+        path.unlink(missing_ok=True)
 
 
 def remove_orphans() -> int:
@@ -66,6 +75,8 @@ def _needed(path: Path) -> bool:
         return False
     if lab.sample:
         return lab.sample.path == str(path)
+    if lab.experiment:
+        return str(lab.attempt) == attempt
     return lab.status == Status.PREPARING and str(lab.attempt) == attempt
 
 

@@ -5,6 +5,7 @@ those that are to be measured, and whatever befalls a worker is put right as wit
 its figures.
 """
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -45,13 +46,13 @@ def go_on(lab: Lab) -> bool:
         _finish(lab, running, job)
         return True
     if running:
-        _give_back(running, Problem("The worker that began it died.", str(running), "Look at the worker's log."))
+        give_back(running, Problem("The worker that began it died.", str(running), "Look at the worker's log."))
     if untidy(lab):
         _tidy(lab)
     following = _next(lab)
     if not following:
         return end(lab, Status.DONE)
-    if not lab.beside_imports and (other := _imports(lab).first()):
+    if not lab.beside_imports and (other := imports_beside(lab).first()):
         change_mine(lab, waits_for=f"import {other.pk} into {other.table} runs on the same target")
         return False
     change_mine(lab, waits_for="")
@@ -66,7 +67,7 @@ def _next(lab: Lab) -> Trial | None:
         )
         if not why:
             return trial
-        _change(trial, State.PENDING, status=State.LEFT_OUT, problem={"what": why})
+        change_trial(trial, State.PENDING, status=State.LEFT_OUT, problem={"what": why})
     return None
 
 
@@ -84,7 +85,7 @@ def spent(lab: Lab) -> Spent:
     return Spent(seconds, sum(each.rows for each in over), known)
 
 
-def _imports(lab: Lab) -> QuerySet[ImportJob]:
+def imports_beside(lab: Lab) -> QuerySet[ImportJob]:
     """Imports that keep the target busy now, trials left out; those that wait or are paused do not."""
     others = ImportJob.objects.filter(target=lab.target, trial=None).exclude(status__in=IDLE)
     return others.exclude(status__in=ImportJob.ENDED).order_by("pk")
@@ -93,7 +94,7 @@ def _imports(lab: Lab) -> QuerySet[ImportJob]:
 def _begin(lab: Lab, trial: Trial) -> bool:
     """Make its table and start its import. Whether another trial can begin at once, because this one cannot."""
     begun = {"status": State.RUNNING, "begun": F("begun") + 1, "started_at": timezone.now(), "problem": {}}
-    if not _change(trial, State.PENDING, **begun):
+    if not change_trial(trial, State.PENDING, **begun):
         return False
     trial.refresh_from_db()
     heart = heart_of(lab)
@@ -106,9 +107,9 @@ def _begin(lab: Lab, trial: Trial) -> bool:
         raise
     except Problem as problem:
         if problem.retryable:  # The target, not the trial, is at fault.
-            _change(trial, State.RUNNING, status=State.PENDING, begun=F("begun") - 1)
+            change_trial(trial, State.RUNNING, status=State.PENDING, begun=F("begun") - 1)
             raise
-        _record(trial, status=State.FAILED, problem=problem.as_json())
+        record_trial(trial, status=State.FAILED, problem=problem.as_json())
         return True
     return False
 
@@ -142,7 +143,7 @@ def _prepared(lab: Lab, trial: Trial) -> Prepared:
         fillings=lab.fillings,
         options=_options(lab, trial),
     )
-    _require_as_asked(trial, prepared.plan)
+    require_as_asked(trial.settings, prepared.plan, str(trial))
     return prepared
 
 
@@ -155,13 +156,13 @@ def _options(lab: Lab, trial: Trial) -> Options:
     return options if options.method in BY_STATEMENTS else replace(options, rows_per_statement=None)
 
 
-def _require_as_asked(trial: Trial, plan: ImportPlan) -> None:
+def require_as_asked(settings: Mapping[str, Any], plan: ImportPlan, where: str) -> None:
     """Raise Problem if the import does not do what was to be tried: its figures would be another combination's."""
     for name, value in ran_as(plan).items():
-        asked = trial.settings.get(name)
+        asked = settings.get(name)
         if asked not in (value, None):
             why = next((reason.why for reason in plan.reasons if reason.option == name), "")
-            raise Problem(f"{name} {asked} becomes {value} here: {why}.", where=str(trial), option=name)
+            raise Problem(f"{name} {asked} becomes {value} here: {why}.", where=where, option=name)
 
 
 def ran_as(plan: ImportPlan) -> dict[str, Any]:
@@ -199,8 +200,8 @@ def _watch(lab: Lab, trial: Trial, job: ImportJob) -> None:
 
 def _finish(lab: Lab, trial: Trial, job: ImportJob) -> None:
     """Keep the figures of its import, and drop what there is of it."""
-    if not lab.beside_imports and _disturbed(lab, trial):
-        _give_back(
+    if not lab.beside_imports and disturbed(lab, trial):
+        give_back(
             trial, Problem("Imports ran on the same target beside it.", str(trial), "Start the lab when none do.")
         )
         _tidy(lab)
@@ -211,26 +212,26 @@ def _finish(lab: Lab, trial: Trial, job: ImportJob) -> None:
         size = scratch.table_bytes(connection, scratch_of(lab, trial.number)) if succeeded else 0
         if not mine(lab).exists():
             raise Cancelled("The lab is no longer wanted.", where=str(lab))
-        _record(trial, **_figures(trial, job, succeeded), table_bytes=size)
+        record_trial(trial, **_figures(trial, job, succeeded), table_bytes=size)
         tidy(lab, connection)
 
 
 def _figures(trial: Trial, job: ImportJob, succeeded: bool) -> dict[str, Any]:
     said = jobs.report(job)
-    kept = {"rows": job.loaded_rows, "timings": {**said["seconds"], "chunks": _in_chunks(job)}}
+    kept = {"rows": job.loaded_rows, "timings": {**said["seconds"], "chunks": in_chunks(job)}}
     if not succeeded:
         problem = trial.problem or job.problem or Problem(f"Its import was {job.status}.", str(trial)).as_json()
         return {**kept, "status": State.FAILED, "problem": problem}
     try:
         # The server may have refused a method, or not have let keys be taken off, after it was planned.
-        _require_as_asked(trial, job.plan)
+        require_as_asked(trial.settings, job.plan, str(trial))
     except Problem as problem:
         return {**kept, "status": State.FAILED, "problem": problem.as_json()}
     measured = {"ran_as": ran_as(job.plan), "rows_per_second": job.rows_per_second}
     return {**kept, **measured, "status": State.DONE, "problem": {}}
 
 
-def _in_chunks(job: ImportJob) -> dict[str, float]:
+def in_chunks(job: ImportJob) -> dict[str, float]:
     """How many chunks there were, and the seconds of all of them by phase."""
     phases: dict[str, float] = {}
     for timings in job.chunks.values_list("timings", flat=True):
@@ -240,26 +241,26 @@ def _in_chunks(job: ImportJob) -> dict[str, float]:
     return {"count": count, **{phase: round(seconds, 3) for phase, seconds in phases.items()}}
 
 
-def _disturbed(lab: Lab, trial: Trial) -> bool:
+def disturbed(lab: Lab, trial: Trial) -> bool:
     """Whether an import has been at work on the target since the trial began."""
     beside = Q(finished_at=None) | Q(finished_at__gt=trial.started_at)
     others = ImportJob.objects.filter(beside, target=lab.target, trial=None, started_at__isnull=False)
     return others.exclude(status__in=IDLE).exists()
 
 
-def _give_back(trial: Trial, problem: Problem) -> None:
+def give_back(trial: Trial, problem: Problem) -> None:
     """Let it begin anew, but not for ever."""
     if trial.begun < MOST_BEGUN:
-        _change(trial, State.RUNNING, status=State.PENDING)
+        change_trial(trial, State.RUNNING, status=State.PENDING)
     else:
-        _record(trial, status=State.FAILED, problem=problem.as_json())
+        record_trial(trial, status=State.FAILED, problem=problem.as_json())
 
 
-def _record(trial: Trial, **values: Any) -> None:
-    _change(trial, State.RUNNING, finished_at=timezone.now(), **values)
+def record_trial(trial: Trial, **values: Any) -> None:
+    change_trial(trial, State.RUNNING, finished_at=timezone.now(), **values)
 
 
-def _change(trial: Trial, old: Trial.Status, **values: Any) -> bool:
+def change_trial(trial: Trial, old: Trial.Status, **values: Any) -> bool:
     """Change the trial if it is in the `old` state; whether it was."""
     changed = Trial.objects.filter(pk=trial.pk, status=old).update(**values)
     Lab.objects.filter(pk=trial.lab_id).update(version=F("version") + 1)

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import models
 
 from importer.engine.lab.budget import Budget
-from importer.engine.lab.grid import Grid, Settings, words
+from importer.engine.lab.grid import WAY, Grid, Settings, words
 from importer.engine.lab.sampling import Sample
 from importer.models.recipe import Recipe
 from importer.models.source_file import SourceFile
@@ -99,6 +99,11 @@ class Lab(Recipe):
     @property
     def grid(self) -> Grid:
         return Grid.from_json(self.grid_json)
+
+    @property
+    def experiment(self) -> str:
+        """The published experiment that it repeats, whose grid is of ways; "" for a lab of settings."""
+        return self.grid.name if WAY in self.grid.values else ""
 
     @property
     def asked_sample(self) -> Sample:

@@ -14,8 +14,8 @@ from bench.content import LoadedSomethingElse, check_tables, content_of
 from bench.files import files_of
 from bench.servers import DATABASE, Server, make_database
 from bench.ways import empty_tables, way
-from bench.workloads import WORKLOADS
 from importer.engine.connection import connect, execute
+from importer.engine.workloads import WORKLOADS
 from tests.stack import ROOT
 
 ROWS = 2000

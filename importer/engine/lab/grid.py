@@ -28,6 +28,8 @@ TRIED = (
     "sort",
     "isolation",
 )
+# In place of a setting: the ways of a published experiment (engine/experiments), which no lab of settings can vary.
+WAY = "way"
 # Methods that put several rows into a statement.
 BY_STATEMENTS = ("insert", "insert_prepared")
 # Each combination is loaded at least twice: nobody waits for more.
@@ -175,7 +177,9 @@ def words(settings: Settings) -> str:
 
 def _words(settings: Settings) -> Iterator[str]:
     for name, value in settings.items():
-        if name == "chunk_bytes" and isinstance(value, int):
+        if name == WAY:
+            yield str(value)
+        elif name == "chunk_bytes" and isinstance(value, int):
             yield f"chunk size {value / MIB:,.4g} MiB"
         elif isinstance(value, bool):
             yield f"{name} {'on' if value else 'off'}"

@@ -134,11 +134,14 @@ def drop(connection: Connection, scratches: Iterable[Scratch]) -> None:
 
 
 def written_down(connection: Connection, lab: str = "") -> list[Scratch]:
-    """The scratch tables that were written down and not dropped yet: of a lab, by its key, or of all."""
+    """The scratch tables that were written down and not dropped yet: of a lab, by its key, or of all.
+
+    The latest come first: those with foreign keys before the ones that they lead to.
+    """
     if not exists(connection):
         return []
     sql, args = f"SELECT schema_name, table_name, lab, made_like FROM {TABLE}", (lab,) if lab else ()
-    rows = fetch_all(connection, f"{sql}{' WHERE lab = %s' if lab else ''} ORDER BY since, table_name", args)
+    rows = fetch_all(connection, f"{sql}{' WHERE lab = %s' if lab else ''} ORDER BY since DESC, table_name DESC", args)
     # A note that somebody else has written must not cost another table than a scratch one.
     return [Scratch(*row) for row in rows if row[1] == f"{PREFIX}{row[2].replace('-', '')}_{_number(row[1])}"]
 

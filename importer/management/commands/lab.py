@@ -12,12 +12,14 @@ from django.core.management.base import CommandError
 
 from importer import lab, sources, workers
 from importer.engine.errors import Problem
+from importer.engine.experiments.report import markdown
 from importer.engine.files.profile import profile_file
 from importer.engine.lab.budget import Budget
 from importer.engine.lab.grid import GRIDS, Grid, Value, grid_named
 from importer.engine.lab.sampling import Sample
 from importer.lab import cancel as cancel_lab
 from importer.lab.asked import REPEATS, SAMPLE_ROWS
+from importer.management import experiment
 from importer.management.arguments import bounded, percent, setting_values, size
 from importer.management.asked import named_target
 from importer.management.prepared import PreparedCommand
@@ -33,13 +35,16 @@ class Command(PreparedCommand):
     help = "Find out by trying which settings load a file into a table fastest."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="run|list|show|cancel|sweep")
+        verbs = parser.add_subparsers(
+            dest="verb", required=True, metavar="run|experiments|experiment|list|show|cancel|sweep"
+        )
         run = verbs.add_parser("run", help="try the settings of a grid on a sample of a file, and say which are best")
         grids = ", ".join(f"{each.name} ({each.about})" for each in GRIDS.values())
         run.add_argument("grid", choices=[*GRIDS, OWN], metavar="GRID", help=f"{grids}; own: what --set says alone")
         _add_what(run)
         _add_how_much(run)
         run.add_argument("--json", dest="as_json", action="store_true", help="print the result as JSON")
+        experiment.add_verbs(verbs)
         verbs.add_parser("list", help="all labs, the latest first").add_argument(
             "--json", dest="as_json", action="store_true"
         )
@@ -69,6 +74,23 @@ class Command(PreparedCommand):
         self._show_one(ended, as_json)
         if ended.status != Lab.Status.DONE:
             sys.exit(1)
+
+    def _experiments(self, *, as_json: bool, **_: Any) -> None:
+        known = experiment.listed()
+        if as_json:
+            self._write_json(known)
+            return
+        for line in experiment.lines(known):
+            self.stdout.write(line)
+
+    def _experiment(self, *, as_json: bool, **options: Any) -> None:
+        found, ended = experiment.run(options, lambda line: None if as_json else self.stderr.write(line))
+        if as_json:
+            self._write_json(found.as_json())
+        else:
+            self.stdout.write(markdown(found, ""))
+        if ended.status != Lab.Status.DONE:
+            raise CommandError(str(ended.problem.get("what") or f"The experiment was {ended.status}."))
 
     def _follow(self, made: Lab, quiet: bool) -> Lab:
         """Wait for its end, and say what becomes of each trial."""
@@ -109,6 +131,8 @@ class Command(PreparedCommand):
 
     def _sweep(self, *, target: str | None, **_: Any) -> None:
         found = [named_target(target)] if target else Target.objects.order_by("name")
+        for each in found:
+            lab.end_left(each)
         told = [line for each in found for line in lab.sweep_target(each)]
         for line in told or ["No scratch table is left over."]:
             self.stdout.write(line)
@@ -147,6 +171,8 @@ class Command(PreparedCommand):
 
 VERBS: dict[str, Callable[..., None]] = {
     "run": Command._run,
+    "experiments": Command._experiments,
+    "experiment": Command._experiment,
     "list": Command._list,
     "show": Command._show,
     "cancel": Command._cancel,

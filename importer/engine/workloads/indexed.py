@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from bench.workloads.nodes import STAMPS
-from bench.workloads.table import Field, Table, Workload
-from bench.workloads.text import Chance, Text, chosen, whole
+from importer.engine.workloads.nodes import STAMPS
+from importer.engine.workloads.table import Field, Table, Workload
+from importer.engine.workloads.text import Chance, Text, chosen, whole
 
 
 def _columns(chance: Chance, _first: int, rows: int) -> Sequence[Text]:

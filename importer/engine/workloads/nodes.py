@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from bench.workloads.table import Field, Table, Workload
-from bench.workloads.text import Chance, Text, chosen, decimal, whole
+from importer.engine.workloads.table import Field, Table, Workload
+from importer.engine.workloads.text import Chance, Text, chosen, decimal, whole
 
 FIRST_STAMP = datetime(2007, 1, 1, tzinfo=UTC)
 STAMPS = [f"{FIRST_STAMP + timedelta(seconds=977 * number):%Y-%m-%d %H:%M:%S}" for number in range(100_000)]

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.workloads.text import Chance, Text, lines
 from importer.engine.dialect import Dialect
 from importer.engine.mapping import ColumnMapping
+from importer.engine.workloads.text import Chance, Text, lines
 
 SEED = 20261120
 # Rows that are made at once. Another number would change the files.
@@ -45,12 +45,12 @@ class Table:
     share: int = 1
     of: int = 1
 
-    def create_sql(self, *, name: str = "", keys: bool = True) -> str:
+    def create_sql(self, *, name: str = "", keys: bool = True, engine: str = "InnoDB") -> str:
         """CREATE TABLE, under another name if one is given, without keys but the primary one if `keys` is False."""
         columns = [f"{each.name} {each.type}" for each in self.fields]
         later = [*self.keys, *self.references] if keys else []
         parts = [*self.own, *columns, f"PRIMARY KEY ({self.primary_key})", *later]
-        return f"CREATE TABLE {name or self.name} (\n  " + ",\n  ".join(parts) + f"\n) ENGINE=InnoDB {self.options}"
+        return f"CREATE TABLE {name or self.name} (\n  " + ",\n  ".join(parts) + f"\n) ENGINE={engine} {self.options}"
 
     @property
     def add_keys_sql(self) -> tuple[str, ...]:
@@ -67,9 +67,25 @@ class Table:
         return tuple(each.name for each in self.fields)
 
     @property
+    def hexadecimal(self) -> tuple[int, ...]:
+        """The positions of fields that have bytes as hexadecimal digits."""
+        return tuple(number for number, each in enumerate(self.fields) if each.hexadecimal)
+
+    @property
     def mapping(self) -> tuple[ColumnMapping, ...]:
         """The same for Millrace."""
         return tuple(ColumnMapping(each.name, transforms=("hex",) * each.hexadecimal) for each in self.fields)
+
+    def load_sql(self, path: str, separator: str = ",", *, into: str = "", header: bool = True) -> str:
+        """LOAD DATA LOCAL of a file of these rows, into another table if one is given; nothing is checked."""
+        variables = [f"@{each.name}" if each.hexadecimal else each.name for each in self.fields]
+        assignments = [f"{each.name} = UNHEX(@{each.name})" for each in self.fields if each.hexadecimal]
+        return (
+            f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE {into or self.name} CHARACTER SET utf8mb4"
+            f" FIELDS TERMINATED BY '{separator}' OPTIONALLY ENCLOSED BY '\"' ESCAPED BY '' LINES TERMINATED BY '\\n'"
+            f"{' IGNORE 1 LINES' if header else ''} ({', '.join(variables)})"
+            + (f" SET {', '.join(assignments)}" if assignments else "")
+        )
 
     def rows_of(self, rows: int) -> int:
         """This table's part of a workload of so many rows: its share of each whole `of`, and of one at least."""

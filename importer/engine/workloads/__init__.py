@@ -1,13 +1,13 @@
 """What is loaded: files made from a seed, and the tables they go into."""
 
-from bench.workloads.events import events
-from bench.workloads.indexed import INDEXED
-from bench.workloads.mixed import MIXED
-from bench.workloads.nodes import NODES
-from bench.workloads.partitioned import partitioned
-from bench.workloads.table import Workload
+from importer.engine.workloads.events import events
+from importer.engine.workloads.indexed import INDEXED
+from importer.engine.workloads.mixed import MIXED
+from importer.engine.workloads.nodes import NODES
+from importer.engine.workloads.partitioned import partitioned
+from importer.engine.workloads.table import Workload
 
-__all__ = ["NODES", "USUAL", "WORKLOADS", "Workload"]
+__all__ = ["INDEXED", "MIXED", "NODES", "USUAL", "WORKLOADS", "Workload", "partitioned"]
 
 WORKLOADS: dict[str, Workload] = {
     each.name: each

@@ -1,11 +1,11 @@
 """Three tables that belong together: events, their tables, and who sits at them with 1,024 random bytes each."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from bench.workloads.table import Field, Table, Workload
-from bench.workloads.text import Chance, Text, chosen, whole
+from importer.engine.workloads.table import Columns, Field, Table, Workload
+from importer.engine.workloads.text import Chance, Text, chosen, whole
 
 BLOB_BYTES = 1024
 # Of each ten rows 1, 3 and 6: an event has 3 tables, a table 2 registrants.
@@ -35,7 +35,7 @@ def _name(chance: Chance, kind: str, rows: int) -> Text:
     return np.hstack([chosen([f"{kind} "], chance.below(1, rows)), chance.strings(5, 15, rows)])
 
 
-def _table(name: str, share: int, columns: Callable, *fields: Field, parent: str = "", linked: bool) -> Table:
+def _table(name: str, share: int, columns: Columns, *fields: Field, parent: str = "", linked: bool) -> Table:
     reference = f"CONSTRAINT {name}_{parent} FOREIGN KEY ({parent}_id) REFERENCES {parent} (id)"
     return Table(
         name=name,

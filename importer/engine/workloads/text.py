@@ -40,7 +40,8 @@ class Chance:
 
     def hexadecimal(self, size: int, count: int) -> Text:
         """Random bytes, `size` of them, each as two hexadecimal digits."""
-        return HEX_DIGITS[self._bytes(count, 2 * size) & 15]
+        digits: Text = HEX_DIGITS[self._bytes(count, 2 * size) & 15]
+        return digits
 
     def _bytes(self, count: int, width: int) -> Text:
         words = self._bits.random_raw(-(-count * width // 8))
@@ -79,7 +80,8 @@ def chosen(values: Sequence[str], positions: Numbers) -> Text:
     encoded = [value.encode() for value in values]
     width = max(map(len, encoded))
     table = np.frombuffer(b"".join(each.ljust(width, b"\0") for each in encoded), np.uint8).reshape(-1, width)
-    return table[positions]
+    written: Text = table[positions]
+    return written
 
 
 def lines(columns: Sequence[Text], separator: str) -> bytes:
@@ -87,4 +89,4 @@ def lines(columns: Sequence[Text], separator: str) -> bytes:
     count = len(columns[0])
     marks = [np.full((count, 1), ord(mark), np.uint8) for mark in separator * (len(columns) - 1) + "\n"]
     flat = np.hstack([part for pair in zip(columns, marks, strict=True) for part in pair]).ravel()
-    return flat[flat != 0].tobytes()
+    return bytes(flat[flat != 0].tobytes())

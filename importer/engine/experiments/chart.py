@@ -1,0 +1,75 @@
+"""A chart of rates as SVG: a bar for each way with its spread, and the article's rate as a mark on the same line.
+
+The axis is logarithmic, since ways differ by thousands of times. Drawn here because the library that could is only
+installed for the benchmark.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import ceil, floor, log10
+
+from importer.engine.experiments.judging import Spread
+
+LABELS, BARS, VALUES = 330, 480, 90  # pixels: names, bars, numbers
+LINE, HEAD, FOOT = 22, 44, 30
+OURS, ARTICLE, INK, FAINT = "#1d4ed8", "#b45309", "#1f2937", "#d1d5db"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One way: its rates here and the article's, per second."""
+
+    name: str
+    rate: Spread
+    published: float | None
+
+
+def draw(title: str, bars: Sequence[Bar]) -> str:
+    """The chart as SVG text. There is at least one bar."""
+    values = [value for bar in bars for value in (bar.rate.least, bar.rate.most, bar.published) if value]
+    low, high = floor(log10(min(values))), ceil(log10(max(values)))
+    high = max(high, low + 1)
+    bottom = HEAD + LINE * len(bars)
+    width, height = LABELS + BARS + VALUES, bottom + FOOT
+
+    def place(value: float) -> float:
+        return LABELS + BARS * (log10(value) - low) / (high - low)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+        f' font-family="sans-serif" font-size="12" fill="{INK}" role="img" aria-label="{escape(title)}">',
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+        f'<text x="10" y="18" font-size="14" font-weight="bold">{escape(title)}</text>',
+        f'<rect x="{LABELS}" y="27" width="14" height="9" fill="{OURS}"/><text x="{LABELS + 20}" y="36">here: median,'
+        " least to most</text>",
+        f'{_diamond(LABELS + 217, 32)}<text x="{LABELS + 228}" y="36">in the article</text>',
+        f'<text x="{LABELS + BARS + 12}" y="36">a second</text>',
+    ]
+    for power in range(low, high + 1):
+        x = place(10**power)
+        parts.append(f'<line x1="{x:.1f}" y1="{HEAD}" x2="{x:.1f}" y2="{bottom}" stroke="{FAINT}"/>')
+        parts.append(f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{_tick(power)}</text>')
+    for number, bar in enumerate(bars):
+        parts += _bar(bar, HEAD + LINE * number + LINE / 2, place)
+    parts.append("</svg>")
+    return "\n".join(parts) + "\n"
+
+
+def _bar(bar: Bar, y: float, place: Callable[[float], float]) -> Iterator[str]:
+    end, least, most = place(bar.rate.median), place(bar.rate.least), place(bar.rate.most)
+    yield f'<text x="{LABELS - 8}" y="{y + 4}" text-anchor="end">{escape(bar.name)}</text>'
+    yield f'<rect x="{LABELS}" y="{y - 7}" width="{max(1.0, end - LABELS):.1f}" height="14" fill="{OURS}"/>'
+    yield f'<line x1="{least:.1f}" y1="{y}" x2="{most:.1f}" y2="{y}" stroke="{INK}" stroke-width="2"/>'
+    if bar.published:
+        yield _diamond(place(bar.published), y)
+    yield f'<text x="{LABELS + BARS + 12}" y="{y + 4}">{bar.rate.median:,.{0 if bar.rate.median >= 10 else 1}f}</text>'
+
+
+def _tick(power: int) -> str:
+    return f"{10**power:,}" if power >= 0 else f"{10**power:g}"
+
+
+def _diamond(x: float, y: float) -> str:
+    points = f"{x - 6:.1f},{y} {x:.1f},{y - 6} {x + 6:.1f},{y} {x:.1f},{y + 6}"
+    return f'<polygon points="{points}" fill="{ARTICLE}" stroke="#ffffff"/>'

@@ -1,0 +1,125 @@
+"""What a published measurement is made of: ways to do a thing, in tables of a workload, and the article's figures."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from importer.engine.errors import Problem
+from importer.engine.experiments.raw import Place
+from importer.engine.options import Options
+from importer.engine.workloads.table import Table, Workload
+
+SMALL, FULL = "small", "full"
+# Seconds of a trial besides its work: tables made and dropped, a file looked at, an import's steps.
+PER_TRIAL = 1.5
+
+
+@dataclass(frozen=True)
+class Import:
+    """Done by an import with these options, ledger and verification included."""
+
+    options: Options
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Done without an import: `run` gives how many rows or operations it did. `delay`: from so many seconds away."""
+
+    run: Callable[[Place], int]
+    delay: float = 0
+
+
+@dataclass(frozen=True)
+class Made:
+    """A table that is made for a way, of a workload's; `filled`: it has its rows before the clock starts."""
+
+    table: Table
+    keys: bool = True
+    engine: str = "InnoDB"
+    filled: bool = False
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way. Of its tables, parents come first, and the last one is what it is about.
+
+    `rate` is about what it does in a second on two cores, for the estimate. `published` is the article's rate, and
+    `why_not` why that cannot be compared with one from here. `most_rows`: no more than so many of the last table's.
+    """
+
+    name: str
+    do: Import | Raw
+    tables: tuple[Made, ...]
+    rate: float
+    published: float | None = None
+    why_not: str = ""
+    most_rows: int | None = None
+
+    def rows(self, rows: int) -> int:
+        """How many rows of its last table it loads, where the workload has so many."""
+        own = self.tables[-1].table.rows_of(rows)
+        return min(own, self.most_rows) if self.most_rows else own
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the article says of the rate of a way beside that of another one, or of itself where `to` is "".
+
+    `about` is a ratio that the article gives; `least` and `most` are bounds that follow from its words.
+    """
+
+    says: str
+    of: str
+    to: str = ""
+    about: float | None = None
+    least: float | None = None
+    most: float | None = None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A published measurement. `baseline` is the way that the others' rates are beside. `notes` say what is not alike.
+
+    `small_rows` and `full_rows` are of the workload, all its tables together; full is what the article had.
+    """
+
+    name: str
+    article: str
+    asks: str
+    conditions: str
+    workload: Workload
+    small_rows: int
+    baseline: str
+    ways: tuple[Way, ...]
+    claims: tuple[Claim, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        known = {each.name for each in self.ways}
+        named = {self.baseline, *(name for claim in self.claims for name in (claim.of, claim.to) if name)}
+        assert named <= known, f"{self.name} has no way {named - known}"
+
+    @property
+    def full_rows(self) -> int:
+        return self.workload.full_rows
+
+    def way(self, name: str) -> Way:
+        """The way of that name. Raises KeyError."""
+        return {each.name: each for each in self.ways}[name]
+
+    def rows(self, size: str) -> int:
+        """Rows of the workload: of "small", "full", or of the number itself. Raises Problem for anything else."""
+        if size in (SMALL, FULL):
+            return self.small_rows if size == SMALL else self.full_rows
+        if not size.isdecimal() or not 1 <= int(size) <= 10**12:
+            raise Problem(f"A size of {size} is none.", advice="Give small, full, or a number of rows.", option="size")
+        return int(size)
+
+    def seconds(self, rows: int, repeats: int) -> float:
+        """About how long it takes on two cores with a local disk, the round that warms up included."""
+        once = sum(PER_TRIAL + each.rows(rows) / each.rate + _filling(each, rows) for each in self.ways)
+        return once * (repeats + 1)
+
+
+def _filling(way: Way, rows: int) -> float:
+    filled: Sequence[Made] = [each for each in way.tables if each.filled]
+    return sum(each.table.rows_of(rows) / 200_000 for each in filled)

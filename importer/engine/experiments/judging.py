@@ -1,0 +1,101 @@
+"""What was measured beside what the article says: ratios within rounds, and whether the two agree. Numbers only."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Any
+
+from importer.engine.experiments.experiment import Claim, Experiment, Way
+
+# As near as that to 1, two ways are level; and so many times apart, two ratios still say the same. Servers, disks and
+# processors of other years move ratios by less than that where nothing else is at work.
+LEVEL, NEAR = 1.15, 2.0
+AGREES, DISAGREES, NOT_COMPARABLE = "agrees", "disagrees", "not comparable"
+RULE = (
+    f"It agrees where our ratio is on the same side of 1 as the article's (within {LEVEL - 1:.0%} of 1 counts as either"
+    f" side) and no more than {NEAR:g} times away from it; where the article gives a bound, where ours keeps it. It is"
+    " not comparable where the article has no figure, where its circumstances were others, or where the rounds here do"
+    " not give the same answer."
+)
+
+# Rates by way and round.
+Rates = Mapping[str, Mapping[int, float]]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The median of the rounds, the least and the most."""
+
+    median: float
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Spread | None":
+        return cls(median(values), min(values), max(values)) if values else None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A figure of ours beside the article's: `ratio` within rounds, `published` the article's, and what follows."""
+
+    ratio: Spread | None
+    published: str
+    verdict: str
+    why: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def judge_way(experiment: Experiment, way: Way, rates: Rates) -> Judged:
+    """A way's rate beside the baseline's."""
+    base = experiment.way(experiment.baseline)
+    ratios = _ratios(rates, way.name, base.name)
+    article = way.published / base.published if way.published and base.published else None
+    if way is base:
+        return Judged(Spread.of(ratios), "1", "", "the baseline")
+    if way.why_not or article is None:
+        return Judged(
+            Spread.of(ratios),
+            f"{article:.3g}" if article else "",
+            NOT_COMPARABLE,
+            way.why_not or "the article has no figure",
+        )
+    return _judged(Claim(way.name, way.name, base.name, about=article), ratios)
+
+
+def judge_claim(claim: Claim, rates: Rates) -> Judged:
+    """A sentence of the article."""
+    return _judged(claim, _ratios(rates, claim.of, claim.to) if claim.to else list(rates.get(claim.of, {}).values()))
+
+
+def _ratios(rates: Rates, of: str, to: str) -> list[float]:
+    """Round by round: what changes from minute to minute on the server is in both."""
+    own, others = rates.get(of, {}), rates.get(to, {})
+    return [rate / others[number] for number, rate in own.items() if number in others]
+
+
+def _judged(claim: Claim, ratios: Sequence[float]) -> Judged:
+    answers = {_agrees(claim, ratio) for ratio in ratios}
+    if not answers:
+        return Judged(None, _published(claim), NOT_COMPARABLE, "it could not be measured")
+    if len(answers) > 1:
+        return Judged(Spread.of(ratios), _published(claim), NOT_COMPARABLE, "the rounds do not give the same answer")
+    return Judged(Spread.of(ratios), _published(claim), AGREES if answers == {True} else DISAGREES)
+
+
+def _agrees(claim: Claim, ratio: float) -> bool:
+    if claim.about is None:
+        return (claim.least is None or ratio >= claim.least) and (claim.most is None or ratio <= claim.most)
+    level = [1 / LEVEL <= each <= LEVEL for each in (ratio, claim.about)]
+    same_side = any(level) or (ratio > 1) == (claim.about > 1)
+    return same_side and claim.about / NEAR <= ratio <= claim.about * NEAR
+
+
+def _published(claim: Claim) -> str:
+    if claim.about is not None:
+        return f"{claim.about:.3g}"
+    parts = [f"at least {claim.least:g}" if claim.least is not None else ""]
+    parts.append(f"at most {claim.most:g}" if claim.most is not None else "")
+    return " and ".join(filter(None, parts))

@@ -1,0 +1,79 @@
+"""What an experiment has found out, beside its article. Changes nothing."""
+
+import os
+from dataclasses import dataclass, field
+
+from django.utils import timezone
+
+from importer.engine.connection import connect
+from importer.engine.experiments.known import experiment_named
+from importer.engine.experiments.report import Circumstances, Found
+from importer.engine.lab.grid import WAY
+from importer.engine.lab.rounds import WARM_UP
+from importer.engine.server import read_server
+from importer.engine.sizes import GIB
+from importer.models import Lab, Target, Trial
+
+# Processes at work before it began, as a share of the processors, from which on the machine was busy.
+BUSY = 0.25
+
+
+@dataclass(frozen=True)
+class Begun:
+    """When it began, and how busy this machine was then: processes at work, on average of a minute."""
+
+    date: str = field(default_factory=lambda: f"{timezone.now():%Y-%m-%d}")
+    load: float = field(default_factory=lambda: os.getloadavg()[0])
+
+    @property
+    def words(self) -> str:
+        """Of how busy it was, in a sentence."""
+        cores = os.cpu_count() or 1
+        if self.load < BUSY * cores:
+            return "Nothing else was at work here when it began."
+        return f"It was busy: {self.load:.1f} processes were at work on its {cores} cores before it began."
+
+
+def found(lab: Lab, begun: Begun, command: str) -> Found:
+    """Its figures so far. Raises TargetProblem if the server does not answer."""
+    trials = list(lab.trials.select_related("lab"))
+    with connect(lab.target.address) as connection:
+        server = read_server(connection, lab.target.address)
+    circumstances = Circumstances(
+        server=f"{server.flavour} {'.'.join(map(str, server.release))}",
+        distance="on this machine" if server.local else _away(lab.target),
+        machine=_machine(),
+        busy=begun.words,
+        date=begun.date,
+        rows=lab.sample_rows,
+        repeats=lab.repeats,
+        warm_up=any(each.round == WARM_UP for each in trials),
+        seed=lab.seed,
+        command=command,
+    )
+    return Found(experiment_named(lab.experiment), circumstances, _rates(trials), _failed(trials))
+
+
+def _rates(trials: list[Trial]) -> dict[str, dict[int, float]]:
+    """By way and round."""
+    rates: dict[str, dict[int, float]] = {}
+    for each in trials:
+        if each.round != WARM_UP and each.rows_per_second:
+            rates.setdefault(str(each.settings[WAY]), {})[each.round] = each.rows_per_second
+    return rates
+
+
+def _failed(trials: list[Trial]) -> dict[str, str]:
+    """Why ways have failed: what the last one of each said."""
+    failed = [each for each in trials if each.status == Trial.Status.FAILED]
+    return {str(each.settings[WAY]): str(each.problem.get("what", "")) for each in failed}
+
+
+def _away(target: Target) -> str:
+    distance = target.distance
+    return f"{distance.round_trip_ms:.2g} ms away" if distance else "on another machine"
+
+
+def _machine() -> str:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return f"{os.cpu_count()} cores and {memory / GIB:.0f} GiB of memory"

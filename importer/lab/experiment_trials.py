@@ -1,0 +1,160 @@
+"""One way of a published experiment, once: its tables, its rows, and the clock around what the way does."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from importer import in_process, jobs
+from importer.engine.connection import Address, Connection, execute, fetch_all
+from importer.engine.errors import Cancelled, Problem
+from importer.engine.experiments import raw
+from importer.engine.experiments.experiment import Import, Made, Raw, Way
+from importer.engine.experiments.raw import Place, Placed
+from importer.engine.experiments.relay import farther
+from importer.engine.lab import scratch
+from importer.engine.lab.scratch import Scratch
+from importer.engine.options import Options
+from importer.engine.server_errors import explain
+from importer.engine.workloads.table import dialect_of
+from importer.heart import Heart
+from importer.lab.guarded import connected, mine
+from importer.lab.preparing import scratch_of
+from importer.lab.trials import in_chunks, require_as_asked
+from importer.models import ImportJob, Lab, SourceFile, Trial
+from importer.preparation import prepare
+
+SEPARATOR = ","
+# A trial has so many tables at most, which are numbered in its own ten.
+MOST_TABLES = 10
+
+
+def try_way(lab: Lab, trial: Trial, way: Way, heart: Heart) -> dict[str, Any]:
+    """Make the tables of the way, fill those that are to be full, and do it; its figures for the trial.
+
+    Raises Problem for what cannot be done or came out otherwise, Cancelled if the lab is no longer wanted.
+    """
+    with connected(lab, heart) as connection:
+        scratches = [scratch_of(lab, trial.number * MOST_TABLES + number) for number in range(len(way.tables))]
+        place = _place(lab, way, scratches, heart)
+        for made, kept, placed in zip(way.tables, scratches, place.tables, strict=True):
+            scratch.write_down(connection, kept)
+            with explain(placed.name):
+                execute(connection, raw.create_sql(placed, place, keys=made.keys, engine=made.engine))
+            if made.filled:
+                raw.load_file(place.address, placed, heart.connected)
+    match way.do:
+        case Raw():
+            figures = _raw(way.do, place)
+        case Import(options):
+            figures = _import(lab, trial, options, place, scratches[-1])
+    if not way.tables[-1].filled:
+        with connected(lab, heart) as connection:
+            _require_rows(connection, place.own)
+    return figures
+
+
+def _place(lab: Lab, way: Way, scratches: list[Scratch], heart: Heart) -> Place:
+    rows = [each.table.rows_of(lab.sample_rows) for each in way.tables]
+    rows[-1] = way.rows(lab.sample_rows)
+    placed = [
+        Placed(made.table, kept.quoted, _file(lab, made, count), count)
+        for made, kept, count in zip(way.tables, scratches, rows, strict=True)
+    ]
+    return Place(lab.target.address, tuple(placed), heart.connected)
+
+
+def _file(lab: Lab, made: Made, rows: int) -> Path:
+    """The file of so many rows for a table, made on first use; it goes with the lab."""
+    path: Path = settings.LAB_DIR / f"{lab.key}.{lab.attempt}.{made.table.name}-{rows}"
+    if not path.exists():
+        part = path.with_name(path.name + ".part")
+        made.table.write(part, rows, SEPARATOR)
+        part.rename(path)
+    return path
+
+
+def _raw(do: Raw, place: Place) -> dict[str, Any]:
+    with _at(place.address, do.delay) as address, explain(place.own.name):
+        begun = time.perf_counter()
+        done = do.run(Place(address, place.tables, place.on_connection))
+        seconds = time.perf_counter() - begun
+    timings = {**dict.fromkeys(("scan", "load", "index", "verify")), "total": round(seconds, 6), "chunks": {"count": 0}}
+    return {"rows": done, "rows_per_second": done / seconds, "timings": timings}
+
+
+@contextmanager
+def _at(address: Address, delay: float) -> Iterator[Address]:
+    if not delay:
+        yield address
+        return
+    with farther(address, delay) as far:
+        yield far
+
+
+def _import(lab: Lab, trial: Trial, options: Options, place: Place, into: Scratch) -> dict[str, Any]:
+    """The rate from the import's start to its last commit, with what came off put back."""
+    own = place.own
+    prepared = prepare(
+        _source(own.path),
+        lab.target,
+        f"{into.schema}.{into.name}",
+        dialect=dialect_of(SEPARATOR),
+        mapping=own.table.mapping,
+        options=options,
+    )
+    asked = _asked(options)
+    require_as_asked(asked, prepared.plan, str(trial))
+    job = _ended(lab, jobs.create(prepared, trial=trial))
+    if not (job.status == ImportJob.Status.SUCCEEDED and job.balanced):
+        raise Problem(
+            str(job.problem.get("what") or f"Its import was {job.status}."), str(trial), "See its worker's log."
+        )
+    require_as_asked(asked, job.plan, str(trial))
+    timings = job.step_seconds
+    staged = options.mode != "append"
+    seconds = timings["total"] if staged else (timings["load"] or 0) + (timings["index"] or 0)
+    if not seconds:
+        raise Problem("Its import took no time.", str(trial), "Take more rows.")
+    return {
+        "rows": job.loaded_rows,
+        "rows_per_second": job.loaded_rows / seconds,
+        "timings": {**timings, "chunks": in_chunks(job)},
+    }
+
+
+def _asked(options: Options) -> dict[str, Any]:
+    """What the planner must not have changed: another way would be measured."""
+    names = ("method", "parallelism", "rows_per_statement")
+    asked = {name: getattr(options, name) for name in names}
+    return asked if options.indexes == "auto" else {**asked, "indexes": options.indexes}
+
+
+def _source(path: Path) -> SourceFile:
+    size = path.stat().st_size
+    values = {"name": path.name, "size": size, "received": size, "status": SourceFile.Status.READY, "owned": False}
+    source, _ = SourceFile.objects.get_or_create(path=str(path), defaults=values)
+    return source
+
+
+def _ended(lab: Lab, job: ImportJob) -> ImportJob:
+    """The import, once it has ended: in this process, which has as many sessions as the way asks for."""
+
+    def look(_: ImportJob) -> None:
+        if not mine(lab).exists():
+            with suppress(Problem):  # It is ending already.
+                jobs.cancel(job.pk)
+
+    job = in_process.run(job.pk, job.parallelism, look)
+    if job.status == ImportJob.Status.CANCELLED:
+        raise Cancelled("The experiment is no longer wanted.", where=str(lab))
+    return job
+
+
+def _require_rows(connection: Connection, own: Placed) -> None:
+    found = fetch_all(connection, f"SELECT COUNT(*) FROM {own.name}")[0][0]
+    if found != own.rows:
+        raise Problem(f"{found:,} rows are in the table, and {own.rows:,} were to be.", own.name, "Look at the log.")

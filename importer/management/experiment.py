@@ -1,0 +1,107 @@
+"""`manage.py lab experiment` and `lab experiments`: the published measurements, from a shell."""
+
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from importer import lab
+from importer.engine.errors import Cancelled, Problem
+from importer.engine.experiments.experiment import FULL, SMALL
+from importer.engine.experiments.known import EXPERIMENTS, experiment_named
+from importer.engine.experiments.report import Found, write_report
+from importer.lab.asked import MOST_REPEATS, REPEATS
+from importer.management.arguments import bounded
+from importer.management.asked import named_target
+from importer.models import Lab, Trial
+
+
+def add_verbs(verbs: Any) -> None:
+    """Both verbs, for `manage.py lab`."""
+    about = ", ".join(f"{each.name} ({each.article})" for each in EXPERIMENTS.values())
+    one: ArgumentParser = verbs.add_parser("experiment", help="repeat a published measurement on a server of yours")
+    one.add_argument("name", choices=EXPERIMENTS, metavar="NAME", help=about)
+    one.add_argument("--target", required=True, metavar="NAME", help="scratch tables are made in its database")
+    one.add_argument("--size", default=SMALL, metavar="small|full|ROWS", help="full: as many rows as the article had")
+    one.add_argument("--repeats", type=bounded(1, MOST_REPEATS), default=REPEATS, metavar="N", help="rounds that count")
+    one.add_argument("--no-warm-up", dest="warm_up", action="store_false", help="let the first round count, too")
+    one.add_argument("--seed", type=bounded(0, 2**31 - 1), metavar="N", help="the same seed gives the same order")
+    one.add_argument("--beside-imports", action="store_true", help="do not wait while imports run on the target")
+    one.add_argument("--report", type=Path, metavar="DIR", help="write the report and its chart there")
+    one.add_argument("--json", dest="as_json", action="store_true", help="print what was found as JSON")
+    all_of_them = verbs.add_parser("experiments", help="the published measurements that can be repeated")
+    all_of_them.add_argument("--json", dest="as_json", action="store_true")
+
+
+def listed() -> list[dict[str, Any]]:
+    """All of them, with rows and estimated seconds by size; a contract."""
+    return [
+        {
+            "name": each.name,
+            "article": each.article,
+            "asks": each.asks,
+            "ways": [way.name for way in each.ways],
+            "sizes": {
+                size: {"rows": each.rows(size), "seconds": round(each.seconds(each.rows(size), REPEATS))}
+                for size in (SMALL, FULL)
+            },
+        }
+        for each in EXPERIMENTS.values()
+    ]
+
+
+def lines(known: Iterable[dict[str, Any]]) -> Iterable[str]:
+    """The same for people."""
+    for each in known:
+        yield f"{each['name']}: {each['asks']} ({len(each['ways'])} ways)"
+        yield f"    {each['article']}"
+        for size, much in each["sizes"].items():
+            yield f"    {size}: {much['rows']:,} rows, about {_minutes(much['seconds'])} with {REPEATS} repeats"
+
+
+def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[Found, Lab]:
+    """Run one to its end, and say what becomes of each trial; Ctrl-C ends it. Raises Problem for what cannot be."""
+    asked = _asked(options)
+    begun = lab.Begun()
+    made = lab.begin_experiment(asked, named_target(options["target"]))
+    seconds = asked.experiment.seconds(asked.rows, asked.repeats)
+    tell(f"Lab {made.pk}: {made.trials.count()} trials, about {_minutes(seconds)}.")
+    becomes, problem = Lab.Status.DONE, None
+    try:
+        lab.run_experiment(made, lambda trial: tell(_line(trial)))
+    except (KeyboardInterrupt, Cancelled):
+        becomes = Lab.Status.CANCELLED
+    except Problem as error:
+        becomes, problem = Lab.Status.FAILED, error
+    except BaseException:
+        lab.finish_experiment(made, Lab.Status.FAILED, Problem("An unexpected error.", str(made), "See its traceback."))
+        raise
+    ended = lab.finish_experiment(made, becomes, problem)
+    found = lab.experiment_found(ended, begun, _command(options, asked.rows, ended))
+    if options["report"]:
+        tell(f"Report: {write_report(found, options['report'])}")
+    return found, ended
+
+
+def _asked(options: dict[str, Any]) -> lab.AskedExperiment:
+    experiment = experiment_named(options["name"])
+    given = {name: options[name] for name in ("repeats", "seed", "warm_up", "beside_imports")}
+    values = {name: value for name, value in given.items() if value is not None}
+    return lab.AskedExperiment(experiment, experiment.rows(options["size"]), **values)
+
+
+def _command(options: dict[str, Any], rows: int, made: Lab) -> str:
+    """What repeats it, in the same order."""
+    size = options["size"] if options["size"] == FULL else str(rows)
+    words = f"manage.py lab experiment {made.experiment} --target {made.target.name} --size {size}"
+    return f"{words} --repeats {made.repeats} --seed {made.seed}" + (" --no-warm-up" * (not options["warm_up"]))
+
+
+def _line(trial: Trial) -> str:
+    turn = f"round {trial.round}" if trial.round else "warm-up"
+    came = f"{trial.rows_per_second:,.4g}/s" if trial.rows_per_second else trial.problem.get("what", trial.status)
+    return f"{trial.number} {turn}: {trial.words}: {came}"
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} minutes"

@@ -1,0 +1,76 @@
+"""Published experiments: when ours agrees with the article, what is drawn, and what repeating one would take."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from importer.engine.errors import Problem
+from importer.engine.experiments.chart import Bar, draw
+from importer.engine.experiments.experiment import Claim
+from importer.engine.experiments.judging import AGREES, DISAGREES, NOT_COMPARABLE, Spread, judge_claim, judge_way
+from importer.engine.experiments.known import EXPERIMENTS
+from importer.engine.workloads import WORKLOADS
+
+
+def rates(*ratios: float) -> dict[str, dict[int, float]]:
+    """Of two ways, in as many rounds: the servers' own speed changes from round to round, the ratios do not."""
+    return {
+        "own": {number: 1000 * number * ratio for number, ratio in enumerate(ratios, start=1)},
+        "other": {number: 1000 * number for number in range(1, len(ratios) + 1)},
+    }
+
+
+@pytest.mark.parametrize(
+    ("claim", "ratios", "verdict"),
+    [
+        ({"about": 3.0}, (2.9, 1.6, 5.9), AGREES),
+        ({"about": 3.0}, (6.1, 7.0), DISAGREES),
+        ({"about": 1.3}, (0.8, 0.7), DISAGREES),
+        ({"about": 1.3}, (0.9, 1.0), AGREES),
+        ({"about": 1.05}, (0.6, 0.7), AGREES),
+        ({"about": 3.0}, (3.0, 7.0), NOT_COMPARABLE),
+        ({"about": 3.0}, (), NOT_COMPARABLE),
+        ({"least": 2.0}, (2.0, 9.0), AGREES),
+        ({"least": 2.0}, (1.9, 1.2), DISAGREES),
+        ({"most": 1.0}, (0.4, 1.0), AGREES),
+        ({"most": 1.0}, (0.4, 1.1), NOT_COMPARABLE),
+    ],
+)
+def test_what_agrees_is_on_the_same_side_and_near_in_every_round(claim, ratios, verdict):
+    judged = judge_claim(Claim("it says so", "own", "other", **claim), rates(*ratios))
+    assert judged.verdict == verdict
+    assert (judged.ratio and judged.ratio.most) == (max(ratios, default=None) and pytest.approx(max(ratios)))
+
+
+def test_a_claim_about_one_way_is_about_its_rate():
+    assert judge_claim(Claim("at most 100", "own", most=100), {"own": {1: 99.0, 2: 82.0}}).verdict == AGREES
+
+
+def test_a_way_is_beside_the_baseline_and_not_where_its_circumstances_were_others():
+    naive = EXPERIMENTS["naive"]
+    measured = {each.name: {1: 10.0} for each in naive.ways} | {"LOAD DATA": {1: 60.0}}
+    assert judge_way(naive, naive.way("LOAD DATA"), measured).verdict == AGREES
+    assert judge_way(naive, naive.way("LOAD DATA into MyISAM"), measured).verdict == DISAGREES
+    eight = judge_way(naive, naive.way("LOAD DATA, 8 sessions"), measured)
+    assert (eight.verdict, "doublewrite" in eight.why) == (NOT_COMPARABLE, True)
+    assert judge_way(naive, naive.way(naive.baseline), measured).verdict == ""
+
+
+def test_the_chart_has_a_bar_for_each_way_and_a_mark_for_each_figure_of_the_article():
+    slow, fast = Spread(60.0, 50.0, 70.0), Spread(300_000.0, 2e5, 4e5)
+    drawn = ElementTree.fromstring(draw("A & B", [Bar("<one> row", slow, 40_000), Bar("LOAD DATA", fast, None)]))
+    texts = [each.text for each in drawn.iterfind(".//{*}text")]
+    assert {"A & B", "<one> row", "LOAD DATA", "60", "300,000", "1,000,000"} <= set(texts)
+    assert len(list(drawn.iterfind(".//{*}polygon"))) == 2  # One explains it.
+    assert all(0 <= float(each.attrib["x"]) <= float(drawn.attrib["width"]) for each in drawn.iterfind(".//{*}text"))
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
+def test_sizes_are_what_the_article_had_or_what_is_asked_for(experiment):
+    assert experiment.rows("small") < experiment.rows("full") == experiment.workload.full_rows
+    assert experiment.rows("1234") == 1234
+    assert 30 < experiment.seconds(experiment.rows("small"), 3) < 600
+    assert experiment.workload.name in WORKLOADS
+    for wrong in ("large", "0", "-1", ""):
+        with pytest.raises(Problem, match="Give small, full"):
+            experiment.rows(wrong)

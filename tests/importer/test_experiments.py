@@ -1,0 +1,103 @@
+"""`manage.py lab experiment`: every published experiment runs on every server, and nothing of it stays."""
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.urls import reverse
+
+from importer import lab
+from importer.engine.connection import Address
+from importer.engine.errors import Cancelled, Problem
+from importer.engine.experiments.known import EXPERIMENTS
+from importer.lab.course import GONE
+from importer.models import Chunk, ImportJob, Lab, SourceFile
+from tests.importer.labs import books, tables
+from tests.stack import PYTHON, ROOT, wait_until
+from tests.targets import TestServer, saved_target
+
+TINY = ["--repeats", "1", "--no-warm-up", "--seed", "1"]
+
+
+@pytest.fixture
+def mariadb(servers: dict[str, TestServer]) -> Iterator[Address]:
+    """A database on one server, where it does not matter which."""
+    with servers["mariadb"].fresh_database() as address:
+        yield address
+
+
+def require_nothing_left(address: Address) -> None:
+    assert (tables(address), books(address)) == (set(), 0)
+    assert not ImportJob.objects.exists()
+    assert not SourceFile.objects.exists()
+    assert list(settings.LAB_DIR.glob("*-*-*-*-*.*")) == []
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_way_is_measured_and_nothing_stays(name, database, tmp_path: Path, transactional_db, admin_client):
+    target = saved_target(database, database.database)
+    out = StringIO()
+    call_command(
+        *("lab", "experiment", name, "--target", target.name, "--size", "40", *TINY, "--json"),
+        *("--report", str(tmp_path)),
+        stdout=out,
+    )
+    said = json.loads(out.getvalue())
+    assert {each["way"]: each["failed"] for each in said["ways"]} == {
+        each.name: None for each in EXPERIMENTS[name].ways
+    }
+    assert all(each["rate"]["median"] > 0 for each in said["ways"])
+    assert {each["verdict"] for each in said["claims"]} <= {"agrees", "disagrees", "not comparable"}
+    require_nothing_left(database)
+    done = Lab.objects.get()
+    assert done.status == Lab.Status.DONE
+    assert [admin_client.get(reverse(page, args=[done.pk])).status_code for page in ("lab", "lab_charts")] == [200, 200]
+    flavour = said["server"].split()[0].lower()
+    report = (tmp_path / f"{name}-{flavour}.md").read_text()
+    assert f"`manage.py lab experiment {name} --target {target.name} --size 40 --repeats 1 --seed 1" in report
+    assert all(f"| {each} |" in report for each in (way.name for way in EXPERIMENTS[name].ways))
+    assert (tmp_path / f"{name}-{flavour}.svg").read_text().startswith("<svg")
+
+
+def test_when_its_process_is_killed_a_sweep_leaves_nothing(mariadb, stack_env, transactional_db):
+    target = saved_target(mariadb, mariadb.database)
+    command = [str(PYTHON), "manage.py", "lab", "experiment", "partitions", "--target", target.name, "--size", "20000"]
+    with subprocess.Popen(command, cwd=ROOT, env=stack_env.env) as process:
+        wait_until(lambda: Chunk.objects.filter(status=Chunk.Status.LOADING).exists(), what="a load")
+        process.send_signal(signal.SIGKILL)
+
+    def ended() -> bool:
+        """Once its lease has run out, be it this sweep or the workers' own that ends it."""
+        call_command("lab", "sweep", stdout=StringIO())
+        return Lab.objects.get().ended
+
+    wait_until(ended)
+    require_nothing_left(mariadb)
+    assert (Lab.objects.get().status, Lab.objects.get().problem["what"]) == (Lab.Status.FAILED, GONE.what)
+
+
+def test_one_that_is_cancelled_or_whose_target_is_taken_does_not_begin(mariadb, transactional_db):
+    asked = lab.AskedExperiment(EXPERIMENTS["naive"], 10)
+    target = saved_target(mariadb, mariadb.database)
+    begun = lab.begin_experiment(asked, target)
+    with pytest.raises(Problem, match="Another lab has the target"):
+        lab.begin_experiment(asked, target)
+    lab.cancel(begun.pk)
+    with pytest.raises(Cancelled):
+        lab.run_experiment(begun)
+    assert lab.finish_experiment(begun).status == Lab.Status.CANCELLED
+    assert lab.outcome(begun)["recommendation"] is None
+
+
+@pytest.mark.django_db
+def test_those_that_can_be_run_are_listed_with_what_they_take():
+    out = StringIO()
+    call_command("lab", "experiments", stdout=out)
+    assert out.getvalue().count("    full: ") == len(EXPERIMENTS)
+    assert "1,200,000 rows" in out.getvalue()
