@@ -106,6 +106,7 @@ def _views() -> dict[str, Callable[[], object]]:
 
     from importer.history import columns
 
+    settings.STATIC_ROOT.mkdir(exist_ok=True)
     settings.ALLOWED_HOSTS = ["testserver"]
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
