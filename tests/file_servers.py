@@ -139,7 +139,11 @@ class S3Files:
         program = Path(sys.executable).with_name("weed")
         with (folder / "log").open("wb") as log:
             self._process = subprocess.Popen([program, "server", *flags], cwd=folder, stdout=log, stderr=log)
-        self.client = self._connect()
+        try:
+            self.client = self._connect()
+        except BaseException:
+            self.stop()
+            raise
 
     def _connect(self) -> Any:
         client = botocore.session.get_session().create_client(

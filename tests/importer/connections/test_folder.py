@@ -106,12 +106,14 @@ class TestFetch:
         assert (source.connection, source.found_name, source.status) == (connection, "in/a.csv", "ready")
         assert connections.fetch(connection, found) == source
 
-    @pytest.mark.parametrize("swap", ["grown", "replaced", "link", "pipe", "gone"])
+    @pytest.mark.parametrize("swap", ["grown", "replaced", "link", "pipe", "gone", "hard link"])
     def test_one_that_is_no_longer_what_was_found(self, base, connection, swap):
         path = put(base / "a.csv")
         (found,) = find(connection)
         if swap == "grown":
             path.write_text(TEXT + "2,two\n")
+        elif swap == "hard link":
+            (base / "other").hardlink_to(path)
         else:
             path.unlink()
         if swap == "replaced":
