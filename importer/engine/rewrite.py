@@ -6,7 +6,7 @@ and trailing delimiters, are left out.
 
 Three ways, the quickest that is right for the records at hand: where none has a quote, an escape or the word NULL, some
 replacements for the whole run; where only line ends differ, or NULL has to be written, that is done at those places;
-else field by field.
+else field by field. A record that is larger than a block, of which only the line end differs, goes through in pieces.
 """
 
 import re
@@ -30,6 +30,35 @@ def rewritten(dialect: Dialect) -> Step:
             yield _rewritten(data, ends, dialect)
 
     return step
+
+
+def passes_in_pieces(record: Iterable[bytes], dialect: Dialect) -> bool:
+    """Whether this is a single record, given in pieces, of which nothing but the line end differs in `dialect.sent`."""
+    if dialect.line_end != ANY_LINE_END or dialect.escape or dialect.unquoted_empty_is_null or not _marks_stay(dialect):
+        return False
+    first = last = b""
+    for piece in record:
+        first, last = first or piece[:1], last + piece
+        if NULL_WORD in last:
+            return False
+        last = last[-len(NULL_WORD) :]
+    # What is blank before or behind it is no record.
+    return first not in b"\r\n" and not _without_line_end(last).endswith((b"\r", b"\n"))
+
+
+def in_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """A step for a record that passes_in_pieces()."""
+    last = b""
+    for piece in pieces:
+        last += piece
+        yield last[:-2]
+        last = last[-2:]
+    yield _without_line_end(last) + b"\n"
+
+
+def _without_line_end(data: bytes) -> bytes:
+    end = next((each for each in (b"\r\n", b"\n", b"\r") if data.endswith(each)), b"")
+    return data.removesuffix(end)
 
 
 def _rewritten(data: bytes, ends: Ends, dialect: Dialect) -> bytes:

@@ -9,11 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from importer.engine import feed, native
+from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged
 from importer.engine.feed import SourceBytes, SteppedBytes, open_feed
 from importer.engine.outgoing import READ, Outgoing, next_bytes, read_function
+from importer.engine.rewrite import in_pieces, passes_in_pieces, rewritten
 from tests.engine.reference import in_file
 
+LINE_ENDS = ("", "\n", "\r", "\r\n")
 READERS = [READ(next_bytes), *([read_function()] if native.library() else [])]
 
 
@@ -46,6 +49,26 @@ def upper(pieces):
 
 
 class TestSteps:
+    @settings(deadline=None, derandomize=True)
+    @given(
+        fields=st.lists(
+            st.sampled_from(["a", '"b\r\n"', '"\n\r"', '"c,""d"', "", "NULL", "NUL"]), min_size=1, max_size=5
+        ),
+        around=st.sampled_from(
+            [("", ""), ("", "\n"), ("", "\r"), ("", "\r\n"), ("\n", "\n"), ("", "\n\n"), ("", "\r\r")]
+        ),
+        size=st.integers(1, 9),
+    )
+    def test_one_record_passes_in_pieces_as_it_is_rewritten_whole(self, fields, around, size):
+        dialect, data = Dialect(line_end="any"), ",".join(fields).join(around).encode()
+        cut = [data[at : at + size] for at in range(0, len(data), size)]
+        passes = passes_in_pieces(cut, dialect)
+        assert passes == (
+            data.strip(b"\r\n") != b"" and b"NULL" not in data and around[0] == "" and around[1] in LINE_ENDS
+        )
+        if passes:
+            assert b"".join(in_pieces(cut)) == b"".join(rewritten(dialect)(cut))
+
     @settings(deadline=None, derandomize=True)
     @given(data=st.binary(max_size=60), size=st.integers(1, 20), low=st.integers(0, 20), block=st.integers(1, 70))
     def test_a_step_that_changes_nothing_sends_what_no_step_sends(self, data, size, low, block):

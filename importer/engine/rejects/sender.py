@@ -13,9 +13,12 @@ from importer.engine.methods import Load, Report
 from importer.engine.numbering import numbered
 from importer.engine.reading import Place, Readable, read_at
 from importer.engine.records.chunk_rows import ChunkRows
-from importer.engine.rewrite import rewritten
+from importer.engine.rewrite import in_pieces, passes_in_pieces, rewritten
 from importer.engine.scanner import ChunkRange
 from importer.engine.sorting.places import Places
+
+# Bytes; a larger record is not held as a whole where that can be spared.
+LARGE = 1024 * 1024
 
 
 class Sender:
@@ -107,10 +110,16 @@ class Sender:
         elif len(gaps):
             steps.append(leaving_out(gaps, piece.offset))
         if self._dialect.rewriting:
-            steps.append(rewritten(self._dialect))
+            steps.append(in_pieces if self._passes_in_pieces(piece) else rewritten(self._dialect))
         if self._ends_in_delimiter(piece):
             steps.append(ended(self._dialect))
         return (*steps, *encodings.steps(self._dialect.encoding))
+
+    def _passes_in_pieces(self, piece: ChunkRange) -> bool:
+        """Whether it is one record, larger than a block, that need not be in memory as a whole."""
+        if self._chunk.rows != 1 or piece.length <= LARGE or self._numbers or self._left_out:
+            return False
+        return passes_in_pieces(SourceBytes(self._fd, piece.offset, piece.length), self._dialect)
 
     def _ends_in_delimiter(self, piece: ChunkRange) -> bool:
         delimiter = self._dialect.delimiter_bytes
