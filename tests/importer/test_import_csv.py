@@ -76,7 +76,7 @@ def test_in_process_of_a_large_file(target: Target, tmp_path: Path, stack_env: S
 def test_the_import_of_a_killed_process_is_taken_to_its_end_by_the_next(
     target: Target, people: Path, tmp_path: Path, stack_env: Stack
 ):
-    args = ["import_csv", "--target", "t", "--table", "people", "--in-process", "--chunk-size", "2K", "--parallel", "1"]
+    args = ["import_csv", "--target", "t", "--table", "people", "--in-process", "--commit-rows", "5", "--parallel", "1"]
     killed = subprocess.Popen(
         [sys.executable, "manage.py", *args, str(people)], cwd=ROOT, env=stack_env.env, start_new_session=True
     )
