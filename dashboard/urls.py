@@ -18,6 +18,8 @@ from dashboard.views import (
     new,
     presets,
     rejects,
+    schedule,
+    schedules,
     targets,
     uploads,
 )
@@ -55,6 +57,19 @@ urlpatterns = [
     path("new/<uuid:key>/preset/", new.save_preset, name="save_preset"),
     path("uploads/", uploads.uploads, name="uploads"),
     path("uploads/<uuid:key>/", uploads.upload, name="upload"),
+    # the schedules
+    path("schedules/", schedules.schedules, name="schedules"),
+    path("schedules/new/", schedules.schedule_new, name="schedule_new"),
+    path("schedules/preview/", schedules.schedule_preview, name="schedule_preview"),
+    path("schedules/<int:pk>/", schedule.schedule, name="schedule"),
+    path("schedules/<int:pk>/edit/", schedules.schedule_edit, name="schedule_edit"),
+    path("schedules/<int:pk>/told/", hearings.hearings, name="schedule_told"),
+    path("schedules/<int:pk>/pause/", schedule.pause, name="schedule_pause"),
+    path("schedules/<int:pk>/resume/", schedule.resume, name="schedule_resume"),
+    path("schedules/<int:pk>/run/", schedule.run, name="schedule_run"),
+    path("schedules/<int:pk>/forget/", schedule.forget, name="schedule_forget"),
+    path("schedules/<int:pk>/delete/", schedule.delete, name="schedule_delete"),
+    path("runs/<int:pk>/cancel/", schedule.cancel_run, name="run_cancel"),
     # the history
     path("history/", history.history, name="history"),
     path("history/compare/", compare.compare_imports, name="history_compare"),
@@ -88,6 +103,5 @@ urlpatterns = [
     path("channels/<int:pk>/switch/", channels.channel_switch, name="channel_switch"),
     path("channels/<int:pk>/test/", channels.channel_test, name="channel_test"),
     path("channels/<int:pk>/delete/", channels.channel_delete, name="channel_delete"),
-    path("schedules/<int:pk>/told/", hearings.hearings, name="schedule_told"),
     path("notices/<int:pk>/again/", channels.notice_again, name="notice_again"),
 ]

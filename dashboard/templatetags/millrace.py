@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django import template
 from django.template import Context
 
-from importer.models import ImportJob, Lab
+from importer.models import ImportJob, Lab, Run
 from importer.plan_sql import plan_sql as statements_of
 
 register = template.Library()
@@ -32,6 +32,7 @@ _STATUS_COLOUR: dict[str, str] = {
     Lab.Status.RUNNING: "azure",
     Lab.Status.ENDING: "azure",
     Lab.Status.DONE: "green",
+    Run.Status.FINDING: "azure",
 }
 
 
@@ -99,6 +100,12 @@ def roughly(value: float | None) -> str:
 
 
 @register.filter
+def get(values: dict[Any, Any], key: object) -> Any:
+    """What a dictionary has for a key that is not known to the template beforehand; None for nothing."""
+    return values.get(key)
+
+
+@register.filter
 def seconds_until(start: datetime | None, end: datetime | None) -> float | None:
     """Seconds from one moment to another, for `duration`; None while one of them is not known."""
     return (end - start).total_seconds() if start and end else None
@@ -135,7 +142,7 @@ def method_name(method: str) -> str:
 
 @register.filter
 def status_colour(status: str) -> str:
-    """Tabler's colour for a job's or a lab's status."""
+    """Tabler's colour for the status of a job, a lab or a schedule's run; azure for what is under way."""
     return _STATUS_COLOUR.get(status, "secondary")
 
 

@@ -34,7 +34,7 @@ def hearings(request: HttpRequest, pk: int) -> HttpResponse:
             asked = request.POST.getlist(f"channel-{channel.pk}")
             telling.hear(channel, schedule, [event for event in Event.values if event in asked])
         messages.success(request, f"Saved who is told of {schedule.name}.")
-        return redirect("schedule_told", pk)
+        return redirect("schedule", pk)
     heard = {each.channel_id: each.events for each in Hearing.objects.filter(schedule=schedule)}
     rows = [(channel, _boxes(channel, heard.get(channel.pk, []))) for channel in channels]
     context = {"schedule": schedule, "events": Event.choices, "rows": rows}

@@ -1,0 +1,105 @@
+"""The form of a schedule. What it refuses is decided in one place: importer.schedules.checked."""
+
+import re
+from dataclasses import fields
+from pathlib import PurePath
+from typing import Any
+
+from django import forms
+
+from importer.engine.errors import Problem
+from importer.models import Schedule
+from importer.schedules import Asked
+
+CRONS = {
+    "30 2 * * *": "every night at 02:30",
+    "0 6 * * 1-5": "at 06:00 from Monday to Friday",
+    "0 * * * *": "every hour",
+    "*/15 * * * *": "every quarter of an hour",
+    "0 7 * * 1": "on Mondays at 07:00",
+    "0 4 1 * *": "on the first of each month at 04:00",
+}
+_RADIO = ("trigger", "no_file", "afterwards", "drift", "known_by", "overlap", "misfire")
+
+
+class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A schedule but for how files are read and where they go, which comes from an import or a preset."""
+
+    class Meta:
+        model = Schedule
+        fields = [each.name for each in fields(Asked)]
+        widgets = dict.fromkeys(_RADIO, forms.RadioSelect) | {
+            "cron": forms.TextInput(attrs={"list": "schedule-crons", "spellcheck": "false", "autocomplete": "off"}),
+            "zone": forms.TextInput(attrs={"list": "schedule-zones", "spellcheck": "false", "autocomplete": "off"}),
+            "pattern": forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
+        }
+        labels = {
+            "connection": "Connection",
+            "pattern": "Files",
+            "subfolders": "In subfolders too",
+            "trigger": "When",
+            "cron": "Cron text",
+            "every_minutes": "Minutes",
+            "zone": "Time zone",
+            "overlap": "If a run is due while another is under way",
+            "misfire": "If due times were missed, as when the server was off",
+            "misfire_most": "Runs to make up for at most",
+            "tries": "Tries in all",
+            "backoff_seconds": "Seconds to the second try",
+            "deadline_minutes": "Ended after so many minutes",
+            "no_file": "If there is no file, that",
+            "known_by": "A file was loaded before if it is the same by",
+            "afterwards": "A file that was loaded",
+            "move_to": "Folder",
+            "drift": "If header or table have changed",
+            "lateness_minutes": "Late after so many minutes",
+            "rejects_limit": "Rejected rows that are fine",
+        }
+        help_texts = {
+            "pattern": "A name below the connection: * and ? stand for anything, {date:%Y%m%d} for the day that is "
+            "due, {date-1d:%Y%m%d} for the day before.",
+            "cron": "Minute, hour, day of the month, month, day of the week.",
+            "zone": "Of the times above, and of dates in the name.",
+            "move_to": "Below the connection's own, as loaded/2026.",
+            "backoff_seconds": "Then twice as long each time. Only what may pass by itself is tried again.",
+            "deadline_minutes": "Empty: it may take as long as it takes.",
+            "lateness_minutes": "A run that has not ended so long after it was due is told. Empty: never.",
+            "rejects_limit": "More of them in one import are told. Empty: as the channel says.",
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Without the empty one, which Django offers where there is no default.
+        self.fields["trigger"].choices = Schedule.Trigger.choices  # type: ignore[attr-defined]
+        self.fields["trigger"].initial = Schedule.Trigger.ARRIVAL
+        for name, field in self.fields.items():
+            field.widget.attrs["class"] = _look_of(name)
+            if self.is_bound and name in self.errors:
+                field.widget.attrs["class"] += " is-invalid"
+
+    def asked(self) -> Asked:
+        """What is asked for; the form must be valid."""
+        return Asked(**{each.name: self.cleaned_data[each.name] for each in fields(Asked)})
+
+    def refuse(self, problem: Problem) -> None:
+        """Say at its field, or above all of them, what cannot be."""
+        field = problem.option if problem.option in self.fields else None
+        self.add_error(field, f"{problem.what} {problem.advice}".strip())
+        if field:
+            self.fields[field].widget.attrs["class"] += " is-invalid"
+
+
+def _look_of(name: str) -> str:
+    if name in (*_RADIO, "subfolders"):
+        return "form-check-input"
+    return "form-select" if name == "connection" else "form-control"
+
+
+def suggested_pattern(file: str) -> str:
+    """A pattern for files like this one: what looks like a date or a number in its name may differ.
+
+    orders-20261120.csv -> orders-*.csv; flights.csv.gz -> flights*.csv.gz.
+    """
+    stem, dot, endings = PurePath(file).name.partition(".")
+    varied = re.sub(r"\d+(?:[-_:]\d+)*", "*", stem)
+    return f"{varied if '*' in varied else f'{varied}*'}{dot}{endings}"

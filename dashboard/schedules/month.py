@@ -1,0 +1,91 @@
+"""The calendar of a schedule: each day of a month with what its runs came to, and the due times to come."""
+
+import calendar
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import islice, takewhile
+from zoneinfo import ZoneInfo
+
+from django.utils import timezone
+
+from importer.models import Schedule
+from importer.schedules import due, timing_of
+
+_WORST_FIRST = ("failed", "cancelled", "loading", "finding", "waiting", "succeeded", "skipped")
+MOST_TO_COME = 50_000  # a due time a minute for a month
+
+
+@dataclass(frozen=True)
+class Day:
+    """A day in the schedule's zone: how many runs came to what, and how many are still due."""
+
+    date: date
+    runs: Counter[str]
+    to_come: int
+    today: bool
+
+    @property
+    def ends(self) -> list[tuple[str, int]]:
+        """What its runs came to, the worst first, and how many of them did."""
+        return [(status, self.runs[status]) for status in _WORST_FIRST if self.runs[status]]
+
+
+@dataclass(frozen=True)
+class Month:
+    """Its weeks from Monday on, None for days of its neighbours; `before` and `after` in the form of the address."""
+
+    first: date
+    weeks: list[list[Day | None]]
+    before: str
+    after: str
+
+
+def month(schedule: Schedule, asked: str) -> Month:
+    """The month as in 2026-11; the present one in the schedule's zone where nothing sensible is asked for."""
+    zone = due.zone_named(schedule.zone)
+    today = timezone.now().astimezone(zone).date()
+    first = _first_day(asked) or today.replace(day=1)
+    after = (first + timedelta(days=32)).replace(day=1)
+    since, until = _begin(first, zone), _begin(after, zone)
+    runs: dict[date, Counter[str]] = {}
+    for due_at, status in schedule.runs.filter(due_at__gte=since, due_at__lt=until).values_list("due_at", "status"):
+        runs.setdefault(due_at.astimezone(zone).date(), Counter())[status] += 1
+    to_come = Counter(each.astimezone(zone).date() for each in _to_come(schedule, until))
+
+    def shown(day: date) -> Day | None:
+        if day.month != first.month:
+            return None
+        return Day(day, runs.get(day, Counter()), to_come[day], day == today)
+
+    weeks = [list(map(shown, week)) for week in calendar.Calendar().monthdatescalendar(first.year, first.month)]
+    return Month(first, weeks, f"{first - timedelta(days=1):%Y-%m}", f"{after:%Y-%m}")
+
+
+def span_of(schedule: Schedule, day: date) -> tuple[datetime, datetime]:
+    """A day in the schedule's zone: from its beginning to that of the next one, in UTC."""
+    zone = due.zone_named(schedule.zone)
+    return _begin(day, zone), _begin(day + timedelta(days=1), zone)
+
+
+def _begin(day: date, zone: ZoneInfo) -> datetime:
+    return datetime.combine(day, time(), zone).astimezone(UTC)
+
+
+def _first_day(asked: str) -> date | None:
+    """None for what is no month, or one that no calendar here reaches."""
+    try:
+        day = datetime.strptime(asked, "%Y-%m").date()
+    except ValueError:
+        return None
+    return day if 1970 <= day.year < 9999 else None
+
+
+def _to_come(schedule: Schedule, until: datetime) -> list[datetime]:
+    if schedule.paused or not schedule.next_due_at or schedule.trigger == Schedule.Trigger.ARRIVAL:
+        return []
+    first = schedule.next_due_at
+    if first >= until:
+        return []
+    later = takewhile(lambda each: each < until, due.due_times(timing_of(schedule), first))
+    return [first, *islice(later, MOST_TO_COME)]

@@ -1,0 +1,69 @@
+"""What a schedule as it is being entered would do: when it would run, and which files it would find now."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.http import QueryDict
+from django.utils import timezone
+
+from importer import connections
+from importer.connections import Found
+from importer.engine.errors import Problem
+from importer.models import Schedule, SourceConnection
+from importer.schedules import due
+
+MOST_FILES = 8
+TIMES = 5
+
+
+@dataclass(frozen=True)
+class When:
+    """When it would run: in words, and the next times in its zone; or why that cannot be said."""
+
+    words: str = ""
+    times: list[datetime] = field(default_factory=list)
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True)
+class Files:
+    """The first files that match now, and how many there are; or why that cannot be said. `total` None: not looked."""
+
+    first: list[Found] = field(default_factory=list)
+    total: int | None = None
+    problem: Problem | None = None
+
+    @property
+    def more(self) -> int:
+        return (self.total or 0) - len(self.first)
+
+
+def when(entered: QueryDict) -> When:
+    """As the form's fields say."""
+    trigger = entered.get("trigger")
+    if trigger == Schedule.Trigger.ARRIVAL:
+        return When("As soon as a new file is there")
+    cron = " ".join(entered.get("cron", "").split()) if trigger == Schedule.Trigger.CRON else ""
+    minutes = entered.get("every_minutes", "") if trigger == Schedule.Trigger.EVERY else ""
+    if not cron and not minutes.isdecimal():
+        return When()
+    timing = due.Timing(cron, None if cron else int(minutes), entered.get("zone", "").strip())
+    try:
+        due.check(timing)
+        return When(due.in_words(timing), due.upcoming(timing, timezone.now(), TIMES))
+    except Problem as problem:
+        return When(problem=problem)
+
+
+def files(entered: QueryDict) -> Files:
+    """What is there now; asks the connection."""
+    connection, pattern = entered.get("connection", ""), entered.get("pattern", "").strip()
+    found = SourceConnection.objects.filter(pk=connection).first() if connection.isdecimal() else None
+    if not found or not pattern:
+        return Files()
+    try:
+        zone = due.zone_named(entered.get("zone", "").strip())
+        there = connections.find(found, pattern, timezone.now(), zone, bool(entered.get("subfolders")))
+    except Problem as problem:
+        return Files(problem=problem)
+    return Files(there[:MOST_FILES], len(there))

@@ -1,0 +1,143 @@
+"""One schedule: what it does and when, its runs with their files, its calendar and throughput; and its buttons."""
+
+from collections.abc import Callable
+from datetime import date
+from typing import Any, cast
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from dashboard.schedules.figures import figures, throughput
+from dashboard.schedules.month import month, span_of
+from importer import schedules
+from importer.engine.errors import Problem
+from importer.models import PickedFile, Run, Schedule
+from importer.schedules.shown import when
+
+PAGE_RUNS = 20
+FILES_SHOWN = 20
+
+
+@require_safe
+@never_cache
+def schedule(request: HttpRequest, pk: int) -> HttpResponse:
+    """The page; for htmx what changes in it, or 204 if nothing has changed since `?seen=`."""
+    found = get_object_or_404(Schedule.objects.select_related("connection", "target"), pk=pk)
+    newest = found.runs.order_by("-pk").values_list("pk", "version").first()
+    seen = f"{found.version}.{newest}.{sum(found.runs.filter(finished_at=None).values_list('version', flat=True))}"
+    if request.htmx and request.GET.get("seen") == seen:  # type: ignore[attr-defined]
+        return HttpResponse(status=204)
+    context = _context(request, found) | {"seen": seen}
+    template = "_schedule_live" if request.htmx else "schedule"  # type: ignore[attr-defined]
+    return render(request, f"dashboard/{template}.html", context)
+
+
+def _context(request: HttpRequest, found: Schedule) -> dict[str, Any]:
+    runs = Paginator(_runs_of_day(found, request.GET.get("day", "")), PAGE_RUNS).get_page(request.GET.get("page"))
+    try:
+        shown = {
+            "when": when(found),
+            "zone": found.zone,
+            "upcoming": schedules.upcoming(found),
+            "month": month(found, _month(request)),
+        }
+    except Problem as problem:
+        shown = {"when": problem.what, "zone": "UTC"}
+    files = _files(runs.object_list)
+    return shown | {
+        "schedule": found,
+        "runs": runs,
+        "files": files,
+        "said": {run.pk for run in runs if any(each.problem == run.problem for each in files[run.pk])},
+        "more_files": FILES_SHOWN,
+        "figures": figures(found),
+        "throughput": throughput(found),
+        "day": request.GET.get("day", ""),
+        "warnings": schedules.warnings(found),
+        "hearings": found.hearings.select_related("channel"),
+    }
+
+
+def _month(request: HttpRequest) -> str:
+    return request.GET.get("month") or request.GET.get("day", "")[:7]
+
+
+def _runs_of_day(found: Schedule, day: str) -> Any:
+    """All runs, the latest first, or those of a day in the schedule's zone."""
+    runs = found.runs.select_related("asked_by")
+    try:
+        asked = date.fromisoformat(day)
+    except ValueError:
+        return runs
+    since, until = span_of(found, asked)
+    return runs.filter(due_at__gte=since, due_at__lt=until)
+
+
+def _files(runs: Any) -> dict[int, list[PickedFile]]:
+    """The first files of each run."""
+    return {run.pk: list(run.files.select_related("job")[:FILES_SHOWN]) for run in runs}
+
+
+def _done(request: HttpRequest, pk: int, act: Callable[[Schedule], object], said: str) -> HttpResponse:
+    found = get_object_or_404(Schedule, pk=pk)
+    try:
+        act(found)
+    except Problem as problem:
+        messages.error(request, str(problem))
+    else:
+        messages.success(request, said.format(name=found.name))
+    return redirect("schedule", pk)
+
+
+@require_POST
+def pause(request: HttpRequest, pk: int) -> HttpResponse:
+    return _done(request, pk, schedules.pause, "{name} is paused. A run that is under way goes on.")
+
+
+@require_POST
+def resume(request: HttpRequest, pk: int) -> HttpResponse:
+    return _done(request, pk, schedules.resume, "{name} goes on.")
+
+
+@require_POST
+def run(request: HttpRequest, pk: int) -> HttpResponse:
+    """Begin a run now, as if it were the day `date` if that is given."""
+    entered = request.POST.get("date", "").strip()
+    try:
+        day = date.fromisoformat(entered) if entered else None
+    except ValueError:
+        messages.error(request, f"“{entered}” is no date. Write it as 2026-11-20.")
+        return redirect("schedule", pk)
+    user = cast(User, request.user)
+    return _done(request, pk, lambda found: schedules.run_now(found, day, user), "A run has begun.")
+
+
+@require_POST
+def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
+    found = get_object_or_404(Run.objects.select_related("schedule"), pk=pk)
+    user = cast(User, request.user)
+    return _done(request, found.schedule_id, lambda _: schedules.cancel(found, user), "The run is cancelled.")
+
+
+@require_POST
+def forget(request: HttpRequest, pk: int) -> HttpResponse:
+    """Let a file's failed tries count no more."""
+    name = request.POST.get("name", "")
+    return _done(request, pk, lambda found: schedules.forget(found, name), f"{name} is taken for new by the next run.")
+
+
+@require_POST
+def delete(request: HttpRequest, pk: int) -> HttpResponse:
+    found = get_object_or_404(Schedule, pk=pk)
+    try:
+        schedules.delete(found)
+    except Problem as problem:
+        messages.error(request, str(problem))
+        return redirect("schedule", pk)
+    messages.success(request, f"{found.name} is deleted. Its imports stay.")
+    return redirect("schedules")

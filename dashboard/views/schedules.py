@@ -1,0 +1,131 @@
+"""Schedules: the list, and making a new one or changing it, with what it would do shown meanwhile."""
+
+from typing import Any, cast
+from zoneinfo import available_timezones
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.db.models import OuterRef, Subquery
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from dashboard.schedules import preview
+from dashboard.schedules.form import CRONS, ScheduleForm, suggested_pattern
+from importer import schedules as made
+from importer.engine.errors import Problem
+from importer.models import ImportJob, MappingPreset, Run, Schedule, SourceConnection
+from importer.schedules.shown import when
+
+PAGE_ROWS = 50
+MOST_OFFERED = 20
+
+
+@require_safe
+def schedules(request: HttpRequest) -> HttpResponse:
+    """Every schedule by name: where from, where to, when, and how its last run went."""
+    last = Run.objects.filter(schedule=OuterRef("pk")).exclude(status=Run.Status.SKIPPED).order_by("-due_at", "-pk")
+    found = Schedule.objects.select_related("connection", "target").annotate(last=Subquery(last.values("pk")[:1]))
+    if text := request.GET.get("q", "").strip():
+        found = found.filter(name__icontains=text)
+    page: Any = Paginator(found.order_by("name"), PAGE_ROWS).get_page(request.GET.get("page"))
+    runs = Run.objects.in_bulk([each.last for each in page if each.last])
+    rows = [{"schedule": each, "when": _when(each), "run": runs.get(each.last)} for each in page]
+    context = {"page": page, "rows": rows, "any": bool(rows) or Schedule.objects.exists(), "asked": text}
+    return render(request, "dashboard/schedules.html", context)
+
+
+def _when(schedule: Schedule) -> str:
+    try:
+        return when(schedule)
+    except Problem as problem:
+        return problem.what
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def schedule_new(request: HttpRequest) -> HttpResponse:
+    """A form for a new schedule of `?job=` or `?preset=`; without either, what there is to choose from."""
+    job = _chosen(ImportJob.objects.filter(trial=None).select_related("target", "source"), request.GET.get("job"))
+    preset = _chosen(MappingPreset.objects.select_related("target"), request.GET.get("preset"))
+    if not isinstance(job, ImportJob) and not isinstance(preset, MappingPreset):
+        return _choose(request)
+    initial = {
+        "name": cast(Any, job or preset).table_name,
+        "zone": timezone.get_default_timezone_name(),
+        "connection": SourceConnection.objects.order_by("name").first(),
+    }
+    if isinstance(job, ImportJob):
+        initial["pattern"] = suggested_pattern(job.source.name)
+    form = ScheduleForm(request.POST or None, initial=initial)
+    if form.is_valid():
+        user = cast(User, request.user)
+        try:
+            if isinstance(job, ImportJob):
+                saved = made.create_from_job(job, form.asked(), user)
+            else:
+                saved = made.create(form.asked(), cast(MappingPreset, preset), user)
+        except Problem as problem:
+            form.refuse(problem)
+        else:
+            return _saved(request, saved)
+    return _form(request, form, {"job": job, "preset": preset, "recipe": job or preset})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def schedule_edit(request: HttpRequest, pk: int) -> HttpResponse:
+    """Change everything but how files are read and where they go, unless a preset is chosen for that."""
+    kept = get_object_or_404(Schedule.objects.select_related("connection", "target"), pk=pk)
+    # The form writes what was typed into its instance, wrong or not: the page names the schedule as it is kept.
+    form = ScheduleForm(request.POST or None, instance=Schedule.objects.get(pk=pk))
+    if form.is_valid():
+        try:
+            made.update(kept, form.asked(), _chosen(MappingPreset.objects.all(), request.POST.get("preset")))
+        except Problem as problem:
+            form.refuse(problem)
+            kept = Schedule.objects.get(pk=pk)
+        else:
+            return _saved(request, kept)
+    presets = MappingPreset.objects.filter(target=kept.target)
+    return _form(request, form, {"schedule": kept, "recipe": kept, "presets": presets})
+
+
+@require_safe
+@never_cache
+def schedule_preview(request: HttpRequest) -> HttpResponse:
+    """When a schedule with these fields would run, and what it would find now."""
+    context = {"when": preview.when(request.GET), "files": preview.files(request.GET), "zone": request.GET.get("zone")}
+    return render(request, "dashboard/_schedule_preview.html", context)
+
+
+def _chosen(among: Any, pk: str | None) -> Any:
+    """404 for one that is not there."""
+    return get_object_or_404(among, pk=pk) if pk and pk.isdecimal() else None
+
+
+def _choose(request: HttpRequest) -> HttpResponse:
+    succeeded = ImportJob.objects.filter(trial=None, status=ImportJob.Status.SUCCEEDED)
+    context = {
+        "jobs": succeeded.select_related("target", "source").order_by("-pk")[:MOST_OFFERED],
+        "presets": MappingPreset.objects.select_related("target"),
+    }
+    return render(request, "dashboard/schedule_from.html", context)
+
+
+def _form(request: HttpRequest, form: ScheduleForm, more: dict[str, Any]) -> HttpResponse:
+    context = more | {
+        "form": form,
+        "crons": CRONS,
+        "zones": sorted(available_timezones()),
+        "connections": SourceConnection.objects.exists(),
+    }
+    return render(request, "dashboard/schedule_form.html", context, status=422 if form.is_bound else 200)
+
+
+def _saved(request: HttpRequest, schedule: Schedule) -> HttpResponse:
+    for warning in made.warnings(schedule):
+        messages.warning(request, warning)
+    messages.success(request, f"{schedule.name} is saved.")
+    return redirect("schedule", schedule.pk)

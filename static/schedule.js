@@ -1,0 +1,31 @@
+// The throughput of a schedule's imports over time.
+(() => {
+  const canvas = document.getElementById("schedule-chart");
+  if (!canvas) return;
+  const { axis, colour, paint, short } = charts;
+  const day = (seconds) => new Date(seconds * 1000).toLocaleDateString(undefined, { day: "numeric", month: "short" });
+  const points = JSON.parse(document.getElementById("schedule-throughput").textContent).map(([x, y, job]) => ({ x, y, job }));
+  const chart = new Chart(canvas, {
+    type: "scatter",
+    data: { datasets: [{ data: points, showLine: points.length < 100, borderWidth: 1, pointRadius: 3 }] },
+    options: {
+      animation: false,
+      maintainAspectRatio: false,
+      scales: {
+        x: axis({ type: "linear", beginAtZero: false, ticks: { maxRotation: 0, autoSkipPadding: 24, callback: day } }),
+        y: axis({ ticks: { maxTicksLimit: 6, callback: short } }),
+      },
+      plugins: {
+        legend: { display: false },
+        tooltip: { callbacks: { title: ([each]) => `Import ${each.raw.job}, ${day(each.raw.x)}`, label: ({ raw }) => `${short(raw.y)} rows/s` } },
+      },
+      onClick: (_event, [hit]) => hit && (location.href = `/jobs/${points[hit.index].job}/`),
+    },
+  });
+  function show() {
+    chart.data.datasets[0].borderColor = chart.data.datasets[0].backgroundColor = colour("--tblr-primary");
+    paint(chart);
+  }
+  show();
+  document.addEventListener("millrace:theme", show);
+})();

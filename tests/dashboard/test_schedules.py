@@ -1,0 +1,180 @@
+"""Schedules in the browser: what the form takes, what it would do, the page of one with its runs, and its buttons."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.schedules.form import suggested_pattern
+from importer.connections import folder as folders
+from importer.models import MappingPreset, PickedFile, Run, Schedule, SourceConnection
+from tests.dashboard.job_data import make_job
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def connection(tmp_path, settings, monkeypatch):
+    settings.IMPORT_FOLDERS = [str(tmp_path)]
+    monkeypatch.setattr(folders, "SETTLED", 0.0)
+    return SourceConnection.objects.create(name="incoming", kind="folder", base=str(tmp_path))
+
+
+@pytest.fixture
+def preset():
+    job = make_job()
+    recipe = {name: getattr(job, name) for name in ("target", "schema_name", "table_name", "dialect_json")}
+    return MappingPreset.objects.create(name="orders", header=["n"], columns_json=[], mapping_json=[], **recipe)
+
+
+def values(connection, **changes):
+    return {
+        "name": "nightly", "connection": connection.pk, "pattern": "orders-*.csv", "trigger": "cron",
+        "cron": "30 2 * * *", "zone": "Europe/Vienna", "overlap": "queue", "misfire": "once", "misfire_most": 10,
+        "tries": 5, "backoff_seconds": 60, "no_file": "fine", "known_by": "content", "afterwards": "keep",
+        "drift": "stop",
+    } | changes  # fmt: skip
+
+
+@pytest.fixture
+def made(browser, connection, preset):
+    browser.post(f"{reverse('schedule_new')}?preset={preset.pk}", values(connection))
+    return Schedule.objects.get()
+
+
+class TestForm:
+    def test_it_makes_what_was_entered(self, made):
+        assert (made.name, made.cron, made.zone) == ("nightly", "30 2 * * *", "Europe/Vienna")
+        assert made.next_due_at > timezone.now()
+
+    @pytest.mark.parametrize(
+        ("changes", "said"),
+        [
+            ({"cron": "61 * * * *"}, "&#x27;61 * * * *&#x27; is no cron text"),
+            ({"zone": "Europe/Wien"}, "There is no time zone named &#x27;Europe/Wien&#x27;"),
+            ({"pattern": "{day}.csv"}, "{day} is not known."),
+            ({"afterwards": "move", "move_to": "../x"}, "no folder below the connection"),
+            ({"tries": "99"}, "99 tries are not possible."),
+            ({"name": ""}, "This field is required."),
+        ],
+    )
+    def test_what_cannot_be_is_said_at_its_field(self, browser, connection, preset, changes, said):
+        answer = browser.post(f"{reverse('schedule_new')}?preset={preset.pk}", values(connection, **changes))
+        assert answer.status_code == 422
+        assert said in answer.content.decode()
+        assert "is-invalid" in answer.content.decode()
+        assert not Schedule.objects.exists()
+
+    def test_a_change_is_kept_and_a_wrong_one_is_not(self, browser, connection, made):
+        url = reverse("schedule_edit", args=[made.pk])
+        assert browser.post(url, values(connection, cron="nonsense")).status_code == 422
+        made.refresh_from_db()
+        assert made.cron == "30 2 * * *"
+        browser.post(url, values(connection, trigger="every", every_minutes="15"))
+        made.refresh_from_db()
+        assert (made.trigger, made.cron, made.every_minutes) == ("every", "", 15)
+
+    @pytest.mark.parametrize(
+        ("file", "pattern"),
+        [("orders-20261120.csv", "orders-*.csv"), ("a_2026-11-20_v2.csv", "a_*_v*.csv"), ("x.csv.gz", "x*.csv.gz")],
+    )
+    def test_files_of_that_kind_are_suggested(self, file, pattern):
+        assert suggested_pattern(file) == pattern
+
+
+class TestPreview:
+    def test_it_tells_when_and_which_files(self, browser, connection, tmp_path):
+        (tmp_path / "orders-1.csv").write_text("n\n1\n")
+        shown = browser.get(reverse("schedule_preview"), values(connection)).content.decode()
+        assert "At 02:30 every day, Europe/Vienna" in shown
+        assert shown.count("02:30</time>") == 5
+        assert "1 file: the first run loads it." in shown
+        assert "orders-1.csv" in shown
+
+    def test_half_of_a_form_is_no_problem(self, browser):
+        shown = browser.get(reverse("schedule_preview"), {"trigger": "cron", "cron": ""}).content.decode()
+        assert "Not chosen yet." in shown
+
+    def test_what_is_wrong_is_said(self, browser, connection):
+        shown = browser.get(reverse("schedule_preview"), values(connection, cron="x", pattern="../*")).content.decode()
+        assert "has 1 fields, and not five" in shown
+        assert "not a path below the connection" in shown
+
+
+class TestPage:
+    def test_runs_their_files_and_the_calendar(self, browser, made):
+        due = datetime(2026, 3, 14, 1, 30, tzinfo=UTC)
+        run = Run.objects.create(schedule=made, due_at=due, moment=due, cause="due", status="failed", found_files=1)
+        PickedFile.objects.create(
+            run=run, schedule=made, name="<b>.csv", outcome="failed", problem={"what": "Bad <i>."}
+        )
+        url = reverse("schedule", args=[made.pk])
+        shown = browser.get(url, {"month": "2026-03"}).content.decode()
+        assert "&lt;b&gt;.csv" in shown
+        assert "Bad &lt;i&gt;." in shown
+        assert "Sat 14 Mar, 02:30:00" in shown
+        assert 'aria-label="Runs of 14 March: 1 failed"' in shown
+        assert "None on that day." in browser.get(url, {"day": "2026-03-15"}).content.decode()
+        assert "&lt;b&gt;.csv" in browser.get(url, {"day": "2026-03-14"}).content.decode()
+
+    @pytest.mark.parametrize("query", [{"month": "x"}, {"day": "2026-02-31"}, {"page": "x"}, {"month": "0001-01"}])
+    def test_a_wrong_address_shows_what_it_can(self, browser, made, query):
+        assert browser.get(reverse("schedule", args=[made.pk]), query).status_code == 200
+
+    def test_due_times_to_come_stand_in_the_calendar(self, browser, made):
+        after = (timezone.now() + timedelta(days=40)).strftime("%Y-%m")
+        shown = browser.get(reverse("schedule", args=[made.pk]), {"month": after}).content.decode()
+        assert shown.count("1 due") >= 28
+
+    def test_nothing_is_sent_again_before_something_has_changed(self, browser, made):
+        url, htmx = reverse("schedule", args=[made.pk]), {"HX-Request": "true"}
+        seen = browser.get(url).context["seen"]
+        assert browser.get(url, {"seen": seen}, headers=htmx).status_code == 204
+        browser.post(reverse("schedule_pause", args=[made.pk]))
+        assert "Paused" in browser.get(url, {"seen": seen}, headers=htmx).content.decode()
+
+
+class TestButtons:
+    def test_paused_and_resumed(self, browser, made):
+        browser.post(reverse("schedule_pause", args=[made.pk]))
+        made.refresh_from_db()
+        assert (made.paused, made.next_due_at) == (True, None)
+        browser.post(reverse("schedule_resume", args=[made.pk]))
+        made.refresh_from_db()
+        assert not made.paused
+        assert made.next_due_at
+
+    def test_a_second_click_says_so(self, browser, made):
+        browser.post(reverse("schedule_pause", args=[made.pk]))
+        answer = browser.post(reverse("schedule_pause", args=[made.pk]), follow=True)
+        assert "The schedule is paused already." in answer.content.decode()
+
+    def test_a_run_for_a_past_day(self, browser, made, user):
+        browser.post(reverse("schedule_run", args=[made.pk]), {"date": "2026-03-14"})
+        run = made.runs.get()
+        assert (run.cause, run.asked_by, run.moment) == ("by hand", user, datetime(2026, 3, 14, 1, 30, tzinfo=UTC))
+        answer = browser.post(reverse("schedule_run", args=[made.pk]), {"date": "14.3."}, follow=True)
+        assert "“14.3.” is no date" in answer.content.decode()
+
+    def test_a_run_is_cancelled_and_the_schedule_deleted(self, browser, made):
+        browser.post(reverse("schedule_run", args=[made.pk]))
+        answer = browser.post(reverse("schedule_delete", args=[made.pk]), follow=True)
+        assert "A run of the schedule is under way." in answer.content.decode()
+        browser.post(reverse("run_cancel", args=[made.runs.get().pk]))
+        assert made.runs.get().status == "cancelled"
+        browser.post(reverse("schedule_delete", args=[made.pk]))
+        assert not Schedule.objects.exists()
+
+
+def test_the_list_tells_when_and_how_the_last_run_went(browser, made):
+    now = timezone.now()
+    Run.objects.create(schedule=made, due_at=now, moment=now, cause="due", status="failed", problem={"what": "Gone."})
+    shown = browser.get(reverse("schedules")).content.decode()
+    assert "At 02:30 every day, Europe/Vienna" in shown
+    assert "Gone." in shown
+
+
+def test_nobody_gets_in_without_signing_in(client):
+    assert client.get(reverse("schedules")).status_code == 302
+    assert client.post(reverse("schedule_run", args=[1])).url.startswith(reverse("login"))
