@@ -68,23 +68,11 @@ def take(step: Step) -> None:
     """Take one step of an import, in the pool as a rule. What follows is not its business: whoever sent it there looks
     at the job again anyway.
     """
-    from importer import arranging, finishing, runs, work
+    from importer.steps import OF_AN_IMPORT
 
-    tasks = {
-        "scan": work.scan_job,
-        "load_run": runs.load,
-        "verify": work.verify_job,
-        "arrange": arranging.arrange_job,
-        "restore": arranging.restore_job,
-        "stage": finishing.stage_job,
-        "finish": finishing.finish_job,
-        "clean": finishing.clean_job,
-    }
-    if step.task not in tasks:
+    if step.task not in OF_AN_IMPORT:
         return  # The import has ended, and what waited for that, a lab or a schedule, has workers of its own.
     try:
-        # What takes the run of a schedule further when its import has ended is for workers.
-        if step.task in tasks:
-            tasks[step.task](step.id, lambda _job_id, _later: None)
+        OF_AN_IMPORT[step.task](step.id, lambda _job_id, _later: None)
     finally:
         connections.close_all()

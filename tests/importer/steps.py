@@ -1,23 +1,13 @@
 """The worker's steps, taken one by one in the test's own process: what a broker would hold, and what becomes of it."""
 
-from importer import arranging, finishing, jobs, runs, work
+from importer import jobs
 from importer.models import Chunk, ImportJob
+from importer.steps import OF_AN_IMPORT
 from importer.wake import Step
-
-TAKE = {
-    "scan": work.scan_job,
-    "load_run": runs.load,
-    "verify": work.verify_job,
-    "arrange": arranging.arrange_job,
-    "restore": arranging.restore_job,
-    "stage": finishing.stage_job,
-    "finish": finishing.finish_job,
-    "clean": finishing.clean_job,
-}
 
 
 def take(step: Step) -> None:
-    TAKE[step.task](step.id, lambda _job_id, _later: None)
+    OF_AN_IMPORT[step.task](step.id, lambda _job_id, _later: None)
 
 
 def queued(job: ImportJob) -> list[Step]:
