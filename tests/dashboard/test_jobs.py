@@ -1,7 +1,6 @@
-"""The list of imports: what it shows, finds and sorts, and that ten thousand of them do not slow it down."""
+"""The list of imports: what it shows, finds and sorts, and that of many it reads no more than a page."""
 
 import re
-import time
 from datetime import timedelta
 
 import pytest
@@ -15,9 +14,7 @@ from tests.dashboard.job_data import Status, make_job
 
 pytestmark = pytest.mark.django_db
 
-MANY = 10_000
-# Seconds of CPU for a page, which other work on the machine does not change; about 0.09 where this was written.
-SLOWEST = 0.3
+MANY = 1000
 
 
 @pytest.fixture
@@ -170,7 +167,7 @@ class TestPartOfThePage:
         assert "HX-Request" in answer["Vary"]
 
 
-class TestTenThousand:
+class TestMany:
     @pytest.fixture
     def many(self):
         one = timed(3, file_name="seed.csv")
@@ -198,21 +195,22 @@ class TestTenThousand:
         ]
         ImportJob.objects.bulk_create(jobs, batch_size=1000)
 
-    def test_a_page_is_one_question_for_its_rows_and_fast_however_it_is_sorted(
+    def test_a_page_is_one_question_for_its_rows_alone_however_it_is_sorted(
         self, browser, many, django_assert_max_num_queries
     ):
-        slowest = {}
         for name in SORTS:
             for query in ({"sort": f"-{name}"}, {"sort": name, "q": "table_4", "status": "succeeded"}):
-                begun = time.process_time()
-                with django_assert_max_num_queries(7):  # session, user, count, order, slower ones, rows, targets
+                # Session, user, count, order, slower ones, rows, targets.
+                with django_assert_max_num_queries(7) as asked:
                     page = browser.get(reverse("jobs"), query).context["jobs"]
-                slowest[str(query)] = time.process_time() - begun
                 assert len(page) == PAGE_ROWS
-        assert max(slowest.values()) < SLOWEST, slowest
+                # Whole rows are read of those alone that the page shows: to sort them all took ten times as long.
+                selects = [sql["sql"].split(" FROM ", 1) for sql in asked]
+                (wide,) = [condition for selected, condition in selects if "schema_name" in selected]
+                assert " IN (" in wide
 
     def test_all_pages_together_hold_every_job_once(self, browser, many):
-        seen = [pk for number in (1, 2, 200) for pk in listed(browser, page=number, sort="rate")]
+        seen = [pk for number in (1, 2, 20) for pk in listed(browser, page=number, sort="rate")]
         assert len(seen) == len(set(seen)) == 3 * PAGE_ROWS
-        page = browser.get(reverse("jobs"), {"page": 200}).content.decode()
-        assert re.search(r"9,951 to 10,000 of 10,000", page)
+        page = browser.get(reverse("jobs"), {"page": 20}).content.decode()
+        assert re.search(r"951 to 1,000 of 1,000", page)
