@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.management import create_permissions
+from django.contrib.contenttypes.management import create_contenttypes
+from django.db.models.signals import post_migrate
 
 from importer.engine.connection import Address
 from scripts.servers import PrivateRedis
@@ -14,6 +17,13 @@ from tests.targets import TestServer, mariadb_server, mysql_server
 # `TEST_MYSQL_COMMAND start PORT` starts a MySQL server and prints its URL; without it the tests run on MariaDB alone.
 MYSQL_COMMAND = os.environ.get("TEST_MYSQL_COMMAND", "")
 FLAVOURS = ["mariadb", "mysql"] if MYSQL_COMMAND else ["mariadb"]
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> None:
+    """Once made, the database is only emptied: nothing reads the permissions that Django would write again then."""
+    post_migrate.disconnect(dispatch_uid=f"{create_permissions.__module__}.create_permissions")
+    post_migrate.disconnect(create_contenttypes)
 
 
 @pytest.fixture(scope="session")
@@ -60,6 +70,19 @@ def stack_env(django_db_setup, tmp_path_factory: pytest.TempPathFactory) -> Stac
 
 
 @pytest.fixture(scope="session")
-def stack(django_db_setup, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """Real processes on the test's database: Redis, Celery workers, beat."""
+def processes(django_db_setup, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     yield from running(tmp_path_factory.mktemp("stack"))
+
+
+@pytest.fixture
+def stack(processes: Stack) -> Stack:
+    """Real processes on the test's database: Redis, Celery workers, beat."""
+    processes.start_workers()
+    return processes
+
+
+@pytest.fixture
+def no_workers() -> None:
+    """The stack's workers rest, from here to the next test that takes `stack`: this one takes the steps itself."""
+    if Stack.started:
+        Stack.started.stop_workers()

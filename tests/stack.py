@@ -124,8 +124,10 @@ class Stack:
         Stack.started = self
 
     def start_workers(self) -> None:
+        """Those that do not run."""
         for process in (self.load_worker, self.control_worker, self.beat):
-            process.start()
+            if not process.popen:
+                process.start()
 
     def stop_workers(self) -> None:
         for process in (self.beat, self.load_worker, self.control_worker):

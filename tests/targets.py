@@ -16,6 +16,8 @@ from importer.engine.errors import TargetProblem
 from importer.models import Target
 from scripts.servers import START_TIMEOUT, PrivateMariaDB
 
+# No test takes the power away, and a killed server's writes are with the system: nothing waits for the disk.
+UNSYNCED = ("--debug-no-sync", "--innodb-flush-method=nosync")
 MYSQL_TEST_PORT = os.environ.get("TEST_MYSQL_PORT", "23098")
 
 
@@ -44,7 +46,7 @@ class TestServer:
 
 
 def mariadb_server(folder: Path) -> TestServer:
-    server = PrivateMariaDB(folder)
+    server = PrivateMariaDB(folder, options=UNSYNCED)
     server.start()
     address = Address("127.0.0.1", server.port, "root", "", "mysql")
     return TestServer("mariadb", address, start=server.start, stop=server.stop, kill=server.kill)

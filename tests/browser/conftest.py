@@ -27,11 +27,12 @@ def chromium():
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def web(stack: Stack) -> Stack:
-    stack.manage("collectstatic", "--no-input")
-    stack.web.start()
-    wait_until(stack.answers, what="the web server")
+    if not stack.web.popen:
+        stack.manage("collectstatic", "--no-input")
+        stack.web.start()
+        wait_until(stack.answers, what="the web server")
     return stack
 
 

@@ -15,12 +15,10 @@ from importer.engine.sizes import MIB
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target
 from importer.preparation import prepare
 from tests.engine.loads import run_sql
-from tests.importer.conftest import no_workers
 from tests.importer.labs import ROWS, grid, made, now, to_end, to_trial, write_rows
 from tests.importer.steps import run
 from tests.targets import saved_target
 
-__all__ = ["no_workers"]
 pytestmark = [pytest.mark.usefixtures("no_workers"), pytest.mark.django_db(transaction=True)]
 
 TABLE = "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT, KEY word (word))"

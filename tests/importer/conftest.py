@@ -1,22 +1,8 @@
-"""For tests that take a job's steps themselves: nobody else works on it, and its copies lie in a folder of its own."""
+"""For tests that take a job's steps themselves: its copies lie in a folder of its own."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from tests.stack import Stack
-
-
-@pytest.fixture(scope="module")
-def no_workers() -> Iterator[None]:
-    """The stack's workers, if earlier tests have started them, rest while this module's tests take the steps."""
-    stack = Stack.started
-    if stack:
-        stack.stop_workers()
-    yield
-    if stack:
-        stack.start_workers()
 
 
 @pytest.fixture
