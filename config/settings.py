@@ -23,8 +23,9 @@ PLAIN_DIR = Path(env.str("PLAIN_DIR", default=str(VAR_DIR / "plain")))
 LAB_DIR = VAR_DIR / "lab"
 # "" leaves it to the servers' own secure_file_priv.
 SERVER_FILES_DIR = env.str("SERVER_FILES_DIR", default="")
+INCOMING_DIR = VAR_DIR / "incoming"
 # Connections read folders in these, and no others.
-IMPORT_FOLDERS = env.list("IMPORT_FOLDERS", default=[])
+IMPORT_FOLDERS = [str(BASE_DIR / each) for each in env.list("IMPORT_FOLDERS", default=[str(INCOMING_DIR)])]
 REJECTS_DIR = Path(env.str("REJECTS_DIR", default=str(VAR_DIR / "rejects")))
 
 # --- Django ---

@@ -7,6 +7,7 @@ from dashboard.forms import SignInForm
 from dashboard.views import (
     channels,
     compare,
+    connections,
     health,
     hearings,
     history,
@@ -96,6 +97,14 @@ urlpatterns = [
     path("targets/<int:pk>/", targets.target, name="target"),
     path("targets/<int:pk>/check/", targets.target_check, name="target_check"),
     path("targets/<int:pk>/delete/", targets.target_delete, name="target_delete"),
+    # the connections
+    path("connections/", connections.connections, name="connections"),
+    path("connections/new/", connections.connection_new, name="connection_new"),
+    path("connections/<int:pk>/", connections.connection, name="connection"),
+    path("connections/<int:pk>/files/", connections.connection_files, name="connection_files"),
+    path("connections/<int:pk>/check/", connections.connection_check, name="connection_check"),
+    path("connections/<int:pk>/confirm/", connections.connection_confirm, name="connection_confirm"),
+    path("connections/<int:pk>/delete/", connections.connection_delete, name="connection_delete"),
     # the channels
     path("channels/", channels.channels, name="channels"),
     path("channels/new/", channels.channel_new, name="channel_new"),

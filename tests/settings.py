@@ -12,8 +12,6 @@ if "VAR_DIR" not in os.environ:
 # So short that a test sees a dead worker's chunk come back.
 os.environ.setdefault("LEASE_SECONDS", "4")
 os.environ.setdefault("SWEEP_SECONDS", "1")
-# Where workers may pick files up, too.
-os.environ.setdefault("IMPORT_FOLDERS", str(Path(os.environ["VAR_DIR"]) / "incoming"))
 
 from config.settings import *
 

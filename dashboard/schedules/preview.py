@@ -1,7 +1,7 @@
 """What a schedule as it is being entered would do: when it would run, and which files it would find now."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 from django.http import QueryDict
 from django.utils import timezone
@@ -63,7 +63,17 @@ def files(entered: QueryDict) -> Files:
         return Files()
     try:
         zone = due.zone_named(entered.get("zone", "").strip())
-        there = connections.find(found, pattern, timezone.now(), zone, bool(entered.get("subfolders")))
     except Problem as problem:
         return Files(problem=problem)
-    return Files(there[:MOST_FILES], len(there))
+    return there(found, pattern, zone, subfolders=bool(entered.get("subfolders")))
+
+
+def there(
+    connection: SourceConnection, pattern: str, zone: tzinfo, *, subfolders: bool = False, most: int = MOST_FILES
+) -> Files:
+    """The first `most` files that match at a connection now."""
+    try:
+        found = connections.find(connection, pattern, timezone.now(), zone, subfolders)
+    except Problem as problem:
+        return Files(problem=problem)
+    return Files(found[:most], len(found))

@@ -47,7 +47,8 @@ def _when(schedule: Schedule) -> str:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def schedule_new(request: HttpRequest) -> HttpResponse:
-    """A form for a new schedule of `?job=` or `?preset=`; without either, what there is to choose from."""
+    """A form for a new schedule of `?job=` or `?preset=`, which picks files up at `?connection=`; without one of
+    the first two, what there is to choose from."""
     job = _chosen(ImportJob.objects.filter(trial=None).select_related("target", "source"), request.GET.get("job"))
     preset = _chosen(MappingPreset.objects.select_related("target"), request.GET.get("preset"))
     if not isinstance(job, ImportJob) and not isinstance(preset, MappingPreset):
@@ -55,7 +56,7 @@ def schedule_new(request: HttpRequest) -> HttpResponse:
     initial = {
         "name": cast(Any, job or preset).table_name,
         "zone": timezone.get_default_timezone_name(),
-        "connection": SourceConnection.objects.order_by("name").first(),
+        "connection": _connection(request) or SourceConnection.objects.order_by("name").first(),
     }
     if isinstance(job, ImportJob):
         initial["pattern"] = suggested_pattern(job.source.name)
@@ -105,11 +106,18 @@ def _chosen(among: Any, pk: str | None) -> Any:
     return get_object_or_404(among, pk=pk) if pk and pk.isdecimal() else None
 
 
+def _connection(request: HttpRequest) -> SourceConnection | None:
+    chosen: SourceConnection | None = _chosen(SourceConnection.objects.all(), request.GET.get("connection"))
+    return chosen
+
+
 def _choose(request: HttpRequest) -> HttpResponse:
+    connection = _connection(request)
     succeeded = ImportJob.objects.filter(trial=None, status=ImportJob.Status.SUCCEEDED)
     context = {
         "jobs": succeeded.select_related("target", "source").order_by("-pk")[:MOST_OFFERED],
         "presets": MappingPreset.objects.select_related("target"),
+        "and_connection": f"&connection={connection.pk}" if connection else "",
     }
     return render(request, "dashboard/schedule_from.html", context)
 

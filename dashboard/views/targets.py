@@ -6,12 +6,18 @@ from django.contrib import messages
 from django.db.models import Count, ProtectedError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dashboard.forms import TargetForm
 from importer.engine.errors import Problem
 from importer.models import Target
 from importer.targets import check
+
+CHECK_DOES = (
+    "A check connects, looks at the settings and the account's rights, loads a few rows into a table of its own and "
+    "takes them back."
+)
 
 
 @require_safe
@@ -39,7 +45,7 @@ def target_check(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(Target, pk=pk)
     _check(request, found)
     if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "dashboard/_findings.html", {"target": found})
+        return render(request, "dashboard/_findings.html", _findings(found))
     return redirect("target", pk)
 
 
@@ -67,8 +73,16 @@ def _edit(request: HttpRequest, edited: Target) -> HttpResponse:
         return redirect("target", saved.pk)
     # The form writes what was typed into its instance, wrong or not: the page names the target as it is kept.
     kept = Target.objects.annotate(job_count=Count("jobs")).get(pk=edited.pk) if edited.pk else None
-    context: dict[str, Any] = {"form": form, "target": kept}
+    context: dict[str, Any] = {"form": form, "target": kept, **(_findings(kept) if kept else {})}
     return render(request, "dashboard/target.html", context, status=422 if form.is_bound else 200)
+
+
+def _findings(checked: Target) -> dict[str, Any]:
+    return {
+        "checked": checked,
+        "check_url": reverse("target_check", args=[checked.pk]),
+        "check_does": CHECK_DOES,
+    }
 
 
 def _check(request: HttpRequest, checked: Target) -> None:

@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import dataclass, field
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from importer.addresses import web_url
 from importer.connections.folder import root_of
@@ -54,3 +54,13 @@ def parse_base(text: str) -> Base:
             {"user": unquote(parts.username)},
         )
     raise SourceProblem("That is no place of a kind that is known.", advice=ADVICE)
+
+
+def written(connection: SourceConnection) -> str:
+    """The place as parse_base() reads it."""
+    if connection.kind not in (Kind.S3, Kind.SFTP):
+        return connection.base
+    scheme, _, rest = connection.base.partition("://")
+    server, slash, path = rest.partition("/")
+    account = f"{quote(connection.settings.get('user', ''), safe='')}@" if connection.kind == Kind.SFTP else ""
+    return f"{scheme}://{account}{server}{slash}{path.replace('%', '%25').replace('?', '%3F').replace('#', '%23')}"

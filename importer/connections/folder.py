@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 import xxhash
@@ -26,6 +27,7 @@ from importer.models import SourceConnection, SourceFile
 
 # A file that somebody wrote to so lately is left for the next look (seconds).
 SETTLED = 3.0
+MOST_OFFERED = 50
 # How files are called while they are written.
 UNFINISHED = (".part", ".partial", ".tmp", ".temp", ".crdownload", ".filepart", ".swp", "~")
 
@@ -251,6 +253,18 @@ def root_of(base: str) -> Path:
         base,
         "Whoever runs the server adds it to IMPORT_FOLDERS (see .env.example), and starts Millrace again.",
     )
+
+
+def offered() -> list[str]:
+    """Folders that a connection may lead to: those of IMPORT_FOLDERS, and some right below them, as far as they can be
+    read."""
+    found: list[str] = []
+    for root in map(os.path.normpath, settings.IMPORT_FOLDERS):
+        found.append(root)
+        with suppress(OSError), os.scandir(root) as entries:
+            below = (each.path for each in entries if each.is_dir(follow_symlinks=False) and not unfinished(each.name))
+            found += sorted(islice(below, MOST_OFFERED))
+    return found
 
 
 def unfinished(name: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from django.core.exceptions import ValidationError
 
-from importer.connections.bases import parse_base
+from importer.connections.bases import Base, parse_base
 from importer.connections.fields import fields_of
 from importer.engine.errors import SourceProblem
 from importer.models import SourceConnection
@@ -24,14 +24,26 @@ def add_or_replace(
     Secrets that are not given stay, but only for the same place and user: they are never sent anywhere else.
     Raises Problem if the name is taken, or a place, a setting or a secret is not one that the kind knows.
     """
-    base = parse_base(place)
     connection = SourceConnection.objects.filter(name=name).first() or SourceConnection(name=name)
     if connection.pk and not replace:
         raise SourceProblem(f"There is a connection {name} already.", advice="Choose another name, or add --replace.")
+    save(connection, place, settings, secrets, private_allowed=private_allowed)
+    return connection
+
+
+def save(
+    connection: SourceConnection,
+    place: str,
+    settings: Mapping[str, str],
+    secrets: Mapping[str, str],
+    *,
+    private_allowed: bool = False,
+) -> None:
+    """Save a connection, new or known, as add_or_replace() says; a secret that is "" is forgotten."""
+    base = parse_base(place)
     _require_known(base.kind, settings, secrets)
-    asked = {**base.settings, **settings}
-    kept = connection.secrets if connection.pk and _same_account(connection, base.kind, base.base, asked) else {}
-    connection.kind, connection.base, connection.settings = base.kind, base.base, asked
+    kept = connection.secrets if leads_there(connection, base, settings) else {}
+    connection.kind, connection.base, connection.settings = base.kind, base.base, {**base.settings, **settings}
     connection.private_allowed = private_allowed
     connection.set_secrets({**kept, **secrets})
     # What was found out is about the place as it was.
@@ -42,13 +54,14 @@ def add_or_replace(
         what = "; ".join(f"{field}: {' '.join(texts)}" for field, texts in error.message_dict.items())
         raise SourceProblem(what, advice="Correct that and try again.") from error
     connection.save()
-    return connection
 
 
-def _same_account(connection: SourceConnection, kind: str, base: str, asked: Mapping[str, str]) -> bool:
+def leads_there(connection: SourceConnection, base: Base, settings: Mapping[str, str]) -> bool:
+    """Whether the connection is kept and has that place and account: only then its secrets may stay."""
     names = ("user", "endpoint", "access_key")
+    asked = {**base.settings, **settings}
     before = [connection.kind, connection.base, *(connection.settings.get(name, "") for name in names)]
-    return before == [kind, base, *(asked.get(name, "") for name in names)]
+    return bool(connection.pk) and before == [base.kind, base.base, *(asked.get(name, "") for name in names)]
 
 
 def _require_known(kind: str, settings: Mapping[str, str], secrets: Mapping[str, str]) -> None:

@@ -19,7 +19,7 @@ from django.contrib.auth.models import User
 
 from importer import sources
 from importer.addresses import connected
-from importer.connections import kept
+from importer.connections import host_key, kept
 from importer.connections.folder import unfinished
 from importer.connections.found import Found, by_name, require_few
 from importer.connections.pattern import Pattern
@@ -113,20 +113,13 @@ class SftpServer:
             if shown != self._connection.settings.get("host_key", ""):
                 yield self._unknown_key(shown)
                 return
-            yield Finding("host key", "ok", f"The server has the key that was confirmed: {shown}.")
+            yield Finding(host_key.NAME, "ok", f"The server has the key that was confirmed: {shown}.")
             with self._session(transport) as sftp:
                 count = sum(1 for _ in zip(range(10_000), sftp.listdir_iter(self._base), strict=False))
             yield Finding("connection", "ok", f"{self._connection.base} can be listed: {count:,} entries.")
 
     def _unknown_key(self, shown: str) -> Finding:
-        known = self._connection.settings.get("host_key", "")
-        what = f"not the one that was confirmed, {known}" if known else "not confirmed yet"
-        return Finding(
-            "host key",
-            "fail",
-            f"The server shows the key {shown}, which is {what}.",
-            f"Compare it with what the server's owner says (ssh-keygen -lf), then set host_key to {shown}.",
-        )
+        return host_key.unknown(shown, self._connection.settings.get("host_key", ""))
 
     def _path(self, name: str) -> str:
         return f"{self._base}/{name}".rstrip("/") or "/"

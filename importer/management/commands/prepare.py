@@ -1,7 +1,8 @@
-"""`manage.py prepare`: bring this installation's own database, static files and first account up to date."""
+"""`manage.py prepare`: bring this installation's own database, static files, first account and folder up to date."""
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
@@ -15,6 +16,13 @@ class Command(BaseCommand):
         call_command("migrate", interactive=False, verbosity=0)
         call_command("collectstatic", interactive=False, verbosity=0)
         call_command("ensure_admin", stdout=self.stdout)
+        _make_incoming()
+
+
+def _make_incoming() -> None:
+    """The folder that files may be picked up from where IMPORT_FOLDERS names no others."""
+    if str(settings.INCOMING_DIR) in settings.IMPORT_FOLDERS:
+        settings.INCOMING_DIR.mkdir(exist_ok=True, mode=0o700)
 
 
 def _require_utf8mb4() -> None:

@@ -1,0 +1,145 @@
+"""Connections, for staff: the list, and each one's page to edit it, to check it, and to see what lies there."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import Count, ProtectedError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from dashboard.connection_form import ConnectionForm
+from dashboard.schedules.preview import there
+from dashboard.staff import staff_only
+from importer.connections import check, host_key
+from importer.connections.folder import offered
+from importer.engine.errors import Problem
+from importer.models import SourceConnection
+
+MOST_FILES = 10
+CHECK_DOES = "A check connects, signs in, and looks whether files can be listed there."
+Kind = SourceConnection.Kind
+
+
+@staff_only
+@require_safe
+def connections(request: HttpRequest) -> HttpResponse:
+    """Every connection by name, with what its last check found."""
+    found = SourceConnection.objects.annotate(schedule_count=Count("schedules")).order_by("name")
+    return render(request, "dashboard/connections.html", {"connections": found})
+
+
+@staff_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def connection_new(request: HttpRequest) -> HttpResponse:
+    """A form for a new connection, of the kind that the address asks for."""
+    asked = request.GET.get("kind")
+    return _edit(request, SourceConnection(kind=asked if asked in Kind.values else Kind.FOLDER))
+
+
+@staff_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def connection(request: HttpRequest, pk: int) -> HttpResponse:
+    """One connection: its form, its last check, the schedules that use it."""
+    return _edit(request, get_object_or_404(SourceConnection, pk=pk))
+
+
+@staff_only
+@require_safe
+@never_cache
+def connection_files(request: HttpRequest, pk: int) -> HttpResponse:
+    """The first files that lie there now, in their place on the page; which is not kept waiting for them."""
+    found = get_object_or_404(SourceConnection, pk=pk)
+    files = there(found, "*", timezone.get_current_timezone(), most=MOST_FILES)
+    if request.htmx:  # type: ignore[attr-defined]
+        return render(request, "dashboard/_connection_files.html", {"connection": found, "files": files})
+    return _edit(request, found, {"files": files})
+
+
+@staff_only
+@require_POST
+def connection_check(request: HttpRequest, pk: int) -> HttpResponse:
+    """Check the connection now."""
+    found = get_object_or_404(SourceConnection, pk=pk)
+    check(found)
+    return _checked(request, found)
+
+
+@staff_only
+@require_POST
+def connection_confirm(request: HttpRequest, pk: int) -> HttpResponse:
+    """Trust the key that the last check was shown, as whoever compared it says."""
+    found = get_object_or_404(SourceConnection, pk=pk)
+    try:
+        host_key.confirm(found, request.POST.get("key", ""))
+    except Problem as problem:
+        messages.error(request, str(problem))
+    return _checked(request, found)
+
+
+@staff_only
+@require_POST
+def connection_delete(request: HttpRequest, pk: int) -> HttpResponse:
+    """Forget the connection, unless something would lose where its files are."""
+    found = get_object_or_404(SourceConnection, pk=pk)
+    try:
+        found.delete()
+    except ProtectedError:
+        messages.error(request, f"{found.name} stays: {_users(found)}.")
+        return redirect("connection", pk)
+    messages.success(request, f"{found.name} is deleted. Its files stay where they are.")
+    return redirect("connections")
+
+
+def _users(used: SourceConnection) -> str:
+    names = list(used.schedules.order_by("name").values_list("name", flat=True))
+    if names:
+        return f"the schedules {', '.join(names)} pick files up there; delete them first, or give them another one"
+    return f"{used.files.count():,} files of imports came from there, and are listed with it"
+
+
+def _edit(request: HttpRequest, edited: SourceConnection, more: dict[str, Any] | None = None) -> HttpResponse:
+    form = ConnectionForm(request.POST or None, instance=edited, initial=_initial(edited))
+    if form.is_valid():
+        saved = form.save()
+        check(saved)
+        return redirect("connection", saved.pk)
+    # The form writes what was typed into its instance, wrong or not: the page names the connection as it is kept.
+    kept = SourceConnection.objects.get(pk=edited.pk) if edited.pk else None
+    context: dict[str, Any] = {"form": form, "kind": Kind(edited.kind), "kinds": Kind.choices, "connection": kept}
+    if edited.kind == Kind.FOLDER:
+        context |= {
+            "folders": offered(),
+            "allowed": settings.IMPORT_FOLDERS,
+            "none_allowed": not settings.IMPORT_FOLDERS,
+        }
+    if kept:
+        context |= {"schedules": kept.schedules.order_by("name"), **_findings(kept)}
+    status = 422 if form.is_bound else 200
+    return render(request, "dashboard/connection.html", context | (more or {}), status=status)
+
+
+def _initial(edited: SourceConnection) -> dict[str, str]:
+    """The first folder that is allowed: the likeliest for the first connection."""
+    folders = settings.IMPORT_FOLDERS
+    return {"place": folders[0]} if edited.kind == Kind.FOLDER and folders and not edited.pk else {}
+
+
+def _findings(checked: SourceConnection) -> dict[str, Any]:
+    return {
+        "checked": checked,
+        "check_url": reverse("connection_check", args=[checked.pk]),
+        "check_does": CHECK_DOES,
+        "confirm_url": reverse("connection_confirm", args=[checked.pk]),
+        "key_to_confirm": host_key.to_confirm(checked),
+    }
+
+
+def _checked(request: HttpRequest, checked: SourceConnection) -> HttpResponse:
+    if request.htmx:  # type: ignore[attr-defined]
+        return render(request, "dashboard/_findings.html", _findings(checked))
+    return redirect("connection", checked.pk)
