@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from importer.engine.workloads.nodes import STAMPS
+from importer.engine.workloads.nodes import stamps
 from importer.engine.workloads.table import Field, Table, Workload
 from importer.engine.workloads.text import Chance, Text, chosen, whole
 
@@ -15,7 +15,7 @@ def _columns(chance: Chance, _first: int, rows: int) -> Sequence[Text]:
         chance.strings(5, 25, rows),
         chance.strings(10, 34, rows),
         chance.strings(10, 34, rows),
-        chosen(STAMPS, chance.below(len(STAMPS), rows)),
+        chosen(stamps(), chance.below(len(stamps()), rows)),
     )
 
 

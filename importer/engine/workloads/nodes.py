@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 
 import numpy as np
 
@@ -9,10 +10,15 @@ from importer.engine.workloads.table import Field, Table, Workload
 from importer.engine.workloads.text import Chance, Text, chosen, decimal, whole
 
 FIRST_STAMP = datetime(2007, 1, 1, tzinfo=UTC)
-STAMPS = [f"{FIRST_STAMP + timedelta(seconds=977 * number):%Y-%m-%d %H:%M:%S}" for number in range(100_000)]
 USERS = [f"user{number * 7919 % 10**6}" for number in range(5000)]
 # A key every so many numbers.
 GAP = 8
+
+
+@cache
+def stamps() -> list[str]:
+    """A hundred thousand moments, made when they are needed: workers import this, and have no use for 8 MB of them."""
+    return [f"{FIRST_STAMP + timedelta(seconds=977 * number):%Y-%m-%d %H:%M:%S}" for number in range(100_000)]
 
 
 def _columns(chance: Chance, first: int, rows: int) -> Sequence[Text]:
@@ -24,7 +30,7 @@ def _columns(chance: Chance, first: int, rows: int) -> Sequence[Text]:
         decimal(chance.between(-900_000_000, 900_000_000, rows), 2, 7),
         decimal(chance.between(-1_800_000_000, 1_800_000_000, rows), 3, 7),
         whole(user % 9 + 1, 1),
-        chosen(STAMPS, keys % len(STAMPS)),
+        chosen(stamps(), keys % len(stamps())),
         whole(keys % 9_999_991, 7),
         whole(user * 37, 6),
         chosen(USERS, user),
