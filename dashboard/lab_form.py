@@ -49,8 +49,15 @@ class LabChoices:
 
     def written(self, name: str) -> str:
         """The values of a setting of the chosen grid, as the form has them."""
+        if self.offer.name == OWN:
+            return self.text(f"set_{name}", "" if self._has_values else offered(FIRST).written(name))
         shown = self.text("grid_shown", self.offer.name) == self.offer.name
         return self.text(f"set_{name}", self.offer.written(name)) if shown else self.offer.written(name)
+
+    @property
+    def _has_values(self) -> bool:
+        """Whether the form has any: one's own mix begins with those looked at before, or with the first grid's."""
+        return any(name.startswith("set_") for name in self.values)
 
     def read(self) -> dict[str, tuple[Value, ...]]:
         """Values to try by setting. Raises Problem, with the setting as its option, for what cannot be read."""

@@ -50,7 +50,7 @@ OFFERS = (
     Offer("checks", "Checks", "What unique and foreign key checks cost, which leaving them out would save."),
     Offer("commits", "Rows per commit", "What frequent commits cost: small ones lose less when one is repeated."),
     Offer("partitions", "Hash partitions", "Whether sessions get out of each other's way in a partitioned table."),
-    Offer(OWN, "Your own mix", "Any settings and values; all combinations that make sense are tried."),
+    Offer(OWN, "Your own mix", "Begins with the values shown; change them, and add any other setting."),
 )
 
 
@@ -59,11 +59,13 @@ def offered(name: str) -> Offer:
     return next((each for each in OFFERS if each.name == name), next(each for each in OFFERS if each.name == FIRST))
 
 
-def why_not(offer: Offer, table: Table) -> str:
-    """Why the grid finds out nothing about this table; "" if it may."""
+def why_not(offer: Offer, table: Table, foreign_keys: int) -> str:
+    """Why the grid finds out nothing about this table, which has so many foreign keys; "" if it may."""
     names = {each.name for each in table.keys}
-    if offer.name in ("indexes", "foreign-keys") and all(each.unique for each in table.keys):
+    if offer.name == "indexes" and all(each.unique for each in table.keys):
         return "the table has no keys but unique ones"
+    if offer.name == "foreign-keys" and not foreign_keys:
+        return "the table has no foreign keys"
     if offer.name == "partitions" and "PRIMARY" not in names:
         return "the table has no primary key"
     return ""

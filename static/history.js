@@ -29,9 +29,11 @@
   const aside = (job) => ((job * 0.618034) % 1) - 0.5;
 
   // Groups lie beside each other too, as far as the axis can be widened without saying something else.
-  function moved(data, x, by) {
-    if (data.x.logarithmic) return x * 1.1 ** by;
-    return data.x.labels ? x + 0.2 * by : x;
+  function beside(data) {
+    if (!data.x.logarithmic) return (x, by) => (data.x.labels ? x + 0.2 * by : x);
+    const all = data.groups.flatMap((group) => group.points.map(([x]) => x));
+    const step = Math.min(1.1, (Math.max(...all) / Math.min(...all)) ** 0.015);
+    return (x, by) => x * step ** by;
   }
 
   const middleHalves = {
@@ -55,14 +57,15 @@
   };
 
   function settings(data) {
+    const moved = beside(data);
     const label = (group) => (data.coloured ? `${data.coloured} ${group.label}` : "Imports");
     const datasets = data.groups.flatMap((group, number) => {
       const by = data.groups.length > 1 ? (2 * number) / (data.groups.length - 1) - 1 : 0;
       return [
-        { label: label(group), group: number, data: group.points.map(([x, y, job]) => ({ x: moved(data, x, by + 0.6 * aside(job)), y, job })), pointStyle: SHAPES[number], pointRadius: 3, order: 2 },
+        { label: label(group), group: number, data: group.points.map(([x, y, job]) => ({ x: moved(x, by + 0.6 * aside(job)), y, job })), pointStyle: SHAPES[number], pointRadius: 3, order: 2 },
         {
           label: `${label(group)}, median`, group: number, spread: true, type: "line", borderWidth: 2, pointStyle: SHAPES[number], pointRadius: 5, order: 1,
-          showLine: !data.x.labels, data: group.medians.map(([x, y, low, high, jobs]) => ({ x: moved(data, x, by), y, low, high, jobs })),
+          showLine: !data.x.labels, data: group.medians.map(([x, y, low, high, jobs]) => ({ x: moved(x, by), y, low, high, jobs })),
         },
       ];
     });

@@ -155,7 +155,7 @@ def _import_choices(choices: LabChoices, source: SourceFile) -> Choices:
 
 def _card(seen: Look, offer: Offer, prepared: Prepared) -> Card:
     chosen = offer == seen.choices.offer
-    reason = why_not(offer, prepared.table)
+    reason = why_not(offer, prepared.table, int(prepared.plan.seen.get("table_foreign_keys", 0)))
     if reason or offer.name == OWN:
         return Card(offer, chosen, None, reason)
     try:

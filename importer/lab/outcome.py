@@ -1,6 +1,6 @@
 """What a lab amounts to: its figures, ranked, and what to import with. Changes nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -55,7 +55,7 @@ def outcome(lab: Lab) -> dict[str, Any]:
         "failed": _not_tried(lab, trials, State.FAILED),
         "left_out": [*lab.left_out_json, *_not_tried(lab, trials, State.LEFT_OUT)],
         "recommendation": asdict(advice) if advice else None,
-        "caveats": _caveats(lab),
+        "caveats": _caveats(lab, advice),
         "options": options_of(lab).as_json() if advice else None,
         "problem": lab.problem or None,
     }
@@ -157,11 +157,28 @@ def _not_tried(lab: Lab, trials: Sequence[Trial], state: str) -> list[dict[str, 
     ]
 
 
-def _caveats(lab: Lab) -> list[str]:
+def _caveats(lab: Lab, advice: Recommendation | None) -> list[str]:
     """What the figures do not show, in sentences."""
     said = [f"Measured with {lab.sample_rows:,} rows in an empty table; a longer load, or a fuller table, may differ."]
+    if advice:
+        said += _of_deferred_keys(lab, advice.settings)
     if "partitions" in lab.grid.values:
         said.append("Partitions are the table's: no import changes those of a table that is there.")
     if lab.beside_imports:
         said.append("Imports may have run beside the trials.")
     return said
+
+
+def _of_deferred_keys(lab: Lab, settings: Settings) -> Iterator[str]:
+    """Where keys that come off the scratch tables stay on (engine/planner/index_policy.py)."""
+    chosen = {**lab.planned_json, **settings}
+    mode = (lab.of_job or lab).options.mode
+    if "defer" not in (chosen.get("indexes"), chosen.get("foreign_keys")):
+        return
+    if mode == "append":
+        yield (
+            "Keys come off only a table that is empty: as long as it has rows, mode append leaves them on and is"
+            " slower than this. Mode replace, where the table allows it, loads into an empty one beside it."
+        )
+    elif mode in ("atomic", "upsert"):
+        yield f"Mode {mode} leaves the keys on, since its last step needs them: deferring them changes nothing there."

@@ -86,6 +86,18 @@ class TestNew:
         for value in ("4K, 1M", "on, off", "20", "100000"):
             assert f'value="{value}"' in page
 
+    def test_ones_own_mix_begins_with_values_and_only_what_there_is_to_find_out_is_offered(self, browser, job):
+        new = reverse("lab_new")
+        page = text(browser.get(new, {"job": job.pk, "grid": "own"}))
+        assert 'name="set_chunk_bytes" value="256K, 1M, 4M, 16M"' in page
+        assert "Nothing to find out: the table has no foreign keys." in page
+        # What was looked at before goes along; what somebody empties stays empty.
+        looked = {"job": job.pk, "grid": "own", "grid_shown": "indexes", "set_indexes": "keep, defer"}
+        page = text(browser.get(new, looked))
+        assert 'name="set_indexes" value="keep, defer"' in page
+        assert 'name="set_chunk_bytes" value=""' in page
+        assert "Nothing is to be tried." in text(browser.get(new, looked | {"set_indexes": ""}))
+
     def test_what_cannot_be_is_said_in_place_and_starts_nothing(self, browser, job):
         wrong = (
             ("set_chunk_bytes", "much", "is not a size"),

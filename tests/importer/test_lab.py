@@ -101,6 +101,21 @@ class TestToTheEnd:
         assert preset.options == lab.options_of(ended)
         assert (preset.options.on_error, preset.table) == ("reject", ended.table)
 
+    @pytest.mark.parametrize(
+        ("mode", "said"), [("append", "only a table that is empty"), ("atomic", "its last step needs them")]
+    )
+    def test_keys_that_the_mode_leaves_on_are_no_silent_advice(self, target, path, mode, said):
+        begun = made(target, path, {"indexes": ("keep", "defer")}, Options(mode=mode))
+        for number in range(6):
+            combination = number % len(begun.combinations)
+            rate = 2000 if begun.combinations[combination].get("indexes") == "defer" else 1000
+            begun.trials.create(
+                number=number, round=1, combination=combination, status="done", rows_per_second=rate + number
+            )
+        found = lab.outcome(begun)
+        assert found["recommendation"]["settings"] == {"indexes": "defer"}
+        assert said in found["caveats"][-1]
+
     def test_tables_in_another_schema_and_in_partitions(self, target, path, database, server):
         run_sql(database, "ALTER TABLE t DROP FOREIGN KEY f")
         with server.fresh_database() as other:
