@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 
+from dashboard import charts
 from importer.models import Chunk, SourceFile
 from tests.dashboard.job_data import HEADER, LENGTH, REFUSED, ROWS, Status, make_job, make_user
 
@@ -90,8 +91,11 @@ class TestTroubledChunks:
 
 
 class TestRates:
-    def test_the_area_under_the_curve_is_the_rows(self, browser):
+    @pytest.mark.parametrize("most_spans", [charts.MOST_SPANS, 15])
+    def test_the_area_under_the_curve_is_the_rows(self, browser, monkeypatch, most_spans):
+        monkeypatch.setattr(charts, "MOST_SPANS", most_spans)
         job = make_job(Status.SUCCEEDED, chunks=40)
+        Chunk.objects.filter(job=job, number=5).update(attempt=2)
         curve = browser.get(reverse("job_rates", args=[job.pk])).json()
         width = curve["points"][1][0] - curve["points"][0][0]
         assert sum(rate for _, rate, _ in curve["points"]) * width == pytest.approx(40 * ROWS, rel=0.01)
