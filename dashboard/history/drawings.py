@@ -179,8 +179,10 @@ def _spread(name: str, spread: Spread) -> tuple[str, ...]:
 def _said_of(
     view: View, summaries: Sequence[Summary], categories: Classes | None, colours: Classes, left_out: int
 ) -> str:
-    """The highest and the lowest median of several imports, and how many are not drawn."""
-    several = [each for each in summaries if each.spread.jobs > 1] or list(summaries)
+    """The highest and the lowest median, of several imports each where there are such, and how many are not drawn."""
+    several = [each for each in summaries if each.spread.jobs > 1]
+    # One alone would be highest and lowest, whatever the picture shows.
+    several = several if len(several) > 1 else list(summaries)
     highest, lowest = (choose(several, key=lambda each: each.spread.median) for choose in (max, min))
 
     def told(each: Summary) -> str:
@@ -191,7 +193,7 @@ def _said_of(
     said = f"Highest median: {told(highest)}."
     if lowest is not highest:
         said += f" Lowest: {told(lowest)}."
-    return f"{said} {_imports(left_out)} left out, since one of both is unknown." if left_out else said
+    return f"{said} {_imports(left_out)} without {title(view.x)} or {title(view.y)} left out." if left_out else said
 
 
 def _imports(count: int) -> str:
