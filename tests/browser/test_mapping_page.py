@@ -10,10 +10,8 @@ from playwright.sync_api import Page, expect
 from importer import sources
 from importer.engine.connection import Address, connect, execute
 from importer.models import MappingPreset, SourceFile
-from tests.browser.test_pages import opened
 from tests.targets import saved_target
 
-__all__ = ["opened"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 COLUMNS = (
