@@ -55,6 +55,13 @@ def database(server: TestServer) -> Iterator[Address]:
         yield address
 
 
+@pytest.fixture
+def mariadb(servers: dict[str, TestServer]) -> Iterator[Address]:
+    """An empty database on one server, where it does not matter which."""
+    with servers["mariadb"].fresh_database() as address:
+        yield address
+
+
 @pytest.fixture(scope="session")
 def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateRedis]:
     server = PrivateRedis(tmp_path_factory.mktemp("redis"))

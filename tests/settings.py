@@ -23,3 +23,4 @@ else:
 STATIC_ROOT.mkdir(exist_ok=True)
 # Pages are tested without collectstatic.
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
+PASSWORD_HASHERS = ["tests.hashing.QuickHasher"]

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 from playwright.sync_api import Page, expect, sync_playwright
 
+from importer.engine.connection import Address
 from tests.stack import Stack, wait_until
 
-PASSWORD = "a long enough password"
 # How long a page may take to show what is expected: longer than Playwright's 5 s, a busy machine is no failure.
 expect.set_options(timeout=20_000)
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -37,16 +38,25 @@ def web(stack: Stack) -> Stack:
 
 
 @pytest.fixture
-def page(chromium, web: Stack, transactional_db) -> Iterator[Page]:
-    User.objects.create_superuser("admin", password=PASSWORD)
+def database(mariadb: Address) -> Address:
+    """Pages are the same whatever the server; the way of an import is gone on each (test_import.py)."""
+    return mariadb
+
+
+@pytest.fixture
+def page(chromium, web: Stack, transactional_db, client) -> Iterator[Page]:
+    client.force_login(User.objects.create_superuser("admin"))
     context = chromium.new_context(base_url=web.url, viewport={"width": 1280, "height": 900})
+    context.add_cookies([session(client, web.url)])
     page = context.new_page()
     page.goto("/")
-    page.get_by_label("User name").fill("admin")
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
     yield page
     context.close()
+
+
+def session(client: Client, url: str) -> dict[str, str]:
+    """The cookie of whom the client has signed in."""
+    return {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": url}
 
 
 @pytest.fixture
@@ -62,7 +72,7 @@ def opened(chromium, live_server, client):
     def open_page(path, **options):
         context = chromium.new_context(**options)
         contexts.append(context)
-        context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
+        context.add_cookies([session(client, live_server.url)])
         page = context.new_page()
         page.on("console", complain)
         page.on("pageerror", lambda error: complaints.append(str(error)))

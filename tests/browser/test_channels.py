@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from importer import telling
 from importer.models import Notice
 from importer.models.channel import Event
+from tests.browser.conftest import session
 from tests.importer.telling.catchers import web_catcher
 from tests.stack import wait_until
 
@@ -21,7 +22,7 @@ def page(chromium, live_server, client, stack):
     """Somebody of the staff, on a phone; whatever the policy stopped fails the test."""
     client.force_login(User.objects.create_user("ann", is_staff=True))
     context = chromium.new_context(viewport={"width": 390, "height": 844}, base_url=live_server.url)
-    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
+    context.add_cookies([session(client, live_server.url)])
     page = context.new_page()
     complaints = []
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)

@@ -1,15 +1,19 @@
-"""From an upload in a real browser to the balanced equation, through real workers into real servers."""
+"""From signing in and an upload in a real browser to the balanced equation, through real workers into real servers."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob
 from tests.stack import wait_until
+from tests.targets import TestServer
 
 ROWS = 20_000
+PASSWORD = "a long enough password"
 COLUMNS = "id INT PRIMARY KEY, name VARCHAR(60) NOT NULL, seen DATETIME NULL, score DECIMAL(8,2) NULL"
 
 
@@ -19,6 +23,18 @@ def people(tmp_path: Path) -> Path:
     rows = (f'{n},"Zoë, ""{n}""",2024-01-{n % 28 + 1:02}T10:00:00Z,{"NA" if n % 4 else "1.25"}\n' for n in range(ROWS))
     path.write_text("id,name,seen,score\n" + "".join(rows))
     return path
+
+
+def sign_in(page: Page) -> None:
+    """By the form, instead of with the session that the page came with."""
+    user = User.objects.get()
+    user.set_password(PASSWORD)
+    user.save()
+    page.context.clear_cookies()
+    page.goto("/")
+    page.get_by_label("User name").fill(user.username)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
 
 
 def add_target(page: Page, address: Address) -> None:
@@ -40,7 +56,15 @@ def upload(page: Page, path: Path, table: str) -> None:
     page.get_by_label("Table", exact=True).blur()
 
 
-def test_from_the_upload_to_the_balanced_equation(page: Page, database: Address, people: Path):
+@pytest.fixture
+def each_database(server: TestServer) -> Iterator[Address]:
+    with server.fresh_database() as address:
+        yield address
+
+
+def test_from_signing_in_to_the_balanced_equation(page: Page, each_database: Address, people: Path):
+    database = each_database
+    sign_in(page)
     with connect(database) as connection:
         execute(connection, f"CREATE TABLE people ({COLUMNS})")
     add_target(page, database)

@@ -12,6 +12,7 @@ from importer import sources
 from importer.engine import ledger
 from importer.engine.connection import connect, execute
 from importer.models import ImportJob, SourceFile
+from tests.browser.conftest import session
 from tests.targets import saved_target
 
 CITIES = "id,name,population\n" + "".join(f"{number},City {number},{number * 1000}\n" for number in range(1, 3001))
@@ -40,7 +41,7 @@ def page(chromium, live_server, client):
     """The page, signed in; at the end nothing may have been said in its console."""
     client.force_login(User.objects.create_user("ann"))
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
+    context.add_cookies([session(client, live_server.url)])
     page = context.new_page()
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))

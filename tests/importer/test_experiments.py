@@ -3,7 +3,6 @@
 import json
 import signal
 import subprocess
-from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
@@ -20,16 +19,9 @@ from importer.lab.course import GONE
 from importer.models import Chunk, ImportJob, Lab, SourceFile
 from tests.importer.labs import books, tables
 from tests.stack import PYTHON, ROOT, wait_until
-from tests.targets import TestServer, saved_target
+from tests.targets import saved_target
 
 TINY = ["--repeats", "1", "--no-warm-up", "--seed", "1"]
-
-
-@pytest.fixture
-def mariadb(servers: dict[str, TestServer]) -> Iterator[Address]:
-    """A database on one server, where it does not matter which."""
-    with servers["mariadb"].fresh_database() as address:
-        yield address
 
 
 def require_nothing_left(address: Address) -> None:

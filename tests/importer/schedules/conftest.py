@@ -1,7 +1,7 @@
 """A schedule on a folder of its own, whose runs a test takes itself."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ from importer.preparation import prepare
 from importer.presets import save
 from importer.schedules import Asked
 from tests.engine.loads import run_sql
-from tests.targets import TestServer, saved_target
+from tests.targets import saved_target
 
 TABLE = "CREATE TABLE t (n INT, word VARCHAR(20)) CHARACTER SET utf8mb4"
 HEADER = "n,word\n"
@@ -31,10 +31,9 @@ def drop(folder: Path, name: str, rows: str = "1,one\n", header: str = HEADER) -
 
 
 @pytest.fixture
-def database(servers: dict[str, TestServer]) -> Iterator[Address]:
-    """On one server: what schedules add to imports is the same on all."""
-    with servers["mariadb"].fresh_database() as address:
-        yield address
+def database(mariadb: Address) -> Address:
+    """What schedules add to imports is the same on all servers."""
+    return mariadb
 
 
 @pytest.fixture
