@@ -12,6 +12,9 @@
     return `${+(value / unit).toPrecision(3)} ${name}`;
   };
   const day = (seconds) => new Date(seconds * 1000).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "2-digit" });
+  const minute = (seconds) => new Date(seconds * 1000).toLocaleString(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  // Days say nothing of imports that lie hours apart.
+  const DAYS = 4 * 86400;
   const FORMS = {
     bytes,
     moment: day,
@@ -131,18 +134,19 @@
   function time(data) {
     const changed = new Map(data.changes.map((change) => [change.job, change.words]));
     const points = data.points.map(([x, y, job]) => ({ x, y, job }));
+    const moment = points.at(-1).x - points[0].x < DAYS ? minute : day;
     return {
       type: "scatter",
-      data: { datasets: [{ label: data.y.title, group: 0, data: points, pointRadius: 3, showLine: data.joined, borderWidth: 1 }] },
+      data: { datasets: [{ label: data.y.title, group: 0, data: points, pointRadius: 3, clip: 6, showLine: data.joined, borderWidth: 1 }] },
       plugins: [changes],
       options: {
         scales: {
-          x: axis({ type: "linear", beginAtZero: false, min: points[0].x, max: points.at(-1).x, ticks: { maxRotation: 0, autoSkipPadding: 24, callback: day } }),
+          x: axis({ type: "linear", beginAtZero: false, min: points[0].x, max: points.at(-1).x, ticks: { maxRotation: 0, autoSkipPadding: 24, callback: moment } }),
           y: axis({ ticks: { maxTicksLimit: 8, callback: form(data.y) }, title: { display: true, text: data.y.title } }),
         },
         plugins: {
           legend: { display: false },
-          tooltip: { callbacks: { title: ([each]) => `Import ${each.raw.job}, ${day(each.raw.x)}`, label: ({ raw }) => [form(data.y)(raw.y), ...(changed.get(raw.job) ?? []).slice(0, 8)] } },
+          tooltip: { callbacks: { title: ([each]) => `Import ${each.raw.job}, ${minute(each.raw.x)}`, label: ({ raw }) => [form(data.y)(raw.y), ...(changed.get(raw.job) ?? []).slice(0, 8)] } },
         },
         onClick: (_event, [hit]) => toImport(hit && points[hit.index].job),
       },

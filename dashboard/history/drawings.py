@@ -226,6 +226,8 @@ def over_time(view: View) -> Drawing:
     if tables > 1:
         said += f" They went into {tables:,} tables: choose one to see what changed in between."
         return Drawing(said, ("Ended", "Imports", *_heads(view)[-3:]), tuple(_months(view, line.points)), data)
+    if line.changes:
+        said += " Lines across mark imports before which settings (dashed) or the server (red) had changed."
     figures = tuple(
         (short("ended", each.at), str(each.job), "; ".join(_change(each)["words"])) for each in reversed(line.changes)
     )
