@@ -141,7 +141,7 @@
       plugins: [changes],
       options: {
         scales: {
-          x: axis({ type: "linear", beginAtZero: false, min: points[0].x, max: points.at(-1).x, ticks: { maxRotation: 0, autoSkipPadding: 24, callback: moment } }),
+          x: axis({ type: "linear", beginAtZero: false, min: points[0].x, max: points.at(-1).x, ticks: { maxRotation: 0, autoSkipPadding: 24, maxTicksLimit: 7, callback: moment } }),
           y: axis({ ticks: { maxTicksLimit: 8, callback: form(data.y) }, title: { display: true, text: data.y.title } }),
         },
         plugins: {
