@@ -32,9 +32,10 @@ def user(db) -> User:
 
 
 @pytest.fixture
-def target(database: Address) -> Target:
-    run_sql(database, TABLE)
-    return saved_target(database, "here")
+def target(mariadb: Address) -> Target:
+    """Labs themselves are tried on each server in tests/importer/test_lab.py."""
+    run_sql(mariadb, TABLE)
+    return saved_target(mariadb, "here")
 
 
 @pytest.fixture
