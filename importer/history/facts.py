@@ -94,6 +94,7 @@ JOB = _of(
     ("target", "Target", Kind.WORD),
     ("table", "Table", Kind.WORD),
     ("table_name", "Table without its schema", Kind.WORD),
+    ("schedule", "Schedule", Kind.WORD),
     ("software", "Millrace", Kind.WORD),
     # Alike where nothing differs that was chosen, or that the server was like.
     ("settings_digest", "Settings, as one", Kind.WORD),

@@ -114,8 +114,14 @@ def _job(job: ImportJob) -> Told:
     yield "target", job.target.name
     yield "table", job.table
     yield "table_name", job.table_name
+    yield "schedule", _schedule(job)
     yield "tls", job.target.tls
     yield "software", settings.VERSION
+
+
+def _schedule(job: ImportJob) -> str | None:
+    """The schedule that has picked its file up, by the name that it had then; None for what somebody began."""
+    return job.picked.values_list("schedule__name", flat=True).first() if job.pk else None
 
 
 def _moment(moment: datetime | None) -> float | None:

@@ -63,15 +63,15 @@ def advance(job_id: int) -> list[Step]:
                 return _end_when_idle(job)
             case _ if job.ended and job.leftover:
                 return _queue_step(job, "clean", JobStep.CLEAN_QUEUED)
-            case _ if job.ended and job.trial:
-                return [Step("take_lab", job.trial.lab_id)]
             case _ if job.ended:
-                return _runs_that_follow(job)
+                return _waiting_for(job)
         return []
 
 
-def _runs_that_follow(job: ImportJob) -> list[Step]:
-    """The schedule's run that waits for the end of this import, if one does."""
+def _waiting_for(job: ImportJob) -> list[Step]:
+    """What waits for the end of this import: the lab whose trial it is, or a schedule's run."""
+    if job.trial:
+        return [Step("take_lab", job.trial.lab_id)]
     waiting = job.picked.filter(outcome=PickedFile.Outcome.LOADING).values_list("run_id", flat=True)
     return [Step("take_run", run_id) for run_id in waiting]
 
@@ -197,7 +197,7 @@ def _end_when_idle(job: ImportJob) -> list[Step]:
     if job.leftover and job.step_failures < settings.MAX_ATTEMPTS:
         return _queue_step(job, "clean", JobStep.CLEAN_QUEUED)
     end = Status.FAILED if job.status == Status.FAILING else Status.CANCELLED
-    return _end(job, Status(job.status), end)
+    return [*_end(job, Status(job.status), end), *_waiting_for(job)]
 
 
 def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Step]:

@@ -8,8 +8,11 @@ from django.utils import timezone
 
 from importer import jobs, schedules
 from importer.engine.connection import connect, fetch_all
+from importer.engine.errors import Problem
+from importer.history.columns import column
 from importer.models import ImportJob, Run, Schedule, Target
 from importer.schedules.guarded import change_mine, claim
+from importer.wake import Step
 from tests.engine.loads import run_sql
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.taking import job_of, now, outcomes, run_now, take, to_end, to_import
@@ -31,6 +34,14 @@ def rows(database) -> list[int]:
         return [row[0] for row in fetch_all(connection, "SELECT n FROM t ORDER BY n")]
 
 
+def test_an_import_that_fails_sends_for_its_run_at_once(make, folder):
+    drop(folder, "a.csv")
+    run = schedules.run_now(make())
+    job = to_import(run)
+    jobs.fail(job.pk, Problem("Somebody pulled a plug."))
+    assert jobs.advance(job.pk) == [Step("take_run", run.pk)]
+
+
 class TestFiles:
     def test_several_go_in_by_name_one_import_after_another_and_are_moved(self, make, folder, database):
         schedule = make(afterwards="move", move_to="loaded")
@@ -49,6 +60,7 @@ class TestFiles:
         )
         assert list(folder.glob("*.csv")) == []
         assert not ImportJob.objects.exclude(balanced=True).exists()
+        assert set(column("schedule").values()) == {"nightly"}
 
     @pytest.mark.parametrize("known_by", ["content", "stat"])
     def test_each_goes_in_once(self, make, folder, database, known_by):
