@@ -67,7 +67,11 @@ def _run(run: Run) -> dict[str, Any]:
     """A run of a schedule: which one, when it was due, and how many files it came across."""
     return {
         "id": run.pk,
-        "schedule": {"id": run.schedule_id, "name": run.schedule.name},
+        "schedule": {
+            "id": run.schedule_id,
+            "name": run.schedule.name,
+            "url": link("schedule", run.schedule_id),
+        },
         "due_at": _moment(run.due_at),
         "status": run.status,
         "files": run.found_files,

@@ -42,6 +42,11 @@ def _line(row: dict[str, Any]) -> str:
 
 
 def _links(payload: dict[str, Any]) -> list[tuple[str, str]]:
-    job = payload["job"] or {}
-    found = [("The import", job.get("url")), ("Its rejected rows", job.get("rejects_url"))]
+    job, run = payload["job"] or {}, payload["run"] or {}
+    schedule = run.get("schedule", {})
+    found = [
+        ("The schedule", schedule.get("url")),
+        ("The import", job.get("url")),
+        ("Its rejected rows", job.get("rejects_url")),
+    ]
     return [(name, url) for name, url in found if url]

@@ -16,7 +16,7 @@ from importer.engine.options import Options
 from importer.models import Channel, Hearing, ImportJob, Notice, Target
 from importer.models.channel import Event
 from importer.preparation import prepare
-from importer.telling import sending
+from importer.telling import sending, words
 from tests.dashboard.job_data import REFUSED, Status, make_job
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
@@ -108,6 +108,7 @@ def test_a_retry_that_succeeds_tells_that_it_works_again(target: Target, tmp_pat
 def test_a_schedule_is_told_of_by_its_runs_to_all_who_hear_of_it(webhook: Channel, mail: Channel):
     job = make_job(Status.FAILED, table="orders", problem=REFUSED)
     run = run_of(job)
+    page = f"http://127.0.0.1:8000/schedules/{run.schedule_id}/"
     Channel.objects.update(events=[])
     Hearing.objects.create(schedule=run.schedule, channel=mail, events=["failed", "late", "no_file"])
     telling.import_ended(job.pk)
@@ -121,6 +122,8 @@ def test_a_schedule_is_told_of_by_its_runs_to_all_who_hear_of_it(webhook: Channe
         ("orders nightly found no file", "No new file on drop matches orders-*.csv."),
     ]
     assert Notice.objects.count() == 3
+    assert {each["run"]["schedule"]["url"] for each in told} == {page}
+    assert f"The schedule: {page}" in words.bodies(told[0], "team")[0]
 
 
 def test_a_receiver_can_tell_what_is_ours_as_the_page_says(webhook: Channel, hook: Hook, tmp_path: Path):
