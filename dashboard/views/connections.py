@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import trigger_client_event
 
 from dashboard.connection_form import ConnectionForm
 from dashboard.schedules.preview import there
@@ -141,5 +142,6 @@ def _findings(checked: SourceConnection) -> dict[str, Any]:
 
 def _checked(request: HttpRequest, checked: SourceConnection) -> HttpResponse:
     if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "dashboard/_findings.html", _findings(checked))
+        # What lies there may be another thing now, or be seen for the first time.
+        return trigger_client_event(render(request, "dashboard/_findings.html", _findings(checked)), "checked")
     return redirect("connection", checked.pk)

@@ -4,15 +4,17 @@ An object is pinned by its ETag: each range is asked for with If-Match, so that 
 """
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from functools import lru_cache, partial
 from typing import Any
 
 import botocore.session
 import xxhash
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.loaders import Loader, create_loader
 from django.contrib.auth.models import User
 
 from importer.addresses import refuse_host
@@ -25,8 +27,8 @@ from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.sizes import MIB
 from importer.models import SourceConnection, SourceFile
 
-# Asked for at once: a request's round trip costs as much as some megabytes.
-WINDOW = 8 * MIB
+# Asked for at once, in bytes: a request's round trip costs as much as some megabytes. Two of them may be in memory.
+WINDOW = 4 * MIB
 LONGEST_PATH = 1024
 LARGEST_COPY = 5 * 2**30  # what one request may copy (S3 API, CopyObject)
 
@@ -83,7 +85,8 @@ class Bucket:
     def opened(self, name: str, etag: str) -> Iterator["ObjectRanges"]:
         with self._explained(name):
             seen = self._client.head_object(Bucket=self._bucket, Key=self._prefix + name, IfMatch=etag)
-        yield ObjectRanges(self, name, etag, seen["ContentLength"])
+        with ExitStack() as later:
+            yield ObjectRanges(partial(self.read, name, etag), seen["ContentLength"], later)
 
     def read(self, name: str, etag: str, offset: int, length: int) -> bytes:
         """`length` bytes from `offset` on of that version. Raises SourceChanged if there is another one by now."""
@@ -184,11 +187,19 @@ class Bucket:
 
 
 class ObjectRanges:
-    """One version of an object, for the engine (engine/reading.py). What was asked for last stays in memory."""
+    """One version of an object, for the engine (engine/reading.py). What was asked for last stays in memory.
 
-    def __init__(self, bucket: Bucket, name: str, etag: str, size: int) -> None:
-        self._bucket, self._name, self._etag = bucket, name, etag
+    Whoever reads on past a window is likely to go on: then the next window is asked for while this one is used. Two
+    in a row, so that a small chunk, which ends in its first one, asks for nothing that nobody reads.
+    """
+
+    def __init__(self, ask: Callable[[int, int], bytes], size: int, later: ExitStack) -> None:
+        self._ask = ask
         self._begin, self._window = 0, b""
+        self._ahead: Future[bytes] | None = None
+        self._thread = ThreadPoolExecutor(1)
+        # An answer that nobody waits for any more holds nothing up.
+        later.callback(self._thread.shutdown, wait=False, cancel_futures=True)
         self.size = size
 
     def read(self, offset: int, length: int) -> bytes:
@@ -198,20 +209,42 @@ class ObjectRanges:
             return b""
         at = offset - self._begin
         if at < 0 or at + length > len(self._window):
-            wanted = min(max(length, WINDOW), self.size - offset)
-            self._begin, self._window = offset, self._bucket.read(self._name, self._etag, offset, wanted)
+            self._move(offset, length)
             at = 0
         return self._window[at : at + length]
+
+    def _move(self, offset: int, length: int) -> None:
+        """Let the window begin at `offset` and have `length` bytes."""
+        goes_on = bool(self._window) and 0 <= offset - self._begin <= len(self._window)
+        kept = self._window[offset - self._begin :] if goes_on else b""
+        ahead, self._ahead = self._ahead, None
+        if goes_on and ahead:
+            kept += ahead.result()
+        if len(kept) < length:
+            begin = offset + len(kept)
+            kept += self._ask(begin, min(max(length - len(kept), WINDOW), self.size - begin))
+        self._begin, self._window = offset, kept
+        end = offset + len(kept)
+        if goes_on and end < self.size:
+            self._ahead = self._thread.submit(self._ask, end, min(WINDOW, self.size - end))
 
 
 def _code(error: ClientError) -> str:
     return str(error.response.get("Error", {}).get("Code", ""))
 
 
+@lru_cache(maxsize=1)
+def _descriptions() -> Loader:
+    """What botocore has read of its descriptions of S3: 12 MB, which each further client would read for itself."""
+    return create_loader()
+
+
 @lru_cache(maxsize=16)
 def _client(endpoint: str, region: str, access_key: str, secret_key: str, tls_ca: str, _process: int) -> Any:
     """A client of botocore: making one takes a tenth of a second. A child process must not share its connections."""
-    return botocore.session.get_session().create_client(
+    session = botocore.session.get_session()
+    session.register_component("data_loader", _descriptions())
+    return session.create_client(
         "s3",
         region_name=region or None,
         endpoint_url=endpoint or None,

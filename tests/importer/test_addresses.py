@@ -4,19 +4,14 @@ import socket
 import ssl
 import threading
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 
 from importer.addresses import AddressRefused, connected, web_connection, web_url
 from importer.engine.errors import Problem
+from tests.file_servers import certificate_of_localhost
 
 
 @pytest.fixture
@@ -66,20 +61,7 @@ def test_a_password_in_a_url_is_refused_and_not_repeated():
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """For localhost, signed by itself, with its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name, now = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")]), datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    path = tmp_path_factory.mktemp("tls") / "localhost.pem"
-    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    path.write_bytes(private + made.public_bytes(Encoding.PEM))
-    return path
+    return certificate_of_localhost(tmp_path_factory.mktemp("tls"))
 
 
 def test_https_asks_for_a_certificate_of_that_host_by_an_authority_that_is_trusted(certificate: Path):

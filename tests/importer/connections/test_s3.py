@@ -9,6 +9,7 @@ from importer.connections import s3
 from importer.engine.errors import Problem, SourceChanged
 from importer.engine.reading import open_source, read_at, size_of
 from importer.models import SourceConnection
+from tests.stack import wait_until
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 DATA = bytes(range(256)) * 40
@@ -71,6 +72,22 @@ def test_is_read_in_ranges_of_the_version_that_was_found(connection, put, monkey
     for what in ("move", "delete"):
         with pytest.raises(SourceChanged):
             connections.afterwards(connection, found, what, "loaded")
+
+
+def test_who_reads_on_finds_the_next_window_asked_for(connection, put, monkeypatch):
+    asked = []
+    read = s3.Bucket.read
+    monkeypatch.setattr(s3, "WINDOW", 1000)
+    monkeypatch.setattr(s3.Bucket, "read", lambda *args: (asked.append(args[3:]), read(*args))[1])
+    put("a.csv")
+    (found,) = find(connection)
+    with open_source(connections.fetch(connection, found).place) as ranges:
+        assert read_at(ranges, 900, 0) == DATA[:900]
+        assert asked == [(0, 1000)]
+        assert read_at(ranges, 300, 900) == DATA[900:1200]
+        wait_until(lambda: asked == [(0, 1000), (1000, 1000), (2000, 1000)], what="the third window to be asked for")
+        assert b"".join(read_at(ranges, 700, offset) for offset in range(0, len(DATA), 700)) == DATA
+    assert sum(length for _, length in asked[3:]) == len(DATA)
 
 
 def test_moves_and_deletes_once_however_often(connection, put):

@@ -1,0 +1,67 @@
+"""Over HTTPS with an authority of one's own: the CA file of a connection is what makes its server trusted."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from importer import connections
+from importer.models import SourceConnection
+from tests.file_servers import certificate_of_localhost, web_files
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+DATA = b"id,name\n" + b"1,one\n" * 5000
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    return certificate_of_localhost(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture
+def server(certificate):
+    with web_files(certificate) as server:
+        yield server
+
+
+@pytest.fixture
+def made(server):
+    """Makes a connection to the server, which trusts it by a CA file or not."""
+
+    def made(kind, tls_ca=""):
+        address = f"https://localhost:{server.server_port}/"
+        base = address if kind == "http" else "s3://files/in"
+        connection = SourceConnection(name=kind, kind=kind, base=base, private_allowed=True)
+        connection.settings = {"tls_ca": str(tls_ca)}
+        if kind == "s3":
+            connection.settings |= {"endpoint": address, "region": "us-east-1", "access_key": "key"}
+            connection.set_secrets({"secret_key": "secret"})
+        connection.save()
+        return connection
+
+    return made
+
+
+def test_a_file_is_fetched_from_who_the_ca_file_trusts(made, server, certificate, tmp_path, settings):
+    settings.UPLOAD_DIR = tmp_path
+    server.files |= {"/": b"hello", "/a.csv": DATA}
+    connection = made("http", certificate)
+    assert [each["status"] for each in connections.check(connection)] == ["ok"]
+    (found,) = connections.find(connection, "a.csv", NOW, UTC)
+    assert connections.fetch(connection, found).file.read_bytes() == DATA
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [("http", "certificate is not trusted"), ("s3", "CERTIFICATE_VERIFY_FAILED")]
+)
+def test_nothing_is_asked_of_who_it_does_not(made, server, kind, said):
+    (finding,) = connections.check(made(kind))
+    assert (finding["status"], said in finding["message"]) == ("fail", True), finding
+    assert server.sent == []
+
+
+def test_a_store_is_asked_where_the_ca_file_trusts_it(made, server, certificate):
+    """That it is no store is what its answer says, and so that it was asked."""
+    connections.check(made("s3", certificate))
+    assert server.sent[0][1].startswith("/files?list-type=2")
