@@ -79,7 +79,8 @@ def connection_confirm(request: HttpRequest, pk: int) -> HttpResponse:
         host_key.confirm(found, request.POST.get("key", ""))
     except Problem as problem:
         messages.error(request, str(problem))
-    return _checked(request, found)
+    # The whole page: its form must not send back the key as it was before.
+    return redirect("connection", pk)
 
 
 @staff_only

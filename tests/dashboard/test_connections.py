@@ -121,9 +121,9 @@ def test_the_key_of_an_sftp_server_is_shown_and_confirmed_by_a_button(staff, sft
     made = SourceConnection.objects.get()
     assert (made.settings["user"], f"Is <code>{sftp.host_key}</code> the server's key" in page) == ("me", True)
     confirm = reverse("connection_confirm", args=[made.pk])
-    page = page_of(staff.post(confirm, {"key": f"SHA256:{'x' * 43}"}, headers={"HX-Request": "true"}))
+    page = page_of(staff.post(confirm, {"key": f"SHA256:{'x' * 43}"}, follow=True))
     assert "not the key that the last check was shown" in page
-    page = page_of(staff.post(confirm, {"key": sftp.host_key}, headers={"HX-Request": "true"}))
+    page = page_of(staff.post(confirm, {"key": sftp.host_key}, follow=True))
     assert ("can be listed: 1 entries" in page, "confirm this key" in page) == (True, False)
     # What the page shows as its place is what was entered, and leaves it as it is.
     page = page_of(staff.get(reverse("connection", args=[made.pk])))
