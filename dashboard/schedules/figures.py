@@ -1,9 +1,12 @@
-"""What a schedule's imports amount to: sums, and the throughput of each."""
+"""What a schedule's imports amount to: sums, the throughput of each, and which were slower than their like."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.db.models import Count, F, Q, Sum
 
+from importer.history.columns import column
+from importer.history.watch import regression
 from importer.models import ImportJob, Schedule
 
 MOST_DRAWN = 300
@@ -23,6 +26,15 @@ def throughput(schedule: Schedule) -> list[tuple[int, float, int]]:
     found = _imports(schedule).filter(status=ImportJob.Status.SUCCEEDED).exclude(rows_per_second=None)
     latest = found.order_by("-finished_at").values_list("finished_at", "rows_per_second", "pk")[:MOST_DRAWN]
     return [(int(at.timestamp()), round(rate, 1), pk) for at, rate, pk in reversed(latest) if at]
+
+
+def slow_imports(jobs: Iterable[int | None]) -> dict[int, str]:
+    """Of these imports those that were clearly slower than their like, and what the watch says of them."""
+    flagged = [
+        job for job, is_slower in column("slower_than_like", [each for each in jobs if each]).items() if is_slower
+    ]
+    judged = {job.pk: regression(job) for job in ImportJob.objects.filter(pk__in=flagged)}
+    return {pk: each.words for pk, each in judged.items() if each}
 
 
 def _imports(schedule: Schedule) -> Any:

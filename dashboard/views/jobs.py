@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard.templatetags.millrace import percent
+from importer import schedules
 from importer.history.columns import column
 from importer.models import ImportJob, Target
 
@@ -99,6 +100,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
     context |= {
         "statuses": ImportJob.Status.choices,
         "targets": Target.objects.values_list("name", flat=True).order_by("name"),
+        "attention": schedules.needing_attention().count(),
         "any_jobs": bool(page.paginator.count) or ImportJob.objects.filter(trial=None).exists(),
     }
     return render(request, "dashboard/jobs.html", context)

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from dashboard.schedules.figures import figures, throughput
+from dashboard.schedules.figures import figures, slow_imports, throughput
 from dashboard.schedules.month import month, span_of
 from importer import schedules
 from importer.engine.errors import Problem
@@ -56,7 +56,9 @@ def _context(request: HttpRequest, found: Schedule) -> dict[str, Any]:
         "said": {run.pk for run in runs if any(each.problem == run.problem for each in files[run.pk])},
         "more_files": FILES_SHOWN,
         "figures": figures(found),
+        "slow": slow_imports(each.job_id for some in files.values() for each in some),
         "throughput": throughput(found),
+        "in_history": f"schedule = {found.name}",
         "day": request.GET.get("day", ""),
         "warnings": schedules.warnings(found),
         "hearings": found.hearings.select_related("channel"),

@@ -26,15 +26,25 @@ MOST_OFFERED = 20
 
 @require_safe
 def schedules(request: HttpRequest) -> HttpResponse:
-    """Every schedule by name: where from, where to, when, and how its last run went."""
+    """Every schedule by name: where from, where to, when, and how its last run went. `?show=attention`: some."""
     last = Run.objects.filter(schedule=OuterRef("pk")).exclude(status=Run.Status.SKIPPED).order_by("-due_at", "-pk")
     found = Schedule.objects.select_related("connection", "target").annotate(last=Subquery(last.values("pk")[:1]))
+    attention = made.needing_attention()
+    if request.GET.get("show") == "attention":
+        found = found.filter(pk__in=attention.values("pk"))
     if text := request.GET.get("q", "").strip():
         found = found.filter(name__icontains=text)
     page: Any = Paginator(found.order_by("name"), PAGE_ROWS).get_page(request.GET.get("page"))
     runs = Run.objects.in_bulk([each.last for each in page if each.last])
     rows = [{"schedule": each, "when": _when(each), "run": runs.get(each.last)} for each in page]
-    context = {"page": page, "rows": rows, "any": bool(rows) or Schedule.objects.exists(), "asked": text}
+    context = {
+        "page": page,
+        "rows": rows,
+        "any": bool(rows) or Schedule.objects.exists(),
+        "asked": text,
+        "attention": attention.count(),
+        "only_attention": request.GET.get("show") == "attention",
+    }
     return render(request, "dashboard/schedules.html", context)
 
 

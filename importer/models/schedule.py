@@ -190,6 +190,11 @@ class Run(models.Model):
     def ended(self) -> bool:
         return self.status in self.ENDED
 
+    @property
+    def late(self) -> bool:
+        """Whether it is, or was, so late that people are told."""
+        return any(each["event"] == "late" for each in self.events)
+
 
 class PickedFile(models.Model):
     """A file that a run came across, and what became of it.

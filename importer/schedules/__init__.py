@@ -3,8 +3,8 @@
 due.py: when a schedule is due; beat.py: what beat does every few seconds; finding.py: the files of a run, and new ones;
 known.py: which of them were loaded before; loading.py: one file after another, each an import (jobs/); drift.py: header
 and table held against the schedule's; course.py: what a worker does for a run, a piece at a time; ending.py: how it
-ends; telling.py: what people are told; passing.py: which problems pass by themselves; asked.py and checked.py: what
-people ask for, and may; guarded.py: who may change what.
+ends; telling.py: what people are told; attention.py: which schedules somebody should look at; passing.py: which
+problems pass by themselves; asked.py and checked.py: what people ask for, and may; guarded.py: who may change what.
 """
 
 from importer.schedules.asked import (
@@ -21,6 +21,7 @@ from importer.schedules.asked import (
     upcoming,
     update,
 )
+from importer.schedules.attention import needing_attention
 from importer.schedules.beat import tick, timing_of
 from importer.schedules.checked import warnings
 from importer.schedules.course import take
@@ -35,6 +36,7 @@ __all__ = [
     "forget",
     "look_for_files",
     "named",
+    "needing_attention",
     "pause",
     "resume",
     "run_now",

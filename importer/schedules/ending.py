@@ -23,7 +23,7 @@ def end_by_itself(run: Run, mine: QuerySet[Run]) -> None:
     """No file is left: the run has succeeded, or failed if one of them has, or if there was none and that is wrong."""
     failed = run.files.filter(outcome=Outcome.FAILED)
     if first := failed.first():
-        note = f"{failed.count():,} of {run.found_files:,} files failed"
+        note = f"{failed.count():,} of {run.found_files:,} {'file' if run.found_files == 1 else 'files'} failed"
         end(run, mine, Status.FAILED, {**first.problem, "where": first.problem.get("where") or first.name}, note)
         return
     if run.cause == Run.Cause.ARRIVAL or run.files.exclude(outcome__in=NOT_NEW).exists():

@@ -200,8 +200,8 @@ class TestMany:
     ):
         for name in SORTS:
             for query in ({"sort": f"-{name}"}, {"sort": name, "q": "table_4", "status": "succeeded"}):
-                # Session, user, count, order, slower ones, rows, targets.
-                with django_assert_max_num_queries(7) as asked:
+                # Session, user, count, order, slower ones, rows, targets, schedules.
+                with django_assert_max_num_queries(8) as asked:
                     page = browser.get(reverse("jobs"), query).context["jobs"]
                 assert len(page) == PAGE_ROWS
                 # Whole rows are read of those alone that the page shows: to sort them all took ten times as long.

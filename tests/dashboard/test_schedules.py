@@ -3,6 +3,8 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import connection as application
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -173,6 +175,37 @@ def test_the_list_tells_when_and_how_the_last_run_went(browser, made):
     shown = browser.get(reverse("schedules")).content.decode()
     assert "At 02:30 every day, Europe/Vienna" in shown
     assert "Gone." in shown
+
+
+def with_run(schedule, name, status, **values):
+    """A copy of the schedule, with a run that has come so far."""
+    schedule.pk, schedule.name = None, name
+    schedule.save(force_insert=True)
+    now = timezone.now()
+    run = {"due_at": now, "moment": now, "cause": "due", "status": status}
+    return Run.objects.create(schedule=schedule, **run | values)
+
+
+def test_what_fails_or_is_late_is_said_on_the_list_of_imports(browser, made):
+    assert "attention" not in browser.get(reverse("jobs")).content.decode()
+    with_run(made, "fine", "succeeded", events=[{"event": "late", "at": ""}])
+    with_run(made, "hanging", "loading", events=[{"event": "late", "at": ""}])
+    with_run(made, "failing", "failed")
+    with_run(made, "resting", "failed")
+    Schedule.objects.filter(name__in=("hanging", "fine")).update(lateness_minutes=5)
+    Schedule.objects.filter(name="resting").update(paused=True)
+    assert "2 schedules need attention" in browser.get(reverse("jobs")).content.decode()
+    shown = browser.get(reverse("schedules"), {"show": "attention"})
+    assert [row["schedule"].name for row in shown.context["rows"]] == ["failing", "hanging"]
+
+
+def test_a_list_of_many_asks_the_database_as_often_as_one_of_few(browser, made, django_assert_num_queries):
+    with CaptureQueriesContext(application) as few:
+        browser.get(reverse("schedules"))
+    for number in range(20):
+        with_run(made, f"schedule {number}", "failed")
+    with django_assert_num_queries(len(few) + 1):  # the runs
+        browser.get(reverse("schedules"))
 
 
 def test_nobody_gets_in_without_signing_in(client):

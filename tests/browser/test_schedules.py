@@ -1,0 +1,92 @@
+"""A schedule made in a real browser, then real processes: files dropped, loaded, moved, people told of a failure."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from importer import jobs, sources, telling
+from importer.engine.connection import Address, connect, fetch_all
+from importer.models import Channel, Schedule, SourceConnection
+from importer.models.channel import Event
+from importer.preparation import prepare
+from tests.engine.loads import run_sql
+from tests.importer.telling.catchers import Hook, Inbox, mail_catcher, web_catcher
+from tests.stack import Stack, wait_until
+from tests.targets import TestServer, saved_target
+
+HEADER = "n,word\n"
+
+
+@pytest.fixture
+def database(servers: dict[str, TestServer]) -> Iterator[Address]:
+    """On one server: what schedules add to imports is the same on all."""
+    with servers["mariadb"].fresh_database() as address:
+        run_sql(address, "CREATE TABLE words (n INT PRIMARY KEY, word VARCHAR(20) NOT NULL)")
+        yield address
+
+
+@pytest.fixture
+def folder(tmp_path: Path, transactional_db) -> Path:
+    """Where files are dropped, and what is made of it in Millrace."""
+    path = Path(settings.IMPORT_FOLDERS[0]) / tmp_path.name
+    path.mkdir(parents=True)
+    SourceConnection.objects.create(name="incoming", kind="folder", base=str(path))
+    return path
+
+
+@pytest.fixture
+def told(web: Stack, transactional_db) -> Iterator[tuple[Inbox, Hook]]:
+    """A mail server and a web server that hear of everything."""
+    with mail_catcher() as (inbox, port), web_catcher() as hook:
+        web.env["EMAIL_URL"] = f"smtp://127.0.0.1:{port}"
+        web.control_worker.stop()
+        web.control_worker.start()
+        every = {"events": Event.values}
+        telling.save(Channel(name="team", kind="mail", addresses="ann@example.org", **every))
+        telling.save(Channel(name="ops", kind="webhook", url=hook.url, private_allowed=True, **every), "sesame " * 3)
+        yield inbox, hook
+    del web.env["EMAIL_URL"]
+    web.control_worker.stop()
+    web.control_worker.start()
+
+
+def test_from_an_import_to_a_schedule_that_loads_moves_and_tells(
+    page: Page, database: Address, folder: Path, told: tuple[Inbox, Hook], tmp_path: Path
+):
+    first = tmp_path / "words-1.csv"
+    first.write_text(f"{HEADER}1,one\n")
+    job = jobs.create(prepare(sources.register(first), saved_target(database, "here"), "words"))
+    jobs.start(job.pk)
+    page.goto(reverse("job", args=[job.pk]))
+    page.get_by_role("link", name="Do it again by schedule").click(timeout=30_000)
+    expect(page.get_by_label("Files", exact=True)).to_have_value("words-*.csv")
+    expect(page.get_by_text("No file matches now.")).to_be_visible()
+    page.get_by_label("Move it").check()
+    page.get_by_label("Folder", exact=True).fill("loaded")
+    page.get_by_role("button", name="Make the schedule").click()
+    expect(page).to_have_url(re.compile(r"/schedules/\d+/"))
+    expect(page.get_by_text("It begins when a file that matches is there.")).to_be_visible()
+
+    (folder / "words-2.csv").write_text(f"{HEADER}2,two\n")
+    (folder / "words-3.csv").write_text(f"{HEADER}3,{'x' * 30}\n")
+    runs = page.locator("#schedule-live")
+    expect(runs.get_by_text("1 of 2 files failed")).to_be_visible(timeout=60_000)
+    expect(runs.get_by_text("1 row, moved")).to_be_visible()
+    expect(runs.get_by_text("line 2, column word: The value is too long")).to_be_visible()
+    assert sorted(str(each.relative_to(folder)) for each in folder.rglob("*.csv")) == [
+        "loaded/words-2.csv", "words-3.csv",
+    ]  # fmt: skip
+    with connect(database) as connection:
+        assert fetch_all(connection, "SELECT n, word FROM words ORDER BY n") == [(1, "one"), (2, "two")]
+    inbox, hook = told
+    wait_until(lambda: inbox.came and hook.came, what="both messages")
+    told_of = json.loads(hook.came[0][1])
+    assert (told_of["event"], told_of["title"], told_of["job"]["file"]) == ("failed", "words failed", "words-3.csv")
+    assert told_of["run"]["schedule"]["url"].endswith(reverse("schedule", args=[Schedule.objects.get().pk]))
+    assert inbox.subjects[0].startswith("Millrace: words failed:")
