@@ -5,8 +5,22 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from django.db.models import Case, Count, F, FloatField, Func, IntegerField, Max, Min, Q, Sum, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models import (
+    BigIntegerField,
+    Case,
+    Count,
+    F,
+    FloatField,
+    Func,
+    IntegerField,
+    Max,
+    Min,
+    Q,
+    Sum,
+    Value,
+    When,
+)
+from django.db.models.functions import Cast, Coalesce
 
 from importer.models import Chunk, ImportJob
 from importer.rates import Span, throughput
@@ -237,7 +251,8 @@ def _spans(job: ImportJob, origin: float) -> list[Span]:
     if together <= 1:
         return [Span(*values) for values in loaded.values_list(begin, end, rows, "length")]
     # What was tried again was loaded at another time than its neighbours.
-    alone = When(attempt__gt=1, then=-1 - F("number"))
+    # Signed: the number is not, and MySQL refuses a difference below 0.
+    alone = When(attempt__gt=1, then=-1 - Cast(F("number"), BigIntegerField()))
     groups = loaded.values(group=Case(alone, default=F("number") - F("number") % together)).annotate(
         begin=Min(begin), end=Max(end), loaded=Sum(rows), bytes=Sum("length")
     )
