@@ -32,7 +32,6 @@ def test_from_the_history_to_a_lab_and_to_an_import_by_its_advice(page: Page, da
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.get_by_role("link", name="History").click()
-    page.locator(".history-tables").get_by_role("link", name=first.table).click()
     page.get_by_role("link", name="Try in the lab").click()
 
     # What it will take stands there before it starts, and changes with what is chosen.
