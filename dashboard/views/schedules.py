@@ -59,30 +59,34 @@ def _when(schedule: Schedule) -> str:
 def schedule_new(request: HttpRequest) -> HttpResponse:
     """A form for a new schedule of `?job=` or `?preset=`, which picks files up at `?connection=`; without one of
     the first two, what there is to choose from."""
-    job = _chosen(ImportJob.objects.filter(trial=None).select_related("target", "source"), request.GET.get("job"))
-    preset = _chosen(MappingPreset.objects.select_related("target"), request.GET.get("preset"))
-    if not isinstance(job, ImportJob) and not isinstance(preset, MappingPreset):
+    imports = ImportJob.objects.filter(trial=None).select_related("target", "source")
+    job: ImportJob | None = _chosen(imports, request.GET.get("job"))
+    preset: MappingPreset | None = _chosen(MappingPreset.objects.select_related("target"), request.GET.get("preset"))
+    recipe = job or preset
+    if not recipe:
         return _choose(request)
     initial = {
-        "name": cast(Any, job or preset).table_name,
+        "name": recipe.table_name,
         "zone": timezone.get_default_timezone_name(),
         "connection": _connection(request) or SourceConnection.objects.order_by("name").first(),
     }
-    if isinstance(job, ImportJob):
+    if job:
         initial["pattern"] = suggested_pattern(job.source.name)
     form = ScheduleForm(request.POST or None, initial=initial)
     if form.is_valid():
-        user = cast(User, request.user)
         try:
-            if isinstance(job, ImportJob):
-                saved = made.create_from_job(job, form.asked(), user)
-            else:
-                saved = made.create(form.asked(), cast(MappingPreset, preset), user)
+            saved = _made(recipe, form.asked(), cast(User, request.user))
         except Problem as problem:
             form.refuse(problem)
         else:
             return _saved(request, saved)
-    return _form(request, form, {"job": job, "preset": preset, "recipe": job or preset})
+    return _form(request, form, {"job": job, "preset": preset, "recipe": recipe})
+
+
+def _made(recipe: ImportJob | MappingPreset, asked: made.Asked, user: User) -> Schedule:
+    if isinstance(recipe, ImportJob):
+        return made.create_from_job(recipe, asked, user)
+    return made.create(asked, recipe, user)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
