@@ -41,7 +41,8 @@ def end_by_itself(run: Run, mine: QuerySet[Run]) -> None:
 
 def _not_cleared(run: Run) -> str:
     left = run.files.filter(done=PickedFile.Done.FAILED).count()
-    return f"{left:,} loaded files could not be {run.schedule.afterwards}d" if left else ""
+    files = "1 loaded file" if left == 1 else f"{left:,} loaded files"
+    return f"{files} could not be {run.schedule.afterwards}d" if left else ""
 
 
 def end(

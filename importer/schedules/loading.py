@@ -15,6 +15,8 @@ from importer.schedules.guarded import Outcome, change_mine
 from importer.sources import named
 
 TO_COME = (Outcome.FOUND, Outcome.FETCHED)
+# Their rows are in the table: by this run, or by one before that could not clear them away, or under another name.
+IN_THE_TABLE = (Outcome.LOADED, Outcome.ALREADY_LOADED)
 DONE = {Schedule.Afterwards.MOVE: PickedFile.Done.MOVED, Schedule.Afterwards.DELETE: PickedFile.Done.DELETED}
 
 
@@ -44,6 +46,8 @@ def go_on(run: Run) -> bool:
     while picked := run.files.filter(outcome__in=TO_COME).select_related("source").first():
         if _begin(run, picked):
             return True
+    # Once more, for those that were read and found to be in.
+    _clear_away(run)
     return False
 
 
@@ -167,11 +171,11 @@ def _attach(run: Run, picked: PickedFile, job: ImportJob) -> None:
 
 
 def _clear_away(run: Run) -> None:
-    """Do with each loaded file what the schedule wants done with it."""
+    """Do with each file whose rows are in the table what the schedule wants done with it."""
     what = Schedule.Afterwards(run.schedule.afterwards)
     if what == Schedule.Afterwards.KEEP:
         return
-    for picked in run.files.filter(outcome=Outcome.LOADED, done=PickedFile.Done.NOTHING):
+    for picked in run.files.filter(outcome__in=IN_THE_TABLE, done=PickedFile.Done.NOTHING):
         done, problem = DONE[what], {}
         try:
             connections.afterwards(run.schedule.connection, as_found(picked), what, run.schedule.move_to)

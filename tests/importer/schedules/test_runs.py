@@ -75,6 +75,23 @@ class TestFiles:
         assert outcomes(copied)["same.csv"] == {"content": "already loaded", "stat": "loaded"}[known_by]
         assert rows(database) == {"content": [1, 2], "stat": [1, 1, 2]}[known_by]
 
+    def test_what_could_not_be_moved_and_a_second_copy_are_moved_by_the_next_run(self, make, folder, database):
+        schedule = make(afterwards="move", move_to="loaded")
+        drop(folder, "a.csv")
+        in_the_way = drop(folder, "loaded/a.csv", "9,other\n")
+        run = run_now(schedule)
+        assert (run.status, outcomes(run), run.note) == (
+            "succeeded",
+            {"a.csv": "loaded"},
+            "1 loaded file could not be moved",
+        )
+        in_the_way.unlink()
+        drop(folder, "copy.csv")
+        run = run_now(schedule)
+        assert outcomes(run) == dict.fromkeys(("a.csv", "copy.csv"), "already loaded")
+        assert (rows(database), sorted(folder.glob("*.csv"))) == ([1], [])
+        assert sorted(path.name for path in folder.glob("loaded/*")) == ["a.csv", "copy.csv"]
+
     def test_one_to_which_somebody_writes_is_watched_until_it_is_whole(self, make, folder, database):
         schedule = make()
         path = folder / "a.csv"
