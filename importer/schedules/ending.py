@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, QuerySet, Sum
+from django.db.models import Exists, F, OuterRef, QuerySet, Sum
 from django.utils import timezone
 
 from importer import jobs, wake
@@ -89,7 +89,7 @@ def _events(run: Run) -> Iterable[Event]:
     """What there is to tell of a run that has ended."""
     if run.status == Status.FAILED:
         yield Event.FAILED
-    elif run.status == Status.SUCCEEDED and _failed_before(run):
+    elif run.status == Status.SUCCEEDED and not _lacks_a_file(run) and _failed_before(run):
         yield Event.RECOVERED
     own = ImportJob.objects.filter(picked__run=run)
     limit = run.schedule.rejects_limit
@@ -99,8 +99,14 @@ def _events(run: Run) -> Iterable[Event]:
         yield Event.REGRESSION
 
 
+def _lacks_a_file(run: Run) -> bool:
+    """Whether a file lies there that failed before: on arrival it is not tried again as it is."""
+    return run.files.filter(outcome=Outcome.FAILED_BEFORE).exists()
+
+
 def _failed_before(run: Run) -> bool:
-    before = Run.objects.filter(schedule=run.schedule_id, status__in=(Status.SUCCEEDED, Status.FAILED)).exclude(
-        pk=run.pk
-    )
-    return before.order_by("-finished_at").values_list("status", flat=True).first() == Status.FAILED
+    """Whether a run has failed since the last one after which no file was missing."""
+    lacks = PickedFile.objects.filter(run=OuterRef("pk"), outcome=Outcome.FAILED_BEFORE)
+    before = Run.objects.filter(schedule=run.schedule_id, status__in=(Status.SUCCEEDED, Status.FAILED))
+    telling = before.exclude(pk=run.pk).exclude(Exists(lacks), status=Status.SUCCEEDED)
+    return telling.order_by("-finished_at").values_list("status", flat=True).first() == Status.FAILED

@@ -103,8 +103,11 @@ class TestArrivals:
         assert schedules.look_for_files(schedule.pk) is None
         drop(folder, "b.csv")
         second = to_end(schedules.look_for_files(schedule.pk))
-        assert second.status == "succeeded"
+        assert (second.status, second.events) == ("succeeded", [])
         assert dict(second.files.values_list("name", "outcome")) == {"a.csv": "failed before", "b.csv": "loaded"}
+        drop(folder, "a.csv", "3,three\n")
+        mended = to_end(schedules.look_for_files(schedule.pk))
+        assert [each["event"] for each in mended.events] == ["recovered"]
 
     def test_what_keeps_it_from_looking_is_said_on_the_schedule(self, make, folder):
         schedule = make()
