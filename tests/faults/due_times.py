@@ -1,7 +1,8 @@
-"""Let years of due times pass, with all that can happen to them: `python -m tests.faults.due_times 100 2`.
+"""Let years of due times pass, with all that can happen to them: `python -m tests.faults.due_times 2`.
 
-So many schedules live for so many years each, in another zone each, from 1998 on. Each due time must have run exactly
-once, or be on record as left out.
+A schedule lives for so many years in every zone whose clocks are moved (of those that are always moved alike, in one),
+from a year on in which they are. Each due time must have run exactly once, or be on record as left out. A second word,
+such as 1/2, takes the first of two halves of the zones: for two processes at once.
 """
 
 import os
@@ -12,8 +13,8 @@ import pytest
 
 
 def main() -> int:
-    """Let so many schedules live for so many years."""
-    os.environ["DUE_SCHEDULES"], os.environ["DUE_YEARS"] = (*sys.argv[1:], *("10", "1")[len(sys.argv) - 1 :])[:2]
+    """Let schedules live for so many years, in one part of the zones or in all."""
+    os.environ["DUE_YEARS"], os.environ["DUE_PART"] = (*sys.argv[1:], *("1", "1/1")[len(sys.argv) - 1 :])[:2]
     return pytest.main(["-q", "-rP", "--timeout=0", str(Path(__file__).with_name("simulated_years.py"))])
 
 

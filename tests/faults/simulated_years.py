@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from functools import cache
+from itertools import pairwise
 from unittest.mock import patch
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -25,6 +26,10 @@ from importer.wake import Step
 from tests.importer.schedules.conftest import database, folder, make  # noqa: F401
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
+# Rules of zones are known from about the one on, and go on without an end; clocks are looked at so far.
+FIRST_YEAR, LAST_YEAR = 1998, 2038
+
+Move = tuple[datetime, timedelta]
 
 
 @dataclass(frozen=True)
@@ -82,11 +87,32 @@ def _moments(wall: datetime, zone: ZoneInfo, by_the_world: bool) -> Iterator[dat
 
 
 @cache
-def moving_zones(year: int, years: int) -> list[str]:
-    """Zones whose clocks are moved in these years, but for the old names of others."""
-    months = [datetime(year + n // 12, n % 12 + 1, 1, tzinfo=UTC) for n in range(12 * years)]
-    names = [name for name in sorted(available_timezones()) if not name.startswith(("posix", "right", "Etc"))]
-    return [name for name in names if len({each.astimezone(ZoneInfo(name)).utcoffset() for each in months}) > 1]
+def moving_zones() -> dict[str, list[int]]:
+    """Zones whose clocks are moved, with the years in which they are; of those that are always moved alike, one."""
+    alike: dict[tuple[Move, ...], str] = {}
+    for name in sorted(available_timezones()):
+        if not name.startswith(("posix", "right", "Etc")) and (found := tuple(_moves(ZoneInfo(name)))):
+            alike.setdefault(found, name)
+    return {name: sorted({moment.year for moment, _ in found}) for found, name in alike.items()}
+
+
+def _moves(zone: ZoneInfo) -> Iterator[Move]:
+    """When its clocks are moved, to the minute, and how far it is from UTC then; but for what is back in a week."""
+    begin, weeks = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC), range((LAST_YEAR - FIRST_YEAR) * 52)
+    for before, after in pairwise(begin + 7 * DAY * n for n in weeks):
+        old = _offset(zone, before)
+        if _offset(zone, after) != old:
+            minutes = range((after - before) // MINUTE + 1)
+            moved = before + MINUTE * bisect_right(
+                minutes, False, key=lambda n: _offset(zone, before + MINUTE * n) != old
+            )
+            yield moved, _offset(zone, moved)
+
+
+def _offset(zone: ZoneInfo, moment: datetime) -> timedelta:
+    found = moment.astimezone(zone).utcoffset()
+    assert found is not None
+    return found
 
 
 class Killed(BaseException):
@@ -193,10 +219,14 @@ def simulate(schedule: Schedule, zone: str, began: datetime, days: int, seed: in
     return simulation.check()
 
 
-@pytest.mark.parametrize("number", range(int(os.environ.get("DUE_SCHEDULES", "10"))))
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test for each zone, of which this process may have every so-many-th only."""
+    part, parts = map(int, os.environ.get("DUE_PART", "1/1").split("/"))
+    metafunc.parametrize("number", range(part - 1, len(moving_zones()), parts))
+
+
 def test_every_due_time_once(number: int, make):  # noqa: F811
-    year, years = 1998 + number * 7 % 38, int(os.environ.get("DUE_YEARS", "1"))
-    zones = moving_zones(year, years)
-    zone = zones[number * 17 % len(zones)]
+    zone, moved_in = list(moving_zones().items())[number]
+    year, years = random.Random(number).choice(moved_in), int(os.environ.get("DUE_YEARS", "1"))
     ran, left_out = simulate(make(), zone, datetime(year, 1, 1, tzinfo=UTC), 365 * years, number)
     print(f"{number}: {zone} from {year}, {CRONS[number % len(CRONS)].text}: {ran} ran, {left_out} were left out")
