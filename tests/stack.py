@@ -156,7 +156,7 @@ class Stack:
         return done
 
     def _celery(self, name: str, *args: str) -> Process:
-        return self._process(name, str(PYTHON), "-m", "celery", "-A", "config", *args)
+        return self._process(name, str(PYTHON), "-m", "scripts.celery_process", *args)
 
     def _process(self, name: str, *command: str) -> Process:
         return Process(list(command), self.env, self.folder / f"{name}.log")

@@ -31,7 +31,7 @@ from importer.engine.sizes import MIB
 from importer.models import SourceConnection, SourceFile
 
 # Asked for at once, in bytes: a request's round trip costs as much as some megabytes. Two of them may be in memory.
-WINDOW = 4 * MIB
+WINDOW = 2 * MIB
 LONGEST_PATH = 1024
 LARGEST_COPY = 5 * 2**30  # what one request may copy (S3 API, CopyObject)
 
