@@ -33,14 +33,17 @@ class Comparison:
         self.results.add_workload(name, files)
         return files
 
-    def measure(self, cases: Sequence[Case], parts: int = 1) -> None:
-        """Run the cases in turns on one server after the other, in one of so many equal parts of the time allowed."""
+    def measure(self, cases: Sequence[Case], parts: int = 1, on: Sequence[Server] = ()) -> None:
+        """Run the cases in turns on one server after the other, in one of so many equal parts of the time allowed.
+
+        `on`: only on these servers.
+        """
         minutes = self.arguments.minutes and self.arguments.minutes / parts / len(self.servers)
         turns = Turns(self.arguments.rounds, self.arguments.warm_up, minutes)
         for case in cases:
             if isinstance(case.way, Millrace):
                 case.way.above = self.above
-        for server in self.servers:
+        for server in on or self.servers:
             turns.measure(server, cases, self.results)
             # What was measured is there, whatever comes later.
             self.results.write(self.arguments.results)

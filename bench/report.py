@@ -19,6 +19,7 @@ TITLES = {
     "small": "Cost as there are more small chunks",
     "files": "Several files at once",
     "checks": "Cost of each check",
+    "advice": "What the lab recommends, beside all that could have been chosen",
 }
 LEGEND = """\
 Rates are rows per second, from the start to the crash-safe end; medians, with the slowest and the fastest round in
