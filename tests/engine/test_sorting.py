@@ -4,6 +4,7 @@ import io
 import itertools
 from dataclasses import replace
 from decimal import Decimal
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,7 @@ from importer.engine.dialect import ANY_LINE_END, RFC4180, Dialect
 from importer.engine.errors import RecordUnreadable
 from importer.engine.mapping import ColumnMapping
 from importer.engine.reading import open_source
-from importer.engine.records.blocks import blocks
+from importer.engine.records.blocks import BLOCK_BYTES, blocks
 from importer.engine.records.fields import fields, records
 from importer.engine.sorting.copy import Limits, Source, sort_records
 from importer.engine.sorting.keys import SortKey, Unsortable
@@ -79,8 +80,9 @@ class TestSort:
         rows=st.lists(st.tuples(NUMBERS, CELLS), max_size=60),
         line_end=st.sampled_from(LINE_ENDS),
         ended=st.booleans(),
+        block=st.sampled_from([BLOCK_BYTES, 24]),
     )
-    def test_any_file_in_any_cut(self, folder, rows, line_end, ended):
+    def test_any_file_in_any_cut(self, folder, rows, line_end, ended, block):
         dialect = replace(HEADERLESS, line_end=line_end)
         end = "\n" if line_end == ANY_LINE_END else line_end
         text = end.join(f"{number},{written(cell, dialect)}" for number, cell in rows) + (end if rows and ended else "")
@@ -90,7 +92,10 @@ class TestSort:
             value = fields(row, dialect)[0].strip()
             return int(value) if value.lstrip(b"+-").isdigit() else None
 
-        copy, places = sorted_copy(folder, data, key_of("bigint", "text"), dialect)
+        # What is larger than a block stays in the file until it is written.
+        with patch("importer.engine.records.blocks.BLOCK_BYTES", block):
+            limits = replace(SMALL, block=block)
+            copy, places = sorted_copy(folder, data, key_of("bigint", "text"), dialect, limits=limits)
         wanted = expected(rows_of(data, dialect), number_of)
         assert rows_of(copy, dialect) == wanted
         # Each place names the record that stands there, and none comes twice.

@@ -10,6 +10,7 @@ and the last record stays the last if it has no line end. Blank lines that are n
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,14 +18,14 @@ import numpy as np
 
 from importer.engine.dialect import ANY_LINE_END, Dialect
 from importer.engine.reading import Readable
-from importer.engine.records.blocks import blocks, end_of_records, pieces
-from importer.engine.records.boundaries import first_record
+from importer.engine.records.blocks import BLOCK_BYTES, blocks, end_of_records, pieces, read_exactly
 from importer.engine.records.flaws import problem
 from importer.engine.records.stray import STRAY, UNCLOSED, Flaw
+from importer.engine.records.walk import RecordWalk
 from importer.engine.sizes import MIB
 from importer.engine.sorting.keys import SortKey, Unsortable
-from importer.engine.sorting.places import head, number_bytes
-from importer.engine.sorting.runs import Bucket, Run
+from importer.engine.sorting.places import OFFSET, head, number_bytes
+from importer.engine.sorting.runs import IN_THE_FILE, Bucket, Run
 from importer.engine.sorting.sample import borders, sampled_keys
 
 ROWS_AT_ONCE = 8192
@@ -33,7 +34,7 @@ ROWS_AT_ONCE = 8192
 @dataclass(frozen=True)
 class Limits:
     """Bytes that are sorted at once: of the file before they are spread, of a bucket as planned and as it may become;
-    and how many buckets there are at most.
+    how many buckets there are at most; and bytes that are read at once, where a larger record stays in the file.
 
     With these a process takes 18 MB more than before, for 2 GB of records (facts.md).
     """
@@ -42,6 +43,7 @@ class Limits:
     bucket: int = 6 * MIB
     largest_bucket: int = 10 * MIB
     buckets: int = 400
+    block: int = BLOCK_BYTES
 
 
 @dataclass(frozen=True)
@@ -141,13 +143,16 @@ class _Sort:
         source = self._source
         parts: list[tuple[Run, Any]] = []
         row = 1
-        for block in blocks(source.fd, source.dialect, source.start, source.first_line, self._end):
+        for block in blocks(source.fd, source.dialect, source.start, source.first_line, self._end, self._limits.block):
             self._refuse(block.flaws)
             run, known = Run.of_block(source.fd, block, source.dialect, self._key, row)
             row += len(run)
+            if run.is_large and parts:
+                yield _joined(parts)
+                parts = []
             if len(run):
                 parts.append((run, known))
-            if sum(len(run.data) for run, _ in parts) >= self._limits.unit:
+            if run.is_large or sum(len(run.data) for run, _ in parts) >= self._limits.unit:
                 yield _joined(parts)
                 parts = []
                 self._on_progress((block.offset - source.start) / (self._end - source.start) / 2)
@@ -168,15 +173,20 @@ class _Sort:
 
     def _ends_without_line_end(self, run: Run) -> bool:
         """Whether the last of these records is the file's last and would go on if something came after it."""
-        offset, length = int(run.places[-1, 2]), int(run.lengths[-1])
+        offset, length = int(run.places[-1, OFFSET]), int(run.lengths[-1])
         if offset + length < self._end:
             return False
-        [record] = run.records(np.array([len(run) - 1]))
-        return first_record(record + b"x", self._source.dialect, final=False)[1] != length
+        walk = RecordWalk(self._source.dialect)
+        for piece in chain(pieces(self._source.fd, offset, offset + length), [b"x"]):
+            if found := walk.feed(piece):
+                return found != length
+        return True
 
     def _begin_with_lf(self, run: Run) -> Any:
         if self._source.dialect.line_end != ANY_LINE_END:
             return np.zeros(len(run), bool)
+        if run.is_large:
+            return np.array([read_exactly(self._source.fd, 1, int(run.places[0, OFFSET])) == b"\n"])
         return np.frombuffer(run.data, np.uint8)[run.starts] == ord("\n")
 
     def _put_in_order(self, bucket: Bucket) -> None:
@@ -206,12 +216,21 @@ class _Sort:
         """Append records in this order to the copy, and their places."""
         for low in range(0, len(order), ROWS_AT_ONCE):
             some = order[low : low + ROWS_AT_ONCE]
-            data = b"".join(run.records(some))
-            self._out.write(data)
+            for data in self._bytes(run, some):
+                self._written += self._out.write(data)
+                self._on_progress(self._share_written())
             self._places.write(run.places[some].astype(self._place).tobytes())
             self._rows += len(some)
-            self._written += len(data)
-            self._on_progress(self._share_written())
+
+    def _bytes(self, run: Run, which: Any) -> Iterator[bytes]:
+        """The records with these numbers, in this order: large ones in pieces from the file, those between together."""
+        low = 0
+        for at in np.flatnonzero(run.starts[which] == IN_THE_FILE).tolist():
+            yield b"".join(run.records(which[low:at]))
+            offset, length = int(run.places[which[at], OFFSET]), int(run.lengths[which[at]])
+            yield from pieces(self._source.fd, offset, offset + length)
+            low = at + 1
+        yield b"".join(run.records(which[low:]))
 
     def _share_written(self) -> float:
         return 0.5 + self._written / (self._end - self._source.start) / 2

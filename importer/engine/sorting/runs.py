@@ -19,13 +19,16 @@ from importer.engine.sorting.places import NUMBERS
 LENGTH = np.dtype(np.uint32)
 # Before each run in a bucket: how many records it has, and how many bytes these take.
 RUN_HEAD = struct.Struct("<QQ")
+# In place of where a record begins: it is larger than a block, and stays in the file, where its place says.
+IN_THE_FILE = -1
 
 
 @dataclass(frozen=True)
 class Run:
     """Records with their keys, their lengths and their places (row, line, offset), as arrays.
 
-    Each begins in `data` at its number in `starts`.
+    Each begins in `data` at its number in `starts`, or is IN_THE_FILE. A run that comes from a block or a bucket is one
+    such record, or has none.
     """
 
     keys: Any
@@ -37,19 +40,28 @@ class Run:
     def __len__(self) -> int:
         return len(self.lengths)
 
+    @property
+    def is_large(self) -> bool:
+        """Whether it is a single record, and that one is not in memory."""
+        return len(self) == 1 and int(self.starts[0]) == IN_THE_FILE
+
     def records(self, which: Any) -> list[bytes]:
-        """The bytes of the records with these numbers."""
+        """The bytes of the records with these numbers, which must be in memory."""
         starts = self.starts[which]
         ends = starts + self.lengths[which]
         return list(map(self.data.__getitem__, map(slice, starts.tolist(), ends.tolist())))
 
     def taken(self, which: Any) -> "Run":
-        """The records with these numbers, in this order, in bytes of their own."""
+        """The records with these numbers, in this order, in bytes of their own; a large one as it is."""
+        if self.is_large:
+            return self
         lengths = self.lengths[which]
         return Run(self.keys[which], lengths, self.places[which], _starts(lengths), b"".join(self.records(which)))
 
     def part(self, low: int, high: int) -> "Run":
         """The records from `low` to `high`; they must lie on end."""
+        if self.is_large:
+            return self
         first = int(self.starts[low])
         data = self.data[first : int(self.starts[high - 1]) + int(self.lengths[high - 1])]
         starts = self.starts[low:high] - first
@@ -59,18 +71,20 @@ class Run:
     def of_block(cls, fd: Readable, block: Block, dialect: Dialect, key: SortKey, row: int) -> tuple["Run", Any]:
         """The rows of a block, the first of which is number `row`, in the file's order; and which have a key."""
         keys, known = key.keys(fd, block, dialect)
-        data = block.data or read_exactly(fd, block.size, block.offset)
+        if not block.data:
+            place = np.array([[row, block.first_line, block.offset]], np.int64)
+            return cls(keys, np.array([block.size], LENGTH), place, np.array([IN_THE_FILE]), b""), known
         ends = np.asarray(block.ends.listed(), np.int64)
         starts = np.concatenate(([0], ends[:-1]))
         is_row = block.row_numbers() >= 0
-        view = np.frombuffer(data, np.uint8, block.size)
+        view = np.frombuffer(block.data, np.uint8, block.size)
         lines = block.first_line + np.searchsorted(line_end_positions(view, dialect.line_end), starts)
         rows = row + np.cumsum(is_row) - 1
         places = np.stack([rows, lines, starts + block.offset], axis=1)
-        run = cls(keys, (ends - starts).astype(LENGTH), places, starts, data)
+        run = cls(keys, (ends - starts).astype(LENGTH), places, starts, block.data)
         if is_row.all():
             return run, known
-        return cls(keys[is_row], run.lengths[is_row], places[is_row], starts[is_row], data), known[is_row]
+        return cls(keys[is_row], run.lengths[is_row], places[is_row], starts[is_row], block.data), known[is_row]
 
     @classmethod
     def joined(cls, runs: list["Run"]) -> "Run":
@@ -96,7 +110,8 @@ def _starts(lengths: Any) -> Any:
 class Bucket:
     """Records of a range of keys, run after run in a file; `alike`: all have the same key.
 
-    The file has no name, so it is gone with the process, however that ends.
+    `size` is in bytes, without those of large records. The file has no name, so it is gone with the process, however
+    that ends.
     """
 
     folder: Path
@@ -133,7 +148,7 @@ class Bucket:
             rows, size = RUN_HEAD.unpack(read_exactly(self._file.fileno(), RUN_HEAD.size, at))
             data = read_exactly(self._file.fileno(), RUN_HEAD.size + rows * self._width + size, at)
             at += len(data)
-            yield self._read(data, RUN_HEAD.size, rows)
+            yield self._read(data, RUN_HEAD.size, rows, size)
 
     def whole(self) -> Run:
         """All of it at once. There must be something in it."""
@@ -142,7 +157,7 @@ class Bucket:
         found = []
         while at < len(data):
             rows, size = RUN_HEAD.unpack_from(data, at)
-            found.append(self._read(data, at + RUN_HEAD.size, rows))
+            found.append(self._read(data, at + RUN_HEAD.size, rows, size))
             at += RUN_HEAD.size + rows * self._width + size
         return Run(
             np.concatenate([run.keys for run in found]),
@@ -152,13 +167,15 @@ class Bucket:
             data,
         )
 
-    def _read(self, data: bytes, at: int, rows: int) -> Run:
-        """The run that lies at `at`, with starts in all of `data`."""
+    def _read(self, data: bytes, at: int, rows: int, size: int) -> Run:
+        """The run of `rows` records in `size` bytes that lies at `at`, with starts in all of `data`."""
         keys = np.frombuffer(data, self.key, rows, at)
         at += keys.nbytes
         lengths = np.frombuffer(data, LENGTH, rows, at)
         at += lengths.nbytes
         places = np.frombuffer(data, self.place, rows * NUMBERS, at).reshape(-1, NUMBERS)
+        if not size:
+            return Run(keys, lengths, places, np.full(rows, IN_THE_FILE), b"")
         return Run(keys, lengths, places, _starts(lengths) + at + places.nbytes, data)
 
     def close(self) -> None:
