@@ -24,8 +24,10 @@ def test_chunk_timings_in_words_a_chart_and_a_table(browser, db):
     assert len(chart["phases"]) == len(chart["points"][0][2])
 
 
-def test_it_comes_with_the_end_of_an_import(browser, db):
-    running, failed = make_job(chunks=4), make_job(Status.FAILED, chunks=4, loaded=0)
+def test_it_comes_with_the_end_of_an_import_that_has_loaded_something(browser, db):
+    running, ended = make_job(chunks=4), make_job(Status.SUCCEEDED, chunks=4)
     assert reverse("job_timings", args=[running.pk]) not in browser.get(reverse("job", args=[running.pk])).text
-    assert reverse("job_timings", args=[failed.pk]) in browser.get(reverse("job_live", args=[failed.pk])).text
+    assert reverse("job_timings", args=[ended.pk]) in browser.get(reverse("job_live", args=[ended.pk])).text
+    failed = make_job(Status.FAILED, chunks=4, loaded=0)
+    assert reverse("job_timings", args=[failed.pk]) not in browser.get(reverse("job", args=[failed.pk])).text
     assert "No chunk was loaded." in browser.get(reverse("job_timings", args=[failed.pk])).text
