@@ -117,8 +117,8 @@ def _check_room(name: str, size: int) -> None:
     free = max(0, free - (promised["left"] or 0))
     if size > free:
         raise DiskFull(
-            f"The disk for uploads is full: {size:,} bytes needed, {free:,} bytes free, without {SPARE_BYTES:,} that are"
-            " kept in reserve and what other uploads have announced.",
+            f"The disk for uploads is full: {size:,} bytes needed, {free:,} bytes free,"
+            f" without {SPARE_BYTES:,} that are kept in reserve and what other uploads have announced.",
             where=name,
             advice="Remove uploads that are no longer needed, or give UPLOAD_DIR a larger disk.",
         )
