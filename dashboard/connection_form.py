@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from importer.connections import keeping
-from importer.connections.bases import Base, parse_base, written
+from importer.connections.bases import WITH_USER, Base, parse_base, written
 from importer.connections.fields import Field, fields_of
 from importer.engine.errors import Problem
 from importer.models import SourceConnection
@@ -20,6 +20,7 @@ PLACES = {
     Kind.HTTP: ("Address", "https://HOST/PATH/: files are chosen below it, each by its whole name."),
     Kind.S3: ("Bucket", "s3://BUCKET/PREFIX; without a prefix, the whole bucket."),
     Kind.SFTP: ("Address", "sftp://USER@HOST:PORT/PATH, without a password."),
+    Kind.FTP: ("Address", "ftps://USER@HOST:PORT/PATH, or ftp:// without TLS; without a password."),
 }
 SIGNS_IN = ("basic", "bearer", "header")
 
@@ -139,7 +140,7 @@ class _Unshown(forms.Textarea):
 
 def _asked_of(kind: str) -> tuple[dict[str, Field], dict[str, Field]]:
     settings = fields_of(kind, secret=False)
-    if kind == Kind.SFTP:
+    if kind in WITH_USER:
         del settings["user"]  # It stands in the place.
     return settings, fields_of(kind, secret=True)
 

@@ -103,6 +103,20 @@ def web_connection(url: str, *, private_allowed: bool, seconds: float, tls_ca: s
     return made
 
 
+def certificates(tls_ca: str = "") -> ssl.SSLContext:
+    """For TLS to servers whose certificate this machine trusts, or an authority in the file `tls_ca`.
+
+    Raises Problem if there is no such file, or no certificate in it.
+    """
+    made = ssl.create_default_context()
+    if tls_ca:
+        try:
+            made.load_verify_locations(cafile=tls_ca)
+        except OSError as error:  # ssl.SSLError is one.
+            raise Problem(f"The CA file cannot be read: {error}.", tls_ca, "Name a PEM file on this server.") from error
+    return made
+
+
 def web_url(url: str) -> SplitResult:
     """An http:// or https:// URL taken apart. Raises Problem, which never repeats what may be a password."""
     try:
@@ -135,15 +149,12 @@ class _CheckedHttp(_Checked, HTTPConnection):  # type: ignore[misc]
 
 class _CheckedHttps(_Checked, HTTPSConnection):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._certificates = ssl.create_default_context()
+        self._certificates = certificates()
         super().__init__(*args, **kwargs, context=self._certificates)
 
     def trust(self, tls_ca: str) -> None:
-        """Raises Problem if there is no such file, or no certificate in it."""
-        try:
-            self._certificates.load_verify_locations(cafile=tls_ca)
-        except OSError as error:  # ssl.SSLError is one.
-            raise Problem(f"The CA file cannot be read: {error}.", tls_ca, "Name a PEM file on this server.") from error
+        """Raises Problem as certificates() does."""
+        self._certificates = certificates(tls_ca)
 
     def connect(self) -> None:
         self.sock = self._certificates.wrap_socket(self._reached(), server_hostname=self.host)

@@ -1,4 +1,4 @@
-"""Servers that files are picked up from, on loopback: HTTP, SFTP and S3, each a real one."""
+"""Servers that files are picked up from, on loopback: HTTP, S3, SFTP and FTP, each a real one."""
 
 import asyncio
 import hashlib
@@ -25,6 +25,10 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
+from pyftpdlib.authorizers import DummyAuthorizer
+from pyftpdlib.handlers import FTPHandler, TLS_FTPHandler
+from pyftpdlib.ioloop import IOLoop
+from pyftpdlib.servers import FTPServer
 
 from scripts.servers import free_port
 
@@ -273,3 +277,42 @@ def sftp_files(root: Path) -> Iterator[SftpFiles]:
     loop.call_soon_threadsafe(loop.stop)
     thread.join()
     loop.close()
+
+
+@dataclass(frozen=True)
+class FtpFiles:
+    """An FTP server for `root`, where "me" has the password "secret".
+
+    `url` is its address; `commands` are those that it knows, by name.
+    """
+
+    url: str
+    root: Path
+    commands: dict[str, Any]
+
+
+@contextmanager
+def ftp_files(root: Path, certificate: Path | None = None) -> Iterator[FtpFiles]:
+    """With a certificate, and its key, over TLS only."""
+    accounts = DummyAuthorizer()
+    accounts.add_user("me", "secret", str(root), perm="elradfmwMT")
+    values: dict[str, Any] = {"authorizer": accounts, "proto_cmds": dict(FTPHandler.proto_cmds), "use_sendfile": False}
+    if certificate:
+        values["proto_cmds"] = dict(TLS_FTPHandler.proto_cmds)
+        values |= {"certfile": str(certificate), "tls_control_required": True, "tls_data_required": True}
+    handler = type("Handler", (TLS_FTPHandler if certificate else FTPHandler,), values)
+    loop = IOLoop()
+    server = FTPServer(("127.0.0.1", 0), handler, ioloop=loop)
+    over = threading.Event()
+
+    def serve() -> None:
+        while not over.is_set():
+            loop.loop(timeout=0.01, blocking=False)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    host, scheme = ("localhost", "ftps") if certificate else ("127.0.0.1", "ftp")
+    yield FtpFiles(f"{scheme}://{host}:{server.address[1]}", root, values["proto_cmds"])
+    over.set()
+    thread.join()
+    server.close_all()

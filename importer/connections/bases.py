@@ -1,4 +1,4 @@
-"""How a connection's place is written: /folder, https://host/path/, s3://bucket/prefix, sftp://user@host/path."""
+"""How a place is written: /folder, https://host/path/, s3://bucket/prefix, sftp://user@host/path, ftps://user@host/path."""
 
 import os
 from dataclasses import dataclass, field
@@ -9,10 +9,15 @@ from importer.connections.folder import root_of
 from importer.engine.errors import SourceProblem
 from importer.models import SourceConnection
 
-ADVICE = "Write /FOLDER, https://HOST/PATH/, s3://BUCKET/PREFIX or sftp://USER@HOST:PORT/PATH, without a password."
-SFTP_PORT = 22
+ADVICE = (
+    "Write /FOLDER, https://HOST/PATH/, s3://BUCKET/PREFIX, sftp://USER@HOST:PORT/PATH or ftps://USER@HOST:PORT/PATH,"
+    " without a password."
+)
+PORTS = {"sftp": 22, "ftp": 21, "ftps": 21}
 
 Kind = SourceConnection.Kind
+# Their places name who signs in.
+WITH_USER = (Kind.SFTP, Kind.FTP)
 
 
 @dataclass(frozen=True)
@@ -46,11 +51,11 @@ def parse_base(text: str) -> Base:
     if parts.scheme == "s3":
         # Not parts.hostname, which is in small letters.
         return Base(Kind.S3, "/".join(["s3:/", parts.netloc, *filter(None, path.split("/"))]))
-    if parts.scheme == "sftp" and parts.username:
+    if parts.scheme in PORTS and parts.username:
         shown = f"[{host}]" if ":" in host else host
         return Base(
-            Kind.SFTP,
-            f"sftp://{shown}:{port or SFTP_PORT}{path.rstrip('/')}",
+            Kind.SFTP if parts.scheme == "sftp" else Kind.FTP,
+            f"{parts.scheme}://{shown}:{port or PORTS[parts.scheme]}{path.rstrip('/')}",
             {"user": unquote(parts.username)},
         )
     raise SourceProblem("That is no place of a kind that is known.", advice=ADVICE)
@@ -58,9 +63,9 @@ def parse_base(text: str) -> Base:
 
 def written(connection: SourceConnection) -> str:
     """The place as parse_base() reads it."""
-    if connection.kind not in (Kind.S3, Kind.SFTP):
+    if connection.kind not in (Kind.S3, *WITH_USER):
         return connection.base
     scheme, _, rest = connection.base.partition("://")
     server, slash, path = rest.partition("/")
-    account = f"{quote(connection.settings.get('user', ''), safe='')}@" if connection.kind == Kind.SFTP else ""
+    account = f"{quote(connection.settings.get('user', ''), safe='')}@" if connection.kind in WITH_USER else ""
     return f"{scheme}://{account}{server}{slash}{path.replace('%', '%25').replace('?', '%3F').replace('#', '%23')}"

@@ -10,7 +10,7 @@ from importer import secrets
 
 
 class SourceConnection(models.Model):
-    """A place that files are picked up from: a folder on this server, a web server, a bucket, a folder over SFTP.
+    """A place that files are picked up from: a folder on this server, a web server, a bucket, SFTP, FTP.
 
     An admin makes it. People choose files below `base` by pattern, and nothing beside it (importer/connections).
     """
@@ -20,13 +20,14 @@ class SourceConnection(models.Model):
         HTTP = "http", "web server (HTTP, HTTPS)"
         S3 = "s3", "S3 or compatible"
         SFTP = "sftp", "SFTP"
+        FTP = "ftp", "FTP, also over TLS"
 
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(
         max_length=64, unique=True, validators=[RegexValidator(r"^[\w.-]+\Z", "Letters, digits, _ . and - only.")]
     )
     kind = models.CharField(max_length=8, choices=Kind)
-    # As importer/connections/bases.py writes it: /folder, https://host/path/, s3://bucket/prefix, sftp://host:22/path.
+    # As importer/connections/bases.py writes it: /folder, https://host/path/, s3://bucket/prefix, sftp://host:22/path, ftps://host:21/path.
     base = models.CharField(max_length=768)
     # What is no secret, by importer/connections/fields.py; the secrets in one ciphertext, as JSON.
     settings = models.JSONField(default=dict, blank=True)

@@ -1,5 +1,6 @@
 """The flights, from a real server of each kind: every row arrives, through ranges or a stream."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -13,6 +14,7 @@ from importer.engine.options import Options
 from importer.models import SourceConnection
 from importer.preparation import prepare
 from scripts.flights import TABLE, flights_file
+from tests.file_servers import ftp_files
 from tests.importer.steps import run
 from tests.stack import ROOT
 from tests.targets import saved_target
@@ -54,7 +56,18 @@ def s3_source(s3_server, flights, monkeypatch) -> SourceConnection:
     return made
 
 
-@pytest.mark.parametrize("kind", ["web", "sftp", "s3"])
+@pytest.fixture
+def ftp_source(tmp_path, flights) -> Iterator[SourceConnection]:
+    (tmp_path / "ftp").mkdir()
+    (tmp_path / "ftp/flights-20130101.csv").write_bytes(flights)
+    with ftp_files(tmp_path / "ftp") as server:
+        made = SourceConnection(name="flights", kind="ftp", base=server.url)
+        made.settings = {"user": "me"}
+        made.set_secrets({"password": "secret"})
+        yield made
+
+
+@pytest.mark.parametrize("kind", ["web", "sftp", "ftp", "s3"])
 @pytest.mark.parametrize("server", ["mariadb"], indirect=True)
 def test_every_row_arrives(kind, database, transactional_db, settings, tmp_path: Path, flights, request):
     settings.UPLOAD_DIR = tmp_path / "uploads"

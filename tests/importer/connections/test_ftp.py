@@ -1,0 +1,118 @@
+"""Files over FTP, plain and over TLS: what is found, fetched, moved and deleted."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from importer import connections
+from importer.engine.errors import Problem, SourceChanged
+from importer.models import SourceConnection, SourceFile
+from tests.file_servers import certificate_of_localhost, ftp_files
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+DATA = b"id,name\n" + b"1,one\n" * 50_000
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    return certificate_of_localhost(tmp_path_factory.mktemp("certificate"))
+
+
+@pytest.fixture(params=["ftp", "ftps", "old"])
+def server(request, tmp_path, certificate):
+    """Plain, over TLS, and one that is older than MLSD and MLST."""
+    (tmp_path / "files").mkdir()
+    with ftp_files(tmp_path / "files", certificate if request.param == "ftps" else None) as started:
+        if request.param == "old":
+            del started.commands["MLSD"], started.commands["MLST"]
+        yield started
+
+
+@pytest.fixture
+def connection(server, certificate, tmp_path, settings):
+    settings.UPLOAD_DIR = tmp_path / "uploads"
+    made = SourceConnection(name="ftp", kind="ftp", base=server.url, private_allowed=True)
+    made.settings = {"user": "me", "tls_ca": str(certificate)}
+    made.set_secrets({"password": "secret"})
+    made.save()
+    return made
+
+
+def put(path, data=DATA):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def find(connection, pattern="*.csv", subfolders=False):
+    return connections.find(connection, pattern, NOW, UTC, subfolders)
+
+
+def test_fetches_what_it_finds_once(server, connection):
+    for name in ("b.csv", "a file.csv", ".h.csv", "c.csv.part", "2026/d.csv"):
+        put(server.root / name)
+    assert [each.name for each in find(connection)] == ["a file.csv", "b.csv"]
+    assert find(connection, "{date+1m:%Y}/x/*.csv") == []
+    (found,) = find(connection, "{date:%Y}/*")
+    assert abs(found.modified_at.timestamp() - (server.root / "2026/d.csv").stat().st_mtime) <= 1
+    source = connections.fetch(connection, found)
+    assert (source.name, source.size, source.owned, source.status) == ("d.csv", len(DATA), True, "ready")
+    assert source.file.read_bytes() == DATA
+    assert connections.fetch(connection, found) == source
+    if "MLSD" in server.commands:
+        assert [each.name for each in find(connection, subfolders=True)] == ["2026/d.csv", "a file.csv", "b.csv"]
+
+
+def test_moves_and_deletes_once_however_often(server, connection):
+    put(server.root / "in/a.csv")
+    (found,) = find(connection, "in/*")
+    for _ in range(2):
+        connections.afterwards(connection, found, "move", "loaded/2026")
+        assert [str(each.relative_to(server.root)) for each in server.root.rglob("*.csv")] == ["loaded/2026/a.csv"]
+    put(server.root / "in/a.csv", b"another")
+    with pytest.raises(Problem, match="already"):
+        connections.afterwards(connection, find(connection, "in/*")[0], "move", "loaded/2026")
+    (moved,) = find(connection, "loaded/2026/*")
+    for _ in range(2):
+        connections.afterwards(connection, moved, "delete")
+        assert not (server.root / "loaded/2026/a.csv").exists()
+
+
+def test_one_that_grows_is_not_kept(server, connection):
+    put(server.root / "a.csv")
+    (found,) = find(connection)
+    put(server.root / "a.csv", DATA * 2)
+    with pytest.raises(SourceChanged):
+        connections.fetch(connection, found)
+    assert not SourceFile.objects.exists()
+    for what in ("move", "delete"):
+        with pytest.raises(SourceChanged):
+            connections.afterwards(connection, found, what, "loaded")
+
+
+@pytest.mark.parametrize(
+    ("server", "change", "said"),
+    [
+        ("ftp", {"user": "you"}, "refuses the account"),
+        ("ftp", {"private_allowed": False}, "of this machine"),
+        ("ftp", {"base": "ftp://127.0.0.1:1/x"}, "does not answer"),
+        ("ftps", {"tls_ca": ""}, "certificate is not trusted"),
+    ],
+    indirect=["server"],
+)
+def test_what_is_wrong_is_said(connection, change, said):
+    for name, value in change.items():
+        if hasattr(connection, name):
+            setattr(connection, name, value)
+        else:
+            connection.settings[name] = value
+    with pytest.raises(Problem, match=said):
+        find(connection)
+    (*_, last) = connections.check(connection)
+    assert last["status"] == "fail"
+
+
+def test_the_check_says_whether_anything_is_encrypted(server, connection):
+    found = {each["name"]: each["status"] for each in connections.check(connection)}
+    assert found == {"connection": "ok"} | ({} if server.url.startswith("ftps:") else {"encryption": "warn"})
