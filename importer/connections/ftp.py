@@ -27,7 +27,7 @@ from importer.models import SourceConnection, SourceFile
 PORT, TLS_FROM_THE_START = 21, 990
 SILENCE = 30.0  # seconds without a byte
 # RFC 959, 4.2: not signed in; not there, or not allowed; a command that the server does not know.
-NOT_SIGNED_IN, UNAVAILABLE, UNKNOWN = ("530", "331"), "550", ("500", "501", "502", "504")
+NOT_SIGNED_IN, UNAVAILABLE, UNKNOWN = "530", "550", ("500", "501", "502", "504")
 # What a server tells of a file, by these names (RFC 3659, 7.5); the time of its last change in UTC.
 FACTS = ("type", "size", "modify")
 Facts = dict[str, str]
@@ -93,15 +93,15 @@ class FtpServer:
         """The file as it is now; None if there is none, or if it is something else."""
         path = self._path(name)
         try:
-            (entry,) = [line for line in ftp.sendcmd(f"MLST {path}").splitlines() if line.startswith(" ")]
-            facts = dict(fact.split("=", 1) for fact in entry.strip().partition("; ")[0].lower().split(";"))
-            return _as_found(name, facts)
+            answer = ftp.sendcmd(f"MLST {path}")
         except ftplib.error_perm as error:
             if _code(error) == UNAVAILABLE:
                 return None
             if _code(error) not in UNKNOWN:
                 raise
-        return self._measured(ftp, name, path)
+            return self._measured(ftp, name, path)
+        entry = next((line.strip() for line in answer.splitlines() if line.startswith(" ")), "")
+        return _as_found(name, dict(fact.partition("=")[::2] for fact in entry.partition("; ")[0].lower().split(";")))
 
     def _measured(self, ftp: ftplib.FTP, name: str, path: str) -> Found | None:
         """The same of a server without MLST, which tells the size of files only."""
@@ -215,7 +215,7 @@ class FtpServer:
                 "Name the authority that signed it as the connection's CA file.",
             ) from error
         except ftplib.error_perm as error:
-            if _code(error) in NOT_SIGNED_IN:
+            if _code(error) == NOT_SIGNED_IN:
                 raise SourceProblem("The server refuses the account.", where, "Enter its credentials again.") from error
             raise SourceProblem(f"The server refuses: {error}.", where, "Look at the name and the rights.") from error
         except ftplib.all_errors as error:

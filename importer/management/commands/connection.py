@@ -28,7 +28,9 @@ class Command(PreparedCommand):
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="add|check|list|remove")
         add = verbs.add_parser("add", help="keep a connection under a name", epilog=_known())
         add.add_argument("name")
-        add.add_argument("place", help="/FOLDER, https://HOST/PATH/, s3://BUCKET/PREFIX, sftp:// or ftps://USER@HOST/PATH")
+        add.add_argument(
+            "place", help="/FOLDER, https://HOST/PATH/, s3://BUCKET/PREFIX, sftp:// or ftps://USER@HOST/PATH"
+        )
         add.add_argument("--set", dest="settings", action="append", default=[], metavar="NAME=VALUE")
         add.add_argument(
             "--secret-env",
