@@ -1,7 +1,7 @@
 """The places that files are picked up from: what is there by a pattern, to fetch it, and what becomes of it afterwards.
 
-A file for each kind of place (place.py says what each can do); they are imported when they are needed, for large
-libraries are behind them.
+A file for each kind of place (place.py says what each can do, file_server.py what SFTP and FTP share); they are
+imported when they are needed, for large libraries are behind them.
 """
 
 from collections.abc import Iterator

@@ -10,22 +10,18 @@ import ssl
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
-from urllib.parse import urlsplit
 
-from django.contrib.auth.models import User
-
-from importer import sources
 from importer.addresses import certificates, connected
-from importer.connections import kept
+from importer.connections.file_server import SILENCE, FileServer
 from importer.connections.folder import unfinished
-from importer.connections.found import Found, by_name, require_few
+from importer.connections.found import Found
 from importer.connections.pattern import Pattern
 from importer.engine.check.finding import Finding
-from importer.engine.errors import SourceChanged, SourceProblem
-from importer.models import SourceConnection, SourceFile
+from importer.engine.errors import SourceProblem
+from importer.models import SourceConnection
+from importer.sources import Stream
 
 PORT, TLS_FROM_THE_START = 21, 990
-SILENCE = 30.0  # seconds without a byte
 # RFC 959, 4.2: not signed in; not there, or not allowed; a command that the server does not know.
 NOT_SIGNED_IN, UNAVAILABLE, UNKNOWN = "530", "550", ("500", "501", "502", "504")
 # What a server tells of a file, by these names (RFC 3659, 7.5); the time of its last change in UTC.
@@ -37,23 +33,8 @@ def open_place(connection: SourceConnection) -> "FtpServer":
     return FtpServer(connection)
 
 
-class FtpServer:
+class FtpServer(FileServer):
     """What lies below ftp://HOST:PORT/PATH, or ftps://."""
-
-    def __init__(self, connection: SourceConnection) -> None:
-        self._connection = connection
-        parts = urlsplit(connection.base)
-        self._host, self._port = parts.hostname or "", parts.port or PORT
-        self._encrypted, self._base = parts.scheme == "ftps", parts.path
-
-    def find(self, pattern: Pattern) -> list[Found]:
-        """Files; links, hidden ones and those with the name of an unfinished one are left out."""
-        found: list[Found] = []
-        with self._explained(pattern.text), self._signed_in() as ftp:
-            for each in self._walk(ftp, pattern.folders, pattern):
-                found.append(each)
-                require_few(len(found), self._connection.base)
-        return by_name(found, self._connection.base)
 
     def _walk(self, ftp: ftplib.FTP, folders: tuple[str, ...], pattern: Pattern) -> Iterator[Found]:
         below = []
@@ -116,83 +97,44 @@ class FtpServer:
             facts["modify"] = ftp.voidcmd(f"MDTM {path}").partition(" ")[2]
         return _as_found(name, facts)
 
-    def fetch(self, found: Found, user: User | None) -> SourceFile:
-        """A copy; the last one again if size and time are those of that."""
-        before = kept.fetched_before(self._connection, found)
-        if before and found.etag and before.found_etag == found.etag:
-            return before
-        with self._explained(found.name), self._signed_in() as ftp:
-            self._require_same(ftp, found)
-            ftp.voidcmd("TYPE I")  # As a text it would come with other line ends.
-            with ftp.transfercmd(f"RETR {self._path(found.name)}") as data:
-                source = kept.fetched(self._connection, found, _Stream(self, found.name, data), found.size, user)
-            try:
-                ftp.voidresp()
-                self._require_same(ftp, found)
-            except BaseException:
-                sources.remove(source)
-                raise
-            return source
+    @contextmanager
+    def _opened(self, session: ftplib.FTP, found: Found) -> Iterator[Stream]:
+        session.voidcmd("TYPE I")  # As a text it would come with other line ends.
+        with session.transfercmd(f"RETR {self._path(found.name)}") as data:
+            yield _Received(data)
+        session.voidresp()
 
-    def move(self, found: Found, folder: str) -> None:
-        to = f"{folder}/{found.name.rpartition('/')[2]}"
-        with self._explained(found.name), self._signed_in() as ftp:
-            there = self._seen(ftp, to)
-            if there and there.etag == found.etag and not self._seen(ftp, found.name):
-                return
-            if there:
-                raise SourceProblem(f"There is a {to} already.", self._connection.base, "Rename or remove one of them.")
-            self._require_same(ftp, found)
-            made = ""
-            for part in folder.split("/"):
-                made = f"{made}/{part}".lstrip("/")
-                with suppress(ftplib.error_perm):  # It is there. If not, moving says what is wrong.
-                    ftp.mkd(self._path(made))
-            ftp.rename(self._path(found.name), self._path(to))
+    def _make_folder(self, session: ftplib.FTP, name: str) -> None:
+        with suppress(ftplib.error_perm):  # It is there. If not, moving says what is wrong.
+            session.mkd(self._path(name))
 
-    def delete(self, found: Found) -> None:
-        with self._explained(found.name), self._signed_in() as ftp:
-            if self._seen(ftp, found.name):
-                self._require_same(ftp, found)
-                ftp.delete(self._path(found.name))
+    def _rename(self, session: ftplib.FTP, name: str, to: str) -> None:
+        session.rename(self._path(name), self._path(to))
+
+    def _remove(self, session: ftplib.FTP, name: str) -> None:
+        session.delete(self._path(name))
 
     def check(self) -> Iterator[Finding]:
         with self._explained(""), self._signed_in() as ftp:
             count = len(self._listed(ftp, ()))
         yield Finding("connection", "ok", f"{self._connection.base} can be listed: {count:,} entries.")
-        if not self._encrypted:
+        if self._scheme != "ftps":
             yield Finding(
                 "encryption", "warn", "Nothing is encrypted on the way, the password included.",
                 "Write ftps:// if the server can.",
             )  # fmt: skip
-
-    def _path(self, name: str) -> str:
-        return f"{self._base}/{name}".rstrip("/") or "/"
-
-    def _require_same(self, ftp: ftplib.FTP, found: Found) -> None:
-        seen = self._seen(ftp, found.name)
-        if not seen:
-            raise SourceProblem("This is not there.", self._where(found.name), "Put it back, or correct the name.")
-        if (seen.size, seen.etag) != (found.size, found.etag):
-            raise SourceChanged(
-                "The file is no longer the one that was found.",
-                self._where(found.name),
-                "Whatever writes it should use another name until it is complete. It stays as it is.",
-                retryable=True,
-            )
-
-    def _where(self, name: str) -> str:
-        return f"{self._connection.base}/{name}".rstrip("/")
 
     @contextmanager
     def _signed_in(self) -> Iterator[ftplib.FTP]:
         settings, secrets = self._connection.settings, self._connection.secrets
         with ExitStack() as opened:
             raw = opened.enter_context(
-                connected(self._host, self._port, private_allowed=self._connection.private_allowed, seconds=SILENCE)
+                connected(
+                    self._host, self._port or PORT, private_allowed=self._connection.private_allowed, seconds=SILENCE
+                )
             )
             ftp = ftplib.FTP()  # noqa: S321 - people are told that it is not encrypted
-            if self._encrypted:
+            if self._scheme == "ftps":
                 ftp = _OverTls(context=certificates(settings.get("tls_ca", "")))
                 if self._port == TLS_FROM_THE_START:
                     raw = opened.enter_context(ftp.context.wrap_socket(raw, server_hostname=self._host))
@@ -219,10 +161,7 @@ class FtpServer:
                 raise SourceProblem("The server refuses the account.", where, "Enter its credentials again.") from error
             raise SourceProblem(f"The server refuses: {error}.", where, "Look at the name and the rights.") from error
         except ftplib.all_errors as error:
-            said = str(error) or type(error).__name__
-            raise SourceProblem(
-                f"The server does not answer as it should: {said}.", where, "Try again later.", True
-            ) from error
+            raise self._broken(error, name) from error
 
 
 class _OverTls(ftplib.FTP_TLS):
@@ -234,15 +173,14 @@ class _OverTls(ftplib.FTP_TLS):
         return self.context.wrap_socket(data, server_hostname=self.host, session=session), size
 
 
-class _Stream:
-    """A file's bytes; what goes wrong is said, not taken for their end."""
+class _Received:
+    """What comes over a socket, read as a file is."""
 
-    def __init__(self, server: FtpServer, name: str, data: socket.socket) -> None:
-        self._server, self._name, self._data = server, name, data
+    def __init__(self, data: socket.socket) -> None:
+        self._data = data
 
     def read(self, size: int, /) -> bytes:
-        with self._server._explained(self._name):
-            return self._data.recv(size)
+        return self._data.recv(size)
 
 
 def _greet(ftp: ftplib.FTP, raw: socket.socket, host: str) -> None:

@@ -12,22 +12,21 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 import paramiko
-from django.contrib.auth.models import User
 
-from importer import sources
 from importer.addresses import connected
-from importer.connections import host_key, kept
+from importer.connections import host_key
+from importer.connections.file_server import SILENCE, FileServer
 from importer.connections.folder import unfinished
-from importer.connections.found import Found, by_name, require_few
+from importer.connections.found import Found
 from importer.connections.pattern import Pattern
 from importer.engine.check.finding import Finding
-from importer.engine.errors import SourceChanged, SourceProblem
-from importer.models import SourceConnection, SourceFile
+from importer.engine.errors import SourceProblem
+from importer.models import SourceConnection
+from importer.sources import Stream
 
-SILENCE = 30.0  # seconds without a byte
+PORT = 22
 KEYS = (paramiko.Ed25519Key, paramiko.ECDSAKey, paramiko.RSAKey)
 
 
@@ -35,22 +34,8 @@ def open_place(connection: SourceConnection) -> "SftpServer":
     return SftpServer(connection)
 
 
-class SftpServer:
+class SftpServer(FileServer):
     """What lies below sftp://HOST:PORT/PATH."""
-
-    def __init__(self, connection: SourceConnection) -> None:
-        self._connection = connection
-        parts = urlsplit(connection.base)
-        self._host, self._port, self._base = parts.hostname or "", parts.port or 22, parts.path or "."
-
-    def find(self, pattern: Pattern) -> list[Found]:
-        """Regular files; links, hidden ones and those with the name of an unfinished one are left out."""
-        found: list[Found] = []
-        with self._explained(pattern.text), self._signed_in() as sftp:
-            for each in self._walk(sftp, pattern.folders, pattern):
-                found.append(each)
-                require_few(len(found), self._connection.base)
-        return by_name(found, self._connection.base)
 
     def _walk(self, sftp: Any, folders: tuple[str, ...], pattern: Pattern) -> Iterator[Found]:
         below = []
@@ -67,45 +52,31 @@ class SftpServer:
             if pattern.may_lie_below((*folders, each)):
                 yield from self._walk(sftp, (*folders, each), pattern)
 
-    def fetch(self, found: Found, user: User | None) -> SourceFile:
-        """A copy; the last one again if size and time are those of that."""
-        before = kept.fetched_before(self._connection, found)
-        if before and before.found_etag == found.etag:
-            return before
-        with self._explained(found.name), self._signed_in() as sftp:
-            self._require_same(sftp, found)
-            with sftp.open(self._path(found.name), "rb") as file:
-                file.prefetch(found.size)
-                source = kept.fetched(self._connection, found, _Stream(self, found.name, file), found.size, user)
-            try:
-                self._require_same(sftp, found)
-            except SourceProblem:
-                sources.remove(source)
-                raise
-            return source
+    def _seen(self, session: Any, name: str) -> Found | None:
+        with suppress(FileNotFoundError):
+            entry = session.lstat(self._path(name))
+            if stat.S_ISREG(entry.st_mode or 0):
+                return _as_found(name, entry)
+        return None
 
-    def move(self, found: Found, folder: str) -> None:
-        to = f"{folder}/{found.name.rpartition('/')[2]}"
-        with self._explained(found.name), self._signed_in() as sftp:
-            there = self._stat(sftp, to)
-            if there and not self._stat(sftp, found.name) and _as_found(to, there).etag == found.etag:
-                return
-            if there:
-                raise SourceProblem(f"There is a {to} already.", self._connection.base, "Rename or remove one of them.")
-            self._require_same(sftp, found)
-            made = ""
-            for part in folder.split("/"):
-                made = f"{made}/{part}".lstrip("/")
-                if not self._stat(sftp, made):
-                    sftp.mkdir(self._path(made))
-            # Not posix_rename(), which replaces what is there.
-            sftp.rename(self._path(found.name), self._path(to))
+    @contextmanager
+    def _opened(self, session: Any, found: Found) -> Iterator[Stream]:
+        with session.open(self._path(found.name), "rb") as file:
+            file.prefetch(found.size)
+            yield file
 
-    def delete(self, found: Found) -> None:
-        with self._explained(found.name), self._signed_in() as sftp:
-            if self._stat(sftp, found.name):
-                self._require_same(sftp, found)
-                sftp.remove(self._path(found.name))
+    def _make_folder(self, session: Any, name: str) -> None:
+        try:
+            session.lstat(self._path(name))
+        except FileNotFoundError:
+            session.mkdir(self._path(name))
+
+    def _rename(self, session: Any, name: str, to: str) -> None:
+        # Not posix_rename(), which replaces what is there.
+        session.rename(self._path(name), self._path(to))
+
+    def _remove(self, session: Any, name: str) -> None:
+        session.remove(self._path(name))
 
     def check(self) -> Iterator[Finding]:
         with self._explained(""), self._transport() as transport:
@@ -115,34 +86,15 @@ class SftpServer:
                 return
             yield Finding(host_key.NAME, "ok", f"The server has the key that was confirmed: {shown}.")
             with self._session(transport) as sftp:
-                count = sum(1 for _ in zip(range(10_000), sftp.listdir_iter(self._base), strict=False))
+                count = sum(1 for _ in zip(range(10_000), sftp.listdir_iter(self._path("")), strict=False))
             yield Finding("connection", "ok", f"{self._connection.base} can be listed: {count:,} entries.")
 
     def _unknown_key(self, shown: str) -> Finding:
         return host_key.unknown(shown, self._connection.settings.get("host_key", ""))
 
     def _path(self, name: str) -> str:
-        return f"{self._base}/{name}".rstrip("/") or "/"
-
-    def _stat(self, sftp: Any, name: str) -> Any:
-        with suppress(FileNotFoundError):
-            return sftp.lstat(self._path(name))
-        return None
-
-    def _require_same(self, sftp: Any, found: Found) -> None:
-        seen = sftp.lstat(self._path(found.name))
-        if not stat.S_ISREG(seen.st_mode or 0):
-            raise SourceProblem("This is not a regular file.", self._where(found.name), "Only files are loaded.")
-        if _as_found(found.name, seen).etag != found.etag:
-            raise SourceChanged(
-                "The file is no longer the one that was found.",
-                self._where(found.name),
-                "Whatever writes it should use another name until it is complete. It stays as it is.",
-                retryable=True,
-            )
-
-    def _where(self, name: str) -> str:
-        return f"{self._connection.base}/{name}".rstrip("/")
+        """Without a path of its own, below the folder that the account begins in."""
+        return f"{self._base or '.'}/{name}".rstrip("/") or "/"
 
     @contextmanager
     def _signed_in(self) -> Iterator[Any]:
@@ -159,7 +111,9 @@ class SftpServer:
         """An encrypted connection to the server, whoever that is: nobody has signed in."""
         with ExitStack() as opened:
             raw = opened.enter_context(
-                connected(self._host, self._port, private_allowed=self._connection.private_allowed, seconds=SILENCE)
+                connected(
+                    self._host, self._port or PORT, private_allowed=self._connection.private_allowed, seconds=SILENCE
+                )
             )
             transport = paramiko.Transport(raw)
             opened.callback(transport.close)
@@ -203,22 +157,7 @@ class SftpServer:
         except PermissionError as error:
             raise SourceProblem("The account may not do that.", where, "Let it read and change the folder.") from error
         except (OSError, EOFError, paramiko.SSHException) as error:
-            said = str(error) or type(error).__name__
-            raise SourceProblem(
-                f"The server does not answer as it should: {said}.", where, "Try again later.", True
-            ) from error
-
-
-class _Stream:
-    """A file's bytes; what goes wrong is said, not taken for their end."""
-
-    def __init__(self, server: SftpServer, name: str, file: Any) -> None:
-        self._server, self._name, self._file = server, name, file
-
-    def read(self, size: int, /) -> bytes:
-        with self._server._explained(self._name):
-            data: bytes = self._file.read(size)
-            return data
+            raise self._broken(error, name) from error
 
 
 def fingerprint(key: paramiko.PKey) -> str:
