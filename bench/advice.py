@@ -4,16 +4,17 @@
 
 For each workload and server, the file is imported once with the defaults, as somebody would who then turns to the lab.
 So many labs try the grid, on as many rows as the page of a new lab suggests. Then the whole file is imported in turns:
-with each combination of the grid, and afresh with each lab's advice. The notes of the report have each advice's median
-rate beside that of the fastest combination.
+with each combination of the grid, and afresh with each lab's advice. The notes of the report have each advice's rates
+beside those of the fastest combination.
 """
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from statistics import median
 
 from bench import application, settings
-from bench.compare import Runs
+from bench.compare import Runs, Spread
 from bench.comparison import comparison
 from bench.files import Files
 from bench.results import Results
@@ -103,10 +104,21 @@ def _notes(results: Results, server: str, workload: str, advice: Sequence[Settin
     medians = {line.way: line.rate.median for line in Runs(results).lines(server, workload)}
     advised = [each.name for each in _advised(advice)]
     best = max((way for way in medians if way not in advised), key=medians.__getitem__)
-    return [
-        f"{server}, {workload}: {way}: {medians[way] / medians[best]:.3f} of the best of the grid, {best}."
-        for way in advised
-    ]
+    rates: dict[str, dict[int, float]] = {}
+    for run in results.runs:
+        if (run["server"], run["workload"]) == (server, workload) and run["round"] > 0:
+            rates.setdefault(run["way"], {})[run["round"]] = run["rows"] / run["seconds"]
+    return [_note(f"{server}, {workload}: {way}", rates[way], best, rates[best]) for way in advised]
+
+
+def _note(advice: str, rates: Mapping[int, float], best: str, of_best: Mapping[int, float]) -> str:
+    """Both by round. The best of a grid is partly the luckiest; rounds beside each other show how much that is."""
+    by_round = Spread.of([rates[number] / of_best[number] for number in of_best])
+    by_medians = median(rates.values()) / median(of_best.values())
+    return (
+        f"{advice}: {by_medians:.3f} of the best of the grid, {best}, by medians;"
+        f" {by_round.median:.3f} by rounds ({by_round.least:.3f} to {by_round.most:.3f})."
+    )
 
 
 if __name__ == "__main__":

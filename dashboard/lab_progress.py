@@ -10,7 +10,7 @@ from dashboard.charts import speed_step, top_speed
 from dashboard.lab_words import name_of
 from importer import lab as labs
 from importer.engine.lab.budget import Spent, expected
-from importer.engine.lab.rounds import WARM_UP
+from importer.engine.lab.finals import most_finals
 from importer.models import Lab, Trial
 
 State = Trial.Status
@@ -48,14 +48,10 @@ class Square:
 
 @dataclass(frozen=True)
 class Round:
-    """The trials of one round in their order; the first round only warms up."""
+    """The trials of one round in their order; the first round only warms up, the last ones may be finals."""
 
-    number: int
+    name: str
     squares: list[Square]
-
-    @property
-    def name(self) -> str:
-        return f"Round {self.number}" if self.number != WARM_UP else "Warm-up"
 
 
 @dataclass(frozen=True)
@@ -128,16 +124,29 @@ class LabProgress:
         if self.lab.status != Status.RUNNING or not self.spent.trials:
             return None
         to_come = [each for each in self.trials if each.status in (State.PENDING, State.RUNNING)]
-        needed = sum(expected(self.spent.trials, each.combination, 0)[0] for each in to_come)
+        needed = sum(self._takes(each.combination) for each in to_come)
+        if not self.finals:
+            several = range(len(self.lab.combinations))
+            needed += most_finals(len(several), self.lab.repeats) * min(self._takes(each) for each in several)
         budget = self.lab.budget.seconds
         return needed if budget is None else min(needed, max(0.0, budget - self.spent.seconds))
+
+    def _takes(self, combination: int) -> float:
+        """Seconds of a trial of it, by what is known so far."""
+        return expected(self.spent.trials, combination, 0)[0]
+
+    @property
+    def finals(self) -> list[Trial]:
+        """The trials of the last rounds, once it is known which few have them."""
+        return [each for each in self.trials if each.final]
 
     @property
     def rounds(self) -> list[Round]:
         """All trials as squares; the faster, the darker."""
         top = top_speed([each.rows_per_second for each in self.trials if each.rows_per_second])
         squares = [Square(each, _look(each, top)) for each in self.trials]
-        return [Round(number, list(own)) for number, own in groupby(squares, key=lambda square: square.trial.round)]
+        rounds = groupby(squares, key=lambda square: square.trial.round_name)
+        return [Round(name.capitalize(), list(own)) for name, own in rounds]
 
     @property
     def budget(self) -> list[Budgeted]:

@@ -1,9 +1,9 @@
 """Labs: settings tried on a sample of a file, in scratch tables like the user's own; the only writer of their state.
 
 asked.py: what people ask for; expected.py: what that will take; course.py: what a worker does for a lab, a piece at a
-time, and the way to its end; preparing.py: the sample and the trials; trials.py: one trial after another, each an
-import (jobs/) that is marked as a trial's; tidying.py: everything is dropped again; outcome.py: what it amounts to;
-guarded.py: who may change what.
+time, and the way to its end; preparing.py: the sample; order.py: the trials laid out; trials.py: one after another,
+each an import (jobs/) that is marked as a trial's; tidying.py: everything is dropped again; outcome.py: what it amounts
+to; guarded.py: who may change what.
 experiments.py: published experiments, which are labs of ways; experiment_trials.py: one way, once;
 experiment_outcome.py: what was found, beside the article.
 """

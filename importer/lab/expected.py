@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from importer.engine.lab.finals import most_finals
 from importer.engine.lab.grid import BY_STATEMENTS, Settings
 from importer.engine.lab.rounds import turns
 from importer.engine.table import Table
@@ -27,13 +28,15 @@ SLOWER_AT_BEST = 1.7
 class Expected:
     """What a lab would take.
 
-    `sample_rows`, and the bytes of the sample and of a scratch table, are estimates until the file has been read; so
-    are `seconds`, None where nothing has been loaded into the table yet, by the `rate` (rows per second) of such loads.
+    `finals` is how many more trials of the best few may follow the `trials`. `sample_rows`, and the bytes of the sample
+    and of a scratch table, are estimates until the file has been read; so are `seconds`, None where nothing has been
+    loaded into the table yet, by the `rate` (rows per second) of such loads.
     """
 
     tried: list[Settings]
     left_out: list[dict[str, object]]
     trials: int
+    finals: int
     sample_rows: int
     sample_bytes: int
     table_bytes: int
@@ -51,6 +54,7 @@ def expect(prepared: Prepared, asked: Asked) -> Expected:
         choice.tried,
         choice.left_out,
         len(turns(len(choice.tried), asked.repeats, asked.seed)),
+        most_finals(len(choice.tried), asked.repeats),
         taken,
         round(taken * row_bytes),
         expected_bytes(prepared.table, taken) or round(taken * row_bytes),
@@ -73,7 +77,8 @@ def expected_bytes(table: Table, rows: int) -> int:
 
 
 def _seconds(tried: Sequence[Settings], repeats: int, rows: int, rate: float) -> float:
-    return sum((repeats + 1) * (BESIDE + _slower(settings) * rows / rate) for settings in tried)
+    each = [BESIDE + _slower(settings) * rows / rate for settings in tried]
+    return (repeats + 1) * sum(each) + most_finals(len(tried), repeats) * min(each)
 
 
 def _slower(settings: Settings) -> float:

@@ -33,6 +33,7 @@ from importer.lab.asked import MOST_REPEATS, REPEATS
 from importer.lab.course import GONE, take
 from importer.lab.experiment_trials import try_way
 from importer.lab.guarded import Status, change_mine, claim, connected, end, heart_of, mine, release
+from importer.lab.order import lay_out
 from importer.lab.tidying import tidy
 from importer.lab.trials import change_trial, disturbed, give_back, imports_beside, record_trial
 from importer.models import ImportJob, Lab, Target, Trial
@@ -97,11 +98,7 @@ def begin(asked: AskedExperiment, target: Target, user: User | None = None) -> L
                 scratch_schema=target.database,
                 beside_imports=asked.beside_imports,
             )
-            order = turns(len(ways), asked.repeats, asked.seed, warm_up=asked.warm_up)
-            Trial.objects.bulk_create(
-                Trial(lab=lab, number=number, round=turn.round, combination=turn.combination)
-                for number, turn in enumerate(order, start=1)
-            )
+            lay_out(lab, turns(len(ways), asked.repeats, asked.seed, warm_up=asked.warm_up))
     except IntegrityError as error:
         raise Problem(
             "Another lab has the target.", target.name, "Wait for its end, or cancel it: `manage.py lab list`."

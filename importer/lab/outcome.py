@@ -22,7 +22,7 @@ State = Trial.Status
 def outcome(lab: Lab) -> dict[str, Any]:
     """What `lab show --json` prints: a contract. Filled in while the lab runs. Rates are rows per second."""
     trials = list(lab.trials.all())
-    measured = _measured(trials)
+    measured = measured_of(trials)
     advice = _advice(lab, measured)
     return {
         "lab": lab.pk,
@@ -47,6 +47,7 @@ def outcome(lab: Lab) -> dict[str, Any]:
                 "quartiles": each.measured.quartiles,
                 "rates": each.measured.rates,
                 "failed": each.measured.failed,
+                "final": each.measured.final,
                 "of_best": each.of_best,
                 "chance": each.behind,
             }
@@ -114,7 +115,7 @@ def save_preset(lab: Lab, name: str, user: User | None = None) -> MappingPreset:
 
 
 def _advised(lab: Lab) -> Settings:
-    advice = _advice(lab, _measured(list(lab.trials.all())))
+    advice = _advice(lab, measured_of(list(lab.trials.all())))
     if not advice:
         raise Problem(f"{lab} has measured nothing yet.", advice="Wait until its first round is through.")
     return advice.settings
@@ -126,7 +127,7 @@ def _advice(lab: Lab, measured: Sequence[Measured]) -> Recommendation | None:
     return recommend(lab.combinations, measured, planned_number(lab))
 
 
-def _measured(trials: Sequence[Trial]) -> list[Measured]:
+def measured_of(trials: Sequence[Trial]) -> list[Measured]:
     """The figures of each combination, without those of the warm-up round."""
     counted = [each for each in trials if each.round != WARM_UP]
     return [
@@ -134,6 +135,7 @@ def _measured(trials: Sequence[Trial]) -> list[Measured]:
             number,
             tuple(each.rows_per_second or 0 for each in own if each.status == State.DONE and each.rows_per_second),
             sum(each.status == State.FAILED for each in own),
+            any(each.final and each.status != State.LEFT_OUT for each in own),
         )
         for number in sorted({each.combination for each in counted})
         if (own := [each for each in counted if each.combination == number])

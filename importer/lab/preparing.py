@@ -22,8 +22,9 @@ from importer.engine.reading import Place, open_source, size_of
 from importer.engine.table import Table, read_table
 from importer.lab.expected import expected_bytes
 from importer.lab.guarded import Status, change_mine, connected, heart_of, mine
+from importer.lab.order import lay_out
 from importer.lab.tidying import tidy
-from importer.models import Lab, SourceFile, Trial
+from importer.models import Lab, SourceFile
 
 # In place of a trial's number: the table that shows that tables can be made.
 REHEARSAL = 0
@@ -123,7 +124,6 @@ def _require_wanted(lab: Lab) -> None:
 
 def _lay_out(lab: Lab, table: Table, path: Path, taken: Taken) -> None:
     """The sample as a file that imports can name, and a trial for each turn."""
-    order = turns(len(lab.combinations), lab.repeats, lab.seed)
     with transaction.atomic():
         sample = SourceFile.objects.create(
             name=lab.source_name,
@@ -145,7 +145,4 @@ def _lay_out(lab: Lab, table: Table, path: Path, taken: Taken) -> None:
         if not kept:
             path.unlink(missing_ok=True)
             raise Cancelled("The lab is no longer wanted.", where=str(lab))
-        Trial.objects.bulk_create(
-            Trial(lab=lab, number=number, round=turn.round, combination=turn.combination)
-            for number, turn in enumerate(order, start=1)
-        )
+        lay_out(lab, turns(len(lab.combinations), lab.repeats, lab.seed))

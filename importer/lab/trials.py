@@ -24,6 +24,7 @@ from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.table import read_table
 from importer.lab.guarded import Status, change_mine, connected, end, heart_of, mine
+from importer.lab.order import lay_out_finals
 from importer.lab.preparing import scratch_of
 from importer.lab.tidying import tidy, untidy
 from importer.models import ImportJob, Lab, Trial
@@ -50,6 +51,8 @@ def go_on(lab: Lab) -> bool:
     if untidy(lab):
         _tidy(lab)
     following = _next(lab)
+    if not following and lay_out_finals(lab):
+        following = _next(lab)
     if not following:
         return end(lab, Status.DONE)
     if not lab.beside_imports and (other := imports_beside(lab).first()):

@@ -98,9 +98,8 @@ def _command(options: dict[str, Any], rows: int, made: Lab) -> str:
 
 
 def _line(trial: Trial) -> str:
-    turn = f"round {trial.round}" if trial.round else "warm-up"
     came = f"{trial.rows_per_second:,.4g}/s" if trial.rows_per_second else trial.problem.get("what", trial.status)
-    return f"{trial.number} {turn}: {trial.words}: {came}"
+    return f"{trial.number} {trial.round_name}: {trial.words}: {came}"
 
 
 def _minutes(seconds: float) -> str:

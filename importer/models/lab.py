@@ -8,6 +8,7 @@ from django.db import models
 
 from importer.engine.lab.budget import Budget
 from importer.engine.lab.grid import WAY, Grid, Settings, words
+from importer.engine.lab.rounds import round_name
 from importer.engine.lab.sampling import Sample
 from importer.models.recipe import Recipe
 from importer.models.source_file import SourceFile
@@ -137,7 +138,7 @@ class Trial(models.Model):
     lab = models.ForeignKey(Lab, models.CASCADE, related_name="trials")
     # In which place it runs; also in the name of its table.
     number = models.PositiveIntegerField()
-    # 0 warms up and does not count.
+    # 0 warms up and does not count; those after the lab's `repeats` are the finals.
     round = models.PositiveSmallIntegerField()
     combination = models.PositiveSmallIntegerField()
     status = models.CharField(max_length=8, choices=Status, default=Status.PENDING)
@@ -173,6 +174,15 @@ class Trial(models.Model):
     def settings(self) -> Settings:
         combination: dict[str, Any] = self.lab.combinations_json[self.combination]
         return combination
+
+    @property
+    def final(self) -> bool:
+        """Whether it is one of the last rounds, which only the best few have."""
+        return self.round > self.lab.repeats
+
+    @property
+    def round_name(self) -> str:
+        return round_name(self.round, self.lab.repeats)
 
     @property
     def words(self) -> str:

@@ -13,6 +13,7 @@ from importer.engine.lab.budget import Budget
 from importer.engine.lab.sampling import Sample
 from importer.engine.options import Options
 from importer.engine.sizes import MIB
+from importer.lab.outcome import planned_number
 from importer.lab.preparing import REHEARSAL, scratch_of
 from importer.models import ImportJob, Lab, SourceFile, Target, Trial
 from importer.preparation import prepare
@@ -28,6 +29,10 @@ TABLE = """CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT, KEY word 
   CONSTRAINT f FOREIGN KEY (p) REFERENCES parent (id) ON DELETE CASCADE)"""
 # One of them is what would be done anyway.
 SIZES = {"chunk_bytes": (4096, MIB)}
+# So is the last of these.
+MANY_SIZES = {"chunk_bytes": (4096, 8192, 16384, 32768, MIB)}
+# By combination, in place of what trials of a moment happen to give.
+RATES = (100.0, 98.0, 60.0, 50.0, 40.0)
 
 
 @pytest.fixture
@@ -46,6 +51,15 @@ def leaves_nothing(of: Lab, database: Address) -> None:
     assert list(settings.LAB_DIR.glob(f"{of.key}*")) == []
     assert not ImportJob.objects.filter(trial__lab=of).exists()
     assert not SourceFile.objects.filter(path__startswith=str(settings.LAB_DIR)).exists()
+
+
+def after_rounds(begun: Lab, trials: int, rates: tuple[float, ...]) -> None:
+    """As far as the last trial of the rounds, whose figures are these."""
+    for _ in range(trials):
+        run(to_trial(begun))
+        take(begun)
+    for number, rate in enumerate(rates):
+        assert begun.trials.filter(combination=number).update(rows_per_second=rate) == 3
 
 
 class TestToTheEnd:
@@ -94,6 +108,31 @@ class TestToTheEnd:
         assert (said["running"]["trial"], said["running"]["round"]) == (4, 1)
         assert (said["trials"]["done"], len(said["ranking"])) == (3, 1)
         assert lab.outcome(to_end(begun))["running"] is None
+
+    def test_the_best_run_again_with_what_is_planned_before_anything_is_advised(self, target, path, database):
+        begun = made(target, path, MANY_SIZES, repeats=2)
+        after_rounds(begun, trials=15, rates=RATES)
+        done = to_end(begun)
+        again = [(each.round, each.combination) for each in done.trials.all() if each.final]
+        planned = planned_number(done)
+        assert planned == 4
+        assert sorted(again) == [(round_, number) for round_ in (3, 4) for number in (0, 1, planned)]
+        assert {each.status for each in done.trials.all()} == {Trial.Status.DONE}
+        said = lab.outcome(done)
+        assert sorted(len(each["rates"]) for each in said["ranking"]) == [2, 2, 4, 4, 4]
+        assert {len(each["rates"]) for each in said["ranking"][:3]} == {4}
+        assert "ran again in finals" in said["recommendation"]["evidence"][-1]
+        leaves_nothing(done, database)
+
+    def test_finals_that_the_budget_does_not_allow_are_left_out_and_say_so(self, target, path, database):
+        begun = made(target, path, MANY_SIZES, repeats=2, budget=Budget(rows=15 * 500))
+        after_rounds(begun, trials=15, rates=RATES)
+        done = to_end(begun)
+        said = lab.outcome(done)
+        assert (done.status, said["trials"]["done"], said["trials"]["left out"]) == (Lab.Status.DONE, 15, 6)
+        assert "7,500 of 7,500 rows" in said["left_out"][0]["why"]
+        assert [each["settings"] for each in said["ranking"]][:2] == [done.combinations[0], done.combinations[1]]
+        assert "ran again" not in " ".join(said["recommendation"]["evidence"])
 
     def test_the_advice_is_saved_as_a_preset(self, target, path):
         ended = to_end(made(target, path, SIZES, options=Options(on_error="reject", checks=False)))

@@ -17,11 +17,15 @@ HIGH, MEDIUM = 0.01, 0.05
 
 @dataclass(frozen=True)
 class Measured:
-    """The rows per second of one combination's trials, warm-up left out; `failed` of them gave none."""
+    """The rows per second of one combination's trials, warm-up left out; `failed` of them gave none.
+
+    `final`: it ran in the finals, too, so its rates are more and owe less to luck.
+    """
 
     combination: int
     rates: tuple[float, ...]
     failed: int = 0
+    final: bool = False
 
     @property
     def median(self) -> float:
@@ -44,7 +48,10 @@ class Measured:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A combination in its place: `behind` is how likely it looks so far behind the best only by chance."""
+    """A combination in its place: `behind` is how likely it looks so far behind the best only by chance.
+
+    `of_best` is its median beside the best one's; more than 1 where that was in the finals, and it was not.
+    """
 
     measured: Measured
     of_best: float
@@ -57,8 +64,8 @@ class Ranked:
 
 
 def rank(measured: Iterable[Measured]) -> list[Ranked]:
-    """The combinations that were measured, the highest median first."""
-    found = sorted((each for each in measured if each.rates), key=lambda each: -each.median)
+    """The combinations that were measured: those of the finals before all others, then the highest median first."""
+    found = sorted((each for each in measured if each.rates), key=lambda each: (not each.final, -each.median))
     return [
         Ranked(each, each.median / found[0].median, 1.0 if each is found[0] else chance(found[0].rates, each.rates))
         for each in found

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from importer.engine.lab.grid import Settings, words
 from importer.engine.lab.ranking import Measured, Ranked, confidence, rank
 
-# What would be done anyway is kept if nothing is clearly faster and it is as near as this to the best. Of eight that
-# are alike, one is so far ahead by luck now and then (docs/lab.md).
-CLOSE = 0.85
 FEW_RUNS = 5
+# What would be done anyway is kept if nothing is clearly faster and it is as near as this to the best; if runs are few,
+# as near as that: of eight that are alike, one is so far ahead by luck now and then (docs/lab.md).
+CLOSE, CLOSE_BY_FEW_RUNS = 0.95, 0.85
 # Among so many, the best one looks better than it is.
 MANY = 6
 
@@ -47,14 +47,21 @@ def recommend(combinations: Sequence[Settings], measured: Sequence[Measured], pl
         times,
         sure,
         _advice(name, chosen, as_planned, times, sure),
-        (_figures(name, chosen), *_others(combinations, ranking, chosen), why_sure, *_few(chosen), *_many(ranking)),
+        (
+            _figures(name, chosen),
+            *_others(combinations, ranking, chosen),
+            why_sure,
+            *_few(chosen),
+            *_many(combinations, ranking),
+        ),
     )
 
 
 def _stays(as_planned: Ranked, best: Ranked) -> bool:
     """Whether what is planned is kept: nothing is clearly faster, nor far, or by single runs only."""
-    single = min(len(as_planned.measured.rates), len(best.measured.rates)) == 1
-    return single or (as_planned.level_with_best and as_planned.of_best >= CLOSE)
+    runs = min(len(as_planned.measured.rates), len(best.measured.rates))
+    close = CLOSE if runs >= FEW_RUNS else CLOSE_BY_FEW_RUNS
+    return runs == 1 or (as_planned.level_with_best and as_planned.of_best >= close)
 
 
 def _advice(name: str, chosen: Ranked, as_planned: Ranked | None, times: float | None, sure: str) -> str:
@@ -113,7 +120,10 @@ def _few(chosen: Ranked) -> tuple[str, ...]:
     return (*notes, *([f"{_runs(failed)} of it failed."] if failed else []))
 
 
-def _many(ranking: Sequence[Ranked]) -> tuple[str, ...]:
+def _many(combinations: Sequence[Settings], ranking: Sequence[Ranked]) -> tuple[str, ...]:
+    if again := [each.measured.combination for each in ranking if each.measured.final]:
+        names = "; ".join(words(combinations[each]) for each in again)
+        return (f"So that none of {len(ranking)} wins by luck, the best ran again in finals: {names}.",)
     if len(ranking) < MANY:
         return ()
     return (f"Of {len(ranking)} combinations one is ahead by luck now and then: try the best few again, more often.",)

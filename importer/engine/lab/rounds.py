@@ -1,6 +1,9 @@
-"""In which order trials run: rounds of all combinations, each round shuffled, after one that only warms up."""
+"""In which order trials run: rounds of all combinations, each round shuffled, after one that only warms up; then the
+finals, rounds of the best few.
+"""
 
 import random
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 WARM_UP = 0
@@ -19,10 +22,26 @@ def turns(combinations: int, repeats: int, seed: int, *, warm_up: bool = True) -
 
     So what changes on the server from minute to minute meets all of them alike. The same seed gives the same order.
     """
+    return _shuffled(range(combinations), range(WARM_UP if warm_up else WARM_UP + 1, repeats + 1), seed)
+
+
+def final_turns(finalists: Sequence[int], repeats: int, seed: int) -> list[Turn]:
+    """As many rounds again, of these combinations only; they follow those of turns()."""
+    return _shuffled(finalists, range(repeats + 1, 2 * repeats + 1), seed)
+
+
+def round_name(number: int, repeats: int) -> str:
+    """What a round is called where turns() had `repeats` of them."""
+    if number == WARM_UP:
+        return "warm-up"
+    return f"round {number}" if number <= repeats else f"final {number - repeats}"
+
+
+def _shuffled(combinations: Sequence[int], rounds: Iterable[int], seed: int) -> list[Turn]:
     shuffled = random.Random(seed)  # noqa: S311 - an order, not a secret
     order: list[Turn] = []
-    for number in range(WARM_UP if warm_up else WARM_UP + 1, repeats + 1):
-        numbers = list(range(combinations))
+    for number in rounds:
+        numbers = list(combinations)
         shuffled.shuffle(numbers)
         order += [Turn(number, each) for each in numbers]
     return order

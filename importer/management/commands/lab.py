@@ -257,9 +257,8 @@ def _known(number: int) -> Lab:
 
 
 def _line(trial: Trial, of: Lab) -> str:
-    turn = f"round {trial.round}" if trial.round else "warm-up"
     came = f"{trial.rows_per_second:,.0f} rows/s" if trial.rows_per_second else trial.problem.get("what", trial.status)
-    return f"{trial.number}/{of.trials.count()} {turn}: {trial.words}: {came}"
+    return f"{trial.number}/{of.trials.count()} {trial.round_name}: {trial.words}: {came}"
 
 
 def _summary(found: Lab) -> dict[str, Any]:

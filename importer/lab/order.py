@@ -1,0 +1,37 @@
+"""The trials of a lab, laid out in their order: all rounds at its beginning, the finals when these are over."""
+
+from collections.abc import Sequence
+
+from django.db import transaction
+
+from importer.engine.errors import Cancelled
+from importer.engine.lab.finals import finalists
+from importer.engine.lab.rounds import Turn, final_turns
+from importer.lab.guarded import change_mine
+from importer.lab.outcome import measured_of, planned_number
+from importer.models import Lab, Trial
+
+
+def lay_out(lab: Lab, turns: Sequence[Turn]) -> None:
+    """A trial for each turn, behind those there are."""
+    there = lab.trials.count()
+    Trial.objects.bulk_create(
+        Trial(lab=lab, number=number, round=turn.round, combination=turn.combination)
+        for number, turn in enumerate(turns, start=there + 1)
+    )
+
+
+def lay_out_finals(lab: Lab) -> bool:
+    """Lay out the last rounds, unless that was done or nothing is to be tried again; whether there are any now.
+
+    Raises Cancelled if the lab is no longer wanted.
+    """
+    so_far = list(lab.trials.all())
+    again = finalists(measured_of(so_far), planned_number(lab))
+    if not again or any(each.final for each in so_far):
+        return False
+    with transaction.atomic():
+        if not change_mine(lab):
+            raise Cancelled("The lab is no longer wanted.", where=str(lab))
+        lay_out(lab, final_turns(again, lab.repeats, lab.seed))
+    return True

@@ -1,0 +1,90 @@
+"""Which combinations run again before anything is advised, and what that changes in the advice."""
+
+import pytest
+
+from importer.engine.lab.finals import finalists, most_finals
+from importer.engine.lab.ranking import Measured, rank
+from importer.engine.lab.recommendation import recommend
+from importer.engine.lab.rounds import final_turns, round_name, turns
+
+SETTINGS = [{"parallelism": each} for each in range(1, 7)]
+
+
+def rated(*medians: float) -> list[Measured]:
+    return [Measured(number, (each - 1, each, each + 1)) for number, each in enumerate(medians)]
+
+
+@pytest.mark.parametrize(
+    ("medians", "again"),
+    [
+        ((100, 99, 98, 97, 96, 50), [0, 1, 2, 5]),  # The best three, and what is planned.
+        ((60, 86, 84, 70, 100, 50), [4, 1, 5]),  # Not what is behind 85 %.
+        ((60, 70, 65, 50, 94, 100), [5, 4]),  # What is planned may be one of the best.
+        ((60, 70, 65, 50, 80, 100), []),  # Nothing is near the best.
+        ((100, 99, 98), []),  # Few enough to need no finals.
+    ],
+)
+def test_the_best_run_again_with_what_is_planned(medians, again):
+    assert finalists(rated(*medians), 5) == again
+
+
+def test_what_failed_or_ran_once_does_not_run_again():
+    failed = [*rated(100, 99, 98, 97), Measured(4, (), failed=3)]
+    assert finalists(failed, planned=4) == [0, 1, 2]
+    assert finalists([Measured(number, (100,)) for number in range(6)], 5) == []
+
+
+@pytest.mark.parametrize(("combinations", "repeats", "most"), [(3, 3, 0), (4, 3, 12), (9, 3, 12), (9, 1, 0)])
+def test_no_more_finals_than_were_announced(combinations, repeats, most):
+    rates = [Measured(number, tuple(100.0 for _ in range(repeats))) for number in range(combinations)]
+    again = finalists(rates, planned=combinations - 1)
+    assert len(final_turns(again, repeats, seed=1)) == most_finals(combinations, repeats) == most
+
+
+def test_finals_are_rounds_that_follow_the_others():
+    order = final_turns([5, 2, 3], 3, seed=7)
+    assert [turn.round for turn in order] == [4, 4, 4, 5, 5, 5, 6, 6, 6]
+    assert all({turn.combination for turn in order if turn.round == number} == {2, 3, 5} for number in (4, 5, 6))
+    assert turns(6, 3, seed=7)[-1].round == 3
+    assert [round_name(number, 3) for number in (0, 1, 3, 4, 6)] == [
+        "warm-up",
+        "round 1",
+        "round 3",
+        "final 1",
+        "final 3",
+    ]
+
+
+class TestAdvice:
+    def test_luck_that_did_not_come_again_is_not_followed(self):
+        """The second is ahead in three rounds, and not in the three that follow."""
+        lucky = [Measured(0, (99, 100, 101)), Measured(1, (109, 110, 111)), *rated(90, 90, 90, 90)[2:]]
+        assert recommend(SETTINGS, lucky, 0).settings == {"parallelism": 2}
+        final = [
+            Measured(0, (99, 100, 101, 100, 101, 102), final=True),
+            Measured(1, (109, 110, 111, 97, 98, 99), final=True),
+            *rated(90, 90, 90, 90)[2:],
+        ]
+        advice = recommend(SETTINGS, final, 0)
+        assert (advice.settings, advice.times) == ({}, 1)
+        assert advice.evidence[-1] == (
+            "So that none of 4 wins by luck, the best ran again in finals: parallelism 2; parallelism 1."
+        )
+
+    def test_one_that_was_not_in_the_finals_does_not_win(self):
+        found = [
+            Measured(0, (80,) * 6, final=True),
+            Measured(1, (99, 100, 101, 97, 98, 99), final=True),
+            *rated(0, 0, 102)[2:],
+        ]
+        ranking = rank(found)
+        assert [each.measured.combination for each in ranking] == [1, 0, 2]
+        assert ranking[2].of_best > 1
+        assert recommend(SETTINGS, found, 0).settings == {"parallelism": 2}
+
+    @pytest.mark.parametrize(("runs", "stays"), [(3, True), (6, False)])
+    def test_more_runs_keep_what_is_planned_only_where_it_is_nearer(self, runs, stays):
+        """The best is 10 % ahead, and the runs do not tell it from what is planned."""
+        planned, best = (60, 90, 120, 60, 90, 120), (70, 100, 120, 70, 100, 120)
+        found = [Measured(0, planned[:runs]), Measured(1, best[:runs])]
+        assert (recommend(SETTINGS, found, 0).settings == {}) is stays
