@@ -45,7 +45,7 @@ def saved_target(server: Server):
 
     address = server.address
     target, _ = Target.objects.update_or_create(
-        name=f"bench {server.name}",
+        name=server.name,
         defaults={
             "host": address.host,
             "port": address.port,

@@ -19,14 +19,7 @@ def parser(description: str | None, epilog: str = "") -> argparse.ArgumentParser
     made = argparse.ArgumentParser(
         description=description, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    var = absolute(os.environ.get("VAR_DIR", "var")) / "bench"
-    servers = made.add_argument_group("servers")
-    servers.add_argument("--server", action="append", default=[], metavar="NAME=mysql://USER:PASSWORD@HOST:PORT/",
-                         help="measure this one (repeat for more); without, private ones are started")  # fmt: skip
-    servers.add_argument("--buffer-pool", type=size, default=usual_pool(), metavar="SIZE",
-                         help="of private servers, such as 4G or 128M (a quarter of memory, at most 4G)")  # fmt: skip
-    servers.add_argument("--server-option", action="append", default=[], metavar="--OPTION=VALUE",
-                         help="for private servers, such as --server-option=--innodb-doublewrite=0")  # fmt: skip
+    add_servers(made)
     much = made.add_argument_group("how much")
     much.add_argument("--rows", type=int, help="of each workload, all its tables together")
     much.add_argument("--size", type=size, help="of each workload's files, about, such as 1G")
@@ -39,9 +32,25 @@ def parser(description: str | None, epilog: str = "") -> argparse.ArgumentParser
         "--minutes", type=float, help="begin no round that would end later, in equal parts for each server and workload"
     )
     where = made.add_argument_group("where")
-    where.add_argument("--folder", type=absolute, default=var, help="for files and servers, kept for the next time")
-    where.add_argument("--results", type=absolute, default=var / "results", help="for JSON, Markdown and PNG")
+    where.add_argument("--folder", type=absolute, default=var(), help="for files and servers, kept for the next time")
+    where.add_argument("--results", type=absolute, default=var() / "results", help="for JSON, Markdown and PNG")
     return made
+
+
+def add_servers(parser: argparse.ArgumentParser) -> None:
+    """Ask which servers."""
+    servers = parser.add_argument_group("servers")
+    servers.add_argument("--server", action="append", default=[], metavar="NAME=mysql://USER:PASSWORD@HOST:PORT/",
+                         help="measure this one (repeat for more); without, private ones are started")  # fmt: skip
+    servers.add_argument("--buffer-pool", type=size, default=usual_pool(), metavar="SIZE",
+                         help="of private servers, such as 4G or 128M (a quarter of memory, at most 4G)")  # fmt: skip
+    servers.add_argument("--server-option", action="append", default=[], metavar="--OPTION=VALUE",
+                         help="for private servers, such as --server-option=--innodb-doublewrite=0")  # fmt: skip
+
+
+def var() -> Path:
+    """Where comparisons keep what they make, if nothing else is said."""
+    return absolute(os.environ.get("VAR_DIR", "var")) / "bench"
 
 
 def absolute(path: str) -> Path:
