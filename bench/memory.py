@@ -86,12 +86,12 @@ def shuffled(size: int) -> Iterator[bytes]:
         size -= len(block)
 
 
-def with_cells(*cells: bytes) -> Records:
+def with_cells(*cells: bytes, note: bytes = b"an ordinary note that is as long as most") -> Records:
     """Each of these, as they stand in the file, in a record between many ordinary ones."""
 
     def records(_: int) -> Iterator[bytes]:
-        for number, cell in enumerate((*cells, b"the last one")):
-            lines = [b"%d,2,an ordinary note that is as long as most\n" % key for key in range(number, 10**6, 50)]
+        for number, cell in enumerate((*cells, note)):
+            lines = [b"%d,2,%b\n" % (key, note) for key in range(number, 10**6, 50)]
             yield from lines
             yield from (b"%d,2," % (-number - 1), cell, b"\n")
 
@@ -104,6 +104,7 @@ def alone(cell: bytes) -> Records:
 
 PLAIN = b"The quick brown fox jumps over the lazy dog. " * (CELL // 45)
 QUOTED = b'"' + b'The quick ""brown"" fox,\njumps over the lazy dog.\n' * (CELL // 50) + b'"'
+DOCUMENT = b'"[' + b'{""fox"": ""quick\\nand brown"", ""dogs"": [1.5, null]}, ' * (CELL // 55) + b'0]"'
 ACCENTED = PLAIN.replace(b"q", b"\xe9")
 CELLS = with_cells(PLAIN, QUOTED)
 ORDINARY = again(b"1234567,2,a note that is as long as those of most other rows are or about so\n")
@@ -111,6 +112,8 @@ WRONG = again(b"1234567,three,a note that is as long as those of most other rows
 NEGATIVE = again(b"1234567,-2,a note that is as long as those of most other rows are or about so\n")
 KEYED = "id BIGINT PRIMARY KEY, value INT, note LONGTEXT"
 SHORT = NOTE + "LONGTEXT, CHECK (LENGTH(note) < 100)"
+INSERTED, PREPARED = Options(method="insert"), Options(method="insert_prepared")
+VERIFIED = Options(verify="full")
 SORTED, CP1252, UTF16 = Options(sort="key"), Dialect(encoding="cp1252"), Dialect(encoding="utf-16")
 SOME, FEW = 400 * MIB, 10 * MIB
 
@@ -120,6 +123,9 @@ CASES = {
     "large, UTF-16": Case(ORDINARY, NOTE + "TEXT", dialect=UTF16, largest=SOME),
     "large, cp1252": Case(again(b"1234567,2,a n\xf6te\n"), NOTE + "TEXT", dialect=CP1252, largest=SOME),
     "large, sorted": Case(shuffled, KEYED, SORTED, largest=SOME),
+    "large, inserted": Case(ORDINARY, NOTE + "TEXT", INSERTED, largest=SOME),
+    "large, prepared": Case(ORDINARY, NOTE + "TEXT", PREPARED, largest=SOME),
+    "large, verified": Case(shuffled, KEYED, VERIFIED, largest=SOME),
     "short rows": Case(again(b"1\n"), "value INT", largest=2 * FEW),
     "rejects": Case(WRONG, NOTE + "TEXT", REJECT),
     "rejects of many kinds": Case(of_many_counts, NOTE + "TEXT", REJECT),
@@ -131,6 +137,10 @@ CASES = {
     "cells, blobs": Case(CELLS, NOTE + "LONGBLOB", cell=CELL),
     "cells, packed": Case(CELLS, NOTE + "LONGTEXT", cell=CELL, packed=True),
     "cells, cp1252": Case(with_cells(ACCENTED, QUOTED), NOTE + "LONGTEXT", dialect=CP1252, cell=CELL),
+    "cells, JSON": Case(with_cells(DOCUMENT, note=b"[1]"), NOTE + "JSON", cell=CELL),
+    "cells, inserted": Case(CELLS, NOTE + "LONGTEXT", INSERTED, cell=CELL),
+    "cells, prepared": Case(CELLS, NOTE + "LONGTEXT", PREPARED, cell=CELL),
+    "cells, verified": Case(CELLS, KEYED, VERIFIED, cell=CELL),
     "cells, rejected": Case(CELLS, NOTE + "TEXT", REJECT, cell=CELL),
     "cells, rejected by the server": Case(CELLS, SHORT, REJECT, cell=CELL),
     "cells, sorted": Case(CELLS, KEYED, SORTED, cell=CELL),
