@@ -9,7 +9,7 @@ from importer.engine.lab.ranking import Measured, Ranked, confidence, rank
 FEW_RUNS = 5
 # What would be done anyway is kept if nothing is clearly faster and it is as near as this to the best; if runs are few,
 # as near as that: of eight that are alike, one is so far ahead by luck now and then (docs/lab.md).
-CLOSE, CLOSE_BY_FEW_RUNS = 0.95, 0.85
+CLOSE, CLOSE_BY_FEW_RUNS = 0.9, 0.85
 # Among so many, the best one looks better than it is.
 MANY = 6
 
