@@ -12,14 +12,14 @@ from importer import in_process, jobs
 from importer.engine.connection import Address, Connection, execute, fetch_all
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.experiments import raw
-from importer.engine.experiments.experiment import Import, Made, Raw, Way
+from importer.engine.experiments.experiment import Import, Raw, Way
 from importer.engine.experiments.raw import Place, Placed
 from importer.engine.experiments.relay import farther
 from importer.engine.lab import scratch
 from importer.engine.lab.scratch import Scratch
 from importer.engine.options import Options
 from importer.engine.server_errors import explain
-from importer.engine.workloads.table import dialect_of
+from importer.engine.workloads.table import Table, dialect_of
 from importer.heart import Heart
 from importer.lab.guarded import connected, mine
 from importer.lab.preparing import scratch_of
@@ -58,21 +58,19 @@ def try_way(lab: Lab, trial: Trial, way: Way, heart: Heart) -> dict[str, Any]:
 
 
 def _place(lab: Lab, way: Way, scratches: list[Scratch], heart: Heart) -> Place:
-    rows = [each.table.rows_of(lab.sample_rows) for each in way.tables]
-    rows[-1] = way.rows(lab.sample_rows)
     placed = [
-        Placed(made.table, kept.quoted, _file(lab, made, count), count)
-        for made, kept, count in zip(way.tables, scratches, rows, strict=True)
+        Placed(table, kept.quoted, _file(lab, table, rows), rows)
+        for (table, rows), kept in zip(way.files(lab.sample_rows), scratches, strict=True)
     ]
     return Place(lab.target.address, tuple(placed), heart.connected)
 
 
-def _file(lab: Lab, made: Made, rows: int) -> Path:
+def _file(lab: Lab, table: Table, rows: int) -> Path:
     """The file of so many rows for a table, made on first use; it goes with the lab."""
-    path: Path = settings.LAB_DIR / f"{lab.key}.{lab.attempt}.{made.table.name}-{rows}"
+    path: Path = settings.LAB_DIR / f"{lab.key}.{lab.attempt}.{table.name}-{rows}"
     if not path.exists():
         part = path.with_name(path.name + ".part")
-        made.table.write(part, rows, SEPARATOR)
+        table.write(part, rows, SEPARATOR)
         part.rename(path)
     return path
 

@@ -91,7 +91,7 @@ def begin(asked: AskedExperiment, target: Target, user: User | None = None) -> L
                 planned_json={WAY: asked.experiment.baseline},
                 sample_json=Sample(rows=asked.rows).as_json(),
                 sample_rows=asked.rows,
-                sample_bytes=asked.rows * asked.experiment.workload.row_bytes,
+                sample_bytes=asked.experiment.file_bytes(asked.rows),
                 budget_json=Budget(None, None, None, None).as_json(),
                 repeats=asked.repeats,
                 seed=asked.seed,
@@ -150,7 +150,7 @@ def _end_imports(lab: Lab) -> None:
 
 def _require_room(asked: AskedExperiment) -> None:
     settings.LAB_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
-    needed = asked.rows * asked.experiment.workload.row_bytes * DISK_BYTES_PER_BYTE
+    needed = asked.experiment.file_bytes(asked.rows) * DISK_BYTES_PER_BYTE
     free = shutil.disk_usage(settings.LAB_DIR).free
     if needed > free:
         raise Problem(

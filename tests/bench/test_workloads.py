@@ -37,6 +37,8 @@ class TestFiles:
             total += len(data)
         assert total == rows
         assert files.bytes / rows == pytest.approx(workload.row_bytes, rel=0.06)
+        reckoned = sum(table.bytes_of(table.rows_of(rows)) for table in workload.tables)
+        assert reckoned == pytest.approx(files.bytes, rel=0.06)
 
     def test_the_pieces_together_are_the_data(self, workload, tmp_path):
         files = files_of(workload, 200, tmp_path)

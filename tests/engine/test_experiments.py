@@ -74,3 +74,18 @@ def test_sizes_are_what_the_article_had_or_what_is_asked_for(experiment):
     for wrong in ("large", "0", "-1", ""):
         with pytest.raises(Problem, match="Give small, full"):
             experiment.rows(wrong)
+
+
+def test_files_are_those_that_its_ways_take_not_all_rows_of_the_workload():
+    """The rows with a blob, the most of the workload's bytes, are loaded by one way, which has few of them."""
+    records = EXPERIMENTS["records"]
+    taken = {(table.name, rows) for way in records.ways for table, rows in way.files(1_000_000)}
+    assert taken == {
+        ("event", 2_000),
+        ("event", 50_000),
+        ("event", 100_000),
+        ("sitting_table", 300_000),
+        ("registrant", 50_000),
+    }
+    full = records.file_bytes(records.full_rows)
+    assert 0.3e9 < full < 0.05 * records.full_rows * records.workload.row_bytes

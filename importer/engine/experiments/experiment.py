@@ -59,6 +59,11 @@ class Way:
         own = self.tables[-1].table.rows_of(rows)
         return min(own, self.most_rows) if self.most_rows else own
 
+    def files(self, rows: int) -> list[tuple[Table, int]]:
+        """The table and its rows of each file that it takes, in the order of its tables."""
+        before = [(each.table, each.table.rows_of(rows)) for each in self.tables[:-1]]
+        return [*before, (self.tables[-1].table, self.rows(rows))]
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -113,6 +118,11 @@ class Experiment:
         if not size.isdecimal() or not 1 <= int(size) <= 10**12:
             raise Problem(f"A size of {size} is none.", advice="Give small, full, or a number of rows.", option="size")
         return int(size)
+
+    def file_bytes(self, rows: int) -> int:
+        """About what the files of all ways take, each of which is there once."""
+        files = {(table.name, count): table for way in self.ways for table, count in way.files(rows)}
+        return sum(table.bytes_of(count) for (_, count), table in files.items())
 
     def seconds(self, rows: int, repeats: int) -> float:
         """About how long it takes on two cores with a local disk, the round that warms up included."""

@@ -96,9 +96,15 @@ class Table:
         with path.open("wb") as out:
             out.write(separator.join(self.names).encode() + b"\n")
             for block, first in enumerate(range(0, rows, BLOCK_ROWS)):
-                # Always a whole block is made: so a longer file begins with the shorter one.
-                columns = self.columns(Chance(SEED, block, *self.name.encode()), first, BLOCK_ROWS)
-                out.write(lines([column[: rows - first] for column in columns], separator))
+                out.write(lines([column[: rows - first] for column in self._block(block)], separator))
+
+    def bytes_of(self, rows: int) -> int:
+        """About what its file of so many rows takes, by the first block; later ones have longer numbers."""
+        return len(lines(self._block(0), ",")) * rows // BLOCK_ROWS
+
+    def _block(self, number: int) -> Sequence[Text]:
+        """The columns of a whole block, however many of its rows are wanted: a longer file begins with the shorter."""
+        return self.columns(Chance(SEED, number, *self.name.encode()), number * BLOCK_ROWS, BLOCK_ROWS)
 
 
 @dataclass(frozen=True)
