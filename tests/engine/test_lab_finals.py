@@ -34,7 +34,7 @@ def test_what_failed_or_ran_once_does_not_run_again():
     assert finalists([Measured(number, (100,)) for number in range(6)], 5) == []
 
 
-@pytest.mark.parametrize(("combinations", "repeats", "most"), [(3, 3, 0), (4, 3, 12), (9, 3, 12), (9, 1, 0)])
+@pytest.mark.parametrize(("combinations", "repeats", "most"), [(3, 3, 0), (4, 3, 12), (9, 2, 8), (9, 9, 20), (9, 1, 0)])
 def test_no_more_finals_than_were_announced(combinations, repeats, most):
     rates = [Measured(number, tuple(100.0 for _ in range(repeats))) for number in range(combinations)]
     again = finalists(rates, planned=combinations - 1)

@@ -7,6 +7,7 @@ anyway, and luck does not come twice.
 from collections.abc import Sequence
 
 from importer.engine.lab.ranking import Measured, rank
+from importer.engine.lab.rounds import final_rounds
 
 # So many of the best, and what is planned.
 BEST = 3
@@ -30,4 +31,4 @@ def finalists(measured: Sequence[Measured], planned: int) -> list[int]:
 
 def most_finals(combinations: int, repeats: int) -> int:
     """How many trials finalists() can make of so many combinations."""
-    return repeats * min(BEST + 1, combinations) if combinations > BEST and repeats > 1 else 0
+    return final_rounds(repeats) * (BEST + 1) if combinations > BEST and repeats > 1 else 0

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 WARM_UP = 0
+MOST_FINAL_ROUNDS = 5
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,14 @@ def turns(combinations: int, repeats: int, seed: int, *, warm_up: bool = True) -
     return _shuffled(range(combinations), range(WARM_UP if warm_up else WARM_UP + 1, repeats + 1), seed)
 
 
+def final_rounds(repeats: int) -> int:
+    """As many again, while they are few."""
+    return min(repeats, MOST_FINAL_ROUNDS)
+
+
 def final_turns(finalists: Sequence[int], repeats: int, seed: int) -> list[Turn]:
-    """As many rounds again, of these combinations only; they follow those of turns()."""
-    return _shuffled(finalists, range(repeats + 1, 2 * repeats + 1), seed)
+    """final_rounds() of these combinations only, which follow those of turns()."""
+    return _shuffled(finalists, range(repeats + 1, repeats + final_rounds(repeats) + 1), seed)
 
 
 def round_name(number: int, repeats: int) -> str:
