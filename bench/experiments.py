@@ -8,12 +8,15 @@ Each is what `manage.py lab experiment` runs (docs/lab.md). How long they may ta
 
 import argparse
 import shutil
+import time
 from pathlib import Path
 
 from bench import application, settings
 from bench.servers import servers_to_measure
 from importer.engine.experiments.experiment import FULL
 from importer.engine.experiments.known import EXPERIMENTS
+
+LONGEST_WAIT = 300  # seconds
 
 
 def main() -> None:
@@ -37,10 +40,20 @@ def run(arguments: argparse.Namespace) -> None:
     with servers_to_measure(arguments.server, arguments.folder / "servers", options) as servers:
         for name in arguments.experiments:
             for server in servers:
+                _wait_until_quiet()
                 asked = ["--target", application.saved_target(server).name, "--size", arguments.size]
                 asked += ["--repeats", str(arguments.repeats), "--report", str(arguments.report)]
                 call_command("lab", "experiment", name, *asked, *["--no-warm-up"] * arguments.no_warm_up)
     shutil.rmtree(state)
+
+
+def _wait_until_quiet() -> None:
+    """Return when a report would not call this machine busy with what the one before has left, or after a while."""
+    from importer.lab import Begun
+
+    until = time.monotonic() + LONGEST_WAIT
+    while Begun().busy and time.monotonic() < until:
+        time.sleep(1)
 
 
 if __name__ == "__main__":

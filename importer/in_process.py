@@ -1,9 +1,11 @@
 """An import without Redis and workers: the same work in a pool of processes of our own."""
 
 import multiprocessing
+import os
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from importlib import import_module
 
 import django
 from django.db import connections
@@ -17,15 +19,19 @@ from importer.wake import Step
 FIRST_LOOK, LOOK_EVERY = 0.01, 0.2
 # A file of fewer bytes is loaded before processes of our own would have started.
 IN_THREADS_BELOW = 16 * MIB
+# Processes that are not up after so many seconds are not waited for.
+LONGEST_START = 60
+SPAWN = multiprocessing.get_context("spawn")
 
 
-def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None]) -> ImportJob:
+def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, up_first: bool = False) -> ImportJob:
     """Take the job to its end; `look` is called with it again and again.
 
-    Starts one process, or for a small file one thread, more than `parallelism`, for the scan. While another import has
-    the table, that one is taken on as well: the process that began it may have been killed.
+    Starts one process, or for a small file one thread, more than `parallelism`, for the scan; with `up_first` all of
+    them before the import begins, so that its time is its own. While another import has the table, that one is taken
+    on as well: the process that began it may have been killed.
     """
-    pool = _pool(ImportJob.objects.select_related("source").get(pk=job_id), parallelism + 1)
+    pool = _pool(ImportJob.objects.select_related("source").get(pk=job_id), parallelism + 1, up_first)
     connections.close_all()
     running: set[Future[None]] = set()
     pace, ended = FIRST_LOOK, False
@@ -47,10 +53,30 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None]) -> Imp
         copies.remove_unneeded()
 
 
-def _pool(job: ImportJob, workers: int) -> Executor:
+def _pool(job: ImportJob, workers: int, up_first: bool) -> Executor:
     if job.data_bytes < IN_THREADS_BELOW:
         return ThreadPoolExecutor(workers)
-    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=django.setup)
+    return _processes_that_are_up(workers) if up_first else ProcessPoolExecutor(workers, SPAWN, django.setup)
+
+
+def _processes_that_are_up(workers: int) -> Executor:
+    pool = ProcessPoolExecutor(workers, SPAWN, django.setup)
+    up: set[int] = set()
+    until = time.monotonic() + LONGEST_START
+    try:
+        while len(up) < workers and time.monotonic() < until:
+            up.update(pool.map(_come_up, range(workers)))
+    except BaseException:
+        pool.shutdown(cancel_futures=True)
+        raise
+    return pool
+
+
+def _come_up(_: int) -> int:
+    """Have at hand what a step needs; the process that has, which leaves the next such call to another one."""
+    import_module("importer.steps")
+    time.sleep(FIRST_LOOK)
+    return os.getpid()
 
 
 def _steps(job: ImportJob) -> list[Step]:

@@ -26,12 +26,16 @@ class Begun:
     load: float = field(default_factory=lambda: os.getloadavg()[0])
 
     @property
+    def busy(self) -> bool:
+        """Whether others were at work, so that the figures are not what this machine can do."""
+        return self.load >= BUSY * _cores()
+
+    @property
     def words(self) -> str:
         """Of how busy it was, in a sentence."""
-        cores = os.cpu_count() or 1
-        if self.load < BUSY * cores:
+        if not self.busy:
             return "Nothing else was at work here when it began."
-        return f"It was busy: {self.load:.1f} processes were at work on its {cores} cores before it began."
+        return f"It was busy: {self.load:.1f} processes were at work on its {_cores()} cores before it began."
 
 
 def found(lab: Lab, begun: Begun, command: str) -> Found:
@@ -76,4 +80,8 @@ def _away(target: Target) -> str:
 
 def _machine() -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return f"{os.cpu_count()} cores and {memory / GIB:.0f} GiB of memory"
+    return f"{_cores()} cores and {memory / GIB:.0f} GiB of memory"
+
+
+def _cores() -> int:
+    return os.cpu_count() or 1

@@ -146,7 +146,7 @@ def _ended(lab: Lab, job: ImportJob) -> ImportJob:
             with suppress(Problem):  # It is ending already.
                 jobs.cancel(job.pk)
 
-    job = in_process.run(job.pk, job.parallelism, look)
+    job = in_process.run(job.pk, job.parallelism, look, up_first=True)
     if job.status == ImportJob.Status.CANCELLED:
         raise Cancelled("The experiment is no longer wanted.", where=str(lab))
     return job

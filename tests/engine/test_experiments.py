@@ -56,6 +56,14 @@ def test_a_way_is_beside_the_baseline_and_not_where_its_circumstances_were_other
     assert judge_way(naive, naive.way(naive.baseline), measured).verdict == ""
 
 
+def test_a_raw_way_may_be_beside_a_raw_one():
+    methods = EXPERIMENTS["methods"]
+    measured = {"LOAD DATA": {1: 100.0}, "LOAD DATA, no import": {1: 200.0}, "INSERT ... SELECT": {1: 180.0}}
+    copied = judge_way(methods, methods.way("INSERT ... SELECT"), measured)
+    assert (copied.ratio.median, copied.verdict) == (0.9, AGREES)
+    assert judge_way(methods, methods.way("LOAD DATA, no import"), measured).ratio.median == 2
+
+
 def test_the_chart_has_a_bar_for_each_way_and_a_mark_for_each_figure_of_the_article():
     slow, fast = Spread(60.0, 50.0, 70.0), Spread(300_000.0, 2e5, 4e5)
     drawn = ElementTree.fromstring(draw("A & B", [Bar("<one> row", slow, 40_000), Bar("LOAD DATA", fast, None)]))

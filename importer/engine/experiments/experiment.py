@@ -44,6 +44,7 @@ class Way:
 
     `rate` is about what it does in a second on two cores, for the estimate. `published` is the article's rate, and
     `why_not` why that cannot be compared with one from here. `most_rows`: no more than so many of the last table's.
+    `beside`: the way that its rate is beside, if that is not the experiment's baseline.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Way:
     published: float | None = None
     why_not: str = ""
     most_rows: int | None = None
+    beside: str = ""
 
     def rows(self, rows: int) -> int:
         """How many rows of its last table it loads, where the workload has so many."""
@@ -100,7 +102,8 @@ class Experiment:
 
     def __post_init__(self) -> None:
         known = {each.name for each in self.ways}
-        named = {self.baseline, *(name for claim in self.claims for name in (claim.of, claim.to) if name)}
+        named = {self.baseline, *(way.beside for way in self.ways if way.beside)}
+        named |= {name for claim in self.claims for name in (claim.of, claim.to) if name}
         assert named <= known, f"{self.name} has no way {named - known}"
 
     @property

@@ -49,8 +49,8 @@ class Judged:
 
 
 def judge_way(experiment: Experiment, way: Way, rates: Rates) -> Judged:
-    """A way's rate beside the baseline's."""
-    base = experiment.way(experiment.baseline)
+    """A way's rate beside that of the way it is measured by: the baseline, as a rule."""
+    base = experiment.way(way.beside or experiment.baseline)
     ratios = _ratios(rates, way.name, base.name)
     article = way.published / base.published if way.published and base.published else None
     if way is base:

@@ -11,6 +11,9 @@ FAR_ROWS = {1: 12_000.0, 10: None, 40: None, 100: None, 1000: 201_000.0, 10_000:
 FAR_WHY = "the article's line was below 0.1 ms long, this one is 10 ms"
 (_TABLE,) = MIXED.tables
 _ONE = (Made(_TABLE),)
+_COPIED = (Made(_TABLE, filled=True), Made(_TABLE))
+# An import has its ledger, scan and checks: statements without them are beside a LOAD DATA without them.
+RAW = "LOAD DATA, no import"
 
 
 def _insert(rows: int, published: float | None) -> Way:
@@ -23,7 +26,7 @@ def _far_insert(rows: int, published: float | None) -> Way:
     name = f"INSERT, {rows:,} {'row' if rows == 1 else 'rows'}, 10 ms away"
     do = Raw(raw.insert(rows, 0), DELAY)
     # Each statement waits for the line: 300 of them are 3 seconds.
-    return Way(name, do, _ONE, min(90 * rows, 50_000), published, FAR_WHY, most_rows=rows * 300)
+    return Way(name, do, _ONE, min(90 * rows, 50_000), published, FAR_WHY, most_rows=rows * 300, beside=RAW)
 
 
 METHODS = Experiment(
@@ -42,25 +45,27 @@ METHODS = Experiment(
             rate=250_000,
             published=377_000,
         ),
-        Way("INSERT ... SELECT", Raw(raw.copy), (Made(_TABLE, filled=True), Made(_TABLE)), 300_000, 313_000),
+        Way(RAW, Raw(raw.load), _ONE, 350_000, 377_000),
+        Way("INSERT ... SELECT", Raw(raw.copy), _COPIED, 300_000, 313_000, beside=RAW),
         *(_insert(rows, published) for rows, published in LOCAL_ROWS.items()),
-        Way("LOAD DATA, 10 ms away", Raw(raw.load, DELAY), _ONE, 150_000, 322_000, FAR_WHY),
+        Way("LOAD DATA, 10 ms away", Raw(raw.load, DELAY), _ONE, 150_000, 322_000, FAR_WHY, beside=RAW),
         *(_far_insert(rows, published) for rows, published in FAR_ROWS.items()),
     ),
     claims=(
         Claim("40 rows per INSERT reach 90 % of the best", "INSERT, 40 rows", "INSERT, 1,000 rows", about=0.9),
         Claim("the rate falls again after 1,000 rows", "INSERT, 10,000 rows", "INSERT, 1,000 rows", most=1.0),
         Claim("from afar, single INSERTs do at most 1000 / ping(ms) a second", "INSERT, 1 row, 10 ms away", most=100.0),
-        Claim("from afar, LOAD DATA costs only the transfer", "LOAD DATA, 10 ms away", "LOAD DATA", about=322 / 377),
+        Claim("from afar, LOAD DATA costs only the transfer", "LOAD DATA, 10 ms away", RAW, about=322 / 377),
         Claim(
             "from afar, LOAD DATA is ahead of INSERTs of 1,000 rows",
             "LOAD DATA, 10 ms away",
             "INSERT, 1,000 rows, 10 ms away",
-            about=322 / 201,
+            least=1.0,
         ),
     ),
     notes=(
         "LOAD DATA is LOCAL here, from this machine; the article's local figure is of LOAD DATA INFILE.",
         "Where it is 10 ms away, statements are sent raw, with literals, through a relay; else they are imports.",
+        f"Raw ways are beside {RAW}, imports beside LOAD DATA as an import.",
     ),
 )

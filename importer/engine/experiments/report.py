@@ -58,6 +58,7 @@ class Found:
         return {
             "way": way.name,
             "how": _how(way),
+            "beside": way.beside or self.experiment.baseline,
             "rows": way.rows(self.circumstances.rows),
             "rates": list(self.rates.get(way.name, {}).values()),
             "rate": asdict(spread) if spread else None,
@@ -97,9 +98,9 @@ def markdown(found: Found, chart_name: str) -> str:
         f"To repeat it: `{told.command}`",
         *([f"![Rates of all ways, and the article's]({chart_name})"] if chart_name else []),
         _ways(found),
-        "A way that is an *import* of ours runs in the command's own process; its time is from its start, the scan of"
-        " the file included, to its last commit and the last key put back; where a table takes another one's place, to"
-        " the end. *Raw* ways are plain statements, with no check.",
+        "A way that is an *import* of ours runs in processes of the command's own, which are up before; its time is"
+        " from its start, the scan of the file included, to its last commit and the last key put back; where a table"
+        " takes another one's place, to the end. *Raw* ways are plain statements, with no check.",
         "## What the article says",
         _claims(found),
         RULE,
