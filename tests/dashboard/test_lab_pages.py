@@ -12,7 +12,7 @@ from importer.engine.connection import Address
 from importer.engine.lab.sampling import Sample
 from importer.engine.options import Options
 from importer.engine.sizes import MIB
-from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target
+from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target, Trial
 from importer.preparation import prepare
 from tests.engine.loads import run_sql
 from tests.importer.labs import ROWS, grid, made, now, to_end, to_trial, write_rows
@@ -65,6 +65,7 @@ class TestNew:
         page = text(browser.get(reverse("lab_new"), {"job": job.pk, "set_parallelism": "1", "grid_shown": "chunks"}))
         # Four sizes, the planned one besides, and four rounds.
         assert "20 trials, about" in page
+        assert "then up to 12 more of the best few" in page
         assert f"about {ROWS:,} each" in page
         assert f"{job.table} itself is neither read nor written." in page.replace("<code>", "").replace("</code>", "")
 
@@ -174,6 +175,15 @@ class TestResult:
         sizes = next(each for each in drawn["curves"] if each["setting"] == "chunk_bytes")
         assert {"0.003906 MiB", "1 MiB"} <= set(sizes["values"])
         assert reverse("lab", args=[ended.pk]) in text(browser.get(reverse("labs")))
+
+    def test_finals_are_told_apart_from_the_rounds_before(self, browser, ended):
+        assert "final" not in page_of(browser, ended).lower()
+        ended.trials.create(number=99, round=2, combination=1, status=Trial.Status.DONE, rows_per_second=1000.0)
+        page = page_of(browser, ended)
+        assert "<span>Final 1</span>" in page
+        assert "1 round and a warm-up; the best few again" in page
+        assert "those that ran in the finals come first" in page
+        assert lab.outcome(ended)["ranking"][0]["settings"] == ended.combinations[1]
 
     def test_applied_it_begins_with_the_advice_and_the_mode_of_the_import(self, browser, client, ended, job):
         apply = f"{reverse('new_source', args=[job.source.key])}?lab={ended.pk}"
