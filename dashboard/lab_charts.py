@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dashboard.lab_words import label, name_of, value_words, whole
+from dashboard.lab_words import label, name_of, value_words
 from importer import lab as labs
 from importer.engine.lab.curves import Curve, Point, curves, shares
 from importer.engine.lab.grid import words
@@ -25,7 +25,7 @@ def lab_charts(lab: Lab) -> dict[str, Any]:
     `shares`: what each value of a setting reaches of the best one. Rates are rows per second.
     """
     said = labs.outcome(lab)
-    found = [(whole(lab, each["settings"]), Measured(0, tuple(each["rates"]))) for each in said["ranking"]]
+    found = [(labs.whole(lab, each["settings"]), Measured(0, tuple(each["rates"]))) for each in said["ranking"]]
     return {
         "bars": [_bar(lab, each) for each in said["ranking"][:MOST_BARS]],
         "curves": [_chart(name, made) for name in NUMBERS if name in lab.grid.values and (made := curves(name, found))],

@@ -2,14 +2,9 @@
 
 from importer.engine.lab.grid import WAY, Settings, Value, words
 from importer.engine.lab.written import write_values
+from importer.lab import whole
 from importer.models import Lab
 from importer.speed import named, written
-
-
-def whole(lab: Lab, settings: Settings) -> Settings:
-    """The planned combination, which names nothing, with the values that it has; the others as they are."""
-    varied = {name: lab.planned_json.get(name) for name in lab.grid.values}
-    return settings or {name: value for name, value in varied.items() if value is not None}
 
 
 def name_of(lab: Lab, settings: Settings) -> str:

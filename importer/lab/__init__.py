@@ -17,7 +17,7 @@ from importer.lab.experiments import AskedExperiment, end_left
 from importer.lab.experiments import begin as begin_experiment
 from importer.lab.experiments import finish as finish_experiment
 from importer.lab.experiments import run as run_experiment
-from importer.lab.outcome import options_of, options_to_apply, outcome, save_preset
+from importer.lab.outcome import options_of, options_to_apply, outcome, save_preset, whole
 from importer.lab.tidying import remove_orphans, sweep_target
 from importer.lab.trials import spent
 
@@ -48,4 +48,5 @@ __all__ = [
     "sweep_target",
     "take",
     "unended",
+    "whole",
 ]

@@ -75,6 +75,12 @@ def planned_number(lab: Lab) -> int:
     return next(n for n, each in enumerate(lab.combinations) if not changes(each, lab.planned_json))
 
 
+def whole(lab: Lab, settings: Settings) -> Settings:
+    """The planned combination, which names nothing, with the values that it has; the others as they are."""
+    varied = {name: lab.planned_json.get(name) for name in lab.grid.values}
+    return settings or {name: value for name, value in varied.items() if value is not None}
+
+
 def options_of(lab: Lab) -> Options:
     """How to import the file by the lab's advice: as was asked for, with the settings that it recommends.
 
@@ -124,7 +130,7 @@ def _advised(lab: Lab) -> Settings:
 def _advice(lab: Lab, measured: Sequence[Measured]) -> Recommendation | None:
     if lab.experiment:
         return None  # It is about a server, and about a file that nobody has.
-    return recommend(lab.combinations, measured, planned_number(lab))
+    return recommend([whole(lab, each) for each in lab.combinations], measured, planned_number(lab))
 
 
 def measured_of(trials: Sequence[Trial]) -> list[Measured]:

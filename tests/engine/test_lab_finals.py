@@ -68,7 +68,7 @@ class TestAdvice:
         advice = recommend(SETTINGS, final, 0)
         assert (advice.settings, advice.times) == ({}, 1)
         assert advice.evidence[-1] == (
-            "So that none of 4 wins by luck, the best ran again in finals: parallelism 2; parallelism 1."
+            "So that none of 4 wins by luck, the best ran again in finals: parallelism 2; parallelism 1 (as planned)."
         )
 
     def test_one_that_was_not_in_the_finals_does_not_win(self):

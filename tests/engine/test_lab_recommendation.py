@@ -64,7 +64,14 @@ class TestAdvice:
         advice = recommend(SETTINGS, measured((99, 100, 104), (98, 101, 105), (50, 51, 52)), 0)
         assert (advice.settings, advice.times, advice.confidence) == ({}, 1, "low")
         assert advice.advice.startswith("Import as planned")
-        assert "parallelism 4 (100%)" in advice.evidence[1]
+        assert "parallelism 4, 100%" in advice.evidence[1]
+
+    def test_what_is_planned_is_told_by_its_values_where_they_are_known(self):
+        whole = [{"parallelism": 2}, *SETTINGS[1:]]
+        advice = recommend(whole, measured((99, 100, 104), (98, 101, 105), (50, 51, 52)), 0)
+        assert advice.settings == {}
+        assert advice.advice == "Import as planned (parallelism 2): nothing that was tried is clearly faster."
+        assert advice.evidence[0].startswith("parallelism 2 (as planned): median 100 rows/s")
 
     def test_what_is_planned_may_be_the_best_for_sure(self):
         advice = recommend(SETTINGS, measured((90, 91, 92, 93, 94), (50, 51, 52, 53, 54)), 0)

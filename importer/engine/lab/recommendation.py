@@ -31,7 +31,7 @@ class Recommendation:
 def recommend(combinations: Sequence[Settings], measured: Sequence[Measured], planned: int) -> Recommendation | None:
     """What to import with; None if no trial has given a figure.
 
-    `combinations` by number, `planned` the number of the one that would be done anyway.
+    `combinations` by number, `planned` the number of the one that would be done anyway, {} or with the values it has.
     """
     ranking = rank(measured)
     if not ranking:
@@ -41,18 +41,20 @@ def recommend(combinations: Sequence[Settings], measured: Sequence[Measured], pl
     chosen = as_planned if as_planned and _stays(as_planned, best) else best
     times = chosen.measured.median / as_planned.measured.median if as_planned else None
     sure, why_sure = _confidence(ranking, best if chosen is best else chosen, as_planned)
-    name = words(combinations[chosen.measured.combination])
+    names = [words(each) for each in combinations]
+    kept = names[planned] if combinations[planned] else ""
+    names[planned] = f"{kept} (as planned)" if kept else names[planned]
     return Recommendation(
         {} if chosen is as_planned else combinations[chosen.measured.combination],
         times,
         sure,
-        _advice(name, chosen, as_planned, times, sure),
+        _advice(kept if chosen is as_planned else names[chosen.measured.combination], chosen, as_planned, times, sure),
         (
-            _figures(name, chosen),
-            *_others(combinations, ranking, chosen),
+            _figures(names[chosen.measured.combination], chosen),
+            *_others(names, ranking, chosen),
             why_sure,
             *_few(chosen),
-            *_many(combinations, ranking),
+            *_many(names, ranking),
         ),
     )
 
@@ -66,7 +68,7 @@ def _stays(as_planned: Ranked, best: Ranked) -> bool:
 
 def _advice(name: str, chosen: Ranked, as_planned: Ranked | None, times: float | None, sure: str) -> str:
     if chosen is as_planned:
-        return f"Import as planned ({name}): nothing that was tried is clearly faster."
+        return f"Import as planned{name and f' ({name})'}: nothing that was tried is clearly faster."
     if times is None:
         return f"Import with {name}: the highest median of all that was tried."
     perhaps = "Perhaps import" if sure == "low" else "Import"
@@ -81,17 +83,17 @@ def _figures(name: str, each: Ranked) -> str:
     )
 
 
-def _others(combinations: Sequence[Settings], ranking: Sequence[Ranked], chosen: Ranked) -> tuple[str, ...]:
+def _others(names: Sequence[str], ranking: Sequence[Ranked], chosen: Ranked) -> tuple[str, ...]:
     level = [each for each in ranking if each is not chosen and each.level_with_best]
     if len(ranking) == 1:
         return ("Nothing else could be measured.",)
     if not level:
         worst = ranking[-1]
-        name = words(combinations[worst.measured.combination])
+        name = names[worst.measured.combination]
         return (f"All others are behind it by more than chance; the slowest, {name}, reaches {worst.of_best:.0%}.",)
-    names = "; ".join(f"{words(combinations[e.measured.combination])} ({e.of_best:.0%})" for e in level[:5])
+    told = "; ".join(f"{names[each.measured.combination]}, {each.of_best:.0%}" for each in level[:5])
     more = f" and {len(level) - 5} more" if len(level) > 5 else ""
-    return (f"The runs do not tell apart from the best: {names}{more}.",)
+    return (f"The runs do not tell apart from the best: {told}{more}.",)
 
 
 def _confidence(ranking: Sequence[Ranked], chosen: Ranked, as_planned: Ranked | None) -> tuple[str, str]:
@@ -120,10 +122,10 @@ def _few(chosen: Ranked) -> tuple[str, ...]:
     return (*notes, *([f"{_runs(failed)} of it failed."] if failed else []))
 
 
-def _many(combinations: Sequence[Settings], ranking: Sequence[Ranked]) -> tuple[str, ...]:
+def _many(names: Sequence[str], ranking: Sequence[Ranked]) -> tuple[str, ...]:
     if again := [each.measured.combination for each in ranking if each.measured.final]:
-        names = "; ".join(words(combinations[each]) for each in again)
-        return (f"So that none of {len(ranking)} wins by luck, the best ran again in finals: {names}.",)
+        told = "; ".join(names[each] for each in again)
+        return (f"So that none of {len(ranking)} wins by luck, the best ran again in finals: {told}.",)
     if len(ranking) < MANY:
         return ()
     return (f"Of {len(ranking)} combinations one is ahead by luck now and then: try the best few again, more often.",)
