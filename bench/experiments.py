@@ -28,10 +28,10 @@ def main() -> None:
     parser.add_argument("--no-warm-up", action="store_true", help="let the first round count, too")
     parser.add_argument("--folder", type=settings.absolute, default=settings.var(), help="for the servers' data")
     parser.add_argument("--report", type=Path, default=Path("docs/experiments"), help="where reports and charts go")
-    run(parser.parse_args())
+    _run(parser.parse_args())
 
 
-def run(arguments: argparse.Namespace) -> None:
+def _run(arguments: argparse.Namespace) -> None:
     state = application.set_up(arguments.folder)
     from django.core.management import call_command
 
