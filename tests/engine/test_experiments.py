@@ -6,9 +6,10 @@ import pytest
 
 from importer.engine.errors import Problem
 from importer.engine.experiments.chart import Bar, draw
-from importer.engine.experiments.experiment import Claim
+from importer.engine.experiments.experiment import FILLED_IN_A_SECOND, Claim
 from importer.engine.experiments.judging import AGREES, DISAGREES, NOT_COMPARABLE, Spread, judge_claim, judge_way
 from importer.engine.experiments.known import EXPERIMENTS
+from importer.engine.experiments.raw import POINT_SECONDS
 from importer.engine.workloads import WORKLOADS
 
 
@@ -82,6 +83,12 @@ def test_sizes_are_what_the_article_had_or_what_is_asked_for(experiment):
     for wrong in ("large", "0", "-1", ""):
         with pytest.raises(Problem, match="Give small, full"):
             experiment.rows(wrong)
+
+
+def test_single_rows_take_no_longer_in_a_large_table_but_for_its_filling():
+    way = EXPERIMENTS["records"].way("single INSERTs, indexed")
+    filled = way.rows(50_000_000) / FILLED_IN_A_SECOND
+    assert way.seconds(50_000_000) == pytest.approx(filled + POINT_SECONDS, abs=2)
 
 
 def test_files_are_those_that_its_ways_take_not_all_rows_of_the_workload():

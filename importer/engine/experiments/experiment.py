@@ -1,6 +1,7 @@
 """What a published measurement is made of: ways to do a thing, in tables of a workload, and the article's figures."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from importer.engine.errors import Problem
@@ -11,6 +12,8 @@ from importer.engine.workloads.table import Table, Workload
 SMALL, FULL = "small", "full"
 # Seconds of a trial besides its work: tables made and dropped, a file looked at, an import's steps.
 PER_TRIAL = 1.5
+# Rows of a table that is to be full before the clock starts.
+FILLED_IN_A_SECOND = 200_000
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,8 @@ class Way:
 
     `rate` is about what it does in a second on two cores, for the estimate. `published` is the article's rate, and
     `why_not` why that cannot be compared with one from here. `most_rows`: no more than so many of the last table's.
-    `beside`: the way that its rate is beside, if that is not the experiment's baseline.
+    `most_seconds`: it ends after so many, done or not. `beside`: the way that its rate is beside, if that is not the
+    experiment's baseline.
     """
 
     name: str
@@ -54,12 +58,18 @@ class Way:
     published: float | None = None
     why_not: str = ""
     most_rows: int | None = None
+    most_seconds: float = math.inf
     beside: str = ""
 
     def rows(self, rows: int) -> int:
         """How many rows of its last table it loads, where the workload has so many."""
         own = self.tables[-1].table.rows_of(rows)
         return min(own, self.most_rows) if self.most_rows else own
+
+    def seconds(self, rows: int) -> float:
+        """About how long it takes on two cores with a local disk, its tables included."""
+        filled = sum(each.table.rows_of(rows) for each in self.tables if each.filled)
+        return PER_TRIAL + filled / FILLED_IN_A_SECOND + min(self.rows(rows) / self.rate, self.most_seconds)
 
     def files(self, rows: int) -> list[tuple[Table, int]]:
         """The table and its rows of each file that it takes, in the order of its tables."""
@@ -129,10 +139,4 @@ class Experiment:
 
     def seconds(self, rows: int, repeats: int) -> float:
         """About how long it takes on two cores with a local disk, the round that warms up included."""
-        once = sum(PER_TRIAL + each.rows(rows) / each.rate + _filling(each, rows) for each in self.ways)
-        return once * (repeats + 1)
-
-
-def _filling(way: Way, rows: int) -> float:
-    filled: Sequence[Made] = [each for each in way.tables if each.filled]
-    return sum(each.table.rows_of(rows) / 200_000 for each in filled)
+        return sum(each.seconds(rows) for each in self.ways) * (repeats + 1)

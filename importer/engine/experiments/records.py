@@ -30,7 +30,7 @@ def _inserts(name: str, table: Table, options: Options, rate: float, published: 
 
 
 def _points(name: str, sql: str, on: Made, published: float, why_not: str) -> Way:
-    return Way(name, Raw(raw.points(sql)), (on,), 50_000, published, why_not)
+    return Way(name, Raw(raw.points(sql)), (on,), 1_000, published, why_not, most_seconds=raw.POINT_SECONDS)
 
 
 _READ = "SELECT * FROM {table} WHERE event_id = {number} DIV 3 + 1"
