@@ -3,19 +3,19 @@
     python -m bench.advice --workloads nodes indexed --rows 1500000 --rounds 3 --labs 3
 
 For each workload and server, the file is imported once with the defaults, as somebody would who then turns to the lab.
-So many labs try the grid, on as many rows as the page of a new lab suggests. Then the whole file is imported in turns:
-with each combination of the grid, and afresh with each lab's advice. The notes of the report have each advice's rates
-beside those of the fastest combination.
+So many labs try the grid, on as many rows as the page of a new lab suggests. Then the whole file is imported in turns
+with each combination of the grid. The fastest of these is partly the luckiest, so what the labs advise runs beside it
+in rounds of their own, `--beside` of them; the notes of the report have what each advice reaches of it there.
 """
 
 import argparse
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import median
 
 from bench import application, settings
 from bench.compare import Runs, Spread
-from bench.comparison import comparison
+from bench.comparison import Comparison, comparison
 from bench.files import Files
 from bench.results import Results
 from bench.rounds import Case
@@ -41,15 +41,24 @@ def main() -> None:
     parser.add_argument("--workloads", nargs="+", choices=GRIDS, default=tuple(GRIDS), metavar="NAME")
     parser.add_argument("--labs", type=int, default=3, help="for each workload and server")
     parser.add_argument("--repeats", type=int, default=3, help="of each trial of a lab")
+    parser.add_argument("--beside", type=int, default=7, help="rounds of what is advised beside the grid's best")
     arguments = parser.parse_args()
     with comparison("advice", arguments) as compared:
         for name in arguments.workloads:
-            files = compared.files(name, WORKLOADS[name], settings.rows_of(WORKLOADS[name], arguments))
+            rows = settings.rows_of(WORKLOADS[name], arguments)
+            files = compared.files(name, WORKLOADS[name], rows)
             for server in compared.servers:
                 advice = _advice(arguments, server, files, compared.above)
-                compared.measure(_cases(name, files, advice), len(GRIDS), on=[server])
-                compared.results.made["notes"] += _notes(compared.results, server.name, name, advice)
+                compared.measure(_cases(name, files, combinations(GRIDS[name])), len(arguments.workloads), [server])
+                best = _best(compared.results, server, name)
+                _measure_beside(compared, server, files, best, advice)
+                compared.results.made["notes"] += _notes(compared.results, server, name, best, advice)
     print(compared.report())
+
+
+def _beside(workload: str) -> str:
+    """What results call the rounds in which advice runs beside the grid's best."""
+    return f"{workload}, advised"
 
 
 def _advice(arguments: argparse.Namespace, server: Server, files: Files, above: int) -> list[Settings]:
@@ -85,40 +94,56 @@ def _lab(server: Server, files: Files, repeats: int, seed: int) -> Settings:
     return found["settings"]
 
 
-def _cases(name: str, files: Files, advice: Sequence[Settings]) -> list[Case]:
-    tried = [Millrace(_asked(each), name=words(each)) for each in combinations(GRIDS[name])]
-    return [Case(name, files, way) for way in tried + _advised(advice)]
-
-
-def _advised(advice: Sequence[Settings]) -> list[Millrace]:
-    named = [(f"advice {number}: {words(each)}", each) for number, each in enumerate(advice, start=1)]
-    return [Millrace(_asked(each), name=name) for name, each in named]
+def _cases(workload: str, files: Files, tried: Sequence[Settings]) -> list[Case]:
+    return [Case(workload, files, Millrace(_asked(each), name=words(each))) for each in tried]
 
 
 def _asked(tried: Settings) -> dict[str, str]:
     return {name: str(value) for name, value in tried.items()}
 
 
-def _notes(results: Results, server: str, workload: str, advice: Sequence[Settings]) -> list[str]:
-    """A sentence for each advice: what it reaches of the combination with the best median."""
-    medians = {line.way: line.rate.median for line in Runs(results).lines(server, workload)}
-    advised = [each.name for each in _advised(advice)]
-    best = max((way for way in medians if way not in advised), key=medians.__getitem__)
+def _best(results: Results, server: Server, workload: str) -> Settings:
+    """The combination of the grid with the highest median."""
+    medians = {line.way: line.rate.median for line in Runs(results).lines(server.name, workload)}
+    return max(combinations(GRIDS[workload]), key=lambda each: medians[words(each)])
+
+
+def _measure_beside(
+    compared: Comparison, server: Server, files: Files, best: Settings, advice: Sequence[Settings]
+) -> None:
+    """Run the best and each different advice in turns; nothing if all of them are the same."""
+    different = {words(each): each for each in (best, *advice)}
+    if len(different) > 1:
+        name = _beside(files.workload.name)
+        again = compared.files(name, files.workload, files.rows)
+        cases = _cases(name, again, list(different.values()))
+        compared.measure(cases, rounds=compared.arguments.beside, on=[server])
+
+
+def _notes(results: Results, server: Server, workload: str, best: Settings, advice: Sequence[Settings]) -> list[str]:
+    """A sentence for each advice: what it reaches of the grid's best in rounds beside it."""
     rates: dict[str, dict[int, float]] = {}
     for run in results.runs:
-        if (run["server"], run["workload"]) == (server, workload) and run["round"] > 0:
+        if (run["server"], run["workload"]) == (server.name, _beside(workload)) and run["round"] > 0:
             rates.setdefault(run["way"], {})[run["round"]] = run["rows"] / run["seconds"]
-    return [_note(f"{server}, {workload}: {way}", rates[way], best, rates[best]) for way in advised]
+    return [
+        f"{server.name}, {workload}: advice {number}: {_note(rates, words(each), words(best))}"
+        for number, each in enumerate(advice, start=1)
+    ]
 
 
-def _note(advice: str, rates: Mapping[int, float], best: str, of_best: Mapping[int, float]) -> str:
-    """Both by round. The best of a grid is partly the luckiest; rounds beside each other show how much that is."""
-    by_round = Spread.of([rates[number] / of_best[number] for number in of_best])
-    by_medians = median(rates.values()) / median(of_best.values())
+def _note(rates: dict[str, dict[int, float]], advised: str, best: str) -> str:
+    if advised == best:
+        return f"{advised}, which is the best of the grid."
+    by_round = Spread.of([rates[advised][number] / rate for number, rate in rates[best].items()])
     return (
-        f"{advice}: {by_medians:.3f} of the best of the grid, {best}, by medians;"
-        f" {by_round.median:.3f} by rounds ({by_round.least:.3f} to {by_round.most:.3f})."
+        f"{advised}: {by_round.median:.3f} of the best of the grid, {best}, by rounds ({by_round.least:.3f} to"
+        f" {by_round.most:.3f}); {_median(rates, advised) / _median(rates, best):.3f} by medians."
     )
+
+
+def _median(rates: dict[str, dict[int, float]], way: str) -> float:
+    return median(rates[way].values())
 
 
 if __name__ == "__main__":

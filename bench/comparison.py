@@ -33,13 +33,17 @@ class Comparison:
         self.results.add_workload(name, files)
         return files
 
-    def measure(self, cases: Sequence[Case], parts: int = 1, on: Sequence[Server] = ()) -> None:
+    def measure(
+        self, cases: Sequence[Case], parts: int = 1, on: Sequence[Server] = (), rounds: int | None = None
+    ) -> None:
         """Run the cases in turns on one server after the other, in one of so many equal parts of the time allowed.
 
-        `on`: only on these servers.
+        `on`: only on these servers. `rounds`: so many, however long they take and none to warm up, instead of what was
+        asked for.
         """
         minutes = self.arguments.minutes and self.arguments.minutes / parts / len(self.servers)
-        turns = Turns(self.arguments.rounds, self.arguments.warm_up, minutes)
+        asked = Turns(self.arguments.rounds, self.arguments.warm_up, minutes)
+        turns = Turns(rounds, warm_up=0) if rounds else asked
         for case in cases:
             if isinstance(case.way, Millrace):
                 case.way.above = self.above
