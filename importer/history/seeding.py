@@ -20,7 +20,7 @@ from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan, Reason
 from importer.engine.sizes import GIB, MIB
-from importer.history.telling import add_up, facts_of
+from importer.history.facts_of_job import add_up, facts_of
 from importer.jobs.many import insert_each
 from importer.jobs.recorded import kept
 from importer.models import Chunk, ImportJob, JobFact, JobRecord, SourceFile, Target

@@ -12,10 +12,10 @@ from typing import Any
 
 from importer.history.columns import column, rows
 from importer.history.facts import ASKED, CHOSEN, FACTS, FILE, SERVER, TABLE, Fact, Value
+from importer.history.facts_of_job import Chunks, asked_for, facts_of
 from importer.history.finding import matching
 from importer.history.query import Condition, Op, Query
 from importer.history.slower import FEWEST, MOST, clearly_slower
-from importer.history.telling import Chunks, asked_for, facts_of
 from importer.history.words import in_words
 from importer.models import ImportJob, JobRecord
 

@@ -10,8 +10,8 @@ from importer.connections import folder
 from importer.connections.found import Found
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.models import SourceConnection
+from tests.importer.connections.asking import find
 
-NOW = datetime(2026, 11, 21, tzinfo=UTC)
 TEXT = "id,name\n1,one\n"
 
 pytestmark = pytest.mark.django_db
@@ -29,10 +29,6 @@ def base(tmp_path, settings, monkeypatch):
 @pytest.fixture
 def connection(base):
     return SourceConnection.objects.create(name="incoming", kind="folder", base=str(base))
-
-
-def find(connection, pattern="*.csv", subfolders=False):
-    return connections.find(connection, pattern, NOW, UTC, subfolders)
 
 
 def put(path, text=TEXT):

@@ -1,15 +1,13 @@
 """Files over FTP, plain and over TLS: what is found, fetched, moved and deleted."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from importer import connections
 from importer.engine.errors import Problem, SourceChanged
 from importer.models import SourceConnection, SourceFile
 from tests.file_servers import certificate_of_localhost, ftp_files
+from tests.importer.connections.asking import expect_refusal, find
 
-NOW = datetime(2026, 11, 21, tzinfo=UTC)
 DATA = b"id,name\n" + b"1,one\n" * 50_000
 
 pytestmark = pytest.mark.django_db
@@ -43,10 +41,6 @@ def connection(server, certificate, tmp_path, settings):
 def put(path, data=DATA):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
-
-
-def find(connection, pattern="*.csv", subfolders=False):
-    return connections.find(connection, pattern, NOW, UTC, subfolders)
 
 
 def test_fetches_what_it_finds_once(server, connection):
@@ -102,15 +96,7 @@ def test_one_that_grows_is_not_kept(server, connection):
     indirect=["server"],
 )
 def test_what_is_wrong_is_said(connection, change, said):
-    for name, value in change.items():
-        if hasattr(connection, name):
-            setattr(connection, name, value)
-        else:
-            connection.settings[name] = value
-    with pytest.raises(Problem, match=said):
-        find(connection)
-    (*_, last) = connections.check(connection)
-    assert last["status"] == "fail"
+    expect_refusal(connection, change, said)
 
 
 def test_the_check_says_whether_anything_is_encrypted(server, connection):

@@ -10,8 +10,8 @@ from importer.connections import http
 from importer.engine.errors import Problem, SourceChanged
 from importer.models import SourceConnection, SourceFile
 from importer.sources import DiskFull, TooLarge
+from tests.importer.connections.asking import find
 
-NOW = datetime(2026, 11, 21, tzinfo=UTC)
 DATA = b"id,name\n" + b"1,one\n" * 5000
 
 pytestmark = pytest.mark.django_db
@@ -21,10 +21,6 @@ pytestmark = pytest.mark.django_db
 def connection(web, tmp_path, settings):
     settings.UPLOAD_DIR = tmp_path / "uploads"
     return SourceConnection.objects.create(name="web", kind="http", base=web.url, private_allowed=True)
-
-
-def find(connection, pattern):
-    return connections.find(connection, pattern, NOW, UTC)
 
 
 def fetch(connection, name):

@@ -1,7 +1,5 @@
 """Objects in a bucket: found by prefix and pattern, read in ranges of one version, moved and deleted once."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from importer import connections
@@ -9,9 +7,9 @@ from importer.connections import s3
 from importer.engine.errors import Problem, SourceChanged
 from importer.engine.reading import open_source, read_at, size_of
 from importer.models import SourceConnection
+from tests.importer.connections.asking import expect_refusal, find
 from tests.stack import wait_until
 
-NOW = datetime(2026, 11, 21, tzinfo=UTC)
 DATA = bytes(range(256)) * 40
 
 pytestmark = pytest.mark.django_db
@@ -34,10 +32,6 @@ def connection(s3_server, request):
     made.set_secrets({"secret_key": s3_server.secret})
     made.save()
     return made
-
-
-def find(connection, pattern="*.csv", subfolders=False):
-    return connections.find(connection, pattern, NOW, UTC, subfolders)
 
 
 def test_finds_by_pattern_page_by_page(connection, put, monkeypatch):
@@ -119,15 +113,7 @@ def test_moves_and_deletes_once_however_often(connection, put):
     ],
 )
 def test_what_is_wrong_is_said(connection, change, said):
-    for name, value in change.items():
-        if hasattr(connection, name):
-            setattr(connection, name, value)
-        else:
-            connection.settings[name] = value
-    with pytest.raises(Problem, match=said):
-        find(connection)
-    (only,) = connections.check(connection)
-    assert only["status"] == "fail"
+    expect_refusal(connection, change, said)
 
 
 def test_the_check_counts_what_is_there(connection, put):

@@ -1,14 +1,12 @@
 """Files over SFTP: a key that was confirmed, what is found, fetched, moved and deleted."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from importer import connections
 from importer.engine.errors import Problem, SourceChanged
 from importer.models import SourceConnection, SourceFile
+from tests.importer.connections.asking import expect_refusal, find
 
-NOW = datetime(2026, 11, 21, tzinfo=UTC)
 DATA = b"id,name\n" + b"1,one\n" * 50_000
 
 pytestmark = pytest.mark.django_db
@@ -34,10 +32,6 @@ def connection(sftp_server, base, tmp_path, settings):
 def put(path, data=DATA):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
-
-
-def find(connection, pattern="*.csv", subfolders=False):
-    return connections.find(connection, pattern, NOW, UTC, subfolders)
 
 
 def test_fetches_what_it_finds_once(sftp_server, base, connection):
@@ -71,15 +65,7 @@ def test_a_private_key_opens_it_too(sftp_server, base, connection):
     ],
 )
 def test_what_is_wrong_is_said_and_no_password_sent_to_an_unknown_server(connection, change, said):
-    for name, value in change.items():
-        if hasattr(connection, name):
-            setattr(connection, name, value)
-        else:
-            connection.settings[name] = value
-    with pytest.raises(Problem, match=said):
-        find(connection)
-    (*_, last) = connections.check(connection)
-    assert last["status"] == "fail"
+    expect_refusal(connection, change, said)
 
 
 def test_the_check_shows_the_key_to_confirm(sftp_server, connection):
