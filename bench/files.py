@@ -39,8 +39,18 @@ class Files:
     def whole(self, table: Table) -> Path:
         return self.folder / f"{table.name}.csv"
 
-    def pieces(self, table: Table) -> list[Path]:
-        return [self.folder / str(number) / f"{table.name}.csv" for number in range(PIECES)]
+    def pieces(self, table: Table, count: int = PIECES) -> list[Path]:
+        """As many as are there from the beginning, or as cut() makes."""
+        within = self.folder if count == PIECES else self.folder / f"in-{count}"
+        return [within / str(number) / f"{table.name}.csv" for number in range(count)]
+
+    def cut(self, table: Table, count: int) -> None:
+        """Have so many pieces, too."""
+        missing = [piece for piece in self.pieces(table, count) if not piece.exists()]
+        if missing:
+            for piece in missing:
+                piece.parent.mkdir(parents=True, exist_ok=True)
+            _split(self.whole(table), self.pieces(table, count))
 
     @property
     def bytes(self) -> int:
@@ -70,11 +80,10 @@ def files_of(workload: Workload, rows: int, folder: Path, separator: str = ",") 
     made = files.folder / MARK
     if not made.exists() or json.loads(made.read_text()) != mark:
         shutil.rmtree(files.folder, ignore_errors=True)
-        for piece in range(PIECES):
-            (files.folder / str(piece)).mkdir(parents=True)
         for table in workload.tables:
+            files.folder.mkdir(parents=True, exist_ok=True)
             table.write(files.whole(table), table.rows_of(rows), separator)
-            _split(files.whole(table), files.pieces(table))
+            files.cut(table, PIECES)
         made.write_text(json.dumps(mark))
     return files
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from bench import settings
 from bench.comparison import Comparison, comparison
 from bench.rounds import Case
-from bench.ways import Millrace, way
+from bench.ways import Millrace, Pieces, way
 from importer.engine.workloads import NODES, Workload
 
 TIMES = 10
@@ -54,10 +54,10 @@ def _rows(compared: Comparison, rows: int) -> Sequence[Case]:
 
 def _chunks(compared: Comparison, rows: int) -> Sequence[Case]:
     files = compared.files("nodes", NODES, rows)
-    return [
-        Case("nodes", files, Millrace({"chunk_bytes": str(-(-files.bytes // count))}, name=f"{count} chunks"))
-        for count in compared.arguments.chunks
-    ]
+    counts = compared.arguments.chunks
+    ours = [Millrace({"chunk_bytes": str(-(-files.bytes // count))}, name=f"{count} chunks") for count in counts]
+    # What so many commits cost anybody.
+    return [Case("nodes", files, each) for each in (*ours, *map(Pieces, counts))]
 
 
 def _small(compared: Comparison, _rows: int) -> Sequence[Case]:

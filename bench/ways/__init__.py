@@ -4,7 +4,7 @@ import re
 
 from bench.ways.inserts import Copy, Insert
 from bench.ways.millrace import Millrace
-from bench.ways.raw import Single, Split
+from bench.ways.raw import Pieces, Single, Split
 from bench.ways.way import AFTER, BEFORE, Way, drop_tables, empty_tables
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "WORDS",
     "Clocked",
     "Millrace",
+    "Pieces",
     "Way",
     "drop_tables",
     "empty_tables",

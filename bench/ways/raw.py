@@ -1,6 +1,6 @@
 """LOAD DATA LOCAL as it comes, with no scan, no ledger and no checks: one file, or pieces over several sessions."""
 
-from bench.files import Files
+from bench.files import PIECES, Files
 from bench.servers import Server
 from bench.ways.client import run_statements
 from bench.ways.way import AFTER, BEFORE, Clocked, Way
@@ -41,6 +41,27 @@ class Split(Way):
         return run_statements(server.address, steps, self.sessions, settings=DDL_SETTINGS, last=later, keys=self.keys)
 
 
-def pieces_sql(files: Files, table: Table, into: str = "") -> list[str]:
+class Pieces(Way):
+    """Files that were split into so many pieces beforehand, each committed by itself, over two sessions."""
+
+    raw = True
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self.name = f"{count} raw pieces"
+
+    def prepare(self, server: Server, files: Files) -> None:
+        """Empty tables, and the pieces."""
+        super().prepare(server, files)
+        for table in files.workload.tables:
+            files.cut(table, self._count)
+
+    def load(self, server: Server, files: Files) -> Clocked:
+        steps = [pieces_sql(files, table, count=self._count) for table in files.workload.tables]
+        return run_statements(server.address, steps, sessions=2)
+
+
+def pieces_sql(files: Files, table: Table, into: str = "", count: int = PIECES) -> list[str]:
     """A statement for each piece of the table's file, into the table or another one with its columns."""
-    return [table.load_sql(str(piece), files.separator, into=into, header=False) for piece in files.pieces(table)]
+    pieces = files.pieces(table, count)
+    return [table.load_sql(str(piece), files.separator, into=into, header=False) for piece in pieces]
