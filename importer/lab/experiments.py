@@ -107,7 +107,7 @@ def begin(asked: AskedExperiment, target: Target, user: User | None = None) -> L
 
 
 def run(lab: Lab, tell: Callable[[Trial], object] = lambda _trial: None) -> None:
-    """Try every way in its turn; `tell` is called with each trial that is over.
+    """Try every way in its turn; `tell` is called with each trial that begins, and again when it is over.
 
     Raises Cancelled if somebody has cancelled the lab, and Problem if the target is gone.
     """
@@ -115,7 +115,7 @@ def run(lab: Lab, tell: Callable[[Trial], object] = lambda _trial: None) -> None
     with heart_of(lab) as heart:
         while trial := lab.trials.filter(status=State.PENDING).select_related("lab").first():
             _wait_for_imports(lab)
-            _try(lab, trial, heart)
+            _try(lab, trial, heart, tell)
             tell(trial)
 
 
@@ -173,11 +173,12 @@ def _wait_for_imports(lab: Lab) -> None:
     raise Cancelled("The experiment is no longer wanted.", where=str(lab))
 
 
-def _try(lab: Lab, trial: Trial, heart: Heart) -> None:
+def _try(lab: Lab, trial: Trial, heart: Heart, tell: Callable[[Trial], object]) -> None:
     """One way, once. What it cannot do is recorded as that; only a target that is gone, or a cancel, ends it all."""
     begun = {"status": State.RUNNING, "begun": F("begun") + 1, "started_at": timezone.now(), "problem": {}}
     change_trial(trial, State.PENDING, **begun)
     trial.refresh_from_db()
+    tell(trial)
     try:
         figures = try_way(lab, trial, experiment_named(lab.experiment).way(str(trial.settings[WAY])), heart)
     except (Problem, MySQLdb.Error) as error:

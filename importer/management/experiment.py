@@ -9,7 +9,7 @@ from importer import lab
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.experiments.experiment import FULL, SMALL
 from importer.engine.experiments.known import EXPERIMENTS, experiment_named
-from importer.engine.experiments.report import Found, write_report
+from importer.engine.experiments.report import Found, number, write_report
 from importer.lab.asked import MOST_REPEATS, REPEATS
 from importer.management.arguments import bounded
 from importer.management.asked import named_target
@@ -56,7 +56,7 @@ def lines(known: Iterable[dict[str, Any]]) -> Iterable[str]:
         yield f"{each['name']}: {each['asks']} ({len(each['ways'])} ways)"
         yield f"    {each['article']}"
         for size, much in each["sizes"].items():
-            yield f"    {size}: {much['rows']:,} rows, about {_minutes(much['seconds'])} with {REPEATS} repeats"
+            yield f"    {size}: {much['rows']:,} rows, about {_time(much['seconds'])} with {REPEATS} repeats"
 
 
 def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[Found, Lab]:
@@ -65,10 +65,11 @@ def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[Found, 
     begun = lab.Begun()
     made = lab.begin_experiment(asked, named_target(options["target"]))
     seconds = asked.experiment.seconds(asked.rows, asked.repeats)
-    tell(f"Lab {made.pk}: {made.trials.count()} trials, about {_minutes(seconds)}.")
+    trials = made.trials.count()
+    tell(f"Lab {made.pk}: {trials} trials, about {_time(seconds)}.")
     becomes, problem = Lab.Status.DONE, None
     try:
-        lab.run_experiment(made, lambda trial: tell(_line(trial)))
+        lab.run_experiment(made, lambda trial: tell(_line(trial, trials)))
     except (KeyboardInterrupt, Cancelled):
         becomes = Lab.Status.CANCELLED
     except Problem as error:
@@ -97,10 +98,15 @@ def _command(options: dict[str, Any], rows: int, made: Lab) -> str:
     return f"{words} --repeats {made.repeats} --seed {made.seed}" + (" --no-warm-up" * (not options["warm_up"]))
 
 
-def _line(trial: Trial) -> str:
-    came = f"{trial.rows_per_second:,.4g}/s" if trial.rows_per_second else trial.problem.get("what", trial.status)
-    return f"{trial.number} {trial.round_name}: {trial.words}: {came}"
+def _line(trial: Trial, trials: int) -> str:
+    """What begins; a line below it, what has become of it."""
+    if trial.status == Trial.Status.RUNNING:
+        return f"{trial.number}/{trials} {trial.round_name}: {trial.words}"
+    took = f"  after {_time(trial.seconds)}"
+    if trial.rows_per_second:
+        return f"{took}, its tables included: {number(trial.rows_per_second)}/s"
+    return f"{took}: {trial.problem.get('what', trial.status)}"
 
 
-def _minutes(seconds: float) -> str:
+def _time(seconds: float) -> str:
     return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} minutes"

@@ -1,6 +1,7 @@
 """`manage.py lab experiment`: every published experiment runs on every server, and nothing of it stays."""
 
 import json
+import re
 import signal
 import subprocess
 from io import StringIO
@@ -55,6 +56,17 @@ def test_every_way_is_measured_and_nothing_stays(name, database, tmp_path: Path,
     assert f"`manage.py lab experiment {name} --target {target.name} --size 40 --repeats 1 --seed 1" in report
     assert all(f"| {each} |" in report for each in (way.name for way in EXPERIMENTS[name].ways))
     assert (tmp_path / f"{name}-{flavour}.svg").read_text().startswith("<svg")
+
+
+def test_people_are_told_of_each_way_when_it_begins_and_when_it_is_over(mariadb, transactional_db):
+    target, told = saved_target(mariadb, mariadb.database), StringIO()
+    asked = ("--target", target.name, "--size", "40", *TINY)
+    call_command("lab", "experiment", "partitions", *asked, stdout=StringIO(), stderr=told)
+    _, *lines = told.getvalue().splitlines()
+    ways = {each.name for each in EXPERIMENTS["partitions"].ways}
+    assert {begins.partition(" round 1: ")[2] for begins in lines[::2]} == ways
+    assert all(re.fullmatch(r"  after \d+ s, its tables included: [\d,.]+/s", each) for each in lines[1::2])
+    assert len(lines) == 2 * len(ways)
 
 
 def test_when_its_process_is_killed_a_sweep_leaves_nothing(mariadb, stack_env, transactional_db):

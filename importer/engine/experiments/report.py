@@ -124,7 +124,7 @@ def _ways(found: Found) -> str:
                 "import" if isinstance(way.do, Import) else "raw",
                 f"{way.rows(found.circumstances.rows):,}",
                 _rate(found.spread(way)),
-                _number(way.published) if way.published else "",
+                number(way.published) if way.published else "",
                 _ratio(judged.ratio),
                 judged.published,
                 _verdict(judged),
@@ -169,7 +169,7 @@ def _verdict(judged: Judged) -> str:
 
 
 def _rate(spread: Spread | None) -> str:
-    return _spread(spread, _number) if spread else "not measured"
+    return _spread(spread, number) if spread else "not measured"
 
 
 def _ratio(spread: Spread | None) -> str:
@@ -181,7 +181,8 @@ def _spread(spread: Spread, written: Callable[[float], str]) -> str:
     return middle if least == most else f"{middle} ({least} to {most})"
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """A rate per second in full, or of a few with its fractions."""
     return f"{value:,.0f}" if value >= 10 else f"{value:.3g}"
 
 
