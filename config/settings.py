@@ -189,7 +189,7 @@ REDIS_SOCKET = socket_path(VAR_DIR, "redis.sock")
 REDIS_URL = secret("REDIS_URL") or f"unix://{quote(str(REDIS_SOCKET))}?db=0"
 REDIS_IS_PRIVATE = not secret("REDIS_URL")
 
-# --- Celery: the reasons are in ARCHITECTURE.md ---
+# --- Celery: the reasons are in docs/decisions.md, Running ---
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host=")
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 3600,
