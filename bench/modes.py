@@ -23,7 +23,7 @@ from importer.engine.files.profile import profile_file
 from importer.engine.finish import Finish, finish
 from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.options import Options
-from importer.engine.planner import make_plan
+from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
@@ -78,7 +78,7 @@ def _import(address: Address, path: Path, options: Options) -> float:
         table = read_table(connection, address.database, TABLE.name)
         server = read_server(connection, address)
     size = profile.size - profile.data_offset
-    plan = make_plan(size, profile.dialect, table, TABLE.mapping, options, server, job=job)
+    plan = make_plan(Case(size, profile.dialect, table, TABLE.mapping, options, server, job=job))
     with open_source(path) as fd:
         dialect, start, line = profile.dialect, profile.data_offset, profile.data_line
         chunks = list(

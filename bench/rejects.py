@@ -29,7 +29,7 @@ from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.options import Options
 from importer.engine.outcome import Tally
 from importer.engine.plan import ImportPlan
-from importer.engine.planner import make_plan
+from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
@@ -122,7 +122,7 @@ def _works(address: Address, path: Path, folder: Path):
         table = read_table(connection, DATABASE, TABLE.name)
         server = read_server(connection, address)
     data_bytes = profile.size - profile.data_offset
-    plan = make_plan(data_bytes, profile.dialect, table, TABLE.mapping, OPTIONS, server)
+    plan = make_plan(Case(data_bytes, profile.dialect, table, TABLE.mapping, OPTIONS, server))
     sent = ImportPlan.from_json(plan.as_json())  # as it was before the scan put what it needs into it
     with open_source(path) as fd:
         for chunk in scan(

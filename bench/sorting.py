@@ -29,7 +29,7 @@ from importer.engine.connection import connect, execute
 from importer.engine.files.profile import Profile, profile_file
 from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.options import Options
-from importer.engine.planner import make_plan
+from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
@@ -92,7 +92,7 @@ def run(server: Server, path: Path, way: str) -> dict:
     profile = profile_file(path)
     options = Options(sort="key" if way == "key" else "keep")
     size = profile.size - profile.data_offset
-    plan = make_plan(size, profile.dialect, table, TABLE.mapping, options, variables)
+    plan = make_plan(Case(size, profile.dialect, table, TABLE.mapping, options, variables))
     sort = {"sort": 0.0}
     if plan.sorted_by:
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:

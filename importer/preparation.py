@@ -19,7 +19,7 @@ from importer.engine.mapping import AskedField, ColumnMapping, Filling
 from importer.engine.new_table import LONGEST_NAME, NewTable, change_table, partition_table, suggest_table
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
-from importer.engine.planner import make_plan
+from importer.engine.planner import Case, make_plan
 from importer.engine.planner.order import outgrows
 from importer.engine.reading import open_source
 from importer.engine.server import Server, read_server
@@ -100,22 +100,24 @@ def prepare(
     mapping = tuple(mapping)
     key = uuid4()
     plan = make_plan(
-        profile.size - profile.data_offset,
-        profile.dialect,
-        table,
-        mapping,
-        options,
-        server,
-        fillings,
-        packing=profile.packing,
-        job=str(key),
-        around=around,
-        indexes=keys,
-        create=new_table.statement(staging_name(str(key))) if new_table else "",
-        distance=target.distance,
-        past=past(target, table.schema, table.name, options.mode, profile.size),
-        key_order=_key_order(profile, source, table, mapping, options, server),
-        record_bytes=profile.record_bytes,
+        Case(
+            profile.size - profile.data_offset,
+            profile.dialect,
+            table,
+            mapping,
+            options,
+            server,
+            fillings,
+            packing=profile.packing,
+            job=str(key),
+            around=around,
+            indexes=keys,
+            create=new_table.statement(staging_name(str(key))) if new_table else "",
+            distance=target.distance,
+            past=past(target, table.schema, table.name, options.mode, profile.size),
+            key_order=_key_order(profile, source, table, mapping, options, server),
+            record_bytes=profile.record_bytes,
+        )
     )
     _try_session(target, plan, server)
     return Prepared(key, source, target, profile, table, mapping, tuple(fillings), options, plan, new_table)
@@ -218,20 +220,22 @@ def replan(job: ImportJob, key: UUID, refused: str = "") -> ImportPlan:
     if not job.is_sorted:
         options = replace(options, sort="keep")
     plan = make_plan(
-        job.data_bytes,
-        job.file_dialect,
-        table,
-        job.mapping,
-        options,
-        server,
-        job.fillings,
-        packing=job.packing,
-        job=str(key),
-        around=around,
-        indexes=keys,
-        create=new_table.statement(staging_name(str(key))) if new_table else "",
-        distance=job.target.distance,
-        sorted_by=job.plan.sorted_by,
+        Case(
+            job.data_bytes,
+            job.file_dialect,
+            table,
+            job.mapping,
+            options,
+            server,
+            job.fillings,
+            packing=job.packing,
+            job=str(key),
+            around=around,
+            indexes=keys,
+            create=new_table.statement(staging_name(str(key))) if new_table else "",
+            distance=job.target.distance,
+            sorted_by=job.plan.sorted_by,
+        )
     )
     _try_session(job.target, plan, server)
     return plan

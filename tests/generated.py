@@ -17,14 +17,13 @@ from decimal import Decimal
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from importer.engine import ledger
+from importer.engine import ledger, planner
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import OFFERED, Options
 from importer.engine.outcome import Tally
-from importer.engine.planner import make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import scan
 from importer.engine.server import Server, read_server
@@ -258,7 +257,8 @@ class Bench:
         options = Options(on_error="reject", method=self.method, rows_per_statement=case.rows_per_statement)
         size, start = path.stat().st_size, len(case.preamble)
         mapping = [ColumnMapping(each) for each in FIELDS]
-        plan = make_plan(max(1, size - start), case.dialect, self.table, mapping, options, self.server)
+        planned_for = planner.Case(max(1, size - start), case.dialect, self.table, mapping, options, self.server)
+        plan = planner.make_plan(planned_for)
         total = Tally()
         with open_source(path) as fd:
             chunks = scan(

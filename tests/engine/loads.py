@@ -13,7 +13,7 @@ from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.options import Options
 from importer.engine.outcome import Outcome, Tally
-from importer.engine.planner import make_plan
+from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import scan
 from importer.engine.server import Server, read_server
@@ -87,7 +87,7 @@ def works(
     with connect(address) as connection:
         table = read_table(connection, address.database, "t")
         server = with_files(read_server(connection, address), path.parent)
-        plan = make_plan(path.stat().st_size, dialect, table, fields, options, server, fillings)
+        plan = make_plan(Case(path.stat().st_size, dialect, table, fields, options, server, fillings))
     folder = path.parent / "rejects"
     folder.mkdir(exist_ok=True)
     with open_source(path) as fd:

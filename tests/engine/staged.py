@@ -14,7 +14,7 @@ from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.outcome import Tally
 from importer.engine.plan import ImportPlan
-from importer.engine.planner import make_plan
+from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
@@ -72,7 +72,7 @@ def planned(address: Address, path: Path, mode: str, *columns: str, **options) -
         around = read_surroundings(connection, address.database, "t")
         server = read_server(connection, address)
     mapping = tuple(ColumnMapping(column) for column in columns)
-    plan = make_plan(path.stat().st_size, DIALECT, table, mapping, options, server, job=job, around=around)
+    plan = make_plan(Case(path.stat().st_size, DIALECT, table, mapping, options, server, job=job, around=around))
     return Import(address, path, plan, job, options)
 
 

@@ -14,7 +14,7 @@ from importer.engine.files.profile import Profile, profile_file
 from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
-from importer.engine.planner import make_plan
+from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
@@ -38,7 +38,7 @@ def loaded(address: Address, path: Path, profile: Profile, chunk_bytes: int) -> 
         ledger.create(connection)
         table, server = read_table(connection, address.database, "t"), read_server(connection, address)
     mapping = tuple(ColumnMapping(name) for name in names)
-    plan = make_plan(profile.size, profile.dialect, table, mapping, Options(), server)
+    plan = make_plan(Case(profile.size, profile.dialect, table, mapping, Options(), server))
     with open_source(path) as fd:
         chunks = list(
             scan(

@@ -12,7 +12,7 @@ from importer.engine.errors import Problem
 from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.options import Options
-from importer.engine.planner import make_plan
+from importer.engine.planner import Case, make_plan
 from importer.engine.server import read_server
 from importer.engine.table import read_table
 from tests.engine.test_load import columns, given_table, ranges, rows_of
@@ -33,7 +33,7 @@ def loaded(
     with connect(address) as connection:
         table = read_table(connection, address.database, "t")
         server = read_server(connection, address)
-    plan = make_plan(path.stat().st_size, dialect, table, mapping, options, server, fillings)
+    plan = make_plan(Case(path.stat().st_size, dialect, table, mapping, options, server, fillings))
     for chunk in ranges(path, dialect, chunk_bytes):
         work = Work("job-1", 1, path, address, dialect, plan, chunk, options=options, rejects=path.parent / "rejects")
         load_chunk(replace(work, file_name="it's \\ é.csv", began=BEGAN), Watch())

@@ -13,7 +13,7 @@ from importer.engine.errors import RowsRefused, SourceChanged, TargetProblem
 from importer.engine.load import Watch, Work, load_chunk, loaded_before
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
-from importer.engine.planner import make_plan
+from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import ChunkRange, scan
 from importer.engine.server import read_server
@@ -52,7 +52,7 @@ def works(
     with connect(address) as connection:
         table = read_table(connection, address.database, "t")
         server = read_server(connection, address)
-    plan = make_plan(path.stat().st_size, dialect, table, mapping, options, server)
+    plan = make_plan(Case(path.stat().st_size, dialect, table, mapping, options, server))
     return [
         Work("job-1", 1, path, address, dialect, plan, each, options=options)
         for each in ranges(path, dialect, chunk_bytes)

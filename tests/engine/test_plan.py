@@ -6,7 +6,7 @@ from importer.engine.dialect import RFC4180
 from importer.engine.errors import Problem
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
-from importer.engine.planner import make_plan
+from importer.engine.planner import Case, make_plan
 from importer.engine.server import Server
 from importer.engine.sizes import GIB, MIB
 from importer.engine.table import Column, Key, Table
@@ -27,7 +27,7 @@ def server(local: bool = True, **variables: str) -> Server:
 
 def plan(size: int = 10**9, of=None, names=("a",), options=None, on=None, **known):
     mapping = [ColumnMapping(name) for name in names]
-    return make_plan(size, RFC4180, of or table(), mapping, options or Options(), on or server(), **known)
+    return make_plan(Case(size, RFC4180, of or table(), mapping, options or Options(), on or server(), **known))
 
 
 def why(made, start: str) -> str:

@@ -12,7 +12,7 @@ from importer.engine.mapping import ColumnMapping
 from importer.engine.methods import load_data_local
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan, Reason
-from importer.engine.planner import make_plan
+from importer.engine.planner import Case, make_plan
 from importer.engine.server import Server
 from tests.engine.tables import table
 
@@ -24,7 +24,7 @@ PROXY = replace(OPEN, flavour="ProxySQL")
 def plan(server: Server, data_bytes: int = 1000, **options) -> ImportPlan:
     of = table(a="int", b="varchar(9)")
     mapping = [ColumnMapping("a"), ColumnMapping("b", null_markers=("NA",))]
-    return make_plan(data_bytes, RFC4180, of, mapping, Options(**options), server)
+    return make_plan(Case(data_bytes, RFC4180, of, mapping, Options(**options), server))
 
 
 def reason(made: ImportPlan) -> Reason:

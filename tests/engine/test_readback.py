@@ -12,7 +12,7 @@ from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
-from importer.engine.planner import make_plan
+from importer.engine.planner import Case, make_plan
 from importer.engine.readback import Readback, differences, key_for
 from importer.engine.reading import open_source
 from importer.engine.same_value import Sameness, same_value
@@ -187,7 +187,7 @@ class TestInALoad:
         options = Options(verify="full")
         with connect(database) as connection:
             table, server = read_table(connection, database.database, "t"), read_server(connection, database)
-        plan = make_plan(path.stat().st_size, self.DIALECT, table, self.MAPPING, options, server)
+        plan = make_plan(Case(path.stat().st_size, self.DIALECT, table, self.MAPPING, options, server))
         assert ImportPlan.from_json(json.loads(json.dumps(plan.as_json()))) == plan
         with open_source(path) as fd:
             end = path.stat().st_size

@@ -13,7 +13,7 @@ from importer.engine.errors import RowsRefused
 from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
-from importer.engine.planner import make_plan
+from importer.engine.planner import Case, make_plan
 from importer.engine.server import read_server
 from importer.engine.table import read_table
 from tests.engine.test_load import given_table, ranges, rows_of
@@ -47,7 +47,7 @@ def work(address: Address, path: Path, options: Options) -> Work:
     given_table(address, "n DECIMAL(9,2), d DATE, b BIT(1), x VARBINARY(4)")
     with connect(address) as connection:
         table, server = read_table(connection, address.database, "t"), read_server(connection, address)
-    plan = make_plan(path.stat().st_size, DIALECT, table, MAPPING, options, server)
+    plan = make_plan(Case(path.stat().st_size, DIALECT, table, MAPPING, options, server))
     (chunk,) = ranges(path, DIALECT)
     return Work("job-1", 1, path, address, DIALECT, plan, chunk, options=options, rejects=path.parent / "rejects")
 

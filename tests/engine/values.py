@@ -16,7 +16,7 @@ from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.outcome import Tally
-from importer.engine.planner import make_plan
+from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
@@ -60,7 +60,7 @@ def came_of(
         ledger.create(connection)
         table, server = read_table(connection, database.database, "t"), read_server(connection, database)
     fields = [ColumnMapping(each) if isinstance(each, str) else each for each in mapping or table.column_names]
-    plan = make_plan(profile.size, profile.dialect, table, fields, options, server)
+    plan = make_plan(Case(profile.size, profile.dialect, table, fields, options, server))
     rejects = folder / "rejects"
     rejects.mkdir()
     with open_source(path) as fd:

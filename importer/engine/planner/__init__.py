@@ -5,18 +5,13 @@ forbid, the others explain: reading, as_bytes, keeping, holding, replication, au
 like before. All of them look at the same Case.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from importer.engine import modes
-from importer.engine.dialect import Dialect
-from importer.engine.distance import Distance
 from importer.engine.errors import Problem
 from importer.engine.exactness import Exactness
-from importer.engine.indexes import NO_INDEXES, Indexes
-from importer.engine.mapping import ColumnMapping, Filling, check_mapping
-from importer.engine.options import Options, check_options
-from importer.engine.past import NO_PAST, Past
+from importer.engine.mapping import check_mapping
+from importer.engine.options import check_options
 from importer.engine.plan import ImportPlan
 from importer.engine.planner.as_bytes import as_bytes_reasons
 from importer.engine.planner.auto_increment import auto_increment_reasons
@@ -37,82 +32,25 @@ from importer.engine.planner.server_settings import as_it_will_be, server_reason
 from importer.engine.planner.sessions import check_session, session, session_reasons
 from importer.engine.planner.statements import numbering_reasons, statements
 from importer.engine.readback import Readback
-from importer.engine.server import Server
-from importer.engine.sorting.keys import SortKey
-from importer.engine.sorting.sample import KeyOrder
 from importer.engine.staging import Staged, plan_staging
-from importer.engine.surroundings import NOTHING_AROUND, Surroundings
-from importer.engine.table import Table
 
-__all__ = ["make_plan"]
+__all__ = ["Case", "make_plan"]
 
 
-def make_plan(
-    data_bytes: int,
-    dialect: Dialect,
-    table: Table,
-    mapping: Sequence[ColumnMapping],
-    options: Options,
-    server: Server,
-    fillings: Sequence[Filling] = (),
-    *,
-    packing: str = "",
-    job: str = "",
-    around: Surroundings = NOTHING_AROUND,
-    indexes: Indexes = NO_INDEXES,
-    create: str = "",
-    distance: Distance | None = None,
-    key_order: KeyOrder | None = None,
-    sorted_by: SortKey | None = None,
-    past: Past = NO_PAST,
-    record_bytes: float = 0,
-) -> ImportPlan:
-    """Decide how `data_bytes` of records go into the table. Raises Problem with the first thing that forbids it.
-
-    A mode that stages needs the job's key; mode create the statement that makes the staging table, and `table` as it
-    will be then. `key_order` and `sorted_by` as in Case; `past`: what was measured here before;
-    `record_bytes` a record's on average.
-    """
-    check_options(options)
-    if options.method == "insert_single":
-        options = replace(options, commit_rows=1)
-    server = as_it_will_be(server, options)
-    check_server(server)
-    check_table(table, options.mode)
-    check_mapping(mapping, table, fillings)
-    case = Case(
-        data_bytes,
-        dialect,
-        table,
-        mapping,
-        fillings,
-        options,
-        server,
-        packing,
-        job,
-        around,
-        indexes,
-        create,
-        distance,
-        key_order,
-        sorted_by,
-        past,
-        record_bytes,
-    )
-    modes.check_mode(options.mode, options.on_duplicate, table, around, case.columns)
-    check_session(case)
-    check_load_as(case)
-    check_foreign_keys(case)
+def make_plan(case: Case) -> ImportPlan:
+    """Decide how the file of the case goes into its table. Raises Problem with the first thing that forbids it."""
+    check_options(case.options)
+    case = _as_it_will_load(case)
+    _check(case)
     staged = _staged(case)
     chosen = choose_method(case)
-    method = chosen.name
     at_once, parallelism_reason = choose_parallelism(case)
     most_bytes = chunk_bytes(case, at_once)
     order, order_reason = choose_order(case)
-    sql = statements(case, method)
+    sql = statements(case, chosen.name)
     return ImportPlan(
-        method=method,
-        schema=table.schema,
+        method=chosen.name,
+        schema=case.table.schema,
         table=case.loaded_into.name,
         **sql,
         chunk_bytes=most_bytes,
@@ -120,8 +58,8 @@ def make_plan(
         first_chunk_bytes=FIRST_CHUNK,
         last_chunks=last_chunks(case, at_once),
         parallelism=at_once,
-        table_digest="" if staged else table.digest,
-        fields=tuple(each.column for each in mapping),
+        table_digest="" if staged else case.table.digest,
+        fields=tuple(each.column for each in case.mapping),
         reasons=(
             chosen.reason,
             *reading_reasons(case),
@@ -141,18 +79,38 @@ def make_plan(
         ),
         exactness=_exactness(case),
         readback=_readback(case),
-        ordered=options.ordered or not case.rolls_back,
+        ordered=case.options.ordered or not case.rolls_back,
         rolls_back=case.rolls_back,
         sorted_by=order,
         session=session(case),
-        lock_table=options.lock_table,
+        lock_table=case.options.lock_table,
         staged=staged,
         arrangement=with_variables(case, arrangement(case)),
-        rows_per_statement=rows_per_statement(case, method),
-        files_folder=case.server.shared_folder if method == "load_data_server" else "",
-        sources=tuple(sorted({each.source for each in fillings} - {"text"})),
+        rows_per_statement=rows_per_statement(case, chosen.name),
+        files_folder=case.server.shared_folder if chosen.name == "load_data_server" else "",
+        sources=tuple(sorted({each.source for each in case.fillings} - {"text"})),
         seen=seen(case),
     )
+
+
+def _as_it_will_load(case: Case) -> Case:
+    """With the server as it is meanwhile, and what single INSERTs with autocommit come to."""
+    options = case.options
+    if options.method == "insert_single":
+        options = replace(options, commit_rows=1)
+    return replace(case, options=options, server=as_it_will_be(case.server, options))
+
+
+def _check(case: Case) -> None:
+    """Raise Problem with the first thing that forbids it."""
+    options = case.options
+    check_server(case.server)
+    check_table(case.table, options.mode)
+    check_mapping(case.mapping, case.table, case.fillings)
+    modes.check_mode(options.mode, options.on_duplicate, case.table, case.around, case.columns)
+    check_session(case)
+    check_load_as(case)
+    check_foreign_keys(case)
 
 
 def _staged(case: Case) -> Staged | None:

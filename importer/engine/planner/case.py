@@ -35,9 +35,9 @@ class Case:
     dialect: Dialect
     table: Table
     mapping: Sequence[ColumnMapping]
-    fillings: Sequence[Filling]
     options: Options
     server: Server
+    fillings: Sequence[Filling] = ()
     packing: str = ""
     job: str = ""
     around: Surroundings = NOTHING_AROUND
