@@ -2,7 +2,7 @@
 
 A text that cannot become a value becomes one that no column of that kind can hold, so that the server warns and gives
 the row's number: a value arrives exactly, or its row is bad. Functions alone would do neither: STR_TO_DATE() ignores
-what follows the date, its own warnings have no row number (facts.md), and UNHEX() and others answer NULL.
+what follows the date, its own warnings have no row number (facts.md), and others answer NULL.
 """
 
 import re
@@ -70,8 +70,10 @@ class _Value:
         value = reading.expression(self.text, self.column)
         if reading.takes is None:
             return replace(self, text=value)._checked()
-        taken = self._matches(reading.takes(self.column), any_length=reading.any_length)
-        return self._where(taken, value, reading.label.lower())
+        wanted = reading.label.lower()
+        if reading.tells:
+            return f"COALESCE({value}, IF({self.text} IS NULL, NULL, {self._refused(wanted)}))"
+        return self._where(self._matches(reading.takes(self.column)), value, wanted)
 
     def _date(self, datetime_format: str) -> str:
         pattern = dates.pattern(datetime_format, dates.fraction_digits(self.column))
@@ -104,14 +106,16 @@ class _Value:
 
     def _where(self, taken: str, value: str, wanted: str) -> str:
         """`value` where the text is `taken` and a value comes of it, else a text that the column refuses."""
-        refused = self.refused or _refused(self.text, wanted, self.column)
+        refused = self._refused(wanted)
         return f"CASE WHEN {taken} THEN COALESCE({value}, {refused}) WHEN {self.text} IS NOT NULL THEN {refused} END"
 
-    def _matches(self, pattern: str, *, any_length: bool = False) -> str:
+    def _refused(self, wanted: str) -> str:
+        return self.refused or _refused(self.text, wanted, self.column)
+
+    def _matches(self, pattern: str) -> str:
         r"""Whether the whole text does; `\z`, as `$` would also match before a line end at the end."""
         regexp = quote_text(rf"^(?:{pattern})\z")
-        length = "" if any_length else f"LENGTH({self.text}) <= {LONGEST} AND "
-        return f"({length}{self.text} REGEXP {regexp})"
+        return f"(LENGTH({self.text}) <= {LONGEST} AND {self.text} REGEXP {regexp})"
 
 
 def _refused(text: str, wanted: str, column: Column) -> str:

@@ -30,8 +30,8 @@ class Transform:
 
     `label` and `example` are for people. It goes into columns of `kinds`, of all kinds where there are none. `takes` is
     the pattern of the texts that it reads for a column; None for any text. `expression` makes SQL for the value from
-    SQL for such a text, which may be of `any_length` if the pattern repeats no group. One that `cleans` comes first,
-    before NULL markers are looked for; a reading of what is left may follow.
+    SQL for such a text; if it `tells`, it gives NULL for all others, and nobody need match the pattern before. One that
+    `cleans` comes first, before NULL markers are looked for; a reading of what is left may follow.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Transform:
     takes: Callable[[Column], str] | None
     expression: Callable[[str, Column], str]
     cleans: bool = False
-    any_length: bool = False
+    tells: bool = False
     # The same in Python, where a value's digits are to be looked at.
     twin: Callable[[str], str] | None = None
 
@@ -171,9 +171,10 @@ def _bits_of_digits(text: str, _column: Column) -> str:
 
 
 def _bytes_of_hex(text: str, _column: Column) -> str:
-    """NULL for an odd number of digits, which UNHEX() would fill up."""
-    digits = f"IF({text} LIKE '0x%', SUBSTR({text}, 3), {text})"
-    return f"IF(LENGTH({text}) % 2, NULL, UNHEX({digits}))"
+    """NULL for what are no digits, as UNHEX() has it, and for an odd number of them, which it would fill up."""
+    # As bytes, since many collations take other characters for these. A pattern would take ten times as long as UNHEX.
+    prefixed = f"CAST(LEFT({text}, 2) AS BINARY) IN (_binary'0x', _binary'0X')"
+    return f"IF(LENGTH({text}) % 2, NULL, UNHEX(IF({prefixed}, SUBSTR({text}, 3), {text})))"
 
 
 def _number(name: str, label: str, example: str, separators: str, mark: str) -> Transform:
@@ -216,7 +217,7 @@ _ALL = (
         BINARIES,
         lambda _: "(?:0[xX])?[0-9A-Fa-f]*",
         _bytes_of_hex,
-        any_length=True,
+        tells=True,
     ),
     Transform("lower", "Lower case", "Ab → ab", TEXTS, None, _in_case("LOWER")),
     Transform("upper", "Upper case", "Ab → AB", TEXTS, None, _in_case("UPPER")),

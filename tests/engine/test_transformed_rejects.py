@@ -31,6 +31,8 @@ BAD = {
     9: "1;01.02.24;ja;00",
     100: "1;01.02.2024;maybe;00",
     101: "1;01.02.2024;ja;0",
+    200: "1;01.02.2024;ja;0g",
+    201: "1;01.02.2024;ja;" + "zz" * 2000,
     299: "1;;ja;00",
 }
 
@@ -44,7 +46,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def work(address: Address, path: Path, options: Options) -> Work:
-    given_table(address, "n DECIMAL(9,2), d DATE, b BIT(1), x VARBINARY(4)")
+    given_table(address, "n DECIMAL(9,2) PRIMARY KEY, d DATE, b BIT(1), x VARBINARY(4)")
     with connect(address) as connection:
         table, server = read_table(connection, address.database, "t"), read_server(connection, address)
     plan = make_plan(Case(path.stat().st_size, DIALECT, table, MAPPING, options, server))
@@ -52,8 +54,9 @@ def work(address: Address, path: Path, options: Options) -> Work:
     return Work("job-1", 1, path, address, DIALECT, plan, chunk, options=options, rejects=path.parent / "rejects")
 
 
-def test_bad_rows_are_left_out(database: Address, path: Path):
-    outcome = load_chunk(work(database, path, Options(on_error="reject")), Watch())
+@pytest.mark.parametrize("on_duplicate", ["fail", "skip", "replace"])
+def test_bad_rows_are_left_out(database: Address, path: Path, on_duplicate: str):
+    outcome = load_chunk(work(database, path, Options(on_error="reject", on_duplicate=on_duplicate)), Watch())
     assert (outcome.tally.loaded, outcome.tally.rejected) == (300 - len(BAD), len(BAD))
     raw = next((path.parent / "rejects").glob("*.rejects")).read_text()
     assert raw.splitlines() == list(BAD.values())
