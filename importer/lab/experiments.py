@@ -119,11 +119,23 @@ def run(lab: Lab, tell: Callable[[Trial], object] = lambda _trial: None) -> None
             tell(trial)
 
 
-def finish(lab: Lab, becomes: Lab.Status = Status.DONE, problem: Problem | None = None) -> Lab:
-    """Drop all that it has made, for as long as that takes; the lab, ended. Whoever has cancelled it has decided."""
+def finish(
+    lab: Lab,
+    becomes: Lab.Status = Status.DONE,
+    problem: Problem | None = None,
+    tell: Callable[[str], object] = lambda _: None,
+) -> Lab:
+    """Drop all that it has made, for as long as that takes; `tell` is called with what is in the way.
+
+    The lab, ended. Whoever has cancelled it has decided what it has become.
+    """
     end(lab, becomes, problem.as_json() if problem else None)
     release(lab)
+    told = ""
     while not (now := Lab.objects.select_related("target").get(pk=lab.pk)).ended:
+        if now.waits_for != told:
+            told = now.waits_for
+            tell(told)
         take(lab.pk, lambda _steps: None)
         _end_imports(lab)
         if Lab.objects.filter(pk=lab.pk, status=Status.ENDING).exists():

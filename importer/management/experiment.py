@@ -77,7 +77,7 @@ def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[Found, 
     except BaseException:
         lab.finish_experiment(made, Lab.Status.FAILED, Problem("An unexpected error.", str(made), "See its traceback."))
         raise
-    ended = lab.finish_experiment(made, becomes, problem)
+    ended = lab.finish_experiment(made, becomes, problem, lambda says: tell(f"Waits to drop its tables: {says}"))
     found = lab.experiment_found(ended, begun, _command(options, asked.rows, ended))
     if options["report"]:
         tell(f"Report: {write_report(found, options['report'])}")

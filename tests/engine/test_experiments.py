@@ -91,6 +91,13 @@ def test_single_rows_take_no_longer_in_a_large_table_but_for_its_filling():
     assert way.seconds(50_000_000) == pytest.approx(filled + POINT_SECONDS, abs=2)
 
 
+def test_no_foreign_key_is_put_on_more_rows_than_a_server_has_memory_for():
+    for name in ("table copy, then index and foreign key", "the foreign key alone"):
+        way = EXPERIMENTS["records"].way(name)
+        linked = [count for table, count in way.files(50_000_000) if table.name == "sitting_table"]
+        assert set(linked) == {1_000_000}
+
+
 def test_files_are_those_that_its_ways_take_not_all_rows_of_the_workload():
     """The rows with a blob, the most of the workload's bytes, are loaded by one way, which has few of them."""
     records = EXPERIMENTS["records"]

@@ -17,7 +17,8 @@ from importer.engine.connection import Address
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.experiments.known import EXPERIMENTS
 from importer.lab.course import GONE
-from importer.models import Chunk, ImportJob, Lab, SourceFile
+from importer.models import Chunk, ImportJob, Lab, SourceFile, Target
+from scripts.servers import free_port
 from tests.importer.labs import books, tables
 from tests.stack import PYTHON, ROOT, wait_until
 from tests.targets import saved_target
@@ -97,6 +98,24 @@ def test_one_that_is_cancelled_or_whose_target_is_taken_does_not_begin(mariadb, 
         lab.run_experiment(begun)
     assert lab.finish_experiment(begun).status == Lab.Status.CANCELLED
     assert lab.outcome(begun)["recommendation"] is None
+
+
+class Told(Exception):
+    """Ends what would go on until the server is there again."""
+
+
+def test_people_are_told_what_its_end_waits_for(mariadb, transactional_db):
+    def tell(says: str) -> None:
+        raise Told(says)
+
+    target = saved_target(mariadb, mariadb.database)
+    begun = lab.begin_experiment(lab.AskedExperiment(EXPERIMENTS["naive"], 10), target)
+    Target.objects.filter(pk=target.pk).update(port=free_port())
+    with pytest.raises(Told, match="No server answers there"):
+        lab.finish_experiment(begun, tell=tell)
+    Target.objects.filter(pk=target.pk).update(port=mariadb.port)
+    assert lab.finish_experiment(begun).ended
+    require_nothing_left(mariadb)
 
 
 @pytest.mark.django_db

@@ -68,13 +68,15 @@ class Way:
 
     def seconds(self, rows: int) -> float:
         """About how long it takes on two cores with a local disk, its tables included."""
-        filled = sum(each.table.rows_of(rows) for each in self.tables if each.filled)
+        made = zip(self.tables, self.files(rows), strict=True)
+        filled = sum(count for each, (_, count) in made if each.filled)
         return PER_TRIAL + filled / FILLED_IN_A_SECOND + min(self.rows(rows) / self.rate, self.most_seconds)
 
     def files(self, rows: int) -> list[tuple[Table, int]]:
-        """The table and its rows of each file that it takes, in the order of its tables."""
-        before = [(each.table, each.table.rows_of(rows)) for each in self.tables[:-1]]
-        return [*before, (self.tables[-1].table, self.rows(rows))]
+        """The table and its rows of each file that it takes, in the order of its tables; a copy has its source's."""
+        own = self.tables[-1].table.name
+        tables = [each.table for each in self.tables]
+        return [(each, self.rows(rows) if each.name == own else each.rows_of(rows)) for each in tables]
 
 
 @dataclass(frozen=True)
