@@ -74,6 +74,14 @@ def test_the_chart_has_a_bar_for_each_way_and_a_mark_for_each_figure_of_the_arti
     assert all(0 <= float(each.attrib["x"]) <= float(drawn.attrib["width"]) for each in drawn.iterfind(".//{*}text"))
 
 
+def test_a_chart_of_many_powers_of_ten_has_a_number_below_each_second_one():
+    drawn = ElementTree.fromstring(
+        draw("", [Bar("few", Spread(0.02, 0.02, 0.02), None), Bar("many", Spread(2e6, 2e6, 2e6), None)])
+    )
+    numbers = [each.text for each in drawn.iterfind(".//{*}text") if each.attrib.get("text-anchor") == "middle"]
+    assert numbers == ["0.1", "10", "1,000", "100,000", "10,000,000"]
+
+
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
 def test_sizes_are_what_the_article_had_or_what_is_asked_for(experiment):
     assert experiment.rows("small") < experiment.rows("full") == experiment.workload.full_rows

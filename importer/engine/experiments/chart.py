@@ -13,6 +13,8 @@ from importer.engine.experiments.judging import Spread
 
 LABELS, BARS, VALUES = 330, 480, 90  # pixels: names, bars, numbers
 LINE, HEAD, FOOT = 22, 44, 30
+# More powers of ten than these have no room for a number below each.
+MOST_NUMBERS = 6
 OURS, ARTICLE, INK, FAINT = "#1d4ed8", "#b45309", "#1f2937", "#d1d5db"
 
 
@@ -46,10 +48,12 @@ def draw(title: str, bars: Sequence[Bar]) -> str:
         f'{_diamond(LABELS + 217, 32)}<text x="{LABELS + 228}" y="36">in the article</text>',
         f'<text x="{LABELS + BARS + 12}" y="36">a second</text>',
     ]
+    every = ceil((high - low) / MOST_NUMBERS)
     for power in range(low, high + 1):
         x = place(10**power)
         parts.append(f'<line x1="{x:.1f}" y1="{HEAD}" x2="{x:.1f}" y2="{bottom}" stroke="{FAINT}"/>')
-        parts.append(f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{_tick(power)}</text>')
+        if (high - power) % every == 0:
+            parts.append(f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{_tick(power)}</text>')
     for number, bar in enumerate(bars):
         parts += _bar(bar, HEAD + LINE * number + LINE / 2, place)
     parts.append("</svg>")
