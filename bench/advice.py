@@ -45,8 +45,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with comparison("advice", arguments) as compared:
         for name in arguments.workloads:
-            rows = settings.rows_of(WORKLOADS[name], arguments)
-            files = compared.files(name, WORKLOADS[name], rows)
+            files = compared.files(name, WORKLOADS[name], settings.rows_of(WORKLOADS[name], arguments))
             for server in compared.servers:
                 advice = _advice(arguments, server, files, compared.above)
                 compared.measure(_cases(name, files, combinations(GRIDS[name])), len(arguments.workloads), [server])

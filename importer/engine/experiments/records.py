@@ -81,5 +81,7 @@ RECORDS = Experiment(
     notes=(
         "Rates of single rows are statements per second, of at most 1,000 or 5 seconds each, committed one by one.",
         "What the article had set for the whole server is left as it is here.",
+        f"Where a foreign key is put on, and beside that in place, there are {MOST_LINKED:,} rows at most: MySQL 9.7"
+        " takes up to 2.8 KB of memory for each of them.",
     ),
 )  # fmt: skip
