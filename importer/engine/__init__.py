@@ -11,7 +11,7 @@ In the order of the data, which is also the reading order:
 - loading a chunk: connection, ledger, locking, feed (rewrite, numbering), outgoing, methods, load; staging, no_rollback
 - rows that do not go in: rejects
 - what is changed on the target meanwhile, and put back: arrangement, server_variables
-- the end: readback (same_value), finish, kept, verify
+- the end: readback, finish, kept, verify
 - what takes too long in Python: native
 - settings tried on a sample: lab; published measurements, repeated with rows from a seed: experiments, workloads
 """

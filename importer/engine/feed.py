@@ -12,7 +12,6 @@ import xxhash
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged
 from importer.engine.reading import Readable, read_at
-from importer.engine.records.boundaries import Ends, ListedEnds, find_ends, first_record
 
 # A piece of the source: large enough that a call for each does not show.
 BLOCK = 256 * 1024
@@ -36,31 +35,6 @@ def open_feed(
     for step in steps:
         pieces = step(pieces)
     return SteppedBytes(source, pieces)
-
-
-def whole_records(pieces: Iterable[bytes], dialect: Dialect) -> Iterator[tuple[bytes, Ends]]:
-    """The same bytes in pieces that end with a record each, and where the records of each piece end."""
-    coming = filter(None, pieces)
-    data, enough = b"", 0
-    piece = next(coming, b"")
-    while piece:
-        data += piece
-        piece = next(coming, b"")
-        if len(data) < enough and piece:
-            continue
-        while data and (ends := _ends(data, dialect, final=not piece)).size:
-            yield data[: ends.size], ends
-            data = data[ends.size :]
-        # A record of many pieces is looked at again each time it has doubled, not with each piece.
-        enough = 2 * len(data)
-
-
-def _ends(data: bytes, dialect: Dialect, *, final: bool) -> Ends:
-    ends = find_ends(data, dialect, final=final)
-    if ends.size:
-        return ends
-    length = first_record(data, dialect, final=final)[1]
-    return ListedEnds((length,) if length else ())
 
 
 class SourceBytes:

@@ -23,7 +23,7 @@ from importer.engine.no_rollback import have_alone, require_as_many
 from importer.engine.options import Options
 from importer.engine.outcome import Outcome
 from importer.engine.plan import ImportPlan
-from importer.engine.readback import read_back
+from importer.engine.readback.comparison import read_back
 from importer.engine.reading import Place, Readable, open_source
 from importer.engine.rejects.account import Account
 from importer.engine.rejects.answer import Tolerance

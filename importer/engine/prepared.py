@@ -1,6 +1,7 @@
 """Prepared statements of the client library, which mysqlclient does not offer: any bytes bound to the placeholders."""
 
 import ctypes
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import MySQLdb
@@ -24,6 +25,7 @@ for _name, _arguments, _result in (
     ("mysql_stmt_init", [ctypes.c_void_p], ctypes.c_void_p),
     ("mysql_stmt_prepare", [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_ulong], ctypes.c_int),
     ("mysql_stmt_bind_param", [ctypes.c_void_p, ctypes.c_void_p], ctypes.c_bool),
+    ("mysql_stmt_send_long_data", [ctypes.c_void_p, ctypes.c_uint, ctypes.c_char_p, ctypes.c_ulong], ctypes.c_bool),
     ("mysql_stmt_execute", [ctypes.c_void_p], ctypes.c_int),
     ("mysql_stmt_affected_rows", [ctypes.c_void_p], ctypes.c_ulonglong),
     ("mysql_stmt_errno", [ctypes.c_void_p], ctypes.c_uint),
@@ -54,10 +56,25 @@ class Prepared:
         """Run it with the bytes at `addresses` as texts, or NULL where `nulls` is True: arrays, a number for each
         placeholder. Gives the number of affected rows; raises the server's error.
         """
+        self._bind(addresses, lengths, nulls)
+        return self._execute()
+
+    def execute_in_pieces(self, values: Sequence[Iterable[bytes] | None]) -> int:
+        """The same with a text for each placeholder that comes in pieces, each sent by itself; None is NULL."""
+        self._bind(0, 0, [value is None for value in values])
+        for place, value in enumerate(values):
+            for piece in value or ():
+                if library.mysql_stmt_send_long_data(self._handle, place, piece, len(piece)):
+                    self._fail()
+        return self._execute()
+
+    def _bind(self, addresses: Any, lengths: Any, nulls: Any) -> None:
         self._binds["buffer"], self._lengths[:], self._nulls[:] = addresses, lengths, nulls
         self._binds["buffer_length"] = lengths
         if library.mysql_stmt_bind_param(self._handle, self._binds.ctypes.data):
             self._fail()
+
+    def _execute(self) -> int:
         if library.mysql_stmt_execute(self._handle):
             self._fail()
         return int(library.mysql_stmt_affected_rows(self._handle))

@@ -18,8 +18,8 @@ from importer.engine.exactness import Exactness, Examination
 from importer.engine.feed import open_feed
 from importer.engine.mapping import ColumnMapping
 from importer.engine.methods.load_data_local import load, statement
+from importer.engine.readback.same_value import Sameness, same_value
 from importer.engine.records.boundaries import find_ends
-from importer.engine.same_value import Sameness, same_value
 from importer.engine.scanner import Block
 from importer.engine.server import read_server
 from importer.engine.table import Column, Table, read_table

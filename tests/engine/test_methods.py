@@ -1,5 +1,7 @@
 """Every method does the same with the same file: rows, rejects, tallies, whatever the values, rules and dialect."""
 
+import tempfile
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,15 +10,16 @@ import pytest
 from importer.engine.connection import Address
 from importer.engine.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.methods import record_runs
 from importer.engine.options import OFFERED, Options
 from importer.engine.outcome import Tally
+from importer.engine.records import large_values
 from tests.engine.loads import HEADERLESS, load_bytes, rows_of, run_sql
 from tests.engine.test_check import setting
 from tests.generated import Bench, make_case
 from tests.targets import TestServer
 
-OTHERS = [each for each in OFFERED["method"] if each not in ("auto", "load_data_local")]
-MANY = ["load_data_server", "insert", "insert_prepared"]
+MANY = [each for each in OFFERED["method"] if each not in ("auto", "load_data_local", "insert_single")]
 CASES = 40
 REJECT = Options(on_error="reject", checks=False)
 
@@ -53,36 +56,49 @@ BAD = [
 ]
 
 
+@contextmanager
+def every_record_large():
+    """What the methods do with a record of some MB, they do with each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(record_runs, "MOST_BYTES", 1)
+        patch.setattr(large_values, "PIECE", 3)
+        yield
+
+
 def came_of(database: Address, folder: Path, method: str, create: str, data: str, fields, options, **kwargs):
-    """What came of the data: the table, the tally, and the lines that were rejected."""
+    """What came of the data: the table, the tally, and the lines that were rejected, as bytes and with their columns."""
     run_sql(database, "DROP TABLE IF EXISTS t, millrace_ledger", f"CREATE TABLE t ({create}) CHARACTER SET utf8mb4")
-    own = folder / method
-    own.mkdir()
+    own = Path(tempfile.mkdtemp(dir=folder))
     asked = replace(options, method=method, rows_per_statement=3 if method != "insert_single" else None)
     loaded = load_bytes(database, own, data.encode(), fields, asked, **kwargs)
-    # Of a row with two faults, a statement of its own may tell the other one.
-    reasons = [(row[0], row[2] if method != "insert_single" else "") for row in loaded.explained]
-    return rows_of(database, "SELECT * FROM t ORDER BY 1"), loaded.tally, reasons, loaded.raw
+    reasons = [(row[0], row[2]) for row in loaded.explained]
+    return rows_of(database, "SELECT * FROM t ORDER BY 1"), loaded.tally, loaded.raw, reasons
+
+
+def without_columns(came):
+    """The same without columns: of a row with two faults, a statement of its own may tell the other one."""
+    return *came[:3], [line for line, _ in came[3]]
 
 
 def the_same(database: Address, folder: Path, create: str, data: str, fields, options=REJECT, **kwargs):
     """What came of it by LOAD DATA LOCAL; asserts that the others make the same of it."""
-    wanted = came_of(database, folder, "load_data_local", create, data, fields, options, **kwargs)
-    for method in OTHERS:
-        found = came_of(database, folder, method, create, data, fields, options, **kwargs)
-        if method == "insert_single":
-            assert (*found[:2], [line for line, _ in found[2]], found[3]) == (
-                *wanted[:2], [line for line, _ in wanted[2]], wanted[3],
-            )  # fmt: skip
-        else:
-            assert found == wanted, method
+
+    def came(method: str):
+        return came_of(database, folder, method, create, data, fields, options, **kwargs)
+
+    wanted = came("load_data_local")
+    for method in MANY:
+        assert came(method) == wanted, method
+    assert without_columns(came("insert_single")) == without_columns(wanted)
+    with every_record_large():
+        assert without_columns(came("insert")) == without_columns(wanted)
     return wanted
 
 
 def test_values_of_all_types_and_bad_ones_of_each(database: Address, tmp_path: Path):
     dialect = Dialect(delimiter=";", header=False, width=len(FIELDS))
     data = "\n".join([*GOOD[:2], *BAD, *GOOD[2:]]) + "\n"
-    rows, tally, reasons, _ = the_same(database, tmp_path, TYPES, data, FIELDS, dialect=dialect)
+    rows, tally, _, reasons = the_same(database, tmp_path, TYPES, data, FIELDS, dialect=dialect)
     assert tally == Tally(loaded=len(GOOD), rejected=len(BAD))
     assert [line for line, _ in reasons] == [str(line) for line in range(3, 3 + len(BAD))]
     assert rows[1][-1] == bytes(range(256))
@@ -165,9 +181,27 @@ def test_a_row_larger_than_max_allowed_packet_says_what_to_do(server: TestServer
     run_sql(database, "CREATE TABLE t (v LONGTEXT)")
     with setting(server, "max_allowed_packet", 2**20):
         for method in ("insert", "insert_prepared"):
-            with pytest.raises(Exception, match="larger than the server's max_allowed_packet"):
-                load_bytes(database, tmp_path, b"x" * 2**20 + b"\n", ["v"], Options(method=method))
+            for size in (2**20, 2**22):
+                with pytest.raises(Exception, match="larger than the server's max_allowed_packet"):
+                    load_bytes(database, tmp_path, b"x" * size + b"\n", ["v"], Options(method=method))
     assert rows_of(database) == []
+
+
+@pytest.mark.parametrize("method", ["insert", "insert_prepared"])
+def test_large_values_between_small_ones(database: Address, tmp_path: Path, method: str):
+    run_sql(database, "CREATE TABLE t (n INT, v LONGTEXT, b LONGBLOB, d DOUBLE) CHARACTER SET utf8mb4")
+    text, raw = "\\é\"'\n\0🦆 " * 500_000, 'ab"\x7f' * 700_000
+    quoted = text.replace('"', '""')
+    lines = [f'{n},"{quoted if n == 5 else "é"}",,NULL\n' for n in range(10)]
+    lines.append('10,,"' + raw.replace('"', '""') + '",1.5\n')
+    dialect = Dialect(header=False)
+    fields = ["n", "v", "b", ColumnMapping("d", null_markers=("NULL",))]
+    options = Options(method=method)
+    assert load_bytes(database, tmp_path, "".join(lines).encode(), fields, options, dialect=dialect).tally == Tally(11)
+    found = rows_of(database, "SELECT * FROM t ORDER BY n")
+    assert found[5] == (5, text, b"", None)
+    assert found[10] == (10, "", raw.encode(), 1.5)
+    assert found[4] == (4, "é", b"", None)
 
 
 def test_a_statement_that_would_be_too_large_is_cut(server: TestServer, database: Address, tmp_path: Path):
@@ -180,8 +214,9 @@ def test_a_statement_that_would_be_too_large_is_cut(server: TestServer, database
     assert rows_of(database, "SELECT COUNT(*), SUM(LENGTH(v)) FROM t") == [(60, 60 * 60_000)]
 
 
-@pytest.mark.parametrize("method", MANY)
-def test_generated_cases(database: Address, tmp_path: Path, method: str):
+@pytest.mark.parametrize(("method", "large"), [*((method, False) for method in MANY), ("insert", True)])
+def test_generated_cases(database: Address, tmp_path: Path, method: str, large: bool):
     bench = Bench.on(database, tmp_path, method)
-    for seed in range(CASES):
-        bench.check(make_case(seed), f"seed {seed}")
+    with every_record_large() if large else nullcontext():
+        for seed in range(CASES):
+            bench.check(make_case(seed), f"seed {seed}")

@@ -1,17 +1,21 @@
 """Numbers before each record: compared with counting the records one by one."""
 
+from itertools import accumulate
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.errors import SourceProblem
-from importer.engine.feed import open_feed, whole_records
+from importer.engine.feed import open_feed
 from importer.engine.numbering import numbered
 from importer.engine.records.fields import records
 from importer.engine.records.lines import line_ends
+from importer.engine.records.whole_records import whole_records
 from importer.engine.scanner import ChunkRange, scan
 from tests.engine.reference import documents, in_file, read
+from tests.engine.test_exactness import DIALECTS
 from tests.engine.test_feed import drained
 
 
@@ -36,7 +40,7 @@ def test_each_record_has_its_row_and_line_whatever_is_left_out(document, chunk_b
             blank = read(raw, dialect).blank if dialect.blank_lines == "skip" else set()
             left_out = data_of_left_out.draw(st.sets(st.integers(0, len(found) - 1)))
             ranges = [(chunk.offset + found[at].start, chunk.offset + found[at].end) for at in sorted(left_out)]
-            feed = open_feed(fd, chunk.offset, chunk.length, steps=[numbered(chunk, dialect, ("row", "line"), ranges)])
+            sent = open_feed(fd, chunk.offset, chunk.length, steps=[numbered(chunk, dialect, ("row", "line"), ranges)])
             width = len(str(max(row, line) + chunk.length))
             expected = b""
             for at, record in enumerate(found):
@@ -45,8 +49,8 @@ def test_each_record_has_its_row_and_line_whatever_is_left_out(document, chunk_b
                     expected += as_numbered(
                         raw[record.start : record.end], number, line + record.line - 1, width, dialect
                     )
-            assert drained(feed) == expected
-            assert feed.digest == chunk.digest
+            assert drained(sent) == expected
+            assert sent.digest == chunk.digest
             row += len(found) - len(blank)
             line += line_ends(raw, dialect.line_end)
 
@@ -64,3 +68,25 @@ def test_a_record_in_many_pieces_stays_whole(piece):
     found = list(whole_records([data[at : at + piece] for at in range(0, len(data), piece)], RFC4180))
     assert b"".join(part for part, _ in found) == data
     assert sum(ends.count(0, ends.size) for _, ends in found) == 2
+
+
+@settings(max_examples=400, derandomize=True, deadline=None)
+@given(
+    dialect=st.sampled_from(DIALECTS),
+    parts=st.lists(st.sampled_from([b'"', b'""', b",", b"|", b"||", b"\t", b"\\", b"\n", b"\r\n", b"ab"]), max_size=40),
+    piece=st.integers(1, 9),
+)
+def test_records_that_are_read_in_pieces_end_where_others_do(dialect, parts, piece):
+    data = b"".join(parts)
+    pieces = [data[at : at + piece] for at in range(0, len(data), piece)]
+
+    def ends_and_bytes():
+        found = list(whole_records(pieces, dialect))
+        before = accumulate((len(part) for part, _ in found), initial=0)
+        ends = [at + end for at, (_, ends) in zip(before, found, strict=False) for end in ends.listed().tolist()]
+        return ends, b"".join(part for part, _ in found)
+
+    usual = ends_and_bytes()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("importer.engine.records.whole_records.LONG", 2)
+        assert ends_and_bytes() == usual

@@ -1,6 +1,7 @@
 """Reading values back: nothing is found where nothing differs, and every kind of difference is."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.planner import Case, make_plan
-from importer.engine.readback import Readback, differences, key_for
+from importer.engine.readback import Readback, key_for, large_rows
+from importer.engine.readback.comparison import differences
+from importer.engine.readback.same_value import Sameness, same_value
 from importer.engine.reading import open_source
-from importer.engine.same_value import Sameness, same_value
+from importer.engine.records import large_values
 from importer.engine.scanner import scan
 from importer.engine.server import read_server
 from importer.engine.table import Column, read_table
@@ -162,37 +165,54 @@ def test_table_whose_rows_cannot_be_found_again_is_refused(database: Address, co
             key_for(read_table(connection, database.database, "t"), as_they_are)
 
 
+@pytest.fixture(params=[None, 4], ids=["usual rows", "large rows"])
+def _large_from(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param:
+        monkeypatch.setattr(large_rows, "LARGE", request.param)
+        monkeypatch.setattr(large_values, "PIECE", 3)
+
+
+@pytest.mark.usefixtures("_large_from")
 class TestInALoad:
-    COLUMNS = "id INT PRIMARY KEY, d DATETIME, price DECIMAL(8,2), colour ENUM('red','blue'), t VARCHAR(20)"
+    COLUMNS = (
+        "id INT PRIMARY KEY, d DATETIME, price DECIMAL(8,2), colour ENUM('red','blue'), t VARCHAR(20),"
+        " w VARCHAR(20) CHARACTER SET latin1, b BLOB, j JSON"
+    )
     MAPPING = (
         ColumnMapping("id"),
         ColumnMapping("d", ("NA",), "%d.%m.%Y %H:%i"),
         ColumnMapping("price", ("",), transforms=("decimal-comma",)),
         ColumnMapping("colour"),
         ColumnMapping("t", transforms=("trim",)),
+        ColumnMapping("w"),
+        ColumnMapping("b"),
+        ColumnMapping("j", ("NA",)),
     )
     DIALECT = Dialect(delimiter=";", header=False)
 
     @pytest.fixture
     def work(self, database: Address, tmp_path: Path) -> Work:
         path = tmp_path / "prices.csv"
-        lines = [f'{n};{n % 28 + 1}.2.2024 7:{n % 60:02};{n},{n % 100:02};Red;" é""{n};\n"' for n in range(2500)]
-        lines += ["2500;NA;;blue; x "]
+        lines = [
+            f'{n};{n % 28 + 1}.2.2024 7:{n % 60:02};{n},{n % 100:02};Red;" é""{n};\n";"où""{n}";ünï{n};[ {n}]'
+            for n in range(2500)
+        ]
+        lines += ["2500;NA;;blue; x ;;;NA"]
         path.write_text("\n".join(lines))
         with connect(database) as connection:
             execute(connection, f"CREATE TABLE t ({self.COLUMNS}) CHARACTER SET utf8mb4")
         return self.planned(database, path)
 
-    def planned(self, database: Address, path: Path) -> Work:
+    def planned(self, database: Address, path: Path, dialect: Dialect = DIALECT) -> Work:
         options = Options(verify="full")
         with connect(database) as connection:
             table, server = read_table(connection, database.database, "t"), read_server(connection, database)
-        plan = make_plan(Case(path.stat().st_size, self.DIALECT, table, self.MAPPING, options, server))
+        plan = make_plan(Case(path.stat().st_size, dialect, table, self.MAPPING, options, server))
         assert ImportPlan.from_json(json.loads(json.dumps(plan.as_json()))) == plan
         with open_source(path) as fd:
             end = path.stat().st_size
-            [chunk] = scan(fd, self.DIALECT, start=0, first_line=1, end=end, chunk_bytes=end)
-        return Work("job", 1, path, database, self.DIALECT, plan, chunk, options=options)
+            [chunk] = scan(fd, dialect, start=0, first_line=1, end=end, chunk_bytes=end)
+        return Work("job", 1, path, database, dialect, plan, chunk, options=options)
 
     def test_every_value_is_compared_and_is_right(self, work: Work):
         outcome = load_chunk(work, Watch())
@@ -211,3 +231,21 @@ class TestInALoad:
         assert caught.value.where == f"line {2 * 2017 + 1:,}, column price"
         with connect(database) as connection:
             assert fetch_all(connection, "SELECT COUNT(*) FROM t") == [(0,)]
+
+    @pytest.mark.parametrize(("column", "shown"), [("w", 'où"2018'), ("b", "ünï2018")])
+    def test_so_is_one_that_changes_a_text_which_was_loaded_as_it_is(self, work, database: Address, column, shown):
+        with connect(database) as connection:
+            execute(
+                connection,
+                f"CREATE TRIGGER change_it BEFORE INSERT ON t FOR EACH ROW"
+                f" SET NEW.{column} = IF(NEW.id = 2018, 'other', NEW.{column})",
+            )
+        with pytest.raises(RowsRefused, match=f"'{shown}' is another one: the table has other") as caught:
+            load_chunk(self.planned(database, work.path), Watch())
+        assert caught.value.where == f"line {2 * 2018 + 1:,}, column {column}"
+
+    def test_a_file_in_another_encoding(self, work: Work, database: Address, tmp_path: Path):
+        path = tmp_path / "western.csv"
+        path.write_bytes(work.path.read_bytes().decode().encode("cp1252"))
+        with_encoding = replace(self.DIALECT, encoding="cp1252")
+        assert load_chunk(self.planned(database, path, with_encoding), Watch()).tally.loaded == 2501

@@ -5,18 +5,17 @@ from operator import itemgetter
 
 import MySQLdb
 
-from importer.engine.connection import Feed, LoaderConnection, fetch_all
+from importer.engine.connection import Feed, LoaderConnection
 from importer.engine.dialect import Dialect
-from importer.engine.errors import TargetProblem
 from importer.engine.methods import Report
 from importer.engine.methods.insert_into import Template, template
+from importer.engine.methods.insert_large import insert_large
 from importer.engine.methods.insert_report import Sum
 from importer.engine.methods.record_runs import RecordRun, as_sent, runs
+from importer.engine.methods.statement_size import SHARE, max_allowed_packet, rows_of, too_large
 
 # Measured (facts.md, Methods).
 ROWS = 1000
-# Of max_allowed_packet, for the records of a statement: it is longer than they are.
-SHARE = 4
 WRONG_COLUMN_COUNT = 1136
 
 
@@ -40,32 +39,12 @@ def load(
     largest = max_allowed_packet(connection)
     sum_ = Sum(made.replacing)
     for run in runs(feed, as_sent(dialect), rows, largest // SHARE):
-        _insert(connection, made, run, sum_, largest)
+        if run.is_large:
+            insert_large(connection, made, run, sum_, largest)
+        else:
+            _insert(connection, made, run, sum_, largest)
+        del run
     return sum_.report()
-
-
-def rows_of(connection: LoaderConnection, made: Template, rows: int) -> int:
-    """How many rows a statement has: of a traced one no more than the server's list of warnings is long.
-
-    Each traced row has one warning, MySQL adds one for each `:=` (facts.md), and some are left for what is wrong.
-    """
-    if not made.traced:
-        return rows
-    shown = int(fetch_all(connection, "SELECT @@SESSION.max_error_count")[0][0])
-    return max(1, min(rows, shown // 4))
-
-
-def max_allowed_packet(connection: LoaderConnection) -> int:
-    """The longest statement that the server takes, in bytes (manual, Server System Variables)."""
-    return int(fetch_all(connection, "SELECT @@SESSION.max_allowed_packet")[0][0])
-
-
-def too_large(largest: int) -> TargetProblem:
-    """About a row that no statement can hold."""
-    return TargetProblem(
-        f"A row is larger than the server's max_allowed_packet ({largest:,} bytes).",
-        advice=f"SET GLOBAL max_allowed_packet = {min(2**30, 4 * largest)}; or a method that loads files.",
-    )
 
 
 def _insert(connection: LoaderConnection, made: Template, run: RecordRun, sum_: Sum, largest: int) -> None:

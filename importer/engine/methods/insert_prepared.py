@@ -11,10 +11,11 @@ import numpy as np
 from importer.engine.connection import Feed, LoaderConnection
 from importer.engine.dialect import Dialect
 from importer.engine.methods import Report
-from importer.engine.methods.insert import SHARE, max_allowed_packet, rows_of, too_large
 from importer.engine.methods.insert_into import Template, template
+from importer.engine.methods.insert_large import insert_large
 from importer.engine.methods.insert_report import Sum
 from importer.engine.methods.record_runs import RecordRun, as_sent, lay_out_run, null_words, runs
+from importer.engine.methods.statement_size import SHARE, max_allowed_packet, rows_of, too_large
 from importer.engine.prepared import MOST_PLACEHOLDERS, Prepared
 
 # What the protocol sends besides a text: its length and type.
@@ -41,7 +42,11 @@ def load(
     with ExitStack() as closing:
         session = _Session(connection, made, largest, closing)
         for run in runs(feed, as_sent(dialect), max(1, rows), largest // SHARE):
-            session.insert(run)
+            if run.is_large:
+                insert_large(connection, made, run, session.sum, largest)
+            else:
+                session.insert(run)
+            del run
         return session.sum.report()
 
 

@@ -7,12 +7,15 @@ from typing import Any
 
 from importer.engine.connection import Feed
 from importer.engine.dialect import Dialect
-from importer.engine.feed import whole_records
 from importer.engine.records.blocks import Block
 from importer.engine.records.boundaries import find_ends
 from importer.engine.records.fields import Record, records, sent_values
+from importer.engine.records.whole_records import whole_records
+from importer.engine.sizes import MIB
 
 NULL_WORD = b"NULL"
+# Bytes of the records that are put into one statement: it, and what it is made of, are in memory at the same time.
+MOST_BYTES = 2 * MIB
 
 
 def as_sent(dialect: Dialect) -> Dialect:
@@ -34,6 +37,11 @@ class RecordRun:
         marks = [self.dialect.quote.encode(), self.dialect.escape.encode()]
         marks += [NULL_WORD] if self.dialect.quote else []
         return any(mark and mark in self.data for mark in marks)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is one record, of which there should not be several copies."""
+        return self.count == 1 and len(self.data) > MOST_BYTES
 
     @property
     def bare(self) -> bytes:
@@ -94,7 +102,8 @@ def null_words(layout: Any, dialect: Dialect) -> Any:
 
 
 def runs(feed: Feed, dialect: Dialect, rows: int, most_bytes: int) -> Iterator[RecordRun]:
-    """The feed's records, `rows` at a time, of `most_bytes` together; a record may be larger."""
+    """The feed's records, `rows` at a time, of `most_bytes` or MOST_BYTES together; a record may be larger."""
+    most_bytes = min(most_bytes, MOST_BYTES)
     held: list[bytes] = []
     count = size = 0
 
@@ -115,5 +124,6 @@ def runs(feed: Feed, dialect: Dialect, rows: int, most_bytes: int) -> Iterator[R
             if at < len(ends) or count == rows:
                 yield run()
                 held, count, size = [], 0, 0
+        del data  # A large one, before the next is read.
     if count:
         yield run()

@@ -132,6 +132,8 @@ class ChunkRows:
             start = offset - base
             line += line_ends(data, self._line_end, at, start, before)
             at = start
-            whole = start + length <= len(data)
-            raw = data[start : start + length] if whole else read_exactly(self._fd, length, offset)
-            yield LocatedRecord(line, offset, raw)
+            # A large record is not held here while the next one is read.
+            if start + length <= len(data):
+                yield LocatedRecord(line, offset, data[start : start + length])
+            else:
+                yield LocatedRecord(line, offset, read_exactly(self._fd, length, offset))

@@ -25,6 +25,11 @@ class LargeValue:
         """Its bytes as they stand in the record; with quotes and escapes undone it has as many, or fewer."""
         return len(self.lead) + sum(high - low for low, high, _ in self.spans)
 
+    def is_bare(self, word: bytes) -> bool:
+        """Whether it stands there as that word, without quotes."""
+        (low, high, kind), *more = self.spans
+        return kind == "plain" and not more and high - low == len(word) and self.record[low:high] == word
+
     def pieces(self) -> Iterator[bytes]:
         """The value as records.values() has it, in pieces of about PIECE bytes."""
         together, size = [self.lead], 0

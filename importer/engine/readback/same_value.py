@@ -34,6 +34,14 @@ def same_value(column: Column, said: bytes, found: bytes) -> Sameness:
         return Sameness.OTHER
 
 
+def accepted(column: Column, said: bytes | None, found: bytes | None, rounding: bool) -> bool:
+    """Whether the two say the same; with `rounding`, also where digits were lost."""
+    if said is None or found is None:
+        return said is found
+    sameness = same_value(column, said, found)
+    return sameness is Sameness.SAME or (rounding and sameness is Sameness.ROUNDED)
+
+
 # More digits than any column holds; the usual 28 are too few.
 _EXACT = Context(prec=200)
 

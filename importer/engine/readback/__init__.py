@@ -1,0 +1,110 @@
+"""Read back what was loaded and compare it with the file, value by value: what `verify=full` means.
+
+It happens before COMMIT, in the transaction that loaded the chunk: a chunk with a difference leaves nothing behind.
+Rows are found again by a key whose columns come from the file as they are.
+
+In reading order: what is read back (here), same_value, rows, large_rows, comparison.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from importer.engine.errors import Problem
+from importer.engine.expressions import expression
+from importer.engine.mapping import ColumnMapping
+from importer.engine.table import Column, Key, Table
+
+# A text of these kinds in the file finds the row again, whatever the server makes of it.
+KEY_KINDS = frozenset(
+    {"tinyint", "smallint", "mediumint", "int", "bigint", "char", "varchar", "binary", "varbinary", "date"}
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A column that is compared, and the field (from 0) that goes into it.
+
+    `expression` is SQL for its value over the field's text, `said.f<field>`; "" where the text goes in as it is, or as
+    NULL if it is one of `null_markers`.
+    """
+
+    column: Column
+    field: int
+    null_markers: tuple[str, ...]
+    expression: str
+
+    @cached_property
+    def null_bytes(self) -> frozenset[bytes]:
+        return frozenset(marker.encode() for marker in self.null_markers)
+
+
+@dataclass(frozen=True)
+class Readback:
+    """What is read back from a table. Rows are found by the columns of `key`; `rounding`: lost digits are no fault."""
+
+    schema: str
+    table: str
+    readings: tuple[Reading, ...]
+    key: tuple[str, ...]
+    rounding: bool
+
+    @classmethod
+    def of(cls, table: Table, mapping: Sequence[ColumnMapping], rounding: str) -> "Readback":
+        """For every column that a field goes into. Raises Problem if the rows cannot be found again."""
+        readings = tuple(
+            _reading(number, each, table.column(each.column)) for number, each in enumerate(mapping) if each.column
+        )
+        as_they_are = [each.column.name for each in readings if not (each.expression or each.null_markers)]
+        key = key_for(table, as_they_are)
+        return cls(table.schema, table.name, readings, key.columns, rounding == "notice")
+
+    @cached_property
+    def key_positions(self) -> tuple[int, ...]:
+        names = [each.column.name.lower() for each in self.readings]
+        return tuple(names.index(name.lower()) for name in self.key)
+
+    @cached_property
+    def key_kinds(self) -> tuple[tuple[int, str], ...]:
+        """Where the key's values stand among the readings, and of which kind they are."""
+        return tuple((at, self.readings[at].column.kind) for at in self.key_positions)
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, saved: dict[str, Any]) -> "Readback":
+        readings = tuple(
+            Reading(Column(**each["column"]), each["field"], tuple(each["null_markers"]), each["expression"])
+            for each in saved["readings"]
+        )
+        return cls(**{**saved, "readings": readings, "key": tuple(saved["key"])})
+
+
+def _reading(number: int, mapping: ColumnMapping, column: Column) -> Reading:
+    asked = mapping.transforms or mapping.datetime_format
+    sql = expression(f"said.f{number}", mapping, column) if asked else ""
+    return Reading(column, number, () if sql else mapping.null_markers, sql)
+
+
+def key_for(table: Table, as_they_are: Iterable[str]) -> Key:
+    """A unique key by which each row is found again; `as_they_are` are the columns that take a field unchanged.
+
+    Raises Problem if there is none: the rows of the file could then not be told from those that were there before.
+    """
+    given = {name.lower() for name in as_they_are}
+    known = {column.name.lower(): column for column in table.columns}
+    for key in sorted(table.keys, key=lambda key: key.name != "PRIMARY"):
+        columns = [known.get(name.lower()) for name in key.columns]
+        if key.unique and all(column and _finds(column) and column.name.lower() in given for column in columns):
+            return key
+    raise Problem(
+        f"Rows of {table.schema}.{table.name} cannot be found again to compare them with the file: no primary or unique"
+        " key takes all its columns from the file as they are.",
+        advice="Verify by counts, or give the table such a key.",
+    )
+
+
+def _finds(column: Column) -> bool:
+    return column.kind in KEY_KINDS and not column.nullable

@@ -1,0 +1,113 @@
+"""What the file says a row's values are, and what the table has."""
+
+from collections.abc import Iterator, Sequence, Set
+from typing import Any
+
+from importer.engine.connection import Connection
+from importer.engine.dialect import Dialect
+from importer.engine.files import encodings
+from importer.engine.readback import Readback, Reading
+from importer.engine.records.fields import values
+from importer.engine.sql import quote_name
+from importer.engine.table import TEXTS, Column
+
+# A text (UTF-8) for each column that is read back, None for NULL.
+Values = tuple[bytes | None, ...]
+Texts = list[bytes | None]
+
+
+def texts(raw: bytes, dialect: Dialect) -> Texts:
+    """The fields of a record in UTF-8, as the server reads them."""
+    found = values(raw, dialect)
+    if dialect.encoding == encodings.UTF8:
+        return found
+    return [value and value.decode(dialect.encoding).encode() for value in found]
+
+
+def said(connection: Connection, readback: Readback, rows: list[Texts]) -> list[Values]:
+    """What the file says for each column of each row, transforms applied: the server applies them, as in a load."""
+    transformed = [each for each in readback.readings if each.expression]
+    answers = _transformed(connection, transformed, rows) if transformed else [()] * len(rows)
+    result = []
+    for row, answer in zip(rows, answers, strict=True):
+        coming = iter(answer)
+        result.append(
+            tuple(next(coming) if each.expression else _marked(row[each.field], each) for each in readback.readings)
+        )
+    return result
+
+
+def _marked(text: bytes | None, reading: Reading) -> bytes | None:
+    return None if text in reading.null_bytes else text
+
+
+def _transformed(connection: Connection, readings: list[Reading], rows: list[Texts]) -> list[Values]:
+    """One round trip for all rows."""
+    numbers = [each.field for each in readings]
+    lines = (
+        f"SELECT {at} AS place, " + ", ".join(f"{_literal(row[number])} AS f{number}" for number in numbers)
+        for at, row in enumerate(rows)
+    )
+    selected = ", ".join(each.expression for each in readings)
+    sql = f"SELECT {selected} FROM ({' UNION ALL '.join(lines)}) AS said ORDER BY said.place"
+    return list(_fetch_bytes(connection, sql))
+
+
+def found(
+    connection: Connection, readback: Readback, rows: Sequence[Values], digested: Set[int] = frozenset()
+) -> dict[tuple[bytes, ...], Values]:
+    """The table's rows with the keys of these, by key, every value as the server writes it as text.
+
+    Of the readings whose numbers are in `digested`, SHA-256 of it in UTF-8 instead, in hexadecimal.
+    """
+    names = ", ".join(quote_name(name) for name in readback.key)
+    wanted = ", ".join(f"({', '.join(map(_literal, key_of(readback, row)))})" for row in rows)
+    selected = ", ".join(
+        _digest(each.column) if number in digested else _as_text(each.column)
+        for number, each in enumerate(readback.readings)
+    )
+    table = f"{quote_name(readback.schema)}.{quote_name(readback.table)}"
+    sql = f"SELECT {selected} FROM {table} WHERE ({names}) IN ({wanted})"
+    return {key_of(readback, row): row for row in _fetch_bytes(connection, sql)}
+
+
+def key_of(readback: Readback, row: Values) -> tuple[bytes, ...]:
+    """The values by which a row is known, each written in the one way that all sides agree on."""
+    return tuple([_canonical(kind, row[at] or b"") for at, kind in readback.key_kinds])
+
+
+def _canonical(kind: str, value: bytes) -> bytes:
+    """Numbers and dates are the same however they are written; other keys by their bytes."""
+    if kind.endswith("int"):
+        return b"%d" % int(float(value)) if b"." in value else b"%d" % int(value)
+    if kind == "date" and value.count(b"-") == 2:
+        return b"%04d-%02d-%02d" % tuple(map(int, value[:10].split(b"-")))
+    return value
+
+
+def _literal(value: bytes | None) -> str:
+    if value is None:
+        return "NULL"
+    return f"_utf8mb4 x'{value.hex()}'" if value else "''"
+
+
+def _as_text(column: Column) -> str:
+    """FLOAT shows six digits only, unless it is made a double (manual, Problems with Floating-Point Values)."""
+    return f"{quote_name(column.name)} + 0e0" if column.kind == "float" else quote_name(column.name)
+
+
+def _digest(column: Column) -> str:
+    name = quote_name(column.name)
+    return f"SHA2({f'CONVERT({name} USING utf8mb4)' if column.kind in TEXTS else name}, 256)"
+
+
+def _fetch_bytes(connection: Connection, sql: str) -> Iterator[Values]:
+    """The rows of a query as the server sent them: no value is converted on its way."""
+    conversions: dict[Any, Any] = connection.converter
+    connection.converter = {}
+    try:
+        connection.query(sql)
+        result = connection.store_result()
+        yield from result.fetch_row(0)
+    finally:
+        connection.converter = conversions
