@@ -66,7 +66,7 @@ def every_record_large():
 
 
 def came_of(database: Address, folder: Path, method: str, create: str, data: str, fields, options, **kwargs):
-    """What came of the data: the table, the tally, and the lines that were rejected, as bytes and with their columns."""
+    """What came of the data: the table, the tally, and the rejected lines, as bytes and with the columns at fault."""
     run_sql(database, "DROP TABLE IF EXISTS t, millrace_ledger", f"CREATE TABLE t ({create}) CHARACTER SET utf8mb4")
     own = Path(tempfile.mkdtemp(dir=folder))
     asked = replace(options, method=method, rows_per_statement=3 if method != "insert_single" else None)
