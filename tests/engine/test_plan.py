@@ -108,8 +108,8 @@ class TestChunks:
         assert plan().first_chunk_bytes <= 256 * 1024
 
     def test_are_told_with_the_small_ones_at_the_beginning(self):
-        assert why(plan(100 * 1024), "One chunk of at most 1 MiB")
-        assert why(plan(10 * MIB, options=Options(parallelism=1)), "About 10 chunks of at most 1.25 MiB")
+        assert why(plan(100 * 1024), "One chunk of at most 1.0 MB")
+        assert why(plan(10 * MIB, options=Options(parallelism=1)), "About 10 chunks of at most 1.3 MB")
 
     def test_have_as_many_rows_as_are_to_be_committed_together(self):
         made = plan(options=Options(commit_rows=1))

@@ -4,7 +4,7 @@ from importer.engine.plan import Reason
 from importer.engine.planner import network
 from importer.engine.planner.case import Case
 from importer.engine.planner.replication import largest_transaction
-from importer.engine.sizes import MIB, human_bytes
+from importer.engine.sizes import MIB
 
 # A chunk costs a millisecond besides its load, some 50 ms of loading a MB (facts.md, Speed).
 SMALLEST_CHUNK = 1 * MIB
@@ -49,7 +49,7 @@ def last_chunks(case: Case, parallelism: int) -> int:
 def chunks_reason(case: Case, chunk_bytes: int) -> Reason:
     """How many chunks there will be, and why of that size."""
     options = case.options
-    size = human_bytes(chunk_bytes)
+    size = f"{chunk_bytes / 1e6:.1f} MB" if chunk_bytes >= 100_000 else f"{chunk_bytes / 1e3:.1f} kB"
     why = f"{_why_of_that_size(case)}; each is one transaction"
     if options.commit_rows:
         rows = "1 row" if options.commit_rows == 1 else f"{options.commit_rows:,} rows"
