@@ -88,5 +88,5 @@ def test_records_that_are_read_in_pieces_end_where_others_do(dialect, parts, pie
 
     usual = ends_and_bytes()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("importer.engine.records.whole_records.LONG", 2)
+        patch.setattr("importer.engine.records.whole_records.LARGE", 2)
         assert ends_and_bytes() == usual

@@ -14,7 +14,7 @@ from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.planner import Case, make_plan
-from importer.engine.readback import Readback, key_for, large_rows
+from importer.engine.readback import Readback, comparison, key_for, large_rows
 from importer.engine.readback.comparison import differences
 from importer.engine.readback.same_value import Sameness, same_value
 from importer.engine.reading import open_source
@@ -168,7 +168,8 @@ def test_table_whose_rows_cannot_be_found_again_is_refused(database: Address, co
 @pytest.fixture(params=[None, 4], ids=["usual rows", "large rows"])
 def _large_from(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param:
-        monkeypatch.setattr(large_rows, "LARGE", request.param)
+        for module in (comparison, large_rows):
+            monkeypatch.setattr(module, "LARGE", request.param)
         monkeypatch.setattr(large_values, "PIECE", 3)
 
 

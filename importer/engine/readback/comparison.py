@@ -10,6 +10,7 @@ from importer.engine.readback import Readback, large_rows, rows
 from importer.engine.readback.rows import Values
 from importer.engine.readback.same_value import accepted
 from importer.engine.records.fields import LocatedRecord
+from importer.engine.records.large_values import LARGE
 
 ROWS_AT_ONCE = 1000
 NAMED_DIFFERENCES = 20
@@ -45,14 +46,14 @@ def _batches(records: Iterable[LocatedRecord]) -> Iterator[list[LocatedRecord]]:
     held: list[LocatedRecord] = []
     size = 0
     for record in records:
-        if held and size + len(record.raw) > large_rows.LARGE:
+        if held and size + len(record.raw) > LARGE:
             yield held
             held.clear()
             size = 0
         held.append(record)
         size += len(record.raw)
         del record
-        if len(held) == ROWS_AT_ONCE or size > large_rows.LARGE:
+        if len(held) == ROWS_AT_ONCE or size > LARGE:
             yield held
             held.clear()
             size = 0

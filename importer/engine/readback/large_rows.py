@@ -8,12 +8,9 @@ from importer.engine.dialect import Dialect
 from importer.engine.files import encodings
 from importer.engine.readback import Readback, Reading, rows
 from importer.engine.readback.same_value import accepted
-from importer.engine.records.large_values import LargeValue, large_values
-from importer.engine.sizes import MIB
+from importer.engine.records.large_values import LARGE, LargeValue, large_values
 from importer.engine.table import TEXTS
 
-# Bytes of a record.
-LARGE = MIB
 # What a column of these kinds has is what the file says, byte for byte.
 DIGESTED_KINDS = (TEXTS - {"enum", "set"}) | {"varbinary", "blob", "mediumblob", "longblob"}
 

@@ -12,7 +12,7 @@ from importer.engine.files import encodings
 from importer.engine.reading import Readable, read_at
 from importer.engine.records.boundaries import Ends, LineEnds, ListedEnds, blank_records, count_between, find_ends
 from importer.engine.records.lines import line_ends
-from importer.engine.records.stray import ENCODING, TRAILING, Flaw, judged, line_around, look_into, never_closed
+from importer.engine.records.stray import ENCODING, TRAILING, Flaw, line_around, look_into, settled
 from importer.engine.records.walk import Quote, RecordWalk
 
 # Small enough for what is made of a block to stay in the second-level cache, large enough that the fixed cost of some
@@ -227,11 +227,7 @@ def _large_record(
     def look(low: int, high: int) -> bytes:
         return read_exactly(fd, min(offset + high, at) - offset - low, offset + low)
 
-    flaw = None
-    if length:
-        flaw, length = judged(walk, look, length, dialect)
-    elif walk.opened and walk.is_open:
-        flaw, length = never_closed(walk.opened, look, at - offset, dialect)
+    flaw, length = settled(walk, look, length, at - offset, dialect)
     if not length:
         raise _endless(walk.opened if walk.is_open else None, line, at == end, max_record_bytes)
     return _single(fd, dialect, offset, line, length, [flaw] if flaw else [])

@@ -16,7 +16,7 @@ from typing import Any
 
 from importer.engine.dialect import ANY_LINE_END, Dialect
 from importer.engine.records.lines import line_ends
-from importer.engine.records.stray import Flaw, judged, look_into, never_closed
+from importer.engine.records.stray import Flaw, judged, look_into, settled
 from importer.engine.records.walk import NOTHING, RECORD_ENDS, Marks, RecordWalk, none_of
 
 LF, CR = ord("\n"), ord("\r")
@@ -110,11 +110,9 @@ def first_record(data: bytes, dialect: Dialect, start: int = 0, *, final: bool) 
     """
     walk = RecordWalk(dialect)
     length = walk.feed(data, start, final=final)
-    if length:
-        return judged(walk, look_into(data, start), length, dialect)
-    if final and walk.opened and walk.is_open:
-        return never_closed(walk.opened, look_into(data, start), len(data) - start, dialect)
-    return None, 0
+    if not length and not final:
+        return None, 0
+    return settled(walk, look_into(data, start), length, len(data) - start, dialect)
 
 
 def blank_records(data: bytes, ends: Ends, dialect: Dialect) -> Sequence[int]:

@@ -7,7 +7,10 @@ from itertools import islice
 
 from importer.engine.dialect import Dialect
 from importer.engine.records.fields import FieldPatterns, field_patterns, undone
+from importer.engine.sizes import MIB
 
+# Bytes; of a record that is larger there should not be several copies.
+LARGE = MIB
 PIECE = 64 * 1024
 
 

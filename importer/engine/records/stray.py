@@ -60,6 +60,19 @@ def look_into(data: bytes, start: int = 0) -> Look:
     return lambda low, high: data[start + low : start + high]
 
 
+def settled(walk: RecordWalk, look: Look, length: int, size: int, dialect: Dialect) -> tuple[Flaw | None, int]:
+    """What is wrong with the quotes of a record that `walk` has read, and how long the record really is.
+
+    `length` is how long it is as the walk has read it; 0 if its end is not in the `size` bytes that there are, or are
+    looked at. Then it has no length, unless a quote that is never closed shows where its line ends.
+    """
+    if length:
+        return judged(walk, look, length, dialect)
+    if walk.opened and walk.is_open:
+        return never_closed(walk.opened, look, size, dialect)
+    return None, 0
+
+
 def judged(walk: RecordWalk, look: Look, length: int, dialect: Dialect) -> tuple[Flaw | None, int]:
     """What is wrong with the quotes of a record that `walk` has read to its end, and how long the record really is.
 

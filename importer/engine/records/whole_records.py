@@ -5,18 +5,15 @@ from io import BytesIO
 
 from importer.engine.dialect import Dialect
 from importer.engine.records.boundaries import Ends, ListedEnds, find_ends, first_record
-from importer.engine.records.stray import judged, never_closed
+from importer.engine.records.large_values import LARGE
+from importer.engine.records.stray import settled
 from importer.engine.records.walk import RecordWalk
-from importer.engine.sizes import MIB
-
-# Bytes; a record that is longer is put together by the walk.
-LONG = MIB
 
 
 def whole_records(pieces: Iterable[bytes], dialect: Dialect) -> Iterator[tuple[bytes, Ends]]:
     """The same bytes in pieces that end with a record each, and where the records of each piece end.
 
-    A record larger than LONG comes by itself, and is in memory once.
+    A record larger than LARGE comes by itself, and is in memory once.
     """
     coming = filter(None, pieces)
     data, enough = b"", 0
@@ -30,8 +27,8 @@ def whole_records(pieces: Iterable[bytes], dialect: Dialect) -> Iterator[tuple[b
             if (ends := _ends(data, dialect, final=not piece)).size:
                 yield data[: ends.size], ends
                 data = data[ends.size :]
-            elif len(data) > LONG and piece:
-                record = _LongRecord(data, dialect)
+            elif len(data) > LARGE and piece:
+                record = _LargeRecord(data, dialect)
                 data, piece = b"", record.read(piece, coming)
                 if record.length:
                     yield record.take(), ListedEnds((record.length,))
@@ -50,7 +47,7 @@ def _ends(data: bytes, dialect: Dialect, *, final: bool) -> Ends:
     return ListedEnds((length,) if length else ())
 
 
-class _LongRecord:
+class _LargeRecord:
     """A record that is put together from its pieces, of which `beginning` is the first; its end is not in there.
 
     `behind` are the bytes that have been read behind it. Joining a list of pieces would hold all of it twice, as would
@@ -80,10 +77,7 @@ class _LongRecord:
     def _settle(self) -> None:
         """What is behind it is cut off; a quote in it may be astray, and the record shorter than it seems."""
         size, look = self._held.tell(), self._look
-        if self.length:
-            self.length = judged(self._walk, look, self.length, self._dialect)[1]
-        elif self._walk.opened and self._walk.is_open:
-            self.length = never_closed(self._walk.opened, look, size, self._dialect)[1]
+        self.length = settled(self._walk, look, self.length, size, self._dialect)[1]
         self.behind = look(self.length, size)
         self._held.truncate(self.length)
 

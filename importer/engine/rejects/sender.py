@@ -13,12 +13,10 @@ from importer.engine.methods import Load, Report
 from importer.engine.numbering import numbered
 from importer.engine.reading import Place, Readable, read_at
 from importer.engine.records.chunk_rows import ChunkRows
+from importer.engine.records.large_values import LARGE
 from importer.engine.rewrite import in_pieces, passes_in_pieces, rewritten
 from importer.engine.scanner import ChunkRange
 from importer.engine.sorting.places import Places
-
-# Bytes; a larger record is not held as a whole where that can be spared.
-LARGE = 1024 * 1024
 
 
 class Sender:
