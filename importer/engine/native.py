@@ -1,7 +1,7 @@
-"""The few lines of C (native.c): where their compiled library lies, and how it is made. This file runs by itself, too.
+"""The few lines of C (c/): where their compiled library lies, and how it is made. This file runs by itself, too.
 
 `python -I importer/engine/native.py` compiles it, as scripts/setup.sh does. It lies in the virtual environment, by the
-digest of its source: an old one is never taken for the present one. Without it everything works, only slower.
+digest of its sources: an old one is never taken for the present one. Without it everything works, only slower.
 """
 
 import ctypes
@@ -13,15 +13,17 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-SOURCE = Path(__file__).with_suffix(".c")
+FOLDER = Path(__file__).with_name("c")
 COMPILER = os.environ.get("CC", "cc")
 FLAGS = ("-std=gnu11", "-O3", "-shared", "-fPIC")
 
 
 def library_file() -> Path:
-    """Where the compiled library of the present source belongs."""
-    digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()
-    return Path(sys.prefix, "lib", f"millrace-native-{digest[:16]}.so")
+    """Where the compiled library of the present sources belongs."""
+    digest = hashlib.sha256()
+    for source in sorted(FOLDER.glob("*.[ch]")):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    return Path(sys.prefix, "lib", f"millrace-native-{digest.hexdigest()[:16]}.so")
 
 
 @cache
@@ -42,7 +44,7 @@ def build() -> None:
     # Whole or not there, whoever else is compiling it.
     with tempfile.TemporaryDirectory(dir=made.parent) as folder:
         unfinished = Path(folder, made.name)
-        subprocess.run([COMPILER, *FLAGS, "-o", unfinished, SOURCE], check=True)
+        subprocess.run([COMPILER, *FLAGS, "-o", unfinished, *sorted(FOLDER.glob("*.c"))], check=True)
         unfinished.replace(made)
 
 

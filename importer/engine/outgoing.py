@@ -1,6 +1,7 @@
 """The pieces of a feed as the client library takes them for LOAD DATA LOCAL: 4,096 bytes a call (facts.md).
 
-native.c copies them where it is there; a call into Python each time costs twice the processor time of a load's client.
+c/outgoing.c copies them where it is compiled; a call into Python each time costs twice the processor time of a load's
+client.
 """
 
 import ctypes
@@ -21,7 +22,7 @@ _FETCH = ctypes.CFUNCTYPE(ctypes.c_int)
 
 
 class _State(ctypes.Structure):
-    """native.c's `struct outgoing`: where the rest of the piece is, how many bytes, and what fetches the next one."""
+    """outgoing.c's `struct outgoing`: where the rest of the piece is, how many bytes, and what fetches the next one."""
 
     _fields_ = (("rest", ctypes.c_void_p), ("left", ctypes.c_size_t), ("fetch", _FETCH))
 
@@ -53,13 +54,13 @@ class Outgoing:
 
 
 def read_function() -> Any:
-    """What copies the next bytes into the client library's buffer: native.c's, or this file's."""
+    """What copies the next bytes into the client library's buffer: outgoing.c's, or this file's."""
     library = native.library()
     return ctypes.cast(library.next_bytes, READ) if library else READ(next_bytes)
 
 
 def next_bytes(state: int, buffer: int, size: int) -> int:
-    """As native.c's function of this name."""
+    """As outgoing.c's function of this name."""
     outgoing = _State.from_address(state)
     if not outgoing.left and (fetched := outgoing.fetch()) <= 0:
         return int(fetched)

@@ -10,7 +10,6 @@ from importer.engine.dialect import Dialect
 from importer.engine.reading import Readable
 from importer.engine.records.blocks import BLOCK_BYTES, MAX_RECORD_BYTES, Block, blocks, end_of_records, pieces
 from importer.engine.records.flaws import problem
-from importer.engine.records.lines import LARGE
 
 
 @dataclass(frozen=True)
@@ -111,22 +110,6 @@ def _most_bytes(number: int, left: int, first_bytes: int, last_chunks: int) -> i
     return min(growing, max(first_bytes, left // last_chunks)) if last_chunks else growing
 
 
-def has_null_word(data: bytes, low: int, high: int) -> bool:
-    """Whether the letters NULL occur in data[low:high]. Four letters are looked for at 2 GB/s, one at 100."""
-    first = data.find(b"N", low, high)
-    if first < 0:
-        return False
-    if high - first < LARGE:
-        return data.find(b"NULL", first, high) >= 0
-    import numpy as np
-
-    view = np.frombuffer(data, np.uint8, high - first, first)
-    found = view[:-3] == ord("N")
-    for at, letter in enumerate(b"ULL", 1):
-        found &= view[at : len(view) - 3 + at] == letter
-    return bool(found.any())
-
-
 @dataclass
 class _OpenChunk:
     number: int
@@ -147,11 +130,10 @@ class _OpenChunk:
         self.rows += block.rows(low, high)
         self.lines += block.lines_between(low, high, self.line_end)
         self.suspect |= block.blemished(low, high)
+        self.null_word = self.null_word or block.has_null_word(low, high)
         if block.data:
             self.hash.update(memoryview(block.data)[low:high])
-            self.null_word = self.null_word or has_null_word(block.data, low, high)
             return
-        self.null_word = True  # a record as large as this is not worth the search
         for piece in pieces(fd, block.offset + low, block.offset + high):
             self.hash.update(piece)
 

@@ -1,4 +1,4 @@
-"""native.c takes no value for usual that is looked at more closely for a reason, and knows what files are full of."""
+"""c/usual.c takes no value for usual that is looked at more closely for a reason, and knows what files are full of."""
 
 import shutil
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ from importer.engine.exactness import Exactness, FieldCheck
 from importer.engine.records.blocks import blocks
 from tests.engine.reference import in_file
 
-needs_library = pytest.mark.skipif(not native.library(), reason="native.c is not compiled here")
+needs_library = pytest.mark.skipif(not native.library(), reason="the library is not compiled here")
 
 NUMBERS = ["0", "-0", "7", "-7", "007", "127", "128", "-128", "-129", "255", "256", "99999", "2147483647", "2147483648",
            "-2147483648", "9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616",

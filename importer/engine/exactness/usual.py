@@ -1,4 +1,4 @@
-"""Whether all values of a block are as they usually are, told by native.c in one pass over its bytes.
+"""Whether all values of a block are as they usually are, told by c/usual.c in one pass over its bytes.
 
 What it does not know is not wrong, only unusual: the Inspector looks at the block then.
 """
@@ -24,13 +24,13 @@ IN_NUMBERS = "0123456789-."
 
 
 class Look(IntEnum):
-    """How the values of a field look: native.c's `enum kind`."""
+    """How the values of a field look: usual.c's `enum kind`."""
 
     ANYTHING, TEXT, WHOLE, FIXED, FLOATING, DAY, MOMENT, STAMP, CLOCK, YEAR, WORDS = range(11)
 
 
 class Flag(IntFlag):
-    """native.c's `enum flags`."""
+    """usual.c's `enum flags`."""
 
     SIGN, EMPTY, NO_EMPTY, NO_SPACE_AT_END = 1, 2, 4, 8
 
@@ -52,14 +52,14 @@ class _Marks(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Usual:
-    """Knows how the records of one import usually look. `marks` and `fields` are native.c's."""
+    """Knows how the records of one import usually look. `marks` and `fields` are usual.c's."""
 
     marks: _Marks
     fields: ctypes.Array[_Field]
 
     @classmethod
     def of(cls, dialect: Dialect, judges: Sequence[Judge]) -> "Usual | None":
-        """None for a dialect or a column that native.c does not know, or if it is not there."""
+        """None for a dialect or a column that usual.c does not know, or if it is not there."""
         marks, fields = _marks(dialect), [_field(judge) for judge in judges]
         if not native.library() or not marks or not all(fields):
             return None

@@ -13,6 +13,7 @@ from importer.engine.reading import Readable, read_at
 from importer.engine.records.boundaries import Ends, LineEnds, ListedEnds, blank_records, count_between, find_ends
 from importer.engine.records.lines import line_ends
 from importer.engine.records.stray import ENCODING, TRAILING, Flaw, line_around, look_into, settled
+from importer.engine.records.survey import has_null_word, survey
 from importer.engine.records.walk import Quote, RecordWalk
 
 # Small enough for what is made of a block to stay in the second-level cache, large enough that the fixed cost of some
@@ -27,7 +28,7 @@ class Block:
 
     `data` begins with them; it is empty for a record that is larger than a block. `ends` are those of all records,
     `blank` the places in `data` where one begins that is a blank line and does not count. `flaws` are the records that
-    cannot be read safely.
+    cannot be read safely. `null_word`: the letters NULL occur, or may, in a record so large that it is not searched.
     """
 
     offset: int
@@ -38,6 +39,7 @@ class Block:
     data: bytes
     blank: Sequence[int] = ()
     flaws: tuple[Flaw, ...] = ()
+    null_word: bool = True
 
     def row_numbers(self) -> Any:
         """For each of the block's records its number among those that are rows, as an array; -1 for a blank line."""
@@ -68,6 +70,10 @@ class Block:
     def lines_between(self, low: int, high: int, line_end: str) -> int:
         """How many physical lines there are between two ends."""
         return self.lines if high - low == self.size else line_ends(self.data, line_end, low, high)
+
+    def has_null_word(self, low: int, high: int) -> bool:
+        """Whether the letters NULL occur, or may, between two ends."""
+        return self.null_word and (not self.data or has_null_word(self.data, low, high))
 
     def blemished(self, low: int, high: int) -> bool:
         """Whether anything between two ends must not be sent: a flawed record, a blank line."""
@@ -106,14 +112,18 @@ def blocks(
 
 
 def _checked(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) -> Block:
-    blank = blank_records(data, ends, dialect) if dialect.blank_lines == "skip" else ()
+    seen = survey(data, ends.size)
+    may_be_blank = seen.empty_line and dialect.blank_lines == "skip"
+    blank = blank_records(data, ends, dialect) if may_be_blank else ()
     flaws = [replace(flaw, line=flaw.line + line - 1) for flaw in ends.flaws]
-    flaws += _encoding_flaws(data, ends, dialect, offset, line)
+    if not seen.ascii:
+        flaws += _encoding_flaws(data, ends, dialect, offset, line)
     flaws += _trailing_flaws(data, ends, dialect, line, blank)
-    lines = line_ends(data, dialect.line_end, 0, ends.size)
+    by_lf = dialect.line_end in ("\n", "\r\n")
+    lines = seen.line_feeds if by_lf else line_ends(data, dialect.line_end, 0, ends.size)
     if len(flaws) > 1:
         flaws.sort(key=lambda flaw: flaw.record)
-    return Block(offset, line, ends.size, lines, ends, data, blank, tuple(flaws))
+    return Block(offset, line, ends.size, lines, ends, data, blank, tuple(flaws), seen.null_word)
 
 
 def _encoding_flaws(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) -> Iterator[Flaw]:
@@ -121,8 +131,6 @@ def _encoding_flaws(data: bytes, ends: Ends, dialect: Dialect, offset: int, line
 
     `data` lies at `offset` in the file, on `line`.
     """
-    if data.isascii():
-        return
     low = counted = 0
     while low < ends.size and (at := encodings.invalid_at(data, dialect.encoding, low, ends.size)) >= 0:
         line += line_ends(data, dialect.line_end, counted, at)

@@ -1,21 +1,8 @@
 /*
- * What would cost too much processor time in Python, for native.py: a look over every byte of a file, and the copying of
- * it into the client library's buffers. Nothing here decides anything: what is not usual is left to Python.
- *
- * Words of eight bytes are read at any address and their lowest byte comes first, so this is for little-endian machines.
+ * Whether values are as they usually are, for exactness/usual.py: a look over every byte of a file. Nothing here decides
+ * anything: what is not usual is left to Python.
  */
-#include <stdint.h>
-#include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
-#if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "only for little-endian machines"
-#endif
-
-typedef uint8_t byte;
-typedef byte sixteen __attribute__((vector_size(16)));
+#include "bytes.h"
 
 /* As in usual.py. */
 enum kind { ANYTHING, TEXT, WHOLE, FIXED, FLOATING, DAY, MOMENT, STAMP, CLOCK, YEAR, WORDS };
@@ -41,29 +28,7 @@ struct marks {
 /* Numbers are looked at this many bytes at a time; a longer one is not usual. */
 enum { LONGEST_NUMBER = 32, STRIDE = 64 };
 
-#define EACH(value) ((uint64_t)0x0101010101010101 * (byte)(value))
 #define HIGH EACH(0x80)
-
-static inline sixteen load(const byte *at)
-{
-    sixteen bytes;
-    memcpy(&bytes, at, sizeof bytes);
-    return bytes;
-}
-
-/* A bit for each byte that is all ones in `found`, where the others are zero; the lowest for the first one. */
-static inline uint32_t bits(sixteen found)
-{
-#ifdef __SSE2__
-    return (uint32_t)_mm_movemask_epi8((__m128i)found);
-#else
-    const sixteen places = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
-    uint64_t halves[2];
-    found &= places;
-    memcpy(halves, &found, sizeof halves);
-    return (uint32_t)(halves[0] * EACH(1) >> 56 | halves[1] * EACH(1) >> 56 << 8);
-#endif
-}
 
 /* Of the `length` bytes from `at` on, 32 at most, a bit for each that is no digit. 32 bytes can be read there. */
 static inline uint32_t no_digits(const byte *at, size_t length)
@@ -339,28 +304,4 @@ size_t usual_bytes(
         at = next;
     }
     return (size_t)(at - data);
-}
-
-/* What is being sent: the rest of a piece, and what fetches the next one; that gives 0 at the end, less for an error. */
-struct outgoing {
-    const byte *rest;
-    size_t left;
-    int (*fetch)(void);
-};
-
-/* Fill the buffer as the client library's local_infile_read does: how many bytes, 0 at the end, less for an error. */
-int next_bytes(void *state, char *buffer, unsigned int size)
-{
-    struct outgoing *outgoing = state;
-    if (!outgoing->left) {
-        int fetched = outgoing->fetch();
-        if (fetched <= 0)
-            return fetched;
-    }
-    if (size > outgoing->left)
-        size = (unsigned int)outgoing->left;
-    memcpy(buffer, outgoing->rest, size);
-    outgoing->rest += size;
-    outgoing->left -= size;
-    return (int)size;
 }

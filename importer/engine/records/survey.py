@@ -1,0 +1,83 @@
+"""What occurs in a block's bytes: told by one look over them in C (c/survey.c), by several without it."""
+
+import ctypes
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from importer.engine import native
+from importer.engine.records.lines import LARGE, line_ends
+
+
+@dataclass(frozen=True)
+class Survey:
+    """`line_feeds` are counted. `empty_line`: a line end, of any kind, comes first or right after another one.
+
+    `null_word`: the letters NULL occur.
+    """
+
+    line_feeds: int
+    ascii: bool
+    empty_line: bool
+    null_word: bool
+
+
+class _Found(ctypes.Structure):
+    """survey.c's `struct survey`."""
+
+    _fields_ = (
+        ("line_feeds", ctypes.c_uint64),
+        ("beyond_ascii", ctypes.c_uint32),
+        ("empty_line", ctypes.c_uint32),
+        ("null_word", ctypes.c_uint32),
+    )
+
+
+def survey(data: bytes, size: int) -> Survey:
+    """What occurs in data[:size]."""
+    library = native.library()
+    if not library:
+        return survey_in_steps(data, size)
+    found = _Found()
+    _function(library)(data, size, found)
+    return Survey(found.line_feeds, not found.beyond_ascii, bool(found.empty_line), bool(found.null_word))
+
+
+def survey_in_steps(data: bytes, size: int) -> Survey:
+    """The same without the library."""
+    ascii_only = data.isascii() or data[:size].isascii()
+    return Survey(line_ends(data, "\n", 0, size), ascii_only, _has_empty_line(data, size), has_null_word(data, 0, size))
+
+
+def has_null_word(data: bytes, low: int, high: int) -> bool:
+    """Whether the letters NULL occur in data[low:high]. Four letters are looked for at 2 GB/s, one at 100."""
+    first = data.find(b"N", low, high)
+    if first < 0:
+        return False
+    if high - first < LARGE:
+        return data.find(b"NULL", first, high) >= 0
+    import numpy as np
+
+    view = np.frombuffer(data, np.uint8, high - first, first)
+    found = view[:-3] == ord("N")
+    for at, letter in enumerate(b"ULL", 1):
+        found &= view[at : len(view) - 3 + at] == letter
+    return bool(found.any())
+
+
+def _has_empty_line(data: bytes, size: int) -> bool:
+    # Not at the top: it costs 16 MB.
+    import numpy as np
+
+    view = np.frombuffer(data, np.uint8, size)
+    lf, cr = view == ord("\n"), view == ord("\r")
+    doubled = (lf[:-1] & (lf[1:] | cr[1:])) | (cr[:-1] & cr[1:])
+    return bool(lf[:1].any() or cr[:1].any() or doubled.any())
+
+
+@cache
+def _function(library: ctypes.CDLL) -> Any:
+    function = library.survey
+    function.restype = None
+    function.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Found))
+    return function
