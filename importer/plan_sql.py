@@ -22,6 +22,9 @@ def plan_sql(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Each chunk, in a transaction of its own", _written(plan["statement"])
     if plan.get("bytes_statement"):
         yield "The same for chunks in which every value goes in as it is, quicker", _written(plan["bytes_statement"])
+    if plan.get("unhexed"):
+        why = "The same for such chunks, their hexadecimal digits sent as bytes, quicker"
+        yield why, _written(plan["unhexed"]["statement"])
     if staged:
         keys = f"; before that, the staging table gets {', '.join(staged.later)}" if staged.later else ""
         yield f"After the last chunk{keys}", _written(*staged.settle, staged.finish)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from importer.engine import ledger, staging
+from importer.engine import ledger, staging, unhexing
 from importer.engine.building import OnStage
 from importer.engine.connection import Address, Connection, LoaderConnection, connect, connect_loader, execute
 from importer.engine.dialect import Dialect
@@ -35,6 +35,7 @@ from importer.engine.scanner import ChunkRange
 from importer.engine.server_errors import explain
 from importer.engine.sorting.places import Places
 from importer.engine.table import read_digest, read_table
+from importer.engine.unhexing import Unhexed
 
 # Seconds after which a loader looks again whether table and ledger are as planned: small chunks come faster.
 LOOK_AGAIN = 0.1
@@ -68,10 +69,17 @@ class Work:
     @property
     def statements(self) -> Statements:
         """What loads this chunk: the plan's statement, the one that keeps the word NULL as text, or a quicker one."""
-        plain = "" if self.chunk.suspect else self.plan.bytes_statement
-        plain = (self.chunk.null_word and self.plan.null_word_statement) or plain or self.plan.statement
-        replacing = self.plan.ordered and self.options.on_duplicate == "replace"
-        return Statements(plain, self.plan.traced_statement, replacing)
+        plan, chunk = self.plan, self.chunk
+        keeps_null_word = plan.null_word_statement if chunk.null_word else ""
+        plain = keeps_null_word or (not chunk.suspect and plan.bytes_statement) or plan.statement
+        quickest = "" if keeps_null_word or chunk.suspect or not self.unhexes else self.unhexes.statement
+        replacing = plan.ordered and self.options.on_duplicate == "replace"
+        return Statements(quickest or plain, plan.traced_statement, replacing, plain)
+
+    @property
+    def unhexes(self) -> Unhexed | None:
+        """How hexadecimal digits are sent as bytes, where that is planned and can be done here."""
+        return self.plan.unhexed if unhexing.available() else None
 
     @property
     def places(self) -> Places | None:
@@ -253,7 +261,9 @@ def _load_rows(
     """Send the rows that go in, settle what becomes of the others; all but the COMMIT."""
     chunk, plan = work.chunk, work.plan
     method = choice.planned(plan, work.dialect)
-    sender = Sender(connection, fd, work.path, chunk, work.dialect, method, plan.numbers, on_sent, work.places)
+    sender = Sender(
+        connection, fd, work.path, chunk, work.dialect, method, plan.numbers, on_sent, work.places, work.unhexes
+    )
     enough = None if work.options.leaves_out else ENOUGH_FAULTS
     reviewed = review(fd, chunk, work.dialect, plan.exactness, enough=enough) if chunk.suspect else Review()
     account = Account(connection, fd, chunk, work.dialect, plan, work.options, sender, reviewed)

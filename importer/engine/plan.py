@@ -10,6 +10,7 @@ from importer.engine.numbering import NUMBERS
 from importer.engine.readback import Readback
 from importer.engine.sorting.keys import SortKey
 from importer.engine.staging import Staged
+from importer.engine.unhexing import Unhexed
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ class ImportPlan:
     # The same as `statement`, quicker, for chunks in which the scan has found nothing wrong: the server takes their
     # characters unseen. "" where that is not sure to be the same (planner/as_bytes.py).
     bytes_statement: str = ""
+    # The same, much quicker, for such chunks where hexadecimal digits are to become bytes.
+    unhexed: Unhexed | None = None
     # Of LOAD DATA from a file that the server sees: the folder for its pipes.
     files_folder: str = ""
     # What the table, the server and the order of the file were like when it was planned (planner/seen.py).
@@ -102,7 +105,14 @@ class ImportPlan:
         staged = Staged.from_json(values["staged"]) if values["staged"] else None
         lists = {name: tuple(values[name]) for name in ("fields", "sources")}
         readback = Readback.from_json(values["readback"]) if values["readback"] else None
-        objects = {"reasons": reasons, "exactness": exactness, "staged": staged, "readback": readback}
+        unhexed = Unhexed.from_json(values["unhexed"]) if values.get("unhexed") else None
+        objects = {
+            "reasons": reasons,
+            "exactness": exactness,
+            "staged": staged,
+            "readback": readback,
+            "unhexed": unhexed,
+        }
         changed = values.get("arrangement")
         arrangement = Arrangement.from_json(changed) if changed else None
         sorted_by = SortKey.from_json(values["sorted_by"]) if values["sorted_by"] else None

@@ -203,6 +203,7 @@ CHOSEN = _of(
     ("rolls_back", "Can roll back", Kind.SWITCH),
     ("staged", "By way of a staging table", Kind.SWITCH),
     ("as_bytes", "Characters taken unseen", Kind.SWITCH),
+    ("unhexed", "Hexadecimal sent as bytes", Kind.SWITCH),
     ("rewritten", "Records rewritten", Kind.SWITCH),
     ("transcoded", "Transcoded on the way", Kind.SWITCH),
     ("copied", "From a copy of the file", Kind.SWITCH),

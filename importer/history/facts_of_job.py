@@ -178,6 +178,7 @@ def _chosen(job: ImportJob) -> Told:
     yield "rolls_back", plan.get("rolls_back")
     yield "staged", bool(plan.get("staged"))
     yield "as_bytes", bool(plan.get("bytes_statement"))
+    yield "unhexed", bool(plan.get("unhexed"))
     yield "rewritten", bool(job.file_dialect.rewriting)
     yield "transcoded", encodings.kind(job.file_dialect.encoding) is encodings.Kind.SINGLE
     yield "copied", job.needs_copy

@@ -1,38 +1,40 @@
 """The statements that load a chunk."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+from importer.engine.mapping import ColumnMapping
 from importer.engine.methods import choice
 from importer.engine.methods.readings import numbers
 from importer.engine.plan import Reason
-from importer.engine.planner.as_bytes import takes_bytes
+from importer.engine.planner.as_bytes import plan_unhexed, takes_bytes
 from importer.engine.planner.case import Case
 from importer.engine.staging import NUMBERING
 
 
-def statements(case: Case, method: str) -> dict[str, str]:
+def statements(case: Case, method: str) -> dict[str, Any]:
     """Those of ImportPlan, by the names they have there."""
     options, dialect, into = case.options, case.dialect, case.loaded_into
     also = NUMBERING if case.numbers_rows else ()
 
-    def statement(**how: bool) -> str:
+    def statement(mapping: Sequence[ColumnMapping] = case.mapping, **how: bool) -> str:
         return choice.statement(
-            method, into, dialect, case.mapping, case.fillings, also=also, folder=case.server.shared_folder, **how
+            method, into, dialect, mapping, case.fillings, also=also, folder=case.server.shared_folder, **how
         )
 
     # Where records are rewritten, the text NULL goes out in quotes.
     null_word = bool(dialect.quote and not dialect.escape and not dialect.rewriting)
-    plain, other = statement(), statement(keep_null_word=True) if null_word else ""
     replaces = options.ordered and options.on_duplicate == "replace"
-    if replaces:
-        plain, other = choice.replacing(method, plain), other and choice.replacing(method, other)
-    traced = statement(keep_null_word=null_word, traced=True)
-    as_bytes = statement(as_bytes=True) if takes_bytes(case, method) else ""
+
+    def as_asked(statement: str) -> str:
+        return choice.replacing(method, statement) if statement and replaces else statement
+
     return {
-        "statement": plain,
-        "null_word_statement": other,
-        "traced_statement": traced,
-        "bytes_statement": choice.replacing(method, as_bytes) if as_bytes and replaces else as_bytes,
+        "statement": as_asked(statement()),
+        "null_word_statement": as_asked(statement(keep_null_word=True) if null_word else ""),
+        "traced_statement": statement(keep_null_word=null_word, traced=True),
+        "bytes_statement": as_asked(statement(as_bytes=True) if takes_bytes(case, method) else ""),
+        "unhexed": plan_unhexed(case, method, lambda mapping: as_asked(statement(mapping, as_bytes=True))),
     }
 
 

@@ -22,6 +22,7 @@ from importer.engine.rejects.answer import Answer, Tolerance, understand
 from importer.engine.rejects.sender import Sender
 from importer.engine.rejects.warnings import DUPLICATE, ServerWarning, read_warnings
 from importer.engine.server_errors import about_rows
+from importer.engine.unhexing import NotHexadecimal
 
 # Rows. What a bad one costs is the loading of its piece, so these are small; each row of a traced piece puts at least
 # one line into the list of warnings, which is read into memory.
@@ -49,11 +50,15 @@ class Findings:
 
 @dataclass(frozen=True)
 class Statements:
-    """The plan's statement for the chunk, with REPLACE if it is `replacing`, and the traced one."""
+    """The plan's statement for the chunk, with REPLACE if it is `replacing`, and the traced one.
+
+    Where its records cannot be sent as `plain` has them (NotHexadecimal), `as_they_are` loads them.
+    """
 
     plain: str
     traced: str
     replacing: bool
+    as_they_are: str
 
 
 class Isolation:
@@ -112,7 +117,12 @@ class Isolation:
     def _whole(self) -> bool:
         """Load the chunk as a whole; False if that does not stand, with nothing of it loaded."""
         count = self._sender.row_count
-        answer = self._answer(self._statements.plain, 0, count, whole=True)
+        try:
+            answer = self._answer(self._statements.plain, 0, count, whole=True)
+        except NotHexadecimal:
+            self._begin_again()
+            self._send_as_they_are()
+            return self._whole()
         if answer.stands:
             self._keep(answer, 0, count)
             return True
@@ -137,7 +147,12 @@ class Isolation:
         traced = self._traced and not self._statements.replacing
         while count := self._sender.count(low, high):
             execute(self._connection, "SAVEPOINT piece")
-            answer = self._answer(self._statements.traced if traced else self._statements.plain, low, high)
+            try:
+                answer = self._answer(self._statements.traced if traced else self._statements.plain, low, high)
+            except NotHexadecimal:
+                execute(self._connection, "ROLLBACK TO SAVEPOINT piece")
+                self._send_as_they_are()
+                continue
             if answer.stands:
                 self._keep(answer, low, high)
                 return True
@@ -151,6 +166,9 @@ class Isolation:
                 return False
             self._refuse(answer.refused, low, high)
         return True
+
+    def _send_as_they_are(self) -> None:
+        self._statements = replace(self._statements, plain=self._statements.as_they_are)
 
     def _answer(self, statement: str, low: int, high: int, *, whole: bool = False) -> Answer:
         count = self._sender.count(low, high)

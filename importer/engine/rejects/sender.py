@@ -17,13 +17,15 @@ from importer.engine.records.large_values import LARGE
 from importer.engine.rewrite import in_pieces, passes_in_pieces, rewritten
 from importer.engine.scanner import ChunkRange
 from importer.engine.sorting.places import Places
+from importer.engine.unhexing import Unhexed, unhexed
 
 
 class Sender:
     """One chunk of the file `path`, open as `fd`. Rows are known by their number in the chunk, from 0.
 
     `load` is the plan's method (methods/choice.py). `numbers` are those that the feed puts before each record
-    (ImportPlan.numbers); `places` says, for a sorted copy, where its rows stood.
+    (ImportPlan.numbers); `places` says, for a sorted copy, where its rows stood. What `unhexed` has as its statement is
+    sent with bytes for hexadecimal digits, which may raise NotHexadecimal.
     """
 
     def __init__(
@@ -37,10 +39,12 @@ class Sender:
         numbers: tuple[str, ...] = (),
         on_sent: Callable[[int], None] = lambda _: None,
         places: Places | None = None,
+        unhexed: Unhexed | None = None,
     ) -> None:
         self.connection = connection
         self._fd, self._path, self._chunk, self._dialect = fd, path, chunk, dialect
         self._load, self._numbers, self._on_sent, self._places = load, numbers, on_sent, places
+        self._unhexed = unhexed
         self._left_out = False
 
     @cached_property
@@ -69,7 +73,7 @@ class Sender:
     def send_all(self, statement: str) -> Report:
         """Load the whole chunk. Raises SourceChanged if its bytes are not those that were scanned."""
         chunk = self._chunk
-        steps = self._steps(chunk)
+        steps = self._steps(chunk, statement)
         feed = open_feed(self._fd, chunk.offset, chunk.length, steps=steps, on_sent=self._on_sent)
         report = self._load(self.connection, statement, feed)
         self._require(feed.digest)
@@ -78,7 +82,7 @@ class Sender:
     def send(self, statement: str, low: int, high: int) -> Report:
         """Load the rows in [low, high). Cheap only where `low` never goes back."""
         piece = self._piece(low, high)
-        steps = self._steps(piece)
+        steps = self._steps(piece, statement)
         before = piece.offset - self._chunk.offset
         feed = open_feed(
             self._fd, piece.offset, piece.length, steps=steps, on_sent=lambda sent: self._on_sent(before + sent)
@@ -99,7 +103,7 @@ class Sender:
             self._chunk, offset=offset, length=length, first_row=self._chunk.first_row + low, first_line=line
         )
 
-    def _steps(self, piece: ChunkRange) -> tuple[Step, ...]:
+    def _steps(self, piece: ChunkRange, statement: str) -> tuple[Step, ...]:
         gaps = self.rows.gaps(piece.offset, piece.length) if self._left_out else ()
         steps: list[Step] = []
         # First what knows the records by their bytes in the file.
@@ -109,6 +113,8 @@ class Sender:
             steps.append(leaving_out(gaps, piece.offset))
         if self._dialect.rewriting:
             steps.append(in_pieces if self._passes_in_pieces(piece) else rewritten(self._dialect))
+        if self._unhexed and statement == self._unhexed.statement:
+            steps.append(unhexed(self._unhexed, self._dialect))
         if self._ends_in_delimiter(piece):
             steps.append(ended(self._dialect))
         return (*steps, *encodings.steps(self._dialect.encoding))

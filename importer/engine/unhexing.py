@@ -1,0 +1,124 @@
+"""Hexadecimal digits sent as the bytes that they stand for: a step of the feed, in C (c/unhexing.c).
+
+The server then reads half as much, and makes nothing of it by itself: by far the quickest way of such a field into its
+column (facts.md, Speed). Each value goes out between quotes, and the statement takes what it gets for bytes, so it must
+be right for every other field, too (planner/unhexed.py). What is no plain record of such digits raises NotHexadecimal:
+its chunk goes as it is, and the server says what is wrong.
+"""
+
+import ctypes
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from importer.engine import native
+from importer.engine.dialect import Dialect
+from importer.engine.feed import BLOCK, Step
+
+# A record that goes on in the next piece is read again. A chunk with a larger one goes as it is.
+LONGEST_RECORD = 256 * 1024
+LONGEST_READ = LONGEST_RECORD + BLOCK
+# What the C code may write: times as many bytes as it reads, and some more.
+MOST_TIMES, AND_MORE = 3, 32
+HEX_DIGITS = "0123456789abcdefABCDEFxX"
+
+
+class NotHexadecimal(Exception):
+    """A record is not one of plain fields with digits where they should be."""
+
+
+@dataclass(frozen=True)
+class Unhexed:
+    """The `statement` that takes records whose `hexadecimal` fields, by their place in the file, have become bytes.
+
+    `ascii_only`: it is right only if all other fields are ASCII.
+    """
+
+    statement: str
+    hexadecimal: tuple[bool, ...]
+    ascii_only: bool
+
+    @classmethod
+    def from_json(cls, saved: dict[str, Any]) -> "Unhexed":
+        return cls(**{**saved, "hexadecimal": tuple(saved["hexadecimal"])})
+
+
+class _Form(ctypes.Structure):
+    """unhexing.c's `struct form`."""
+
+    _fields_ = (
+        *((name, ctypes.c_uint8) for name in ("delimiter", "quote", "carriage", "ascii")),
+        ("count", ctypes.c_size_t),
+        ("hexadecimal", ctypes.c_char_p),
+    )
+
+
+def can_unhex(dialect: Dialect) -> bool:
+    """Whether records of this dialect can be told apart here as the server does. The library may be missing still."""
+    marks = (dialect.delimiter, dialect.quote)
+    plain = not (dialect.escape or dialect.rewriting or dialect.trailing_delimiter)
+    told_apart = all(len(mark) == 1 and mark.isascii() and mark not in HEX_DIGITS for mark in marks)
+    return plain and told_apart and dialect.line_end in ("\n", "\r\n")
+
+
+def available() -> bool:
+    """Whether it can be done here at all."""
+    return native.library() is not None
+
+
+def unhexed(how: Unhexed, dialect: Dialect) -> Step:
+    """A step from records in `dialect` to the same ones with bytes for digits. It raises NotHexadecimal."""
+    form = _Form(
+        ord(dialect.delimiter),
+        ord(dialect.quote),
+        dialect.line_end == "\r\n",
+        how.ascii_only,
+        len(how.hexadecimal),
+        bytes(how.hexadecimal),
+    )
+
+    def step(pieces: Iterable[bytes]) -> Iterator[bytes]:
+        rest, room = b"", ctypes.create_string_buffer(MOST_TIMES * LONGEST_READ + AND_MORE)
+        for piece in pieces:
+            data = rest + piece
+            read, made = _unhexed(data, form, room)
+            yield made
+            rest = data[read:]
+            if len(rest) > LONGEST_RECORD:
+                raise NotHexadecimal
+        if rest:
+            data = rest + dialect.line_end.encode()
+            read, made = _unhexed(data, form, room)
+            if read < len(data):
+                raise NotHexadecimal
+            yield made
+
+    return step
+
+
+def _unhexed(data: bytes, form: _Form, room: Any) -> tuple[int, bytes]:
+    """How many of the bytes are whole records, and what they become; `room` is for that."""
+    library = native.library()
+    assert library
+    if len(data) > LONGEST_READ:
+        raise NotHexadecimal
+    written = ctypes.c_size_t()
+    read = _function(library)(data, len(data), form, room, written)
+    if read > len(data):
+        raise NotHexadecimal
+    return read, ctypes.string_at(room, written.value)
+
+
+@cache
+def _function(library: ctypes.CDLL) -> Any:
+    function = library.unhexed
+    function.restype = ctypes.c_size_t
+    function.argtypes = (
+        ctypes.c_char_p,
+        ctypes.c_size_t,
+        ctypes.POINTER(_Form),
+        ctypes.c_char_p,
+        ctypes.POINTER(ctypes.c_size_t),
+    )
+    return function
