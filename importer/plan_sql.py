@@ -23,7 +23,7 @@ def plan_sql(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if plan.get("bytes_statement"):
         yield "The same for chunks in which every value goes in as it is, quicker", _written(plan["bytes_statement"])
     if plan.get("unhexed"):
-        why = "The same for such chunks, their hexadecimal digits sent as bytes, quicker"
+        why = "The same for chunks in which every value goes in as it is, hexadecimal digits as bytes, quicker"
         yield why, _written(plan["unhexed"]["statement"])
     if staged:
         keys = f"; before that, the staging table gets {', '.join(staged.later)}" if staged.later else ""

@@ -17,8 +17,7 @@ from importer.engine.dialect import Dialect
 from importer.engine.feed import BLOCK, Step
 
 # A record that goes on in the next piece is read again. A chunk with a larger one goes as it is.
-LONGEST_RECORD = 256 * 1024
-LONGEST_READ = LONGEST_RECORD + BLOCK
+LONGEST_RECORD = 1024 * 1024
 # What the C code may write: times as many bytes as it reads, and some more.
 MOST_TIMES, AND_MORE = 3, 32
 HEX_DIGITS = "0123456789abcdefABCDEFxX"
@@ -79,9 +78,10 @@ def unhexed(how: Unhexed, dialect: Dialect) -> Step:
     )
 
     def step(pieces: Iterable[bytes]) -> Iterator[bytes]:
-        rest, room = b"", ctypes.create_string_buffer(MOST_TIMES * LONGEST_READ + AND_MORE)
+        rest, room = b"", ctypes.create_string_buffer(0)
         for piece in pieces:
             data = rest + piece
+            room = _with_room_for(data, room)
             read, made = _unhexed(data, form, room)
             yield made
             rest = data[read:]
@@ -89,7 +89,7 @@ def unhexed(how: Unhexed, dialect: Dialect) -> Step:
                 raise NotHexadecimal
         if rest:
             data = rest + dialect.line_end.encode()
-            read, made = _unhexed(data, form, room)
+            read, made = _unhexed(data, form, _with_room_for(data, room))
             if read < len(data):
                 raise NotHexadecimal
             yield made
@@ -97,12 +97,16 @@ def unhexed(how: Unhexed, dialect: Dialect) -> Step:
     return step
 
 
+def _with_room_for(data: bytes, room: Any) -> Any:
+    """The buffer, or another that takes what becomes of the data, and of a little more the next time."""
+    enough = len(room) >= MOST_TIMES * len(data) + AND_MORE
+    return room if enough else ctypes.create_string_buffer(MOST_TIMES * (len(data) + min(len(data), BLOCK)) + AND_MORE)
+
+
 def _unhexed(data: bytes, form: _Form, room: Any) -> tuple[int, bytes]:
-    """How many of the bytes are whole records, and what they become; `room` is for that."""
+    """How many of the bytes are whole records, and what they become; there is `room` for that."""
     library = native.library()
     assert library
-    if len(data) > LONGEST_READ:
-        raise NotHexadecimal
     written = ctypes.c_size_t()
     read = _function(library)(data, len(data), form, room, written)
     if read > len(data):

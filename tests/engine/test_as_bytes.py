@@ -1,13 +1,16 @@
 """What goes in without a character set is what goes in with utf8mb4."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from importer.engine import native
 from importer.engine.connection import Address
 from importer.engine.errors import RowsRefused
 from importer.engine.load import Watch, Work, load_chunk
+from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from tests.engine.loads import rows_of, run_sql, works
@@ -26,10 +29,21 @@ on two lines",é,"x,東",é東😀,é\\東
 """
 
 
-def loaded(address: Address, path: Path, **changed) -> tuple[list[tuple], list[Work]]:
+CREATE_WITH_DIGITS = CREATE.replace("bl BLOB", "bl BLOB, hx VARBINARY(9)")
+DIGITS_BEHIND = FILE.replace("more\n", "more,4d\n").replace("\\東\n", "\\東,0xFF\n").replace("b,,,\n", "b,,,,\n")
+
+
+def in_latin1(text: str) -> str:
+    """The same with nothing but ASCII, for a table in latin1."""
+    return text.translate(str.maketrans("é東😀", "fgh")).replace("utf8mb4", "latin1")
+
+
+def loaded(
+    address: Address, path: Path, create: str = CREATE, mapping: Sequence = tuple(COLUMNS), **changed
+) -> tuple[list[tuple], list[Work]]:
     """The rows of a new table after all chunks are in, their plan changed so."""
-    run_sql(address, "DROP TABLE IF EXISTS t, millrace_ledger", CREATE)
-    made = works(address, path, list(COLUMNS), Options())
+    run_sql(address, "DROP TABLE IF EXISTS t, millrace_ledger", create)
+    made = works(address, path, mapping, Options())
     made = [replace(each, plan=replace(each.plan, **changed)) for each in made]
     for each in made:
         load_chunk(each, Watch())
@@ -48,6 +62,17 @@ def test_each_kind_of_column_gets_the_same(database: Address, source, server):
     assert len(rows) == 3
     assert rows[1][8] == "é東😀x"
     assert rows == loaded(database, source(FILE), bytes_statement="")[0]
+
+
+@pytest.mark.skipif(not native.library(), reason="the library is not compiled here")
+@pytest.mark.parametrize("charset", ["utf8mb4", "latin1"])
+def test_so_it_does_beside_hexadecimal_digits_that_go_as_bytes(database: Address, source, charset: str):
+    create, file = (each if charset == "utf8mb4" else in_latin1(each) for each in (CREATE_WITH_DIGITS, DIGITS_BEHIND))
+    mapping = [*COLUMNS, ColumnMapping("hx", transforms=("hex",))]
+    rows, made = loaded(database, source(file), create, mapping)
+    assert "CHARACTER SET binary" in made[0].statements.plain
+    assert rows == loaded(database, source(file), create, mapping, unhexed=None)[0]
+    assert [row[-1] for row in rows] == [b"M", b"\xff", b""]
 
 
 def test_a_chunk_with_something_wrong_is_loaded_with_the_character_set(database: Address, source):
