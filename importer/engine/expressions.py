@@ -12,7 +12,7 @@ from importer.engine import dates
 from importer.engine.mapping import ColumnMapping
 from importer.engine.sql import quote_text
 from importer.engine.table import Column
-from importer.engine.transforms import INTEGERS, TRANSFORMS
+from importer.engine.transforms import BINARIES, INTEGERS, TRANSFORMS
 from importer.engine.values import DATE_KINDS, TIME_KINDS
 
 LISTS = ("enum", "set")
@@ -122,16 +122,19 @@ def _refused(text: str, wanted: str, column: Column) -> str:
     """SQL for what a column of this kind can only warn of, with the row's number; it says what was wanted."""
     if column.kind == "bit":
         return "REPEAT('?', 9)"
-    if column.kind in ("binary", "varbinary"):
-        return f"REPEAT('?', {_size(column) + 1})"
-    if column.kind in BLOBS:
-        return f"REPEAT('?', {BLOBS[column.kind] + 1})"
+    if column.kind in BINARIES:
+        return f"REPEAT('?', {most_bytes(column) + 1})"
     if column.kind == "char":
         return f"CONCAT({text}, REPEAT('?', {_size(column) + 1}))"
     words = f"not {wanted}: "
     while any(member.lower().startswith(words.lower()) for member in column.members):
         words = f"({words}"
     return f"CONCAT({quote_text(words)}, {text})"
+
+
+def most_bytes(column: Column) -> int:
+    """How many bytes a column of BINARIES holds."""
+    return BLOBS.get(column.kind) or _size(column)
 
 
 def _size(column: Column) -> int:

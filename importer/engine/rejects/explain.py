@@ -71,7 +71,8 @@ class Explanation:
         else:
             values, count = self._values(record.raw)
             blank = count == 1 and not record.raw[:LONGEST_SHOWN].strip(b"\r\n")
-            fault = self._named(fault_of(wrong, self.table, count, len(self.columns), blank=blank))
+            size = self._size(wrong.column, values) if len(record.raw) <= BLOCK_BYTES else None
+            fault = self._named(fault_of(wrong, self.table, count, len(self.columns), blank=blank, size=size))
         if not fault.column:
             return fault, fault.value or self._text(record.raw[:LONGEST_SHOWN].rstrip(b"\r\n"))
         return fault, fault.value or self._value(fault.column, values or self._values(record.raw)[0])
@@ -92,9 +93,19 @@ class Explanation:
         return replace(fault, reason=reason, said=said)
 
     def _value(self, column: str, values: list[bytes]) -> str:
+        field = self._field(column, values)
+        return "" if field is None else self._text(values[field][:LONGEST_SHOWN])
+
+    def _size(self, column: str, values: list[bytes]) -> int | None:
+        """How many bytes of the column's value are sent: in UTF-8."""
+        field = self._field(column, values)
+        return None if field is None else len(self._text(values[field]).encode())
+
+    def _field(self, column: str, values: list[bytes]) -> int | None:
+        """Which of the values is the column's."""
         wanted = column.lower()
-        found = [number for number, name in enumerate(self.columns) if name.lower() == wanted]
-        return self._text(values[found[0]][:LONGEST_SHOWN]) if found and found[0] < len(values) else ""
+        found = (number for number, name in enumerate(self.columns) if name.lower() == wanted)
+        return next((number for number in found if number < len(values)), None)
 
     def _text(self, value: bytes) -> str:
         return encodings.text(value, self.dialect.encoding)

@@ -2,10 +2,11 @@
 
 import re
 
+from importer.engine.expressions import most_bytes
 from importer.engine.faults import Fault
 from importer.engine.rejects.warnings import DUPLICATE, WRONG_COUNT, ServerWarning
 from importer.engine.table import Key, Table
-from importer.engine.transforms import TRANSFORMS
+from importer.engine.transforms import BINARIES, TRANSFORMS
 
 TEXT = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "binary", "varbinary", "blob")
 LISTS = ("enum", "set")
@@ -23,15 +24,20 @@ _QUOTED = re.compile(r"'[^']*'")
 _NOT_READ = re.compile(r"'\(*not (.{1,80}?): ")
 
 
-def fault_of(warning: ServerWarning, table: Table, field_count: int, wanted: int, *, blank: bool) -> Fault:
-    """What is wrong with a row that is `blank` or has `field_count` fields instead of `wanted`."""
+def fault_of(
+    warning: ServerWarning, table: Table, field_count: int, wanted: int, *, blank: bool, size: int | None = None
+) -> Fault:
+    """What is wrong with a row that is `blank` or has `field_count` fields instead of `wanted`.
+
+    `size` is how many bytes the file has for the column that the warning is about, None where that is not known.
+    """
     code, said = str(warning.code), warning.reason
     if warning.code in WRONG_COUNT:
         return Fault(code, "The line is blank." if blank else wrong_count(field_count, wanted))
     wanted_reading = _NOT_READ.search(said)
     if wanted_reading and _is_reading(wanted_reading[1]):
         return Fault(code, f"The value cannot be read as {wanted_reading[1]}.", warning.column)
-    plain = _plainly(warning, table)
+    plain = _plainly(warning, table, size)
     if plain:
         return Fault(code, plain, warning.column, said=said)
     general = _QUOTED.sub("…", said)
@@ -46,7 +52,7 @@ def wrong_count(count: int, wanted: int) -> str:
     return f"The row has {count} field{'' if count == 1 else 's'} instead of {wanted}."
 
 
-def _plainly(warning: ServerWarning, table: Table) -> str:
+def _plainly(warning: ServerWarning, table: Table, size: int | None) -> str:
     """ "" where the server's words say all there is."""
     if warning.code == DUPLICATE:
         key = key_of(warning, table)
@@ -64,6 +70,9 @@ def _plainly(warning: ServerWarning, table: Table) -> str:
         return f"The value is outside the range of {column.type}."
     if column.kind in LISTS:
         return f"The value is none of {column.type}."
+    if column.kind in BINARIES and size is not None and size <= most_bytes(column):
+        # It would fit as it is, so it was to be read, and bytes are read in one way only (transforms.py).
+        return f"The value cannot be read as {TRANSFORMS['hex'].label.lower()}."
     if column.kind in TEXT and "ncorrect" not in warning.reason:  # an incorrect string is one of another encoding
         return f"The value is too long for {column.type}."
     return f"The value does not fit {column.type}."
