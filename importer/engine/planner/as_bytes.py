@@ -25,7 +25,7 @@ _OTHERS = {
 # Character sets in which ASCII is what it is in UTF-8.
 _UTF8MB4 = frozenset({"utf8mb4"})
 _WITH_ASCII = frozenset({"utf8mb4", "utf8mb3", "utf8", "latin1", "ascii"})
-# How a field of digits is read, and how it is once they are bytes.
+# The transforms of a field of digits that may go out as bytes.
 _HEXADECIMAL = ("hex",)
 
 
