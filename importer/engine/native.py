@@ -12,6 +12,7 @@ import sys
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).with_name("c")
 COMPILER = os.environ.get("CC", "cc")
@@ -33,6 +34,17 @@ def library() -> ctypes.CDLL | None:
         return ctypes.CDLL(os.fspath(library_file()))
     except OSError:
         return None
+
+
+@cache
+def function(name: str, result: Any, *arguments: Any) -> Any:
+    """The library's function of that name, with the types (ctypes) of its result and its arguments; None without it."""
+    found = library()
+    if not found:
+        return None
+    called = getattr(found, name)
+    called.restype, called.argtypes = result, arguments
+    return called
 
 
 def build() -> None:

@@ -2,14 +2,13 @@
 
 The server then reads half as much, and makes nothing of it by itself: by far the quickest way of such a field into its
 column (facts.md, Speed). Each value goes out between quotes, and the statement takes what it gets for bytes, so it must
-be right for every other field, too (planner/unhexed.py). What is no plain record of such digits raises NotHexadecimal:
+be right for every other field, too (planner/as_bytes.py). What is no plain record of such digits raises NotHexadecimal:
 its chunk goes as it is, and the server says what is wrong.
 """
 
 import ctypes
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from importer.engine import native
@@ -51,6 +50,15 @@ class _Form(ctypes.Structure):
         ("count", ctypes.c_size_t),
         ("hexadecimal", ctypes.c_char_p),
     )
+
+
+_ARGUMENTS = (
+    ctypes.c_char_p,
+    ctypes.c_size_t,
+    ctypes.POINTER(_Form),
+    ctypes.c_char_p,
+    ctypes.POINTER(ctypes.c_size_t),
+)
 
 
 def can_unhex(dialect: Dialect) -> bool:
@@ -105,24 +113,9 @@ def _with_room_for(data: bytes, room: Any) -> Any:
 
 def _unhexed(data: bytes, form: _Form, room: Any) -> tuple[int, bytes]:
     """How many of the bytes are whole records, and what they become; there is `room` for that."""
-    library = native.library()
-    assert library
+    call = native.function("unhexed", ctypes.c_size_t, *_ARGUMENTS)
     written = ctypes.c_size_t()
-    read = _function(library)(data, len(data), form, room, written)
+    read = call(data, len(data), form, room, written)
     if read > len(data):
         raise NotHexadecimal
     return read, ctypes.string_at(room, written.value)
-
-
-@cache
-def _function(library: ctypes.CDLL) -> Any:
-    function = library.unhexed
-    function.restype = ctypes.c_size_t
-    function.argtypes = (
-        ctypes.c_char_p,
-        ctypes.c_size_t,
-        ctypes.POINTER(_Form),
-        ctypes.c_char_p,
-        ctypes.POINTER(ctypes.c_size_t),
-    )
-    return function

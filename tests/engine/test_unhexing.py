@@ -169,10 +169,11 @@ def test_bad_rows_and_too_long_ones_are_left_out(database: Address, source, on_d
     ]
 
 
-def test_texts_that_the_column_has_elsewhere_arrive(database: Address, source):
+@pytest.mark.parametrize("method", ["load_data_local", "load_data_server"])
+def test_texts_that_the_column_has_elsewhere_arrive(database: Address, source, method: str):
     """In a column of latin1, the bytes of é are others than in the file: its chunk goes with the character set."""
     rows = [f"{n},{n % 256:02x},{'é' if n % 5000 == 4999 else 'x'}" for n in range(20_000)]
-    made = given_works(database, source("\n".join(rows)), Options(), chunk_bytes=64 * 1024)
+    made = given_works(database, source("\n".join(rows)), Options(method=method), chunk_bytes=64 * 1024)
     assert len(made) > 2
     loaded(made)
     assert rows_of(database, "SELECT n, t FROM t WHERE t <> 'x'") == [(n, "é") for n in range(4999, 20_000, 5000)]

@@ -7,7 +7,6 @@ import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
-from typing import Any
 
 from importer.engine import native
 from importer.engine.dialect import Dialect
@@ -50,6 +49,15 @@ class _Marks(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_uint8) for name in ("delimiter", "quote", "escape", "carriage"))
 
 
+_ARGUMENTS = (
+    ctypes.c_char_p,
+    ctypes.c_size_t,
+    ctypes.POINTER(_Marks),
+    ctypes.POINTER(_Field),
+    ctypes.c_size_t,
+)
+
+
 @dataclass(frozen=True)
 class Usual:
     """Knows how the records of one import usually look. `marks` and `fields` are usual.c's."""
@@ -67,24 +75,8 @@ class Usual:
 
     def all_of(self, block: Block) -> bool:
         """Whether each record of the block has as many fields as there should be, all with usual values."""
-        library = native.library()
-        assert library
-        return bool(
-            _usual_bytes(library)(block.data, block.size, self.marks, self.fields, len(self.fields)) == block.size
-        )
-
-
-def _usual_bytes(library: ctypes.CDLL) -> Any:
-    function = library.usual_bytes
-    function.restype = ctypes.c_size_t
-    function.argtypes = (
-        ctypes.c_char_p,
-        ctypes.c_size_t,
-        ctypes.POINTER(_Marks),
-        ctypes.POINTER(_Field),
-        ctypes.c_size_t,
-    )
-    return function
+        call = native.function("usual_bytes", ctypes.c_size_t, *_ARGUMENTS)
+        return bool(call(block.data, block.size, self.marks, self.fields, len(self.fields)) == block.size)
 
 
 def _marks(dialect: Dialect) -> _Marks | None:

@@ -11,7 +11,7 @@ from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.files import encodings
 from importer.engine.reading import Readable, read_at
 from importer.engine.records.boundaries import Ends, LineEnds, ListedEnds, blank_records, count_between, find_ends
-from importer.engine.records.lines import line_ends
+from importer.engine.records.lines import ends_in_lf, line_ends
 from importer.engine.records.stray import ENCODING, TRAILING, Flaw, line_around, look_into, settled
 from importer.engine.records.survey import has_null_word, survey
 from importer.engine.records.walk import Quote, RecordWalk
@@ -119,8 +119,8 @@ def _checked(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) 
     if not seen.ascii:
         flaws += _encoding_flaws(data, ends, dialect, offset, line)
     flaws += _trailing_flaws(data, ends, dialect, line, blank)
-    by_lf = dialect.line_end in ("\n", "\r\n")
-    lines = seen.line_feeds if by_lf else line_ends(data, dialect.line_end, 0, ends.size)
+    counted = ends_in_lf(dialect.line_end)
+    lines = seen.line_feeds if counted else line_ends(data, dialect.line_end, 0, ends.size)
     if len(flaws) > 1:
         flaws.sort(key=lambda flaw: flaw.record)
     return Block(offset, line, ends.size, lines, ends, data, blank, tuple(flaws), seen.null_word)

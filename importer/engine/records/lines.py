@@ -5,6 +5,11 @@ from typing import Any
 LARGE = 64 * 1024  # bytes from which on numpy counts several times faster
 
 
+def ends_in_lf(line_end: str) -> bool:
+    """Whether each line ends where an LF is: in a dialect of LF or CR LF."""
+    return line_end in ("\n", "\r\n")
+
+
 def line_ends(data: bytes, line_end: str, low: int = 0, high: int | None = None, before: bytes = b"") -> int:
     """How many lines end in data[low:high]: at each LF in a dialect of LF or CR LF, else at each CR LF, LF and CR.
 
@@ -14,7 +19,7 @@ def line_ends(data: bytes, line_end: str, low: int = 0, high: int | None = None,
     if high is None:
         high = len(data)
     lf = _count_lf(data, low, high)
-    if line_end in ("\n", "\r\n"):
+    if ends_in_lf(line_end):
         return lf
     pairs = data.count(b"\r\n", max(0, low - 1), high)
     if low == 0 < high and before == b"\r" and data.startswith(b"\n"):
@@ -35,7 +40,7 @@ def line_end_positions(view: Any, line_end: str) -> Any:
     import numpy as np
 
     lf = view == ord("\n")
-    if line_end in ("\n", "\r\n"):
+    if ends_in_lf(line_end):
         return np.flatnonzero(lf)
     cr = view == ord("\r")
     lf[1:] &= ~cr[:-1]

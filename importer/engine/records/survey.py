@@ -2,8 +2,6 @@
 
 import ctypes
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 from importer.engine import native
 from importer.engine.records.lines import LARGE, line_ends
@@ -35,11 +33,11 @@ class _Found(ctypes.Structure):
 
 def survey(data: bytes, size: int) -> Survey:
     """What occurs in data[:size]."""
-    library = native.library()
-    if not library:
+    call = native.function("survey", None, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Found))
+    if not call:
         return survey_in_steps(data, size)
     found = _Found()
-    _function(library)(data, size, found)
+    call(data, size, found)
     return Survey(found.line_feeds, not found.beyond_ascii, bool(found.empty_line), bool(found.null_word))
 
 
@@ -73,11 +71,3 @@ def _has_empty_line(data: bytes, size: int) -> bool:
     lf, cr = view == ord("\n"), view == ord("\r")
     doubled = (lf[:-1] & (lf[1:] | cr[1:])) | (cr[:-1] & cr[1:])
     return bool(lf[:1].any() or cr[:1].any() or doubled.any())
-
-
-@cache
-def _function(library: ctypes.CDLL) -> Any:
-    function = library.survey
-    function.restype = None
-    function.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Found))
-    return function

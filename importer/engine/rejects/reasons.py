@@ -29,7 +29,7 @@ def fault_of(
 ) -> Fault:
     """What is wrong with a row that is `blank` or has `field_count` fields instead of `wanted`.
 
-    `size` is how many bytes the file has for the column that the warning is about, None where that is not known.
+    `size` is how many bytes are sent for the column that the warning is about, None where that is not known.
     """
     code, said = str(warning.code), warning.reason
     if warning.code in WRONG_COUNT:
