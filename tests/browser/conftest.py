@@ -84,3 +84,9 @@ def opened(chromium, live_server, client):
         context.close()
     # htmx reports as an error every request that a newer one replaced.
     assert [text for text in complaints if not text.startswith("htmx:")] == []
+
+
+def expect_no_scrolling_sideways(page: Page) -> None:
+    """Charts take their new width a moment after the window does, hence waiting."""
+    narrow_enough = "document.documentElement.scrollWidth <= window.innerWidth"
+    wait_until(lambda: page.evaluate(narrow_enough), 20, f"{page.url} needs no scrolling sideways")

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from importer.history.seeding import seed
 from importer.models import ImportJob
+from tests.browser.conftest import expect_no_scrolling_sideways
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -42,4 +43,4 @@ def test_two_imports_then_a_third_then_what_is_the_same(page: Page):
     assert [int(each) for each in re.findall(r"jobs=(\d+)", page.url)] == [one, two, three]
 
     page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    expect_no_scrolling_sideways(page)

@@ -7,6 +7,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from importer.models import Target
+from tests.browser.conftest import expect_no_scrolling_sideways
 from tests.dashboard.job_data import Status, make_job
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -119,7 +120,7 @@ def test_no_page_scrolls_sideways(opened, jobs, live_server, width):
     pk = {"job": jobs[-1].pk, "target": jobs[-1].target_id}
     for name in ("jobs", "job", "new", "history", "targets", "target", "target_new"):
         page.goto(live_server.url + reverse(name, args=[pk[name]] if name in pk else []))
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        expect_no_scrolling_sideways(page)
 
 
 class TestTheListOfImports:

@@ -12,7 +12,7 @@ from importer import sources
 from importer.engine import ledger
 from importer.engine.connection import connect, execute
 from importer.models import ImportJob, SourceFile
-from tests.browser.conftest import session
+from tests.browser.conftest import expect_no_scrolling_sideways, session
 from tests.targets import saved_target
 
 CITIES = "id,name,population\n" + "".join(f"{number},City {number},{number * 1000}\n" for number in range(1, 3001))
@@ -134,7 +134,7 @@ class TestDroppedFile:
         page.set_viewport_size({"width": 390, "height": 844})
         drop(page, cities)
         expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        expect_no_scrolling_sideways(page)
 
 
 class TestSeveralFiles:
