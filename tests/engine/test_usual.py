@@ -1,6 +1,7 @@
 """c/usual.c takes no value for usual that is looked at more closely for a reason, and knows what files are full of."""
 
 import shutil
+from calendar import isleap
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from importer.engine import native
 from importer.engine.dialect import Dialect
 from importer.engine.exactness import Exactness, FieldCheck
+from importer.engine.exactness.layout import lay_out
 from importer.engine.records.blocks import blocks
 from tests.engine.reference import in_file
 
@@ -65,6 +67,21 @@ def test_nothing_is_usual_that_has_a_fault(type_: str, mariadb: bool):
             if dialect.quote:
                 inside = [value for value in VALUES if '"' not in value]
                 assert any(is_usual(exactness, f'"x","{value}"{end}'.encode()) for value in inside)
+
+
+@needs_library
+@pytest.mark.parametrize(("type_", "clock"), [("date", ""), ("datetime", " 12:00:00"), ("datetime", "T12:00:00")])
+def test_each_leap_day_is_usual_and_no_other(type_: str, clock: str):
+    exactness = Exactness(Dialect(), (FieldCheck("a", type_),), mariadb=True)
+    days = [f"{year:04}-02-29{clock}" for year in range(10_000)]
+    wanted = [bool(year) and isleap(year) for year in range(10_000)]
+    assert [is_usual(exactness, f"{day}\n".encode()) for day in days] == wanted
+    data = "\n".join(days).encode()
+    with in_file(data) as fd:
+        (block,) = blocks(fd, exactness.dialect, 0, 1, len(data))
+    cells = lay_out(block, exactness.dialect, 1).cells([0])
+    unusual = {*exactness.inspector.judges[0].unusual(cells).tolist()}
+    assert [number not in unusual for number in range(10_000)] == wanted
 
 
 @needs_library

@@ -59,7 +59,13 @@ static inline unsigned two(uint64_t digits, unsigned place)
     return (unsigned)(digits >> 8 * place & 0xff) * 10 + (unsigned)(digits >> 8 * (place + 1) & 0xff);
 }
 
-/* yyyy-mm-dd of a day that surely exists; of the years that end in 00, it is not sure which have a leap day. */
+/* Whether a year of these two pairs of digits has a leap day; of year 0, it is not sure. */
+static inline int is_leap(unsigned century, unsigned year)
+{
+    return year ? year % 4 == 0 : century && century % 4 == 0;
+}
+
+/* yyyy-mm-dd of a day that surely exists. */
 static inline int is_day(const byte *at)
 {
     static const byte days[] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -69,7 +75,7 @@ static inline int is_day(const byte *at)
     unsigned year = two(tail, 0), month = two(tail, 3), day = two(tail, 6);
     if (month < 1 || month > 12 || day < 1)
         return 0;
-    return day <= days[month] || (month == 2 && day == 29 && year && year % 4 == 0);
+    return day <= days[month] || (month == 2 && day == 29 && is_leap(two(head, 0), year));
 }
 
 /* hh:mm:ss with so many hours at most. */

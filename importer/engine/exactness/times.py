@@ -82,7 +82,7 @@ _CLOCKS = _table(
     _CLOCK_PACKED,
 )
 _LEAP_DAY = b"02-29"
-# By the last two digits of a year: whether it surely has that day; of hundreds it is not sure.
+# By the last two digits of a year, or by the first two of one that ends in 00: whether it surely has that day.
 _LEAP = np.array([year % 4 == 0 and year != 0 for year in range(100)])
 # In the word `hh:mm:ss`: what makes 6 in place of the first digit of minute or second carry, and where to.
 _SIX, _CARRY = np.uint64(0x0A << 24 | 0x0A << 48), np.uint64(0x40 << 24 | 0x40 << 48)
@@ -107,10 +107,16 @@ def _surely(cells: Cells, pattern: bytes) -> Any:
 
 def _leap_days(cells: Cells, before_end: int) -> Any:
     """Which of the cells with a date so many bytes before their ends name a 29th of February that surely exists."""
-    leap = _LEAP[cells.digit_before_end(before_end + 8) * 10 + cells.digit_before_end(before_end + 7)]
+    year, century = _pair(cells, before_end + 7), _pair(cells, before_end + 9)
+    leap = np.where(year, _LEAP[year], _LEAP[century])
     for at, byte in enumerate(reversed(_LEAP_DAY), before_end + 1):
         leap &= cells.before_end(at) == byte
     return leap
+
+
+def _pair(cells: Cells, before_end: int) -> Any:
+    """The number that two digits make, the last of them so many bytes before the cells' ends."""
+    return cells.digit_before_end(before_end + 1) * 10 + cells.digit_before_end(before_end)
 
 
 def _below_sixty(word: Any) -> Any:
