@@ -7,7 +7,7 @@
      "servers": {name: {"url", "private", "variables": {name: value}}},
      "workloads": {name: {"title", "rows", "bytes", "tables": {name: CREATE TABLE}}},
      "runs": [{"server", "workload", "way", "round", "place", "rows", "sample", "raw", "keys", "seconds", "first_row",
-               "cpu", "peaks", "parts", "choices", "server_cpu", "server_written", "server_data_written",
+               "cpu", "cpus", "peaks", "parts", "choices", "server_cpu", "server_written", "server_data_written",
                "server_log_written", "server_dirty"}],
      "left_out": [{"server", "workload", "way", "why"}]}
 

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,16 +59,18 @@ class Millrace(Way):
         prepared = [self._prepared(target, files, table) for table in files.workload.tables]
         for pid in family(self.above):
             reset_peak(pid)
-        cpu_before = processor_seconds(family(self.above))
+        cpu_before = processor_by_role(family(self.above))
         first_row = _FirstRow(server.address, str(prepared[0].key))
         jobs, seconds = self._run(prepared)
         family_now = family(self.above)
+        cpus = {role: round(used - cpu_before.get(role, 0), 2) for role, used in processor_by_role(family_now).items()}
         seen = first_row.seconds()
         return Clocked(
             seconds=seconds,
             # On a busy machine it may be looked for when all is over.
             first_row=seen and min(seen, seconds),
-            cpu=processor_seconds(family_now) - cpu_before,
+            cpu=sum(cpus.values()),
+            cpus=cpus,
             peaks=peaks(family_now),
             keys=AFTER if any(job.plan.arrangement for job in jobs) else BEFORE,
             parts=_parts(jobs),
@@ -150,14 +153,22 @@ def _parts(jobs: Sequence[Any]) -> dict[str, float]:
 
 def peaks(pids: Sequence[int]) -> dict[str, float]:
     """The most memory (MB) of a single process of each role."""
-    found: dict[str, float] = {}
+    return {role: max(map(peak_mb, found)) for role, found in _roles(pids).items()}
+
+
+def processor_by_role(pids: Sequence[int]) -> dict[str, float]:
+    """What the processes of each role have used so far of the processor, in seconds."""
+    return {role: processor_seconds(found) for role, found in _roles(pids).items()}
+
+
+def _roles(pids: Sequence[int]) -> dict[str, list[int]]:
+    """The processes by what they do."""
+    found: dict[str, list[int]] = {}
     for pid in pids:
-        try:
+        with suppress(OSError):
             command = Path(f"/proc/{pid}/cmdline").read_text()
-        except OSError:
-            continue
-        role = next((role for word, role in ROLES.items() if word in command), "other")
-        found[role] = max(found.get(role, 0), peak_mb(pid))
+            role = next((role for word, role in ROLES.items() if word in command), "other")
+            found.setdefault(role, []).append(pid)
     return found
 
 

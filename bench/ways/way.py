@@ -17,7 +17,8 @@ BEFORE, AFTER = "before", "after"
 class Clocked:
     """One load: seconds to its crash-safe end and to its first committed row (None: nobody saw it).
 
-    `cpu` are processor seconds of all client processes, `peaks` the most memory (MB) of each by what it does.
+    `cpu` are processor seconds of all client processes, `peaks` the most memory (MB) of each by what it does, `cpus`
+    the processor seconds of those that do the same, where there are several kinds.
     `keys` is BEFORE or AFTER; `parts` has seconds of parts of it, as far as the way knows them, and `choices` what it
     has decided by itself, in words.
     """
@@ -27,6 +28,7 @@ class Clocked:
     cpu: float
     peaks: dict[str, float]
     keys: str = BEFORE
+    cpus: dict[str, float] = field(default_factory=dict)
     parts: dict[str, float] = field(default_factory=dict)
     choices: tuple[str, ...] = ()
 
