@@ -18,6 +18,7 @@ from pathlib import Path
 
 from bench.servers import DATABASE, address_of
 from importer.engine import ledger, staging
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.files.profile import profile_file
 from importer.engine.finish import Finish, finish
@@ -82,7 +83,7 @@ def _import(address: Address, path: Path, options: Options) -> float:
     with open_source(path) as fd:
         dialect, start, line = profile.dialect, profile.data_offset, profile.data_line
         chunks = list(
-            scan(fd, dialect, start=start, first_line=line, end=profile.size, chunk_bytes=min(plan.chunk_bytes, 2**22))
+            scan(fd, dialect, ChunkSizes(min(plan.chunk_bytes, 2**22)), start=start, first_line=line, end=profile.size)
         )
     begun = time.perf_counter()
     if plan.staged:

@@ -128,11 +128,10 @@ def _works(address: Address, path: Path, folder: Path):
         for chunk in scan(
             fd,
             profile.dialect,
+            plan.chunk_sizes,
             start=profile.data_offset,
             first_line=2,
             end=profile.size,
-            chunk_bytes=plan.chunk_bytes,
-            chunk_rows=plan.chunk_rows,
             exactness=plan.exactness,
         ):
             yield Work("bench", 1, path, address, profile.dialect, sent, chunk, options=OPTIONS, rejects=folder)

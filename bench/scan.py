@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
 from importer.engine.exactness import Exactness, FieldCheck
 from importer.engine.scanner import scan
@@ -86,7 +87,7 @@ def megabytes_per_second(rows: bytes, dialect: Dialect, megabytes: int, types: S
         for _ in range(ROUNDS):
             begun = time.process_time()
             chunks = list(
-                scan(fd, dialect, start=0, first_line=1, end=size, chunk_bytes=CHUNK_BYTES, exactness=exactness)
+                scan(fd, dialect, ChunkSizes(CHUNK_BYTES), start=0, first_line=1, end=size, exactness=exactness)
             )
             times.append(time.process_time() - begun)
             assert sum(chunk.length for chunk in chunks) == size == os.fstat(fd).st_size

@@ -25,6 +25,7 @@ from bench.client import peak_mb
 from bench.meter import ServerMeter
 from bench.servers import Server, servers_to_measure
 from importer.engine import ledger
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.connection import connect, execute
 from importer.engine.files.profile import Profile, profile_file
 from importer.engine.load import Watch, Work, load_chunk
@@ -100,8 +101,8 @@ def run(server: Server, path: Path, way: str) -> dict:
     job = str(uuid.uuid4())
     with open_source(path) as fd:
         start, line = profile.data_offset, profile.data_line
-        found = scan(fd, profile.dialect, start=start, first_line=line, end=path.stat().st_size, chunk_bytes=2**22)
-        chunks = list(found)
+        sizes, end = ChunkSizes(2**22), path.stat().st_size
+        chunks = list(scan(fd, profile.dialect, sizes, start=start, first_line=line, end=end))
 
     def load(chunk):
         load_chunk(Work(job, 1, path, server.address, profile.dialect, plan, chunk, options=options), Watch())

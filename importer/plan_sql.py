@@ -21,7 +21,9 @@ def plan_sql(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Before the first chunk, and written down before that", _written(*_arranging(arranged))
     yield "Each chunk, in a transaction of its own", _written(plan["statement"])
     if plan.get("bytes_statement"):
-        yield "The same for chunks in which every value goes in as it is, quicker", _written(plan["bytes_statement"])
+        which = "of ASCII alone " if plan.get("bytes_ascii_only") else ""
+        why = f"The same for chunks {which}in which every value goes in as it is, quicker"
+        yield why, _written(plan["bytes_statement"])
     if plan.get("unhexed"):
         why = "The same for chunks in which every value goes in as it is, hexadecimal digits as bytes, quicker"
         yield why, _written(plan["unhexed"]["statement"])

@@ -264,6 +264,7 @@ def plan_without(job: ImportJob) -> ImportPlan:
         null_word_statement=other.null_word_statement,
         traced_statement=other.traced_statement,
         bytes_statement=other.bytes_statement,
+        bytes_ascii_only=other.bytes_ascii_only,
         unhexed=other.unhexed,
         rows_per_statement=other.rows_per_statement,
         files_folder=other.files_folder,

@@ -18,6 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from importer.engine import ledger, planner
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.load import Watch, Work, load_chunk
@@ -264,10 +265,10 @@ class Bench:
             chunks = scan(
                 fd,
                 case.dialect,
+                ChunkSizes(case.chunk_bytes),
                 start=start,
                 first_line=1 + _lines(case.preamble, case.dialect),
                 end=size,
-                chunk_bytes=case.chunk_bytes,
                 block_bytes=case.block_bytes,
                 tolerate=True,
                 exactness=plan.exactness,

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from importer.engine import ledger, staging, unhexing
 from importer.engine.building import OnStage
+from importer.engine.chunk_source import ChunkSource
 from importer.engine.connection import Address, Connection, LoaderConnection, connect, connect_loader, execute
 from importer.engine.dialect import Dialect
 from importer.engine.errors import TargetProblem
@@ -69,10 +70,14 @@ class Work:
     @property
     def statements(self) -> Statements:
         """What loads this chunk: the plan's statement, the one that keeps the word NULL as text, or a quicker one."""
-        plan, chunk = self.plan, self.chunk
+        plan, chunk, unhexed = self.plan, self.chunk, self.unhexes
         keeps_null_word = plan.null_word_statement if chunk.null_word else ""
-        plain = keeps_null_word or (not chunk.suspect and plan.bytes_statement) or plan.statement
-        quickest = "" if keeps_null_word or chunk.suspect or not self.unhexes else self.unhexes.statement
+        plain, quickest = keeps_null_word or plan.statement, ""
+        if not keeps_null_word and not chunk.suspect:
+            if chunk.ascii or not plan.bytes_ascii_only:
+                plain = plan.bytes_statement or plain
+            if unhexed and (chunk.ascii or not unhexed.ascii_only):
+                quickest = unhexed.statement
         replacing = plan.ordered and self.options.on_duplicate == "replace"
         return Statements(quickest or plain, plan.traced_statement, replacing, plain)
 
@@ -261,12 +266,11 @@ def _load_rows(
     """Send the rows that go in, settle what becomes of the others; all but the COMMIT."""
     chunk, plan = work.chunk, work.plan
     method = choice.planned(plan, work.dialect)
-    sender = Sender(
-        connection, fd, work.path, chunk, work.dialect, method, plan.numbers, on_sent, work.places, work.unhexes
-    )
+    source = ChunkSource(fd, work.path, chunk, work.dialect, work.places)
+    sender = Sender(connection, source, method, plan.numbers, on_sent, work.unhexes)
     enough = None if work.options.leaves_out else ENOUGH_FAULTS
-    reviewed = review(fd, chunk, work.dialect, plan.exactness, enough=enough) if chunk.suspect else Review()
-    account = Account(connection, fd, chunk, work.dialect, plan, work.options, sender, reviewed)
+    reviewed = review(source, plan.exactness, enough=enough) if chunk.suspect else Review()
+    account = Account(connection, source, plan, work.options, sender, reviewed)
     account.require_few(Findings())
     sender.leave_out(reviewed.faults, blank_lines=reviewed.blank_lines)
     stopwatch.lap("review")

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from importer.engine.arrangement import Arrangement
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.exactness import Exactness
 from importer.engine.numbering import NUMBERS
 from importer.engine.readback import Readback
@@ -75,9 +76,10 @@ class ImportPlan:
     arrangement: Arrangement | None = None
     # Of the INSERT methods; None for the others.
     rows_per_statement: int | None = None
-    # The same as `statement`, quicker, for chunks in which the scan has found nothing wrong: the server takes their
-    # characters unseen. "" where that is not sure to be the same (planner/as_bytes.py).
+    # The same as `statement`, quicker, for chunks in which the scan has found nothing wrong, and perhaps nothing but
+    # ASCII: the server takes their characters unseen. "" where that is not sure to be the same (planner/as_bytes.py).
     bytes_statement: str = ""
+    bytes_ascii_only: bool = False
     # The same, much quicker, for such chunks where hexadecimal digits are to become bytes.
     unhexed: Unhexed | None = None
     # Of LOAD DATA from a file that the server sees: the folder for its pipes.
@@ -89,6 +91,11 @@ class ImportPlan:
     def numbers(self) -> tuple[str, ...]:
         """What the feed puts before each record: some of numbering.NUMBERS, in their order."""
         return tuple(name for name in NUMBERS if name in self.sources)
+
+    @property
+    def chunk_sizes(self) -> ChunkSizes:
+        """How large the scan may make the chunks."""
+        return ChunkSizes(self.chunk_bytes, self.chunk_rows, self.first_chunk_bytes, self.last_chunks)
 
     @property
     def final_table(self) -> str:

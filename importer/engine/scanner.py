@@ -6,6 +6,7 @@ from typing import Protocol
 
 import xxhash
 
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.dialect import Dialect
 from importer.engine.reading import Readable
 from importer.engine.records.blocks import BLOCK_BYTES, MAX_RECORD_BYTES, Block, blocks, end_of_records, pieces
@@ -17,9 +18,9 @@ class ChunkRange:
     """A run of whole records: `rows` of them in `length` bytes from `offset` on.
 
     `first_line` is the physical line (1-based, counting LF) of its first byte, `digest` the XXH3 (64 bits, in hex) of
-    its bytes. `null_word`: the letters NULL may occur, which the server may take for SQL's NULL. `suspect`: some record
-    may not go in as it is, or not without a notice; the load looks at each of them before it sends any. `first_row` is
-    the number (1-based) of its first record among all of the file's data.
+    its bytes. `null_word`: a field may be the word NULL, which the server takes for SQL's. `suspect`: some record may
+    not go in as it is, or not without a notice; the load looks at each of them before it sends any. `first_row` is the
+    number (1-based) of its first record among all of the file's data. `ascii`: all its bytes are.
     """
 
     number: int
@@ -31,6 +32,7 @@ class ChunkRange:
     null_word: bool = False
     suspect: bool = False
     first_row: int = 1
+    ascii: bool = False
 
 
 class Checks(Protocol):
@@ -43,14 +45,11 @@ class Checks(Protocol):
 def scan(
     fd: Readable,
     dialect: Dialect,
+    sizes: ChunkSizes,
     *,
     start: int,
     first_line: int,
     end: int,
-    chunk_bytes: int,
-    chunk_rows: int | None = None,
-    first_bytes: int | None = None,
-    last_chunks: int = 0,
     number: int = 0,
     first_row: int = 1,
     drop_blank_end: bool = True,
@@ -61,9 +60,6 @@ def scan(
 ) -> Iterator[ChunkRange]:
     """The chunks of a file's bytes from `start`, where a record begins, to `end`, the file's size; each when complete.
 
-    A chunk is as many whole records as go into `chunk_bytes`, or one that is larger by itself; at most `chunk_rows` of
-    them are rows. With `first_bytes`, chunk 0 has at most so many bytes, and each that follows may have twice as many
-    as the one before; with `last_chunks`, too, what is left of the data always makes so many chunks, down to that size.
     Going on from the end of any chunk, with the line and numbers that follow, gives the same chunks. Memory stays the
     same whatever the file.
 
@@ -82,13 +78,11 @@ def scan(
             raise problem(block.flaws[0], dialect.encoding)
         low, suspicious = 0, None if exactness else False
         while low < block.size:
-            most = chunk_bytes
-            if first_bytes:
-                most = min(most, _most_bytes(chunk.number, end - chunk.offset, first_bytes, last_chunks))
+            most = sizes.most_bytes(chunk.number, end - chunk.offset)
             high = block.ends.last(low, chunk.offset + most - block.offset)
             # Where each row ends is found out only if there may be too many of them.
-            if high and chunk_rows and chunk.rows + block.rows(low, high) >= chunk_rows:
-                high = min(high, block.end_of_row(low, chunk_rows - chunk.rows))
+            if high and sizes.rows and chunk.rows + block.rows(low, high) >= sizes.rows:
+                high = min(high, block.end_of_row(low, sizes.rows - chunk.rows))
             if high <= low and chunk.length:
                 yield chunk.closed()
                 chunk = chunk.following()
@@ -103,13 +97,6 @@ def scan(
         yield chunk.closed()
 
 
-def _most_bytes(number: int, left: int, first_bytes: int, last_chunks: int) -> int:
-    """The most bytes of the chunk with that number, of the `left` ones: fewer at the beginning and at the end."""
-    longest_shift = 40  # from one byte to a terabyte
-    growing = first_bytes << min(number, longest_shift)
-    return min(growing, max(first_bytes, left // last_chunks)) if last_chunks else growing
-
-
 @dataclass
 class _OpenChunk:
     number: int
@@ -122,6 +109,7 @@ class _OpenChunk:
     lines: int = 0
     null_word: bool = False
     suspect: bool = False
+    ascii: bool = True
     hash: xxhash.xxh3_64 = field(default_factory=xxhash.xxh3_64)
 
     def take(self, fd: Readable, block: Block, low: int, high: int) -> None:
@@ -131,6 +119,7 @@ class _OpenChunk:
         self.lines += block.lines_between(low, high, self.line_end)
         self.suspect |= block.blemished(low, high)
         self.null_word = self.null_word or block.has_null_word(low, high)
+        self.ascii = self.ascii and block.is_ascii(low, high)
         if block.data:
             self.hash.update(memoryview(block.data)[low:high])
             return
@@ -149,6 +138,7 @@ class _OpenChunk:
             null_word=self.null_word,
             suspect=self.suspect,
             first_row=self.first_row,
+            ascii=self.ascii,
         )
 
     def following(self) -> "_OpenChunk":

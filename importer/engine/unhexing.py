@@ -30,7 +30,7 @@ class NotHexadecimal(Exception):
 class Unhexed:
     """The `statement` that takes records whose `hexadecimal` fields, by their place in the file, have become bytes.
 
-    `ascii_only`: it is right only if all other fields are ASCII.
+    `ascii_only`: it is right only for chunks of ASCII alone.
     """
 
     statement: str
@@ -46,7 +46,7 @@ class _Form(ctypes.Structure):
     """unhexing.c's `struct form`."""
 
     _fields_ = (
-        *((name, ctypes.c_uint8) for name in ("delimiter", "quote", "carriage", "ascii")),
+        *((name, ctypes.c_uint8) for name in ("delimiter", "quote", "carriage")),
         ("count", ctypes.c_size_t),
         ("hexadecimal", ctypes.c_char_p),
     )
@@ -80,7 +80,6 @@ def unhexed(how: Unhexed, dialect: Dialect) -> Step:
         ord(dialect.delimiter),
         ord(dialect.quote),
         dialect.line_end == "\r\n",
-        how.ascii_only,
         len(how.hexadecimal),
         bytes(how.hexadecimal),
     )

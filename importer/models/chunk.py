@@ -6,7 +6,7 @@ from importer.engine.scanner import ChunkRange
 from importer.models.job import ImportJob
 
 # The fields that say which rows of the file are in it; a ChunkRange has the same.
-RANGE = ("number", "offset", "length", "rows", "first_line", "first_row", "digest", "null_word", "suspect")
+RANGE = ("number", "offset", "length", "rows", "first_line", "first_row", "digest", "null_word", "suspect", "ascii")
 
 
 class Chunk(models.Model):
@@ -37,6 +37,7 @@ class Chunk(models.Model):
     digest = models.CharField(max_length=16)
     null_word = models.BooleanField(default=False)
     suspect = models.BooleanField(default=False)
+    ascii = models.BooleanField(default=False)
 
     status = models.CharField(max_length=8, choices=Status, default=Status.PENDING)
     # In flight: which run it is in, that is which worker has claimed it, together with others (jobs/loading.py).

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.load import Watch, Work, load_chunk
@@ -95,10 +96,10 @@ def works(
             scan(
                 fd,
                 dialect,
+                ChunkSizes(chunk_bytes),
                 start=0,
                 first_line=1,
                 end=path.stat().st_size,
-                chunk_bytes=chunk_bytes,
                 tolerate=options.on_error == "reject",
                 exactness=plan.exactness,
             )

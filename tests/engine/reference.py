@@ -152,15 +152,18 @@ def _read_field(data: bytes, position: int, dialect: Dialect, reading: Reading) 
 
 @st.composite
 def documents(
-    draw: st.DrawFn, most: int = 24, dialects: tuple[Dialect, ...] = DIALECTS + REWRITTEN
+    draw: st.DrawFn,
+    most: int = 24,
+    dialects: tuple[Dialect, ...] = DIALECTS + REWRITTEN,
+    more: tuple[str, ...] = (),
 ) -> tuple[Dialect, bytes]:
-    """A dialect, and bytes in which its own characters stand in all kinds of wrong places."""
+    """A dialect, and bytes in which its own characters, and `more` texts, stand in all kinds of wrong places."""
     dialect = draw(st.sampled_from(dialects))
     quote, delimiter = dialect.quote or '"', dialect.delimiter
     line_end = "\r\n" if dialect.line_end == "any" else dialect.line_end
     tokens = [
         quote, delimiter, delimiter[0], line_end, "\n", "\r", "\r\n", "\\", "\0", "a", "N", "é", "東",
-        quote * 2, delimiter + quote, quote + delimiter, quote + line_end, line_end + quote,
+        quote * 2, delimiter + quote, quote + delimiter, quote + line_end, line_end + quote, *more,
     ]  # fmt: skip
     return dialect, "".join(draw(st.lists(st.sampled_from(tokens), min_size=1, max_size=most))).encode()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from importer.engine import ledger, staging
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import RFC4180
 from importer.engine.finish import Finish, finish
@@ -50,7 +51,7 @@ class Import:
     def chunks(self) -> list:
         with open_source(self.path) as fd:
             size = self.path.stat().st_size
-            return list(scan(fd, DIALECT, start=0, first_line=1, end=size, chunk_bytes=self.plan.chunk_bytes))
+            return list(scan(fd, DIALECT, ChunkSizes(self.plan.chunk_bytes), start=0, first_line=1, end=size))
 
     def work(self, attempt: int = 1) -> Finish:
         exact = self.options.on_duplicate != "replace"

@@ -13,6 +13,7 @@ from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
+from importer.engine.planner.as_bytes import WITH_ASCII
 from tests.engine.loads import rows_of, run_sql, works
 
 COLUMNS = {
@@ -93,14 +94,46 @@ def test_what_the_server_refuses_is_named_as_ever(database: Address, source):
     assert rows_of(database) == []
 
 
-@pytest.mark.parametrize(
-    ("columns", "takes"),
-    [("v VARCHAR(9)", True), ("v VARCHAR(9) CHARACTER SET latin1", False), ("v CHAR(9) CHARACTER SET utf8mb3", False)],
-)
-def test_columns_of_other_character_sets_do_not_take_it(database: Address, source, server, columns: str, takes: bool):
-    assert bool(planned(database, source("a\n"), columns, "v").bytes_statement) == (
-        takes and server.flavour == "mariadb"
-    )
+def test_ascii_for_columns_of_another_character_set(database: Address, source):
+    create, file = in_latin1(CREATE), in_latin1(FILE)
+    rows, made = loaded(database, source(file), create)
+    assert made[0].chunk.ascii
+    assert "binary" in made[0].statements.plain
+    assert rows[1][8] == "fghx"
+    assert rows == loaded(database, source(file), create, bytes_statement="")[0]
+
+
+def test_what_is_not_ascii_is_converted(database: Address, source):
+    run_sql(database, "CREATE TABLE t (n INT, v VARCHAR(9) CHARACTER SET latin1)")
+    made = works(database, source("1,a\n2,é\n3,b\n"), ["n", "v"], Options(), chunk_bytes=5)
+    assert ["binary" in each.statements.plain for each in made] == [True, False, True]
+    for each in made:
+        load_chunk(each, Watch())
+    assert rows_of(database, "SELECT n, HEX(v) FROM t ORDER BY n") == [(1, "61"), (2, "E9"), (3, "62")]
+
+
+def test_ascii_is_the_same_in_all_character_sets_that_take_it(database: Address, source):
+    printable = "".join(map(chr, range(32, 127)))
+    path = source(f'"{printable.replace(chr(34), chr(34) * 2)}"\n')
+    there = {name for name, *_ in rows_of(database, "SHOW CHARACTER SET")} & WITH_ASCII - {"utf8mb4"}
+    assert len(there) > 30
+    for name in sorted(there):
+        rows, made = loaded(database, path, f"CREATE TABLE t (v VARCHAR(99)) CHARACTER SET {name}", ["v"])
+        assert "binary" in made[0].statements.plain
+        assert rows == [(printable,)], name
+        assert rows_of(database, "SELECT HEX(v) FROM t") == [(printable.encode().hex().upper(),)], name
+
+
+@pytest.mark.parametrize("charset", ["swe7", "sjis", "ucs2", "utf16", "utf32"])
+def test_columns_of_others_do_not_take_it(database: Address, source, charset: str):
+    columns = f"n VARCHAR(9) CHARACTER SET latin1, v VARCHAR(9) CHARACTER SET {charset}"
+    assert not planned(database, source("a,b\n"), columns, "n", "v").bytes_statement
+
+
+def test_columns_of_utf8mb4_take_anything_where_that_gains(database: Address, source, server):
+    plan = planned(database, source("a\n"), "v VARCHAR(9)", "v")
+    assert bool(plan.bytes_statement) == (server.flavour == "mariadb")
+    assert not plan.bytes_ascii_only
 
 
 @pytest.mark.parametrize("type_", ["INET6", "UUID", "BIT(8)"])

@@ -7,59 +7,64 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.dialect import RFC4180, TSV
 from importer.engine.scanner import ChunkRange, scan
 from tests.engine.reference import in_file
 
 HEADERLESS = replace(RFC4180, header=False)
-WHOLE = 1 << 30
+LARGEST = 1 << 30
+WHOLE = ChunkSizes(LARGEST)
 RECORDS = st.lists(st.sampled_from([b"1,a\n", b'2,"b\nb"\n', b"\n", b"3,dddd\n"]), min_size=1, max_size=40)
 
 
-def scanned(data: bytes, dialect=HEADERLESS, **options) -> list[ChunkRange]:
-    options = {"start": 0, "first_line": 1, "end": len(data), "chunk_bytes": WHOLE, **options}
+def scanned(data: bytes, sizes: ChunkSizes = WHOLE, dialect=HEADERLESS, **options) -> list[ChunkRange]:
+    options = {"start": 0, "first_line": 1, "end": len(data), **options}
     with in_file(data) as fd:
-        return list(scan(fd, dialect, **options))
+        return list(scan(fd, dialect, sizes, **options))
 
 
 @settings(max_examples=300, derandomize=True, deadline=None)
 @given(
     records=RECORDS,
-    chunk_bytes=st.sampled_from([10, 30, WHOLE]),
-    chunk_rows=st.sampled_from([1, 2, 5, None]),
-    first_bytes=st.sampled_from([5, 9, None]),
-    last_chunks=st.sampled_from([0, 2, 4]),
+    sizes=st.builds(
+        ChunkSizes,
+        bytes=st.sampled_from([10, 30, LARGEST]),
+        rows=st.sampled_from([1, 2, 5, None]),
+        first_bytes=st.sampled_from([5, 9, None]),
+        last_chunks=st.sampled_from([0, 2, 4]),
+    ),
     block_bytes=st.sampled_from([20, 64, 4096]),
 )
-def test_all_records_are_in_one_chunk_each_and_every_border_is_a_place_to_go_on_from(records, block_bytes, **sizes):
+def test_all_records_are_in_one_chunk_each_and_every_border_is_a_place_to_go_on_from(records, sizes, block_bytes):
     data = b"".join(records)
-    found = scanned(data, block_bytes=block_bytes, **sizes)
+    found = scanned(data, sizes, block_bytes=block_bytes)
     [whole] = scanned(data) or [None]
     if not whole:
         assert found == []
         return
     assert (sum(each.rows for each in found), sum(each.length for each in found)) == (whole.rows, whole.length)
-    assert max(each.rows for each in found) <= (sizes["chunk_rows"] or whole.rows)
+    assert max(each.rows for each in found) <= (sizes.rows or whole.rows)
     for number, chunk in enumerate(found):
         place = {"start": chunk.offset, "first_line": chunk.first_line, "first_row": chunk.first_row}
-        assert scanned(data, number=number, block_bytes=33, **place, **sizes) == found[number:]
+        assert scanned(data, sizes, number=number, block_bytes=33, **place) == found[number:]
 
 
 @pytest.mark.parametrize("chunk_rows", [1, 7, 1000])
 def test_chunks_of_so_many_rows_over_blocks(chunk_rows: int):
     data = b"".join(b"%d\tx\n" % number for number in range(5000))
-    found = scanned(data, TSV, chunk_rows=chunk_rows, block_bytes=1000)
+    found = scanned(data, ChunkSizes(LARGEST, chunk_rows), TSV, block_bytes=1000)
     assert {each.rows for each in found[:-1]} <= {chunk_rows}
     assert [each.first_row for each in found] == list(range(1, 5001, chunk_rows))
 
 
 def test_each_of_the_first_chunks_may_be_twice_as_large_as_the_one_before():
-    found = scanned(b"12,ab678\n" * 10_000, first_bytes=90, chunk_bytes=900)
+    found = scanned(b"12,ab678\n" * 10_000, ChunkSizes(900, first_bytes=90))
     assert [each.length for each in found[:6]] == [90, 180, 360, 720, 900, 900]
 
 
 def test_what_is_left_makes_so_many_chunks_down_to_the_size_of_the_first():
-    found = scanned(b"12,ab678\n" * 10_000, first_bytes=90, last_chunks=4)
+    found = scanned(b"12,ab678\n" * 10_000, ChunkSizes(LARGEST, first_bytes=90, last_chunks=4))
     assert [each.length for each in found[:4]] == [90, 180, 360, 720]
     left = 90_000
     for each in found:
@@ -69,6 +74,6 @@ def test_what_is_left_makes_so_many_chunks_down_to_the_size_of_the_first():
 
 
 def test_a_record_larger_than_the_first_chunk_is_one_by_itself():
-    found = scanned(b"1," + b"x" * 500 + b"\n2,y\n3,z\n", first_bytes=10)
+    found = scanned(b"1," + b"x" * 500 + b"\n2,y\n3,z\n", ChunkSizes(LARGEST, first_bytes=10))
     assert [each.rows for each in found] == [1, 2]
     assert all(before.offset + before.length == after.offset for before, after in pairwise(found))

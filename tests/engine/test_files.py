@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from importer.engine import ledger
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.files.profile import Profile, profile_file
@@ -44,10 +45,10 @@ def loaded(address: Address, path: Path, profile: Profile, chunk_bytes: int) -> 
             scan(
                 fd,
                 profile.dialect,
+                ChunkSizes(chunk_bytes),
                 start=profile.data_offset,
                 first_line=profile.data_line,
                 end=profile.size,
-                chunk_bytes=chunk_bytes,
             )
         )
     for chunk in chunks:

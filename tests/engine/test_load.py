@@ -7,6 +7,7 @@ import MySQLdb
 import pytest
 
 from importer.engine import ledger
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.errors import RowsRefused, SourceChanged, TargetProblem
@@ -38,7 +39,7 @@ def rows_of(address: Address, what: str = "*", table: str = "t") -> list[tuple]:
 def ranges(path: Path, dialect: Dialect = DIALECT, chunk_bytes: int = 2**20) -> list[ChunkRange]:
     with open_source(path) as fd:
         size = path.stat().st_size
-        return list(scan(fd, dialect, start=0, first_line=1, end=size, chunk_bytes=chunk_bytes))
+        return list(scan(fd, dialect, ChunkSizes(chunk_bytes), start=0, first_line=1, end=size))
 
 
 def works(
@@ -224,6 +225,16 @@ def test_the_unquoted_word_null_stays_text(database: Address, tmp_path: Path):
     mapping = (*columns("n", "t", "u"), ColumnMapping("m", ("NULL",)))
     load_chunk(works(database, path, mapping)[0], Watch())
     assert rows_of(database) == [(1, "NULL", "NULL", None), (2, "NULL", "null", None), (3, "", "", "")]
+
+
+def test_letters_of_a_longer_text_need_no_care(database: Address, tmp_path: Path):
+    given_table(database, "n INT, t VARCHAR(9), u VARCHAR(9)")
+    path = tmp_path / "nulls.csv"
+    path.write_text('1,ANNULLED,xNULL\n2, NULL,NULL \n3,"NULL",NULLs\n')
+    [work] = works(database, path, columns("n", "t", "u"))
+    assert work.plan.null_word_statement not in ("", work.statements.plain)
+    load_chunk(work, Watch())
+    assert rows_of(database) == [(1, "ANNULLED", "xNULL"), (2, " NULL", "NULL "), (3, "NULL", "NULLs")]
 
 
 def test_the_word_null_is_no_number(database: Address, tmp_path: Path):

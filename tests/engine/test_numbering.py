@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.errors import SourceProblem
 from importer.engine.feed import open_feed
@@ -30,7 +31,7 @@ def test_each_record_has_its_row_and_line_whatever_is_left_out(document, chunk_b
     dialect, data = document
     with in_file(data) as fd:
         try:
-            chunks = list(scan(fd, dialect, start=0, first_line=1, end=len(data), chunk_bytes=chunk_bytes))
+            chunks = list(scan(fd, dialect, ChunkSizes(chunk_bytes), start=0, first_line=1, end=len(data)))
         except SourceProblem:
             assume(False)
         row, line = 1, 1

@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
 from importer.engine.errors import SourceProblem
@@ -56,7 +57,7 @@ class TestFilesOfAllKinds:
         assert not header or list(profile.header) == header[0]
         with path.open("rb") as file:
             options = {"start": profile.data_offset, "first_line": profile.data_line, "end": profile.size}
-            chunks = list(scan(file.fileno(), profile.dialect, chunk_bytes=1, **options))
+            chunks = list(scan(file.fileno(), profile.dialect, ChunkSizes(1), **options))
         # A blank line alone is a chunk without rows here.
         assert [chunk.first_line for chunk in chunks if chunk.rows] == list(profile.lines)
 

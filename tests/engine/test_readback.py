@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, Problem, RowsRefused
@@ -212,7 +213,7 @@ class TestInALoad:
         assert ImportPlan.from_json(json.loads(json.dumps(plan.as_json()))) == plan
         with open_source(path) as fd:
             end = path.stat().st_size
-            [chunk] = scan(fd, dialect, start=0, first_line=1, end=end, chunk_bytes=end)
+            [chunk] = scan(fd, dialect, ChunkSizes(end), start=0, first_line=1, end=end)
         return Work("job", 1, path, database, dialect, plan, chunk, options=options)
 
     def test_every_value_is_compared_and_is_right(self, work: Work):

@@ -5,6 +5,7 @@ import os
 import pytest
 from hypothesis import assume, given, settings
 
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.errors import SourceProblem
 from importer.engine.records.fields import Record, fields, locate, records
@@ -78,7 +79,7 @@ class TestLocate:
         expected = [record for number, record in enumerate(records(data, dialect)) if number not in blank]
         with in_file(data) as fd:
             try:
-                chunks = list(scan(fd, dialect, start=0, first_line=1, end=len(data), chunk_bytes=10, tolerate=True))
+                chunks = list(scan(fd, dialect, ChunkSizes(10), start=0, first_line=1, end=len(data), tolerate=True))
             except SourceProblem:
                 return
             found = [

@@ -14,6 +14,7 @@ import xxhash
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.scanner import ChunkRange, scan
@@ -28,7 +29,7 @@ WHOLE = 1 << 30  # a chunk size that takes all
 def scanned(data: bytes, dialect: Dialect = RFC4180, chunk_bytes: int = WHOLE, **options) -> list[ChunkRange]:
     with in_file(data) as fd:
         options = {"start": 0, "first_line": 1, "end": len(data), **options}
-        return list(scan(fd, dialect, chunk_bytes=chunk_bytes, **options))
+        return list(scan(fd, dialect, ChunkSizes(chunk_bytes), **options))
 
 
 def refusal(data: bytes, dialect: Dialect = RFC4180, **options) -> SourceProblem:
@@ -165,18 +166,23 @@ class TestChunks:
             )
             assert again == chunks[after.number :]
 
-    def test_the_letters_null_are_found_wherever_they_are(self):
-        for size in (0, 1000, 200_000):
-            for word in (b"NULL", b"NUL", b"NNULL", b"NULNULL", b"null"):
-                found = scanned(b"x" * size + word + b"\n" + b"N" * size + b"\n")[0]
-                assert found.null_word == (b"NULL" in word)
-                assert scanned(b"a\n" + b"x" * size + word)[0].null_word == (b"NULL" in word)
+    def test_chunks_of_ascii_alone_are_known(self):
+        data = "a,é\nb,c\n".encode() + b"x,y\n" * 10 + "東,d\n".encode()
+        for block_bytes in (20, 1000):
+            chunks = scanned(data, chunk_bytes=8, block_bytes=block_bytes)
+            assert [each.ascii for each in chunks] == [
+                data[each.offset : each.offset + each.length].isascii() for each in chunks
+            ]
+            assert {each.ascii for each in chunks} == {True, False}
+        [large, small] = scanned(b"a" * 600_000 + b"\nb\n", chunk_bytes=4)
+        assert (large.ascii, small.ascii) == (False, True)
 
     def test_a_chunk_is_there_before_the_rest_of_the_file_is_read(self):
         data = b"a,b\n" * 1000 + b"\xff\n"
         with in_file(data) as fd:
-            found = scan(fd, RFC4180, start=0, first_line=1, end=len(data), chunk_bytes=100, block_bytes=1000)
-            assert next(found) == ChunkRange(0, 0, 100, 25, 1, xxhash.xxh3_64(b"a,b\n" * 25).hexdigest())
+            found = scan(fd, RFC4180, ChunkSizes(100), start=0, first_line=1, end=len(data), block_bytes=1000)
+            digest = xxhash.xxh3_64(b"a,b\n" * 25).hexdigest()
+            assert next(found) == ChunkRange(0, 0, 100, 25, 1, digest, ascii=True)
 
     def test_a_record_larger_than_chunk_and_block_is_a_chunk_by_itself(self):
         large = b'1,"' + b'x""\n' * 1000 + b'"\n'
@@ -254,7 +260,7 @@ class TestUnclosedQuote:
     def test_records_before_it_become_chunks_first(self):
         data = b'a,b\nc,"d\n'
         with in_file(data) as fd:
-            found = scan(fd, RFC4180, start=0, first_line=1, end=len(data), chunk_bytes=4)
+            found = scan(fd, RFC4180, ChunkSizes(4), start=0, first_line=1, end=len(data))
             with pytest.raises(SourceProblem):
                 assert [next(found).rows, next(found)]
 
@@ -308,11 +314,11 @@ class TestLineEnds:
 class TestSourceThatChanges:
     def test_a_file_that_has_become_shorter(self):
         with in_file(b"a,b\n" * 100) as fd, pytest.raises(SourceChanged, match="ends at byte 400"):
-            list(scan(fd, RFC4180, start=0, first_line=1, end=500, chunk_bytes=100))
+            list(scan(fd, RFC4180, ChunkSizes(100), start=0, first_line=1, end=500))
 
     def test_a_file_that_becomes_shorter_meanwhile(self):
         with in_file(b"a,b\n" * 100) as fd:
-            found = scan(fd, RFC4180, start=0, first_line=1, end=400, chunk_bytes=8, block_bytes=40)
+            found = scan(fd, RFC4180, ChunkSizes(8), start=0, first_line=1, end=400, block_bytes=40)
             next(found)
             os.ftruncate(fd, 100)
             with pytest.raises(SourceChanged, match="ends at byte 100"):
@@ -322,13 +328,14 @@ class TestSourceThatChanges:
 MEASURE = """
 import os, resource, sys
 import numpy
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.dialect import Dialect
 from importer.engine.scanner import scan
 path, quote = sys.argv[1:]
 fd = os.open(path, os.O_RDONLY)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 end = os.fstat(fd).st_size
-chunks = scan(fd, Dialect(quote=quote), start=0, first_line=1, end=end, chunk_bytes=8 << 20, tolerate=True)
+chunks = scan(fd, Dialect(quote=quote), ChunkSizes(8 << 20), start=0, first_line=1, end=end, tolerate=True)
 print(sum(chunk.rows for chunk in chunks), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 

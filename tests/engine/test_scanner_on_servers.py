@@ -5,6 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.connection import connect_loader, execute, fetch_all
 from importer.engine.dialect import PRESETS, Dialect
 from importer.engine.errors import SourceProblem
@@ -81,7 +82,7 @@ class TestOnServers:
         with in_file(data) as fd:
             if reading.foreign or reading.unclosed:
                 with pytest.raises(SourceProblem):
-                    list(scan(fd, dialect, start=0, first_line=1, end=len(data), chunk_bytes=chunk_bytes))
+                    list(scan(fd, dialect, ChunkSizes(chunk_bytes), start=0, first_line=1, end=len(data)))
                 return
             whole, [records] = loaded(fd, dialect, [(0, len(data))], gaps)
             note(f"{reading} {whole}")
@@ -93,7 +94,7 @@ class TestOnServers:
                 assert same_values(values, row, dialect)
             # ...and the scan's chunks give the same rows.
             options = {"start": 0, "first_line": 1, "end": len(data), "block_bytes": block, "tolerate": True}
-            chunks = list(scan(fd, dialect, chunk_bytes=chunk_bytes, **options))
+            chunks = list(scan(fd, dialect, ChunkSizes(chunk_bytes), **options))
             rows, counts = loaded(fd, dialect, [(chunk.offset, chunk.length) for chunk in chunks], gaps)
             bad = [sum(chunk.offset <= low < chunk.offset + chunk.length for low, high in gaps) for chunk in chunks]
             assert all(
@@ -112,7 +113,7 @@ class TestOnServers:
             whole, [records] = loaded(fd, dialect, [(0, len(data))])
             for chunk_bytes in range(1, len(data) + 1):
                 options = {"start": 0, "first_line": 1, "end": len(data), "block_bytes": chunk_bytes + 1}
-                chunks = list(scan(fd, dialect, chunk_bytes=chunk_bytes, **options))
+                chunks = list(scan(fd, dialect, ChunkSizes(chunk_bytes), **options))
                 rows, counts = loaded(fd, dialect, [(chunk.offset, chunk.length) for chunk in chunks])
                 assert rows == whole
                 assert counts == [chunk.rows for chunk in chunks]

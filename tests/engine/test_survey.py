@@ -39,5 +39,5 @@ def test_it_sees_each_wherever_it_stands(look: Callable[[bytes, int], Survey], w
 
 @WAYS
 def test_many_line_ends_are_counted(look: Callable[[bytes, int], Survey]):
-    assert look(b"\n" * LONG, LONG) == Survey(LONG, ascii=True, empty_line=True, null_word=False)
-    assert look(b"x\n" * LONG, 2 * LONG) == Survey(LONG, ascii=True, empty_line=False, null_word=False)
+    assert look(b"\n" * LONG, LONG) == Survey(LONG, ascii=True, empty_line=True, null_letters=False)
+    assert look(b"x\n" * LONG, 2 * LONG) == Survey(LONG, ascii=True, empty_line=False, null_letters=False)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from importer.engine import ledger
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.files.profile import profile_file
@@ -68,10 +69,10 @@ def came_of(
             scan(
                 fd,
                 profile.dialect,
+                ChunkSizes(chunk_bytes),
                 start=profile.data_offset,
                 first_line=profile.data_line,
                 end=path.stat().st_size,
-                chunk_bytes=chunk_bytes,
                 exactness=plan.exactness,
                 tolerate=options.on_error == "reject",
             )

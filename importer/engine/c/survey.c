@@ -7,12 +7,12 @@ struct survey {
     uint64_t line_feeds;
     uint32_t beyond_ascii; /* whether there is a byte above 127 */
     uint32_t empty_line;   /* whether a line end comes first, or right after another one */
-    uint32_t null_word;    /* whether the letters NULL occur */
+    uint32_t null_letters; /* whether the letters NULL occur */
 };
 
 /* What has been found so far, of each sixteenth byte by itself: a byte that is not zero says yes, LFs are counted. */
 struct found {
-    sixteen line_feeds, beyond_ascii, empty_line, null_word;
+    sixteen line_feeds, beyond_ascii, empty_line, null_letters;
 };
 
 /* No more fits into a byte. */
@@ -27,7 +27,7 @@ static inline void look(const byte *at, struct found *found)
     found->line_feeds -= feed;
     found->beyond_ascii |= bytes;
     found->empty_line |= (feed & (feed_next | carriage_next)) | ((sixteen)(bytes == '\r') & carriage_next);
-    found->null_word |= (sixteen)((bytes == 'N') & (second == 'U') & (third == 'L') & (fourth == 'L'));
+    found->null_letters |= (sixteen)((bytes == 'N') & (second == 'U') & (third == 'L') & (fourth == 'L'));
 }
 
 static inline uint64_t sum(sixteen counts)
@@ -57,5 +57,5 @@ void survey(const byte *data, size_t size, struct survey *result)
     result->line_feeds = line_feeds + sum(found.line_feeds);
     result->beyond_ascii = bits((sixteen)(found.beyond_ascii > 127)) != 0;
     result->empty_line = bits(found.empty_line) || (size && (*data == '\n' || *data == '\r'));
-    result->null_word = bits(found.null_word) != 0;
+    result->null_letters = bits(found.null_letters) != 0;
 }

@@ -8,7 +8,6 @@
 struct form {
     byte delimiter, quote;
     byte carriage; /* whether lines end in CR LF instead of LF */
-    byte ascii;    /* whether all other fields must be ASCII */
     size_t count;
     const byte *hexadecimal;
 };
@@ -114,24 +113,15 @@ static const byte *after_field(const byte *at, const byte *end, const struct for
     return at < end ? at : 0;
 }
 
-static int is_ascii(const byte *at, const byte *end)
-{
-    byte all = 0;
-    while (at < end)
-        all |= *at++;
-    return all < 128;
-}
-
 /* A field as it is. */
 static void copy(struct way *way, const struct form *form)
 {
     const byte *end = after_field(way->at, way->end, form);
-    way->unusual = end && form->ascii && !is_ascii(way->at, end);
-    if (end && !way->unusual) {
+    if (end) {
         memcpy(way->out, way->at, (size_t)(end - way->at));
         way->out += end - way->at;
     }
-    way->at = way->unusual ? 0 : end;
+    way->at = end;
 }
 
 /* A field of digits, between quotes or not. */

@@ -63,7 +63,7 @@ def make_plan(case: Case) -> ImportPlan:
         reasons=(
             chosen.reason,
             *reading_reasons(case),
-            *as_bytes_reasons(sql["bytes_statement"], sql["unhexed"]),
+            *as_bytes_reasons(sql["bytes_statement"], sql["bytes_ascii_only"], sql["unhexed"]),
             order_reason,
             parallelism_reason,
             chunks_reason(case, most_bytes),

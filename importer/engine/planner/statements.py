@@ -7,7 +7,7 @@ from importer.engine.mapping import ColumnMapping
 from importer.engine.methods import choice
 from importer.engine.methods.readings import numbers
 from importer.engine.plan import Reason
-from importer.engine.planner.as_bytes import plan_unhexed, takes_bytes
+from importer.engine.planner.as_bytes import needs_ascii, plan_unhexed, takes_bytes
 from importer.engine.planner.case import Case
 from importer.engine.staging import NUMBERING
 
@@ -24,6 +24,7 @@ def statements(case: Case, method: str) -> dict[str, Any]:
 
     # Where records are rewritten, the text NULL goes out in quotes.
     null_word = bool(dialect.quote and not dialect.escape and not dialect.rewriting)
+    as_bytes = takes_bytes(case, method)
     replaces = options.ordered and options.on_duplicate == "replace"
 
     def as_asked(statement: str) -> str:
@@ -33,7 +34,8 @@ def statements(case: Case, method: str) -> dict[str, Any]:
         "statement": as_asked(statement()),
         "null_word_statement": as_asked(statement(keep_null_word=True) if null_word else ""),
         "traced_statement": statement(keep_null_word=null_word, traced=True),
-        "bytes_statement": as_asked(statement(as_bytes=True) if takes_bytes(case, method) else ""),
+        "bytes_statement": as_asked(statement(as_bytes=True) if as_bytes else ""),
+        "bytes_ascii_only": as_bytes and needs_ascii(case, method, case.mapping),
         "unhexed": plan_unhexed(case, method, lambda mapping: as_asked(statement(mapping, as_bytes=True))),
     }
 

@@ -10,10 +10,11 @@ from importer.engine.dialect import ANY_LINE_END, Dialect
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.files import encodings
 from importer.engine.reading import Readable, read_at
+from importer.engine.records import null_words
 from importer.engine.records.boundaries import Ends, LineEnds, ListedEnds, blank_records, count_between, find_ends
 from importer.engine.records.lines import ends_in_lf, line_ends
 from importer.engine.records.stray import ENCODING, TRAILING, Flaw, line_around, look_into, settled
-from importer.engine.records.survey import has_null_word, survey
+from importer.engine.records.survey import has_null_letters, survey
 from importer.engine.records.walk import Quote, RecordWalk
 
 # Small enough for what is made of a block to stay in the second-level cache, large enough that the fixed cost of some
@@ -28,7 +29,8 @@ class Block:
 
     `data` begins with them; it is empty for a record that is larger than a block. `ends` are those of all records,
     `blank` the places in `data` where one begins that is a blank line and does not count. `flaws` are the records that
-    cannot be read safely. `null_word`: the letters NULL occur, or may, in a record so large that it is not searched.
+    cannot be read safely. `null_word`: a field may be the word NULL. `ascii`: all bytes are. A record too large to be
+    searched may have anything.
     """
 
     offset: int
@@ -40,6 +42,7 @@ class Block:
     blank: Sequence[int] = ()
     flaws: tuple[Flaw, ...] = ()
     null_word: bool = True
+    ascii: bool = False
 
     def row_numbers(self) -> Any:
         """For each of the block's records its number among those that are rows, as an array; -1 for a blank line."""
@@ -72,8 +75,12 @@ class Block:
         return self.lines if high - low == self.size else line_ends(self.data, line_end, low, high)
 
     def has_null_word(self, low: int, high: int) -> bool:
-        """Whether the letters NULL occur, or may, between two ends."""
-        return self.null_word and (not self.data or has_null_word(self.data, low, high))
+        """Whether a field may be the word NULL between two ends."""
+        return self.null_word and (not self.data or has_null_letters(self.data, low, high))
+
+    def is_ascii(self, low: int, high: int) -> bool:
+        """Whether all bytes between two ends are ASCII."""
+        return self.ascii or (high - low < self.size and self.data[low:high].isascii())
 
     def blemished(self, low: int, high: int) -> bool:
         """Whether anything between two ends must not be sent: a flawed record, a blank line."""
@@ -123,7 +130,8 @@ def _checked(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) 
     lines = seen.line_feeds if counted else line_ends(data, dialect.line_end, 0, ends.size)
     if len(flaws) > 1:
         flaws.sort(key=lambda flaw: flaw.record)
-    return Block(offset, line, ends.size, lines, ends, data, blank, tuple(flaws), seen.null_word)
+    null_word = seen.null_letters and null_words.occur(data, ends.size, dialect)
+    return Block(offset, line, ends.size, lines, ends, data, blank, tuple(flaws), null_word, seen.ascii)
 
 
 def _encoding_flaws(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) -> Iterator[Flaw]:

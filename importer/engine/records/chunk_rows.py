@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine.dialect import Dialect
-from importer.engine.reading import Readable
+from importer.engine.chunk_source import ChunkSource
 from importer.engine.records.blocks import blocks, pieces, read_exactly
 from importer.engine.records.fields import LocatedRecord
 from importer.engine.records.lines import line_ends
 from importer.engine.rejects.duplicates import Earlier
-from importer.engine.scanner import ChunkRange
-from importer.engine.sorting.places import LINE, OFFSET, Places
+from importer.engine.sorting.places import LINE, OFFSET
 
 WINDOW = 2**20
 
@@ -21,15 +19,16 @@ WINDOW = 2**20
 class ChunkRows:
     """The records of a chunk, numbered from 0; at first all of them are sent.
 
-    Blank lines that the dialect skips have no number and are never sent. With `places` the chunk is one of a sorted
-    copy, and rows are located where they stood in the file.
+    Blank lines that the dialect skips have no number and are never sent. Rows of a sorted copy are located where they
+    stood in the file.
 
     Takes 4 bytes for each record's place (8 in a chunk of 4 GB or more) and one for whether it is sent. Raises as
     scan() does.
     """
 
-    def __init__(self, fd: Readable, chunk: ChunkRange, dialect: Dialect, places: Places | None = None) -> None:
-        self._fd, self._chunk, self.places = fd, chunk, places
+    def __init__(self, source: ChunkSource) -> None:
+        fd, chunk, dialect = source.fd, source.chunk, source.dialect
+        self._fd, self._chunk, self.places = fd, chunk, source.places
         self._line_end = dialect.line_end
         kind = np.uint32 if chunk.length < 2**32 else np.int64
         ends, blank = [np.zeros(1, kind)], []

@@ -11,13 +11,13 @@ from importer.engine.records.lines import LARGE, line_ends
 class Survey:
     """`line_feeds` are counted. `empty_line`: a line end, of any kind, comes first or right after another one.
 
-    `null_word`: the letters NULL occur.
+    `null_letters`: the letters NULL occur.
     """
 
     line_feeds: int
     ascii: bool
     empty_line: bool
-    null_word: bool
+    null_letters: bool
 
 
 class _Found(ctypes.Structure):
@@ -27,7 +27,7 @@ class _Found(ctypes.Structure):
         ("line_feeds", ctypes.c_uint64),
         ("beyond_ascii", ctypes.c_uint32),
         ("empty_line", ctypes.c_uint32),
-        ("null_word", ctypes.c_uint32),
+        ("null_letters", ctypes.c_uint32),
     )
 
 
@@ -38,16 +38,17 @@ def survey(data: bytes, size: int) -> Survey:
         return survey_in_steps(data, size)
     found = _Found()
     call(data, size, found)
-    return Survey(found.line_feeds, not found.beyond_ascii, bool(found.empty_line), bool(found.null_word))
+    return Survey(found.line_feeds, not found.beyond_ascii, bool(found.empty_line), bool(found.null_letters))
 
 
 def survey_in_steps(data: bytes, size: int) -> Survey:
     """The same without the library."""
     ascii_only = data.isascii() or data[:size].isascii()
-    return Survey(line_ends(data, "\n", 0, size), ascii_only, _has_empty_line(data, size), has_null_word(data, 0, size))
+    line_feeds = line_ends(data, "\n", 0, size)
+    return Survey(line_feeds, ascii_only, _has_empty_line(data, size), has_null_letters(data, 0, size))
 
 
-def has_null_word(data: bytes, low: int, high: int) -> bool:
+def has_null_letters(data: bytes, low: int, high: int) -> bool:
     """Whether the letters NULL occur in data[low:high]. Four letters are looked for at 2 GB/s, one at 100."""
     first = data.find(b"N", low, high)
     if first < 0:

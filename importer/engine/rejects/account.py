@@ -5,14 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from importer.engine.chunk_source import ChunkSource
 from importer.engine.connection import Connection
-from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, RowsRefused, TooManyRejects
 from importer.engine.faults import Fault
 from importer.engine.options import Options
 from importer.engine.outcome import NoticeCount, Outcome, ReasonCount, Tally
 from importer.engine.plan import ImportPlan
-from importer.engine.reading import Readable
 from importer.engine.rejects.explain import Explanation, Wrong
 from importer.engine.rejects.isolate import Findings
 from importer.engine.rejects.parts import LeftOut, remove_parts, write_parts
@@ -20,7 +19,6 @@ from importer.engine.rejects.reasons import on_reading
 from importer.engine.rejects.review import Review
 from importer.engine.rejects.sender import Sender
 from importer.engine.rejects.warnings import DUPLICATE, TRUNCATED, WRONG_COUNT
-from importer.engine.scanner import ChunkRange
 from importer.engine.table import read_table
 
 # Named one by one in a message; the rest are counted.
@@ -34,9 +32,7 @@ class Account:
     """Of one chunk: what the review found before it was sent, and how it is explained."""
 
     connection: Connection
-    fd: Readable
-    chunk: ChunkRange
-    dialect: Dialect
+    source: ChunkSource
     plan: ImportPlan
     options: Options
     sender: Sender
@@ -65,13 +61,13 @@ class Account:
 
         def outcome() -> Outcome:
             counts = tuple(ReasonCount(*kind, rows) for kind, rows in reasons.most_common())
-            return Outcome(self.chunk.rows, False, timings, tally, counts, notices)
+            return Outcome(self.source.chunk.rows, False, timings, tally, counts, notices)
 
         if not (tally.rejected or tally.skipped or notices):
             if folder:
-                remove_parts(folder, self.chunk.number)
+                remove_parts(folder, self.source.chunk.number)
         elif folder:
-            write_parts(folder, self.chunk.number, counted(), outcome, self.dialect.line_end.encode())
+            write_parts(folder, self.source.chunk.number, counted(), outcome, self.source.dialect.line_end.encode())
         else:
             for _ in counted():
                 pass
@@ -79,7 +75,7 @@ class Account:
 
     def _tally(self, findings: Findings) -> Tally:
         rejected, skipped = len(self.review.faults) + len(findings.refused), len(findings.skipped)
-        taken = self.chunk.rows - rejected - skipped
+        taken = self.source.chunk.rows - rejected - skipped
         # One row may take the place of several, and a row that takes the place of its like is not counted (facts.md).
         replaced = min(findings.deleted, taken)
         return Tally(taken - replaced, replaced, skipped, rejected)
@@ -104,9 +100,11 @@ class Account:
         table = read_table(self.connection, self.plan.schema, self.plan.table)
         # In a sorted copy, too, equal keys lie together, and in the file's order.
         anywhere = searched_from if not self.plan.sorted_by else None
-        start = anywhere or (self.chunk.offset, self.chunk.first_line)
+        start = anywhere or (self.source.chunk.offset, self.source.chunk.first_line)
         called = self.plan.final_table
-        explanation = Explanation(self.fd, self.sender.rows, self.dialect, self.plan.fields, table, called)
+        explanation = Explanation(
+            self.source.fd, self.sender.rows, self.source.dialect, self.plan.fields, table, called
+        )
         wrong = {**findings.refused, **findings.skipped}
         first = sorted(row for row, warning in wrong.items() if warning.code == DUPLICATE)[:NAMED_ROWS]
         return explanation.with_earlier_lines(*start, {row: wrong[row] for row in first})
@@ -151,10 +149,10 @@ class Account:
         return times, next(self._explanation(findings).left_out({first: wrong[first]}, {}))
 
     def _lines(self) -> str:
-        rows = f"{self.chunk.rows:,} row{'' if self.chunk.rows == 1 else 's'}"
+        rows = f"{self.source.chunk.rows:,} row{'' if self.source.chunk.rows == 1 else 's'}"
         if self.plan.sorted_by:
             return f"{rows} in the order of {', '.join(self.plan.sorted_by.columns)}"
-        return f"the {rows} from line {self.chunk.first_line:,} on"
+        return f"the {rows} from line {self.source.chunk.first_line:,} on"
 
 
 def _bad_row(left_out: LeftOut) -> BadRow:

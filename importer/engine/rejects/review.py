@@ -5,13 +5,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from operator import itemgetter
 
-from importer.engine.dialect import Dialect
+from importer.engine.chunk_source import ChunkSource
 from importer.engine.exactness import Exactness
 from importer.engine.faults import Fault
 from importer.engine.reading import Readable
 from importer.engine.records.blocks import Block, blocks, read_exactly
 from importer.engine.records.flaws import find_flaws
-from importer.engine.scanner import ChunkRange
 
 
 @dataclass
@@ -28,13 +27,12 @@ class Review:
     blank_lines: bool = False
 
 
-def review(
-    fd: Readable, chunk: ChunkRange, dialect: Dialect, exactness: Exactness | None, *, enough: int | None = None
-) -> Review:
+def review(source: ChunkSource, exactness: Exactness | None, *, enough: int | None = None) -> Review:
     """Everything that is wrong with the chunk's records, as far as it can be known without the server.
 
     With `enough` faults it looks no further.
     """
+    fd, chunk, dialect = source.fd, source.chunk, source.dialect
     found = Review()
     number = 0
     for block in blocks(fd, dialect, chunk.offset, chunk.first_line, chunk.offset + chunk.length):

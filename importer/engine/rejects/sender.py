@@ -4,53 +4,47 @@ import dataclasses
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 
+from importer.engine.chunk_source import ChunkSource
 from importer.engine.connection import LoaderConnection
-from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged
 from importer.engine.feed import SourceBytes, Step, ended, leaving_out, open_feed
 from importer.engine.files import encodings
 from importer.engine.methods import Load, Report
 from importer.engine.numbering import numbered
-from importer.engine.reading import Place, Readable, read_at
+from importer.engine.reading import read_at
 from importer.engine.records.chunk_rows import ChunkRows
 from importer.engine.records.large_values import LARGE
 from importer.engine.rewrite import in_pieces, passes_in_pieces, rewritten
 from importer.engine.scanner import ChunkRange
-from importer.engine.sorting.places import Places
 from importer.engine.unhexing import Unhexed, unhexed
 
 
 class Sender:
-    """One chunk of the file `path`, open as `fd`. Rows are known by their number in the chunk, from 0.
+    """One chunk's way to the server. Rows are known by their number in the chunk, from 0.
 
     `load` is the plan's method (methods/choice.py). `numbers` are those that the feed puts before each record
-    (ImportPlan.numbers); `places` says, for a sorted copy, where its rows stood. What `unhexed` has as its statement is
-    sent with bytes for hexadecimal digits, which may raise NotHexadecimal.
+    (ImportPlan.numbers). What `unhexed` has as its statement is sent with bytes for hexadecimal digits, which may raise
+    NotHexadecimal.
     """
 
     def __init__(
         self,
         connection: LoaderConnection,
-        fd: Readable,
-        path: Place,
-        chunk: ChunkRange,
-        dialect: Dialect,
+        source: ChunkSource,
         load: Load,
         numbers: tuple[str, ...] = (),
         on_sent: Callable[[int], None] = lambda _: None,
-        places: Places | None = None,
         unhexed: Unhexed | None = None,
     ) -> None:
         self.connection = connection
-        self._fd, self._path, self._chunk, self._dialect = fd, path, chunk, dialect
-        self._load, self._numbers, self._on_sent, self._places = load, numbers, on_sent, places
-        self._unhexed = unhexed
+        self._source, self._fd, self._chunk, self._dialect = source, source.fd, source.chunk, source.dialect
+        self._load, self._numbers, self._on_sent, self._unhexed = load, numbers, on_sent, unhexed
         self._left_out = False
 
     @cached_property
     def rows(self) -> ChunkRows:
         """Where the rows are; looked up only if it is needed."""
-        return ChunkRows(self._fd, self._chunk, self._dialect, self._places)
+        return ChunkRows(self._source)
 
     @property
     def row_count(self) -> int:
@@ -108,7 +102,7 @@ class Sender:
         steps: list[Step] = []
         # First what knows the records by their bytes in the file.
         if self._numbers:
-            steps.append(numbered(piece, self._dialect, self._numbers, gaps, self._places))
+            steps.append(numbered(piece, self._dialect, self._numbers, gaps, self._source.places))
         elif len(gaps):
             steps.append(leaving_out(gaps, piece.offset))
         if self._dialect.rewriting:
@@ -137,6 +131,6 @@ class Sender:
             raise SourceChanged(
                 f"The file has changed: the bytes from {chunk.offset:,} to {chunk.offset + chunk.length:,} are not"
                 " those that were scanned.",
-                where=str(self._path),
+                where=str(self._source.path),
                 advice="Leave the file alone while it loads; import it again as a new file.",
             )

@@ -22,7 +22,7 @@ PLANNER = Path(load.__file__).parent / "planner"
 # Of ImportPlan: what says how the rows go in, word by word, and what the facts are told from.
 NOT_CHOICES = {
     "schema", "table", "table_digest", "fields", "sources", "statement", "null_word_statement", "traced_statement",
-    "files_folder", "reasons", "seen",
+    "bytes_ascii_only", "files_folder", "reasons", "seen",
 }  # fmt: skip
 CHOICES = {
     "bytes_statement": "as_bytes",

@@ -1,0 +1,22 @@
+"""One chunk's place in a file that is open: what everybody who reads its rows again is given."""
+
+from dataclasses import dataclass
+
+from importer.engine.dialect import Dialect
+from importer.engine.reading import Place, Readable
+from importer.engine.scanner import ChunkRange
+from importer.engine.sorting.places import Places
+
+
+@dataclass(frozen=True)
+class ChunkSource:
+    """The `chunk` of the file `path`, open as `fd` and read in `dialect`.
+
+    With `places` the file is a sorted copy; they say where its rows stood.
+    """
+
+    fd: Readable
+    path: Place
+    chunk: ChunkRange
+    dialect: Dialect
+    places: Places | None = None
