@@ -1,12 +1,12 @@
 """The form of a connection, by its kind, and what each field refuses."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 
+from dashboard.ca_file import WithCAFile
 from importer.connections import keeping
 from importer.connections.bases import WITH_USER, Base, parse_base, written
 from importer.connections.fields import Field, fields_of
@@ -25,7 +25,7 @@ PLACES = {
 SIGNS_IN = ("basic", "bearer", "header")
 
 
-class ConnectionForm(forms.ModelForm):  # type: ignore[type-arg]
+class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
     """A connection of the instance's kind. Secrets only ever go in: left empty on an edit, they stay as they were."""
 
     place = forms.CharField(
@@ -92,12 +92,6 @@ class ConnectionForm(forms.ModelForm):  # type: ignore[type-arg]
         if not re.fullmatch(r"[A-Za-z0-9-]*", header):
             raise ValidationError(f"“{header}” is no header's name: those have letters, digits and - only.")
         return header
-
-    def clean_tls_ca(self) -> str:
-        path: str = self.cleaned_data["tls_ca"]
-        if path and not Path(path).is_file():
-            raise ValidationError(f"There is no file {path} on this machine.")
-        return path
 
     def clean(self) -> dict[str, Any] | None:
         """Stored secrets go only where they were meant to go: another place or account needs them entered again."""

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from pathlib import Path
 from typing import Any
 
 from django import forms
@@ -10,6 +9,7 @@ from django.contrib.auth.forms import AuthenticationForm
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
 
+from dashboard.ca_file import WithCAFile
 from importer.engine.errors import TargetProblem
 from importer.models import Target
 from importer.targets import refuse_forbidden
@@ -35,7 +35,7 @@ class SignInForm(AuthenticationForm):
             raise
 
 
-class TargetForm(forms.ModelForm):  # type: ignore[type-arg]
+class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
     """A target. The password only ever goes in: it is never shown, and left empty on an edit it stays as it was."""
 
     password = forms.CharField(
@@ -87,12 +87,6 @@ class TargetForm(forms.ModelForm):  # type: ignore[type-arg]
         if re.search(r"[\x00-\x1f/\\]", database):
             raise ValidationError("A database's name has no slashes and no control characters.")
         return database
-
-    def clean_tls_ca(self) -> str:
-        path: str = self.cleaned_data["tls_ca"]
-        if path and not Path(path).is_file():
-            raise ValidationError(f"There is no file {path} on this machine.")
-        return path
 
     def clean(self) -> dict[str, Any] | None:
         """A stored password goes only where it was meant to go: another server or user needs it entered again."""
