@@ -20,6 +20,7 @@ from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
 from importer.engine.errors import Problem, SourceProblem
+from importer.engine.files.kinds import NoCSV, refuse_other_kinds
 from importer.models import ImportJob, SourceFile
 
 PIECE_BYTES = 2**20  # what is read, written or hashed at once
@@ -137,8 +138,8 @@ def append(source: SourceFile, offset: int, stream: Stream, length: int) -> int:
     """Write at most `length` bytes of the stream at `offset`; how far the upload is then, in bytes.
 
     A stream that ends early, or breaks, keeps what was written. Raises WrongOffset unless `offset` is where the last
-    bytes ended, TooLarge past the announced size, UploadBusy while another request writes, UploadGone after a removal,
-    and DiskFull, in which case the upload is removed.
+    bytes ended, TooLarge past the announced size, UploadBusy while another request writes, UploadGone after a removal;
+    and, with the upload removed, DiskFull, and NoCSV for what begins like a file of another kind.
     """
     with _locked(source) as descriptor:
         _reread(source)
@@ -148,7 +149,11 @@ def append(source: SourceFile, offset: int, stream: Stream, length: int) -> int:
             raise TooLarge(f"More bytes than the {source.size} announced.", source.name, "Upload the file again.")
         try:
             arrived = _write(descriptor, offset, stream, length, source.name)
-        except DiskFull:
+            # Who has chosen the wrong file need not wait until all of it is here.
+            if offset == 0:
+                refuse_other_kinds(os.pread(descriptor, PIECE_BYTES, 0))
+        except (DiskFull, NoCSV) as problem:
+            problem.where = source.name
             _forget(source)
             raise
         _record(source, offset, arrived)

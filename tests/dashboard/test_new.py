@@ -1,5 +1,6 @@
 """The new import page: what is in a file, where it would go, what forbids it, and one button that starts it."""
 
+import gzip
 import io
 import re
 
@@ -216,7 +217,7 @@ class TestProblems:
         )
 
     def test_not_a_csv_file(self, browser, user, target, upload_dir):
-        source = uploaded(user, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\0" * 100, "picture.csv")
+        source = uploaded(user, gzip.compress(b"\x89PNG\r\n\x1a\n" + bytes(100)), "picture.csv")
         words = self.problem(show(browser, source))
         assert "picture.csv" in words
         assert str(upload_dir) not in words

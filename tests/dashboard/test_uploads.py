@@ -115,6 +115,14 @@ class TestRefusals:
         assert head(browser, url).status_code == 404
         assert list(upload_dir.iterdir()) == []
 
+    def test_a_file_of_another_kind_is_refused_with_its_first_part(self, browser, upload_dir):
+        url = begin(browser, 10**6, "picture.csv")["Location"]
+        answer = send(browser, url, 0, b"\x89PNG\r\n\x1a\n" + bytes(100))
+        assert answer.status_code == 422
+        assert answer.content.decode().startswith("This is not a CSV file: it is a PNG image. Export the table")
+        assert head(browser, url).status_code == 404
+        assert list(upload_dir.iterdir()) == []
+
     def test_another_type_of_body(self, browser):
         url = begin(browser, 8)["Location"]
         assert send(browser, url, 0, b"a", content_type="text/csv").status_code == 415

@@ -38,8 +38,12 @@ _KINDS: tuple[tuple[bytes, str, str], ...] = (
 _COMPILED = tuple((re.compile(pattern, re.DOTALL), what, advice) for pattern, what, advice in _KINDS)
 
 
+class NoCSV(SourceProblem):
+    """The file is of another kind."""
+
+
 def refuse_other_kinds(sample: bytes) -> None:
-    """Raise SourceProblem, saying what it is and what to do, for a file that begins like something else than CSV."""
+    """Raise NoCSV, saying what it is and what to do, for a file that begins like something else than CSV."""
     for pattern, what, advice in _COMPILED:
         if pattern.match(sample):
-            raise SourceProblem(f"This is not a CSV file: it is {what}.", advice=advice)
+            raise NoCSV(f"This is not a CSV file: it is {what}.", advice=advice)
