@@ -7,6 +7,7 @@ import os
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import psutil
 import pytest
@@ -135,6 +136,32 @@ class TestNotACsvFile:
         with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
             archive.writestr(inside, gzip.compress(b"a,b\n1,2\n"))
         assert what in refusal(tmp_path / "x.zip").what
+
+    def test_bytes_that_hardly_are_a_text(self, source):
+        profile = profile_file(source(Random(5).randbytes(100_000)))
+        assert profile.notes[0].startswith("This hardly is a text: 9,")
+        assert "of the first 100,000 bytes are control characters" in profile.notes[0]
+        assert profile.doubt.where == "data.csv"
+        assert "--encoding utf-16-le" in profile.doubt.advice
+
+    @pytest.mark.parametrize(
+        ("encoding", "words"),
+        [
+            ("cp1251", "Київ, вулиця"),
+            ("koi8-r", "Москва, улица"),
+            ("cp850", "Zürich Straße"),
+            ("shift_jis", "東京 表示"),
+            ("gb18030", "北京市 朝阳区"),
+            ("big5", "臺北市 信義區"),
+            ("euc_kr", "서울 거리"),
+            ("cp1252", "Anna\x00 Jürgen"),
+        ],
+    )
+    def test_texts_in_any_encoding_are_texts(self, source, encoding, words):
+        lines = [f'{number};"{words} {number}";2024-01-31 12:00:00' for number in range(50)]
+        profile = profile_file(source("\n".join(["id;name;seen", *lines]).encode(encoding)))
+        assert "is a guess" in profile.notes[0]
+        assert profile.doubt
 
     def test_words_that_only_look_like_another_format(self, source):
         assert profile_file(source("PAR1,ORC\n1,2\n")).header == ("PAR1", "ORC")
