@@ -139,8 +139,8 @@ class TestNotACsvFile:
 
     def test_bytes_that_hardly_are_a_text(self, source):
         profile = profile_file(source(Random(5).randbytes(100_000)))
-        assert profile.notes[0].startswith("This hardly is a text: 9,")
-        assert "of the first 100,000 bytes are control characters" in profile.notes[0]
+        assert profile.guess.startswith("This hardly is a text: 9,")
+        assert "of the first 100,000 bytes are control characters" in profile.guess
         assert profile.doubt.where == "data.csv"
         assert "--encoding utf-16-le" in profile.doubt.advice
 
@@ -160,7 +160,7 @@ class TestNotACsvFile:
     def test_texts_in_any_encoding_are_texts(self, source, encoding, words):
         lines = [f'{number};"{words} {number}";2024-01-31 12:00:00' for number in range(50)]
         profile = profile_file(source("\n".join(["id;name;seen", *lines]).encode(encoding)))
-        assert "is a guess" in profile.notes[0]
+        assert "is a guess" in profile.guess
         assert profile.doubt
 
     def test_words_that_only_look_like_another_format(self, source):
@@ -222,14 +222,14 @@ class TestEncoding:
         guessed, chosen = profile_file(path), profile_file(path, encoding=encoding)
         assert guessed.dialect == chosen.dialect
         assert guessed.rows == chosen.rows == ROWS
-        assert f"{encoding} is a guess" in guessed.notes[0]
+        assert f"{encoding} is a guess" in guessed.guess
         assert f"--encoding {encoding}" in guessed.doubt.advice
-        assert chosen.doubt is None
+        assert (chosen.guess, chosen.doubt) == ("", None)
 
     def test_western_windows_is_a_guess_that_names_line_and_byte(self, source):
         profile = profile_file(source("id,name\n1,Anna\n2,Jürgen €\n".encode("cp1252")))
         assert profile.rows[1] == ("2", "Jürgen €")
-        assert profile.notes[0] == "The byte 0xFC on line 3 is not UTF-8; cp1252 is a guess: check the words below."
+        assert profile.guess == "The byte 0xFC on line 3 is not UTF-8; cp1252 is a guess: check the words below."
         assert profile.doubt.where == "data.csv, line 3"
 
     def test_bytes_that_cp1252_does_not_have_make_another_guess(self, source):

@@ -31,7 +31,8 @@ class Profile:
     `header` has a name for each field, column_1... when the file has none. `rows` are the values of the first data
     records (at most SAMPLE_ROWS) as text, `lines` the physical line of each. The first data record begins at byte
     `data_offset`, on `data_line`; both count in the plain file. `notes` say in plain words what was found and how sure
-    that is. `packing` is how the file is packed, "" for not at all. `doubt` is set where the encoding is a guess.
+    that is. `packing` is how the file is packed, "" for not at all. Where the encoding is a guess, `guess` says so, and
+    `doubt` is what ends an import that nobody looks at.
     """
 
     size: int
@@ -43,6 +44,7 @@ class Profile:
     data_line: int
     notes: tuple[str, ...]
     packing: str = ""
+    guess: str = ""
     doubt: SourceProblem | None = None
 
     @property
@@ -120,6 +122,7 @@ def _profile(sample: Sample, told: Told, dialect: Dialect | None, known: dict[st
         data_offset=data[0].offset,
         data_line=data[0].line,
         notes=notes + _header_notes(header) + _width_notes(header, data),
+        guess=told.guess,
         doubt=told.doubt,
     )
 

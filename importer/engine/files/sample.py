@@ -23,10 +23,14 @@ MOST_CONTROLS = 0.05  # of all bytes; of random ones it is 0.09
 
 @dataclass(frozen=True)
 class Told:
-    """The encoding of a file, and why: `notes` for people. A `doubt` says what speaks for none: then it is a guess."""
+    """The encoding of a file, and why: `notes` for people.
+
+    Where it is a `guess`, that says so to people who see the rows, and `doubt` ends what nobody looks at.
+    """
 
     encoding: str
     notes: tuple[str, ...] = ()
+    guess: str = ""
     doubt: SourceProblem | None = None
 
 
@@ -52,7 +56,7 @@ def tell_encoding(head: Head, asked: str = "") -> Told:
         where=f"line {_line(head.data, invalid)}" if invalid >= 0 else "",
         advice=f"If it is {guess}: --encoding {guess}; else name its own.",
     )
-    return Told(guess, (f"{odd}; {guess} is a guess: check the words below.",), doubt)
+    return Told(guess, guess=f"{odd}; {guess} is a guess: check the words below.", doubt=doubt)
 
 
 def _controls(data: bytes) -> int:
@@ -61,12 +65,12 @@ def _controls(data: bytes) -> int:
 
 def _no_text(data: bytes, controls: int) -> Told:
     """UTF-16 without a mark, in letters beyond Latin 1, looks like this, too: so it is not refused."""
-    guess = _fitting_guess(data)
     said = f"This hardly is a text: {controls:,} of the first {len(data):,} bytes are control characters"
     doubt = SourceProblem(
         f"{said}.", advice="Choose the CSV file itself. If this is it, name its encoding, such as --encoding utf-16-le."
     )
-    return Told(guess, (f"{said}. Choose another file, or the encoding that this one is in.",), doubt)
+    said += ". Choose another file, or the encoding that this one is in."
+    return Told(_fitting_guess(data), guess=said, doubt=doubt)
 
 
 def _fitting_guess(data: bytes) -> str:
