@@ -84,43 +84,80 @@ def prepare(
     options = options or Options()
     profile = profile_file(source.place, dialect)
     schema, _, name = table_name.rpartition(".")
+    schema = schema or target.database
     new_table = None
     with connect(target.address) as connection:
         server = _server(connection, target)
         if options.mode == "create":
-            new_table = _new_table(connection, schema or target.database, name, profile, asked_table, options, server)
-            table = new_table.as_table()
-        else:
-            table = read_table(connection, schema or target.database, name)
-        around = _look_around(connection, table, options)
-        keys = _look_at_keys(connection, table, options)
+            new_table = _new_table(connection, schema, name, profile, asked_table, options, server)
+        found = _look(connection, target, server, schema, name, options, new_table)
     if mapping is None:
         suggest = map_to_new if new_table else suggest_mapping
-        mapping = suggest(profile, table, null_markers, asked=asked)
+        mapping = suggest(profile, found.table, null_markers, asked=asked)
     mapping = tuple(mapping)
     key = uuid4()
     plan = make_plan(
-        Case(
-            profile.size - profile.data_offset,
-            profile.dialect,
-            table,
-            mapping,
-            options,
-            server,
-            fillings,
+        replace(
+            found.case(key, profile.size - profile.data_offset, profile.dialect, mapping, options, fillings),
             packing=profile.packing,
-            job=str(key),
-            around=around,
-            indexes=keys,
-            create=new_table.statement(staging_name(str(key))) if new_table else "",
-            distance=target.distance,
-            past=past(target, table.schema, table.name, options.mode, profile.size),
-            key_order=_key_order(profile, source, table, mapping, options, server),
+            past=past(target, found.table.schema, found.table.name, options.mode, profile.size),
+            key_order=_key_order(profile, source, found.table, mapping, options, server),
             record_bytes=profile.record_bytes,
         )
     )
     _try_session(target, plan, server)
-    return Prepared(key, source, target, profile, table, mapping, tuple(fillings), options, plan, new_table)
+    return Prepared(key, source, target, profile, found.table, mapping, tuple(fillings), options, plan, new_table)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a plan has to know of a target and of its table; `new_table` is the one that mode create makes."""
+
+    target: Target
+    server: Server
+    table: Table
+    new_table: NewTable | None
+    around: Surroundings
+    indexes: Indexes
+
+    def case(
+        self,
+        key: UUID,
+        data_bytes: int,
+        dialect: Dialect,
+        mapping: Sequence[ColumnMapping],
+        options: Options,
+        fillings: Sequence[Filling],
+    ) -> Case:
+        """What is to be planned for the job with this key, as far as the target decides it."""
+        return Case(
+            data_bytes,
+            dialect,
+            self.table,
+            mapping,
+            options,
+            self.server,
+            fillings,
+            job=str(key),
+            around=self.around,
+            indexes=self.indexes,
+            create=self.new_table.statement(staging_name(str(key))) if self.new_table else "",
+            distance=self.target.distance,
+        )
+
+
+def _look(
+    connection: Connection,
+    target: Target,
+    server: Server,
+    schema: str,
+    name: str,
+    options: Options,
+    new_table: NewTable | None,
+) -> _Found:
+    table = new_table.as_table() if new_table else read_table(connection, schema, name)
+    around = _look_around(connection, table, options)
+    return _Found(target, server, table, new_table, around, _look_at_keys(connection, table, options))
 
 
 def _try_session(target: Target, plan: ImportPlan, server: Server) -> None:
@@ -209,31 +246,17 @@ def replan(job: ImportJob, key: UUID, refused: str = "") -> ImportPlan:
 
     Raises Problem with the first thing that stands in the way.
     """
-    new_table = job.new_table
     with connect(job.target.address) as connection:
-        table = new_table.as_table() if new_table else read_table(connection, job.schema_name, job.table_name)
         server = _server(connection, job.target)
         server = server.less(refused) if refused else server
-        around = _look_around(connection, table, job.options)
-        keys = _look_at_keys(connection, table, job.options)
+        found = _look(connection, job.target, server, job.schema_name, job.table_name, job.options, job.new_table)
     options = replace(job.options, chunk_bytes=job.plan.chunk_bytes, parallelism=job.parallelism)
     if not job.is_sorted:
         options = replace(options, sort="keep")
     plan = make_plan(
-        Case(
-            job.data_bytes,
-            job.file_dialect,
-            table,
-            job.mapping,
-            options,
-            server,
-            job.fillings,
+        replace(
+            found.case(key, job.data_bytes, job.file_dialect, job.mapping, options, job.fillings),
             packing=job.packing,
-            job=str(key),
-            around=around,
-            indexes=keys,
-            create=new_table.statement(staging_name(str(key))) if new_table else "",
-            distance=job.target.distance,
             sorted_by=job.plan.sorted_by,
         )
     )

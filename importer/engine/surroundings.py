@@ -8,6 +8,33 @@ from importer.engine.sql import quote_name
 
 _NEXT_NUMBER = re.compile(r" AUTO_INCREMENT=(\d+)")
 
+# Names, one a row, of what hangs on a table: its schema and its name are the arguments, if nothing else is said.
+_FOREIGN_KEYS = (
+    "SELECT CONSTRAINT_NAME FROM information_schema.TABLE_CONSTRAINTS WHERE TABLE_SCHEMA = %s"
+    " AND TABLE_NAME = %s AND CONSTRAINT_TYPE = 'FOREIGN KEY' ORDER BY CONSTRAINT_NAME"
+)
+_REFERENCED_BY = (
+    "SELECT DISTINCT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) FROM information_schema.KEY_COLUMN_USAGE"
+    " WHERE REFERENCED_TABLE_SCHEMA = %s AND REFERENCED_TABLE_NAME = %s ORDER BY 1"
+)
+# VIEW_TABLE_USAGE is MySQL's alone; the definitions name every table in quotes, on both. So is the argument.
+_VIEWS = (
+    "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) FROM information_schema.VIEWS"
+    " WHERE LOCATE(%s, VIEW_DEFINITION) > 0 ORDER BY 1"
+)
+_GRANTED = (
+    "SELECT DISTINCT GRANTEE FROM information_schema.TABLE_PRIVILEGES"
+    " WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s ORDER BY GRANTEE"
+)
+_PARTITION = (
+    "SELECT PARTITION_NAME FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s"
+    " AND PARTITION_NAME IS NOT NULL LIMIT 1"
+)
+_VERSIONED = (
+    "SELECT TABLE_TYPE FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s"
+    " AND TABLE_TYPE = 'SYSTEM VERSIONED'"
+)
+
 
 @dataclass(frozen=True)
 class Surroundings:
@@ -36,55 +63,15 @@ def read_surroundings(connection: Connection, schema: str, name: str) -> Surroun
     """Look at what hangs on a table; a handful of queries of information_schema."""
     triggers = _triggers(connection, schema, name)
     return Surroundings(
-        foreign_keys=_names(
-            connection,
-            "SELECT CONSTRAINT_NAME FROM information_schema.TABLE_CONSTRAINTS WHERE TABLE_SCHEMA = %s"
-            " AND TABLE_NAME = %s AND CONSTRAINT_TYPE = 'FOREIGN KEY' ORDER BY CONSTRAINT_NAME",
-            schema,
-            name,
-        ),
-        referenced_by=_names(
-            connection,
-            "SELECT DISTINCT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) FROM information_schema.KEY_COLUMN_USAGE"
-            " WHERE REFERENCED_TABLE_SCHEMA = %s AND REFERENCED_TABLE_NAME = %s ORDER BY 1",
-            schema,
-            name,
-        ),
+        foreign_keys=_names(connection, _FOREIGN_KEYS, schema, name),
+        referenced_by=_names(connection, _REFERENCED_BY, schema, name),
         triggers=tuple(trigger for trigger, _ in triggers),
         updating=tuple(trigger for trigger, event in triggers if event == "UPDATE"),
         deleting=tuple(trigger for trigger, event in triggers if event == "DELETE"),
-        # VIEW_TABLE_USAGE is MySQL's alone; the definitions name every table in quotes, on both.
-        views=_names(
-            connection,
-            "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) FROM information_schema.VIEWS"
-            " WHERE LOCATE(%s, VIEW_DEFINITION) > 0 ORDER BY 1",
-            f"{quote_name(schema)}.{quote_name(name)}",
-        ),
-        granted=_names(
-            connection,
-            "SELECT DISTINCT GRANTEE FROM information_schema.TABLE_PRIVILEGES"
-            " WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s ORDER BY GRANTEE",
-            schema,
-            name,
-        ),
-        partitioned=bool(
-            _names(
-                connection,
-                "SELECT PARTITION_NAME FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s"
-                " AND PARTITION_NAME IS NOT NULL LIMIT 1",
-                schema,
-                name,
-            )
-        ),
-        versioned=bool(
-            _names(
-                connection,
-                "SELECT TABLE_TYPE FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s"
-                " AND TABLE_TYPE = 'SYSTEM VERSIONED'",
-                schema,
-                name,
-            )
-        ),
+        views=_names(connection, _VIEWS, f"{quote_name(schema)}.{quote_name(name)}"),
+        granted=_names(connection, _GRANTED, schema, name),
+        partitioned=bool(_names(connection, _PARTITION, schema, name)),
+        versioned=bool(_names(connection, _VERSIONED, schema, name)),
     )
 
 

@@ -1,6 +1,7 @@
 """INSERT IGNORE ... VALUES with many rows in a statement, their values as literals in its text."""
 
 from collections.abc import Sequence
+from functools import partial
 from operator import itemgetter
 
 import MySQLdb
@@ -9,10 +10,9 @@ from importer.engine.connection import Feed, LoaderConnection
 from importer.engine.dialect import Dialect
 from importer.engine.methods import Report
 from importer.engine.methods.insert_into import Template, template
-from importer.engine.methods.insert_large import insert_large
-from importer.engine.methods.insert_report import Sum
-from importer.engine.methods.record_runs import RecordRun, as_sent, runs
-from importer.engine.methods.statement_size import SHARE, max_allowed_packet, rows_of, too_large
+from importer.engine.methods.insert_runs import Inserting
+from importer.engine.methods.record_runs import RecordRun
+from importer.engine.methods.statement_size import rows_of
 
 # Measured (facts.md, Methods).
 ROWS = 1000
@@ -35,21 +35,15 @@ def load(
     own error, or TargetProblem if a row is larger than max_allowed_packet.
     """
     made = template(statement, numbers, width)
-    rows = rows_of(connection, made, rows)
-    largest = max_allowed_packet(connection)
-    sum_ = Sum(made.replacing)
-    for run in runs(feed, as_sent(dialect), rows, largest // SHARE):
-        if run.is_large:
-            insert_large(connection, made, run, sum_, largest)
-        else:
-            _insert(connection, made, run, sum_, largest)
-        del run
-    return sum_.report()
+    inserting = Inserting.on(connection, made)
+    return inserting.all_of(feed, dialect, rows_of(connection, made, rows), partial(_insert, inserting))
 
 
-def _insert(connection: LoaderConnection, made: Template, run: RecordRun, sum_: Sum, largest: int) -> None:
+def _insert(inserting: Inserting, run: RecordRun) -> bool:
+    """Insert the run with one statement; False if that would be too long."""
+    connection, made = inserting.connection, inserting.made
     sql = None if run.has_marks else _by_replacing(made, run)
-    if sql is not None and len(sql) < largest:
+    if sql is not None and len(sql) < inserting.largest:
         try:
             connection.query(sql)
         except MySQLdb.OperationalError as error:
@@ -57,19 +51,16 @@ def _insert(connection: LoaderConnection, made: Template, run: RecordRun, sum_: 
             if error.args[0] != WRONG_COLUMN_COUNT:
                 raise
         else:
-            sum_.add(connection, run.count, connection.info(), connection.affected_rows())
-            return
+            inserting.add(run, connection.affected_rows())
+            return True
     values = run.rows(made.width)
     sql = _by_row(made, values)
-    if len(sql) < largest:
-        sum_.miscounted([(at, len(row)) for at, row in enumerate(values) if len(row) != made.width], made.width)
-        connection.query(sql)
-        sum_.add(connection, run.count, connection.info(), connection.affected_rows())
-    elif run.count > 1:
-        for half in run.halves():
-            _insert(connection, made, half, sum_, largest)
-    else:
-        raise too_large(largest)
+    if len(sql) >= inserting.largest:
+        return False
+    inserting.sum_.miscounted([(at, len(row)) for at, row in enumerate(values) if len(row) != made.width], made.width)
+    connection.query(sql)
+    inserting.add(run, connection.affected_rows())
+    return True
 
 
 def _by_replacing(made: Template, run: RecordRun) -> bytes | None:

@@ -11,11 +11,10 @@ import numpy as np
 from importer.engine.connection import Feed, LoaderConnection
 from importer.engine.dialect import Dialect
 from importer.engine.methods import Report
-from importer.engine.methods.insert_into import Template, template
-from importer.engine.methods.insert_large import insert_large
-from importer.engine.methods.insert_report import Sum
-from importer.engine.methods.record_runs import RecordRun, as_sent, lay_out_run, null_words, runs
-from importer.engine.methods.statement_size import SHARE, max_allowed_packet, rows_of, too_large
+from importer.engine.methods.insert_into import template
+from importer.engine.methods.insert_runs import Inserting
+from importer.engine.methods.record_runs import RecordRun, lay_out_run, null_words
+from importer.engine.methods.statement_size import rows_of
 from importer.engine.prepared import MOST_PLACEHOLDERS, Prepared
 
 # What the protocol sends besides a text: its length and type.
@@ -38,49 +37,39 @@ def load(
     """
     made = template(statement, numbers, width)
     rows = min(rows_of(connection, made, rows), MOST_PLACEHOLDERS // len(made.fields))
-    largest = max_allowed_packet(connection)
+    inserting = Inserting.on(connection, made)
     with ExitStack() as closing:
-        session = _Session(connection, made, largest, closing)
-        for run in runs(feed, as_sent(dialect), max(1, rows), largest // SHARE):
-            if run.is_large:
-                insert_large(connection, made, run, session.sum, largest)
-            else:
-                session.insert(run)
-            del run
-        return session.sum.report()
+        return inserting.all_of(feed, dialect, max(1, rows), _Session(inserting, closing).insert)
 
 
 class _Session:
     """The statement that a load has prepared, and prepares anew for the last rows, of which there are fewer."""
 
-    def __init__(self, connection: LoaderConnection, made: Template, largest: int, closing: ExitStack) -> None:
-        self._connection, self._made, self._largest, self._closing = connection, made, largest, closing
+    def __init__(self, inserting: Inserting, closing: ExitStack) -> None:
+        self._inserting, self._made, self._closing = inserting, inserting.made, closing
         self._prepared: Prepared | None = None
         self._rows = 0
-        self.sum = Sum(made.replacing)
 
-    def insert(self, run: RecordRun) -> None:
+    def insert(self, run: RecordRun) -> bool:
+        """Insert the run with one statement; False if that would be too long."""
         values = _laid_out(run, self._made.width) or _gathered(run, self._made.width)
         fields = list(self._made.fields)
         lengths = values.lengths[:, fields]
-        if int(lengths.sum()) + BESIDES * lengths.size < self._largest:
-            statement = self._statement(run.count)
-            self.sum.miscounted(values.miscounted, self._made.width)
-            addresses = values.addresses[:, fields]
-            affected = statement.execute(addresses.ravel(), lengths.ravel(), values.nulls[:, fields].ravel())
-            self.sum.add(self._connection, run.count, self._connection.info(), affected)
-        elif run.count > 1:
-            for half in run.halves():
-                self.insert(half)
-        else:
-            raise too_large(self._largest)
+        if int(lengths.sum()) + BESIDES * lengths.size >= self._inserting.largest:
+            return False
+        statement = self._statement(run.count)
+        self._inserting.sum_.miscounted(values.miscounted, self._made.width)
+        addresses = values.addresses[:, fields]
+        affected = statement.execute(addresses.ravel(), lengths.ravel(), values.nulls[:, fields].ravel())
+        self._inserting.add(run, affected)
+        return True
 
     def _statement(self, rows: int) -> Prepared:
         if self._prepared is None or rows != self._rows:
             if self._prepared:
                 self._prepared.close()
             sql = self._made.head + b",\n".join([self._made.prepared] * rows)
-            self._prepared = Prepared(self._connection, sql, rows * len(self._made.fields))
+            self._prepared = Prepared(self._inserting.connection, sql, rows * len(self._made.fields))
             self._closing.callback(self._prepared.close)
             self._rows = rows
         return self._prepared
