@@ -13,9 +13,10 @@ from importer.engine.connection import connect
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.finish import Finish, finish, is_done
 from importer.engine.load import Watch
-from importer.engine.new_table import NewTable, changes, settle, survey
+from importer.engine.new_table import NewTable
 from importer.engine.plan import Reason
 from importer.engine.reading import open_source
+from importer.engine.settling import WholeFile, changes, misfits, settle
 from importer.heart import Heart
 from importer.models import ImportJob
 from importer.preparation import replan
@@ -58,14 +59,15 @@ def _settle_types(job: ImportJob, table: NewTable) -> bool:
 
     try:
         with open_source(job.surveyed_file) as fd:
-            found = survey(fd, job.dialect, job.data_offset, job.data_line, job.read_size, job.mapping, keep_lease)
+            file = WholeFile(fd, job.dialect, job.data_offset, job.data_line, job.read_size, keep_lease)
+            found = misfits(file, table, job.mapping)
     except Cancelled:
         jobs.release_step(job)
         return False
-    settled = settle(table, found, job.mapping)
+    settled = settle(table, found)
     job.new_table_json = settled.as_json()
     plan = replan(job, job.key)
-    told = [Reason(*change) for change in changes(table, settled, found, job.mapping)]
+    told = [Reason(*change) for change in changes(table, settled, found)]
     plan = replace(plan, reasons=(*plan.reasons, Reason("Types hold the whole file", "all of it was read"), *told))
     job.plan_json = plan.as_json()
     return jobs.record_types(job, settled, plan)

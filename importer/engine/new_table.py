@@ -1,20 +1,13 @@
-"""A table that is to be made for a file: its columns, its statement, and the pass over the file that proves them."""
+"""A table that is to be made for a file: its columns and its statement; settling.py holds it against the whole file."""
 
-import csv
-import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
-from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.files.profile import Profile
 from importer.engine.files.types import Seen, check_type
-from importer.engine.mapping import ColumnMapping
-from importer.engine.reading import Readable
-from importer.engine.records.blocks import Block, blocks, read_exactly
-from importer.engine.records.fields import fields, records
 from importer.engine.sql import quote_name
 from importer.engine.table import TEXTS, Column, Key, Table
 from importer.engine.values import NULL_WORDS
@@ -102,7 +95,7 @@ def suggest_table(schema: str, name: str, profile: Profile) -> NewTable:
         each.take(values, frozenset(_markers(values)))
     types = [each.type for each in seen]
     columns = [NewColumn(*pair) for pair in zip(_names(profile.header), types, strict=True)]
-    return NewTable(schema, name, _narrow_enough(columns))
+    return NewTable(schema, name, narrow_enough(columns))
 
 
 def partition_table(table: NewTable, partitions: int) -> NewTable:
@@ -149,7 +142,7 @@ def _names(header: Sequence[str]) -> list[str]:
     return names
 
 
-def _narrow_enough(columns: list[NewColumn]) -> tuple[NewColumn, ...]:
+def narrow_enough(columns: list[NewColumn]) -> tuple[NewColumn, ...]:
     """With the longest VARCHARs as TEXT, if a row could be too large else."""
 
     def size(column: NewColumn) -> int:
@@ -159,103 +152,3 @@ def _narrow_enough(columns: list[NewColumn]) -> tuple[NewColumn, ...]:
         largest = max(range(len(columns)), key=lambda number: size(columns[number]))
         columns[largest] = replace(columns[largest], type="text")
     return tuple(columns)
-
-
-@dataclass(frozen=True)
-class Surveyed:
-    """What the whole file has in one field, and the line and value that made the type as wide as it is."""
-
-    seen: Seen
-    line: int = 0
-    value: str = ""
-
-
-def survey(
-    fd: Readable,
-    dialect: Dialect,
-    start: int,
-    first_line: int,
-    end: int,
-    mapping: Sequence[ColumnMapping],
-    on_block: Callable[[], None] = lambda: None,
-) -> list[Surveyed]:
-    """What the whole file holds, field by field, in one pass.
-
-    Records with another number of fields are passed over: the load names them. Raises as blocks() does.
-    """
-    seen = [Seen() for _ in mapping]
-    markers = [frozenset(each.null_markers) for each in mapping]
-    witness = [(0, "")] * len(mapping)
-    for block in blocks(fd, dialect, start, first_line, end):
-        on_block()
-        data = block.data[: block.size] if block.data else read_exactly(fd, block.size, block.offset)
-        rows = [row for row in _rows(data, dialect) if len(row) == len(mapping)]
-        for number, values in enumerate(zip(*rows, strict=True)):
-            before = seen[number].type
-            seen[number].take(values, markers[number])
-            if seen[number].type != before:
-                witness[number] = _witness(data, block, dialect, number, before, markers[number])
-    return [Surveyed(each, *found) for each, found in zip(seen, witness, strict=True)]
-
-
-def _rows(data: bytes, dialect: Dialect) -> Iterator[list[str]]:
-    """The values of all records: by Python's csv where it reads as the server does, which is far faster."""
-    if not dialect.escape and len(dialect.delimiter) == 1 and dialect.line_end in ("\n", "\r\n"):
-        text = io.StringIO(data.decode(errors="replace"), newline="")
-        quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE
-        csv.field_size_limit(2**31 - 1)
-        yield from csv.reader(text, delimiter=dialect.delimiter, quotechar=dialect.quote or None, quoting=quoting)
-        return
-    for record in records(data, dialect):
-        yield [value.decode(errors="replace") for value in fields(data[record.start : record.end], dialect)]
-
-
-def _witness(
-    data: bytes, block: Block, dialect: Dialect, number: int, type_: str, markers: frozenset[str]
-) -> tuple[int, str]:
-    """The first record of the block whose value does not fit the type that the column had: its line and the value."""
-    for record in records(data, dialect, line=block.first_line):
-        values = fields(data[record.start : record.end], dialect)
-        if number < len(values):
-            value = values[number].decode(errors="replace")
-            alone = Seen()
-            alone.take([value], markers)
-            if not alone.fits(type_):
-                return record.line, value
-    return block.first_line, ""
-
-
-def settle(table: NewTable, found: Sequence[Surveyed], mapping: Sequence[ColumnMapping]) -> NewTable:
-    """The table with types that the whole file fits. Raises Problem, with the line, if one must not be widened."""
-    # What is read in a way of its own, as somebody asked, is left to the load to judge.
-    by_column = {
-        each.column: surveyed
-        for each, surveyed in zip(mapping, found, strict=True)
-        if not (each.datetime_format or each.transforms)
-    }
-    columns = []
-    for column in table.columns:
-        found_here = by_column.get(column.name)
-        if found_here is None or found_here.seen.fits(column.type):
-            columns.append(column)
-            continue
-        wanted = found_here.seen.type
-        if not table.widen:
-            raise Problem(
-                f"{found_here.value!r} does not fit {column.name} {column.type}; the whole file needs {wanted}.",
-                where=f"line {found_here.line:,}, column {column.name}",
-                advice=f"Make the column {wanted}, let types be widened, or correct the file.",
-            )
-        columns.append(replace(column, type=wanted))
-    return replace(table, columns=_narrow_enough(columns))
-
-
-def changes(
-    before: NewTable, after: NewTable, found: Sequence[Surveyed], mapping: Sequence[ColumnMapping]
-) -> Iterator[tuple[str, str]]:
-    """What was widened, and which line asked for it."""
-    witnesses = {each.column: surveyed for each, surveyed in zip(mapping, found, strict=True)}
-    for old, new in zip(before.columns, after.columns, strict=True):
-        if old != new:
-            witness = witnesses[new.name]
-            yield f"{new.name} is {new.type}, not {old.type}", f"line {witness.line:,} has {witness.value[:60]!r}"

@@ -12,6 +12,7 @@ from importer.engine import native
 from importer.engine.dialect import Dialect
 from importer.engine.exactness import Exactness, FieldCheck
 from importer.engine.exactness.layout import lay_out
+from importer.engine.exactness.usual import Usual
 from importer.engine.records.blocks import blocks
 from tests.engine.reference import in_file
 
@@ -64,9 +65,32 @@ def test_nothing_is_usual_that_has_a_fault(type_: str, mariadb: bool):
             end = dialect.line_end
             usual = [value for value in VALUES if is_usual(exactness, f"x{dialect.delimiter}{value}{end}".encode())]
             assert USUAL[type_] in usual
+            assert ("NA" in usual) == (markers == ("NA",) or type_.startswith(("var", "char")))
             if dialect.quote:
                 inside = [value for value in VALUES if '"' not in value]
                 assert any(is_usual(exactness, f'"x","{value}"{end}'.encode()) for value in inside)
+
+
+@needs_library
+@pytest.mark.parametrize("type_", ["int", "bigint unsigned", "decimal(9,3)", "double"])
+def test_leading_zeros_are_unusual_where_they_are_not_wanted(type_: str):
+    judges = Exactness(Dialect(), (FieldCheck("a", type_),), mariadb=True).inspector.judges
+    usual = Usual.of(Dialect(), judges, leading_zeros=False)
+
+    def among_others(value: str) -> bool:
+        text = f"1\n{value}\n" + "2\n" * 99
+        return usual.all_of(SimpleNamespace(data=text.encode(), size=len(text)))
+
+    for value in (
+        "0",
+        "10",
+        "100",
+        *(["0.5", "10.05"] if type_[0] == "d" else []),
+        *(["-7"] if type_ == "int" else []),
+    ):
+        assert among_others(value)
+    for value in ("00", "01", "-01", "007", "00.5", "01.5"):
+        assert not among_others(value)
 
 
 @needs_library

@@ -6,18 +6,19 @@
 
 /* As in usual.py. */
 enum kind { ANYTHING, TEXT, WHOLE, FIXED, FLOATING, DAY, MOMENT, STAMP, CLOCK, YEAR, WORDS };
-enum flags { SIGN = 1, EMPTY = 2, NO_EMPTY = 4, NO_SPACE_AT_END = 8 };
+enum flags { SIGN = 1, EMPTY = 2, NO_EMPTY = 4, NO_SPACE_AT_END = 8, NO_LEADING_ZERO = 16 };
 
 /*
  * How the usual values of a field look. TEXT: at most `most` bytes. WHOLE: digits that make no more than `text`, which
  * has `most` digits. FIXED: at most `most` digits before the point and `scale` after it. FLOATING: at most `most` digits.
- * WORDS: one of `count` words in `text`, each after a byte with its length.
+ * WORDS: one of `count` words in `text`, each after a byte with its length. `nulls` are `null_count` such words that may
+ * stand for a missing value.
  */
 struct field {
     uint32_t kind, flags;
     uint64_t most;
-    uint32_t scale, count;
-    const byte *text;
+    uint32_t scale, count, null_count;
+    const byte *text, *nulls;
 };
 
 struct marks {
@@ -101,10 +102,9 @@ static inline int is_moment(const byte *at, size_t length, int stamp)
     return stamp ? at[0] == '2' && at[10] == ' ' : at[10] == ' ' || at[10] == 'T';
 }
 
-static int is_word(const struct field *field, const byte *at, size_t length)
+static int is_word(const byte *word, uint32_t count, const byte *at, size_t length)
 {
-    const byte *word = field->text;
-    for (uint32_t number = 0; number < field->count; number++, word += 1 + word[0])
+    for (uint32_t number = 0; number < count; number++, word += 1 + word[0])
         if (word[0] == length && !memcmp(word + 1, at, length))
             return 1;
     return 0;
@@ -119,6 +119,8 @@ static inline int is_number(const struct field *field, const byte *at, size_t le
     if (!length || length > LONGEST_NUMBER - 1)
         return 0;
     uint32_t others = no_digits(at, length);
+    if ((field->flags & NO_LEADING_ZERO) && length > 1 && *at == '0' && !(others & 2))
+        return 0;
     if (field->kind == WHOLE)
         return !others && (length < field->most || (length == field->most && memcmp(at, field->text, length) <= 0));
     size_t whole = length, part = 0;
@@ -134,8 +136,8 @@ static inline int is_number(const struct field *field, const byte *at, size_t le
     return whole + part - (part && *at == '0') <= field->most;
 }
 
-/* Whether the value is as the field's usually are; 33 bytes can be read at `at`, if the field is one of numbers. */
-static inline int is_usual(const struct field *field, const byte *at, size_t length)
+/* Whether a value that is there is as the field's usually are. */
+static inline int is_usual_value(const struct field *field, const byte *at, size_t length)
 {
     uint32_t kind = field->kind;
     if (!length)
@@ -157,10 +159,16 @@ static inline int is_usual(const struct field *field, const byte *at, size_t len
     case YEAR:
         return length == 4 && is_year(at);
     case WORDS:
-        return is_word(field, at, length);
+        return is_word(field->text, field->count, at, length);
     default:
         return 1;
     }
+}
+
+/* Whether the value is as the field's usually are; 33 bytes can be read at `at`, if the field is one of numbers. */
+static inline int is_usual(const struct field *field, const byte *at, size_t length)
+{
+    return is_usual_value(field, at, length) || is_word(field->nulls, field->null_count, at, length);
 }
 
 /* What the bytes before some stride leave to it: all ones if it begins within quotes; one after a mark, a closing quote. */

@@ -4,7 +4,7 @@ What it does not know is not wrong, only unusual: the Inspector looks at the blo
 """
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 
@@ -17,7 +17,7 @@ from importer.engine.exactness.texts import MANY_MEMBERS, Bytes, Members, Text
 from importer.engine.exactness.times import Clock, Day, Moment, Year
 from importer.engine.records.blocks import Block
 
-LONGEST_MEMBER = 255  # bytes
+LONGEST_WORD = 255  # bytes
 # Characters that may belong to a number: as a mark between fields they would be read as a part of it.
 IN_NUMBERS = "0123456789-."
 
@@ -31,7 +31,7 @@ class Look(IntEnum):
 class Flag(IntFlag):
     """usual.c's `enum flags`."""
 
-    SIGN, EMPTY, NO_EMPTY, NO_SPACE_AT_END = 1, 2, 4, 8
+    SIGN, EMPTY, NO_EMPTY, NO_SPACE_AT_END, NO_LEADING_ZERO = 1, 2, 4, 8, 16
 
 
 class _Field(ctypes.Structure):
@@ -41,7 +41,9 @@ class _Field(ctypes.Structure):
         ("most", ctypes.c_uint64),
         ("scale", ctypes.c_uint32),
         ("count", ctypes.c_uint32),
+        ("null_count", ctypes.c_uint32),
         ("text", ctypes.c_char_p),
+        ("nulls", ctypes.c_char_p),
     )
 
 
@@ -66,12 +68,19 @@ class Usual:
     fields: ctypes.Array[_Field]
 
     @classmethod
-    def of(cls, dialect: Dialect, judges: Sequence[Judge]) -> "Usual | None":
-        """None for a dialect or a column that usual.c does not know, or if it is not there."""
+    def of(cls, dialect: Dialect, judges: Sequence[Judge], *, leading_zeros: bool = True) -> "Usual | None":
+        """None for a dialect or a column that usual.c does not know, or if it is not there.
+
+        `leading_zeros`: whether numbers may have some, as the server takes them.
+        """
         marks, fields = _marks(dialect), [_field(judge) for judge in judges]
         if not native.library() or not marks or not all(fields):
             return None
-        return cls(marks, (_Field * len(fields))(*[each for each in fields if each]))
+        known = [each for each in fields if each]
+        if not leading_zeros:
+            for each in known:
+                each.flags |= Flag.NO_LEADING_ZERO
+        return cls(marks, (_Field * len(known))(*known))
 
     def all_of(self, block: Block) -> bool:
         """Whether each record of the block has as many fields as there should be, all with usual values."""
@@ -97,6 +106,7 @@ def _field(judge: Judge) -> _Field | None:
         return look
     if judge.check.nullable:
         look.flags |= Flag.EMPTY if b"" in judge.markers else 0
+        look.null_count, look.nulls = _words(judge.markers)
         return look
     # Marks of NULL that the column does not take. An empty value is usual only among texts.
     look.flags |= Flag.NO_EMPTY
@@ -128,7 +138,8 @@ def _look(kind: Kind | None) -> _Field | None:
         case Year():
             return _Field(Look.YEAR)
         case Members(members=members):
-            return _words([member.encode() for member in members[:MANY_MEMBERS]])
+            count, words = _words([member.encode() for member in members[:MANY_MEMBERS]])
+            return _Field(Look.WORDS, count=count, text=words)
     return None
 
 
@@ -136,7 +147,7 @@ def _sign(allowed: bool) -> int:
     return Flag.SIGN if allowed else 0
 
 
-def _words(words: Sequence[bytes]) -> _Field:
-    """The words, each after its length. One with a zero byte or a length of zero is left out."""
-    usable = [word for word in words if 0 < len(word) <= LONGEST_MEMBER]
-    return _Field(Look.WORDS, 0, 0, 0, len(usable), b"".join(bytes([len(word)]) + word for word in usable))
+def _words(words: Iterable[bytes]) -> tuple[int, bytes]:
+    """How many of the words can be given to usual.c, and these, each after its length."""
+    usable = [word for word in words if 0 < len(word) <= LONGEST_WORD]
+    return len(usable), b"".join(bytes([len(word)]) + word for word in usable)

@@ -1,0 +1,90 @@
+"""The types of a new table against the whole file: what is passed over quickly is what a look at each value passes."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from importer.engine.dialect import Dialect
+from importer.engine.errors import Problem
+from importer.engine.files.types import Seen
+from importer.engine.mapping import ColumnMapping
+from importer.engine.new_table import NewColumn, NewTable
+from importer.engine.settling import Misfit, WholeFile, changes, misfits, settle
+from tests.engine.reference import in_file
+
+TYPES = ["tinyint", "int", "int unsigned", "bigint", "decimal(5,2)", "double", "date", "datetime", "datetime(3)",
+         "time", "timestamp", "char(3)", "varchar(4)", "text", "json", "varbinary(3)"]  # fmt: skip
+VALUES = ["0", "7", "-7", "007", "128", "3000000000", "1.5", "-1.25", "1.255", "0.5", "00.5", "1234567.5", "1e3", "NA",
+          "", "2024-02-29", "2024-02-31", "2024-01-02 03:04:05", "2024-01-02T03:04", "2024-01-02 03:04:05.25",
+          "12:34:56", "abc", "abcd", "abcde", "ab ", "éé", "ééééé", "[1]"]  # fmt: skip
+
+
+def table_of(*types: str, widen: bool = True) -> NewTable:
+    columns = tuple(NewColumn(f"c{number}", type_) for number, type_ in enumerate(types))
+    return NewTable("s", "t", columns, widen=widen)
+
+
+def mapping_of(table: NewTable, *markers: str, **how: str) -> list[ColumnMapping]:
+    return [ColumnMapping(each.name, null_markers=markers, **how) for each in table.columns]
+
+
+def found_in(text: str, table: NewTable, mapping: list[ColumnMapping], block_bytes: int = 64) -> dict[str, Misfit]:
+    data = text.encode()
+    with in_file(data) as fd:
+        return misfits(WholeFile(fd, Dialect(), 0, 1, len(data), block_bytes=block_bytes), table, mapping)
+
+
+@settings(max_examples=400, derandomize=True, deadline=None)
+@given(
+    types=st.lists(st.sampled_from(TYPES), min_size=2, max_size=3),
+    picks=st.lists(st.tuples(*[st.sampled_from(VALUES)] * 3), min_size=1, max_size=30),
+    markers=st.sampled_from([(), ("",), ("NA",), ("", "NA")]),
+    block_bytes=st.sampled_from([64, 256, 65536]),
+)
+def test_misfits_are_what_a_look_at_each_value_finds(types, picks, markers, block_bytes):
+    table = table_of(*types)
+    rows = [pick[: len(types)] for pick in picks]
+    text = "".join(",".join(row) + "\n" for row in rows)
+    wanted = {}
+    for number, type_ in enumerate(types):
+        values = [row[number] for row in rows]
+        seen = of(values, markers)
+        if not seen.fits(type_):
+            first = next(at for at, value in enumerate(values) if not of([value], markers).fits(type_))
+            wanted[f"c{number}"] = Misfit(seen.type, first + 1, values[first])
+    assert found_in(text, table, mapping_of(table, *markers), block_bytes) == wanted
+
+
+def of(values: list[str], markers: tuple[str, ...]) -> Seen:
+    seen = Seen()
+    seen.take(values, frozenset(markers))
+    return seen
+
+
+def test_the_value_that_does_not_fit_is_named_in_the_first_block_too():
+    table = table_of("int", "varchar(16)", widen=False)
+    found = found_in("1,a\n2,b\nx,c\n4,d\n", table, mapping_of(table), 1 << 20)
+    assert found == {"c0": Misfit("varchar(16)", 3, "x")}
+    with pytest.raises(Problem, match="'x' does not fit c0 int; the whole file needs") as caught:
+        settle(table, found)
+    assert caught.value.where == "line 3, column c0"
+
+
+def test_columns_that_are_read_in_a_way_of_their_own_are_left_to_the_load():
+    table = table_of("date", "int")
+    for how in ({"datetime_format": "%d.%m.%Y"}, {"transforms": ("trim",)}):
+        assert found_in("31.12.2024,x\n", table, mapping_of(table, **how)) == {}
+
+
+def test_rows_with_another_number_of_fields_are_passed_over():
+    table = table_of("int", "int")
+    assert found_in("1,2\n1,2,x\nx\n3,4\n", table, mapping_of(table)) == {}
+
+
+def test_what_was_changed_and_why():
+    before = table_of("int", *["varchar(1000)"] * 20)
+    found = {"c0": Misfit("varchar(16)", 7, "x")}
+    after = settle(before, found)
+    said = dict(changes(before, after, found))
+    assert said.pop("c0 is varchar(16), not int") == "line 7 has 'x'"
+    assert set(said.values()) == {"rows could be too large else"}
