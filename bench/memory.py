@@ -111,6 +111,7 @@ ORDINARY = again(b"1234567,2,a note that is as long as those of most other rows 
 WRONG = again(b"1234567,three,a note that is as long as those of most other rows are or about so\n")
 NEGATIVE = again(b"1234567,-2,a note that is as long as those of most other rows are or about so\n")
 KEYED = "id BIGINT PRIMARY KEY, value INT, note LONGTEXT"
+KEYED_JSON = KEYED.replace("LONGTEXT", "JSON")
 SHORT = NOTE + "LONGTEXT, CHECK (LENGTH(note) < 100)"
 INSERTED, PREPARED = Options(method="insert"), Options(method="insert_prepared")
 VERIFIED = Options(verify="full")
@@ -141,6 +142,7 @@ CASES = {
     "cells, inserted": Case(CELLS, NOTE + "LONGTEXT", INSERTED, cell=CELL),
     "cells, prepared": Case(CELLS, NOTE + "LONGTEXT", PREPARED, cell=CELL),
     "cells, verified": Case(CELLS, KEYED, VERIFIED, cell=CELL),
+    "cells, JSON, verified": Case(with_cells(DOCUMENT, note=b"[1]"), KEYED_JSON, VERIFIED, cell=CELL),
     "cells, rejected": Case(CELLS, NOTE + "TEXT", REJECT, cell=CELL),
     "cells, rejected by the server": Case(CELLS, SHORT, REJECT, cell=CELL),
     "cells, sorted": Case(CELLS, KEYED, SORTED, cell=CELL),

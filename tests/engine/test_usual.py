@@ -1,5 +1,7 @@
 """c/usual.c takes no value for usual that is looked at more closely for a reason, and knows what files are full of."""
 
+import csv
+import io
 import shutil
 from calendar import isleap
 from types import SimpleNamespace
@@ -156,6 +158,34 @@ def test_many_records_are_as_usual_as_each_by_itself(line_end):
         for record in (f"{odd},ab{line_end}", f'"7",{odd}{line_end}'):
             for place in range(64):
                 assert all_usual(f"{'x' * place},ab{line_end}{record}{others}") == all_usual(record)
+
+
+@needs_library
+@settings(max_examples=300, derandomize=True, deadline=None)
+@given(
+    rows=st.lists(st.tuples(*[st.text('a",\n7', max_size=9)] * 3), min_size=1, max_size=40),
+    quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
+    line_end=st.sampled_from(["\n", "\r\n"]),
+)
+def test_what_quotes_are_needed_for_is_usual(rows, quoting, line_end):
+    """Delimiters, line ends and doubled quotes: of texts that fit all are usual, of others none that has a fault."""
+    out = io.StringIO(newline="")
+    csv.writer(out, quoting=quoting, lineterminator=line_end).writerows(rows)
+    data = out.getvalue().encode()
+    wide = [FieldCheck(name, "varchar(100)") for name in "abc"]
+    narrow = [
+        FieldCheck("a", "varchar(4)"),
+        FieldCheck("b", "int", True, ("", '"')),
+        FieldCheck("c", "enum('a','a\"\"')"),
+    ]
+    for checks, all_fit in ((wide, True), (narrow, False)):
+        exactness = Exactness(Dialect(line_end=line_end), tuple(checks), mariadb=True)
+        with in_file(data) as fd:
+            (block,) = blocks(fd, exactness.dialect, 0, 1, len(data))
+        usual = exactness.inspector.usual.all_of(block)
+        assert usual or not all_fit
+        slow = exactness.inspector.examine_one_by_one(block)
+        assert not usual or not (slow.faults or slow.notices or slow.noted)
 
 
 @needs_library

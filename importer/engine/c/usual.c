@@ -102,7 +102,7 @@ static inline int is_moment(const byte *at, size_t length, int stamp)
     return stamp ? at[0] == '2' && at[10] == ' ' : at[10] == ' ' || at[10] == 'T';
 }
 
-static int is_word(const byte *word, uint32_t count, const byte *at, size_t length)
+static __attribute__((noinline)) int is_word(const byte *word, uint32_t count, const byte *at, size_t length)
 {
     for (uint32_t number = 0; number < count; number++, word += 1 + word[0])
         if (word[0] == length && !memcmp(word + 1, at, length))
@@ -137,7 +137,7 @@ static inline int is_number(const struct field *field, const byte *at, size_t le
 }
 
 /* Whether a value that is there is as the field's usually are. */
-static inline int is_usual_value(const struct field *field, const byte *at, size_t length)
+static inline __attribute__((always_inline)) int is_usual_value(const struct field *field, const byte *at, size_t length)
 {
     uint32_t kind = field->kind;
     if (!length)
@@ -166,7 +166,7 @@ static inline int is_usual_value(const struct field *field, const byte *at, size
 }
 
 /* Whether the value is as the field's usually are; 33 bytes can be read at `at`, if the field is one of numbers. */
-static inline int is_usual(const struct field *field, const byte *at, size_t length)
+static inline __attribute__((always_inline)) int is_usual(const struct field *field, const byte *at, size_t length)
 {
     return is_usual_value(field, at, length) || is_word(field->nulls, field->null_count, at, length);
 }
@@ -178,11 +178,10 @@ struct before {
 
 /*
  * Of the marks between fields in a stride, those that are not within quotes; NOT_PLAIN if a quote does not stand at the
- * begin or at the end of its field, or if there is a line end within quotes.
+ * begin or at the end of its field, nor is one of two that stand for one.
  */
 #define NOT_PLAIN UINT64_MAX
-static inline uint64_t outside_quotes(
-    const byte *base, uint64_t marks, uint64_t quotes, byte delimiter, struct before *before)
+static inline uint64_t outside_quotes(uint64_t marks, uint64_t quotes, struct before *before)
 {
     if (!(quotes | before->inside | before->closing)) {
         before->mark = marks >> (STRIDE - 1);
@@ -193,12 +192,10 @@ static inline uint64_t outside_quotes(
     for (unsigned step = 1; step < STRIDE; step *= 2)
         inside ^= inside << step;
     inside ^= before->inside;
-    for (uint64_t within = marks & inside; within; within &= within - 1)
-        if (base[__builtin_ctzll(within)] != delimiter)
-            return NOT_PLAIN;
     marks &= ~inside;
     uint64_t opening = quotes & inside, closing = quotes & ~inside;
-    if ((opening & ~(marks << 1 | before->mark)) || ((closing << 1 | before->closing) & ~marks))
+    uint64_t after_closing = closing << 1 | before->closing, second = opening & after_closing;
+    if ((opening & ~second & ~(marks << 1 | before->mark)) || (after_closing & ~second & ~marks))
         return NOT_PLAIN;
     before->inside = inside >> (STRIDE - 1) ? ~(uint64_t)0 : 0;
     before->mark = marks >> (STRIDE - 1);
@@ -228,7 +225,7 @@ static const byte *after_plain(
         }
         if ((quote || escape) && bits(odd))
             return record;
-        if (quote && (ends = outside_quotes(base, ends, quotes, marks->delimiter, &before)) == NOT_PLAIN)
+        if (quote && (ends = outside_quotes(ends, quotes, &before)) == NOT_PLAIN)
             return record;
         for (; ends; ends &= ends - 1) {
             const byte *stop = base + __builtin_ctzll(ends);
@@ -254,9 +251,9 @@ static const byte *after_plain(
 }
 
 /* The first mark from `at` on, or the end. Where there is no quote or escape, a zero byte passes for one. */
-static inline const byte *next_mark(const byte *at, const byte *end, byte delimiter, const struct marks *marks)
+static inline const byte *next_mark(const byte *at, const byte *end, const struct marks *marks)
 {
-    const byte quote = marks->quote, escape = marks->escape;
+    const byte delimiter = marks->delimiter, quote = marks->quote, escape = marks->escape;
     for (; end - at >= 16; at += 16) {
         sixteen bytes = load(at);
         uint32_t found = bits((sixteen)((bytes == delimiter) | (bytes == '\n') | (bytes == '\r') | (bytes == quote) |
@@ -269,11 +266,24 @@ static inline const byte *next_mark(const byte *at, const byte *end, byte delimi
     return at;
 }
 
-/* The end of the usual value that begins at `at` and goes on to the delimiter or some other mark; 0 if it is not usual. */
-static const byte *after_value(
-    const struct field *field, const byte *at, const byte *end, byte delimiter, const struct marks *marks)
+/* The quote that closes what stands in quotes from `at` on, or the end; where an escape is if that comes first. */
+static inline const byte *closing_quote(const byte *at, const byte *end, const struct marks *marks)
 {
-    const byte *stop = next_mark(at, end, delimiter, marks);
+    const byte quote = marks->quote, escape = marks->escape;
+    for (;; at += 2) {
+        while (at < end && *at != quote && *at != escape)
+            at++;
+        /* Two stand for one. */
+        if (end - at < 2 || *at != quote || at[1] != quote)
+            return at;
+    }
+}
+
+/* The end of the usual value that begins at `at` and goes on to some mark; 0 if it is not usual. */
+static const byte *after_value(
+    const struct field *field, const byte *at, const byte *end, int enclosed, const struct marks *marks)
+{
+    const byte *stop = enclosed ? closing_quote(at, end, marks) : next_mark(at, end, marks);
     size_t length = (size_t)(stop - at);
     /* A minus moves what is read by one. */
     byte apart[LONGEST_NUMBER + 1] = {0};
@@ -285,15 +295,14 @@ static const byte *after_value(
 }
 
 /*
- * The end of the record at `at` if it has `count` fields, all with usual values, else 0. A field may stand in quotes that
- * hold nothing which the quotes are needed for but a delimiter.
+ * The end of the record at `at` if it has `count` fields, all with usual values, else 0. A field may stand in quotes.
  */
 static const byte *after_record(
     const byte *at, const byte *end, const struct marks *marks, const struct field *fields, size_t count)
 {
     for (size_t number = 0; number < count; number++) {
         int enclosed = marks->quote && at < end && *at == marks->quote;
-        at = after_value(&fields[number], at + enclosed, end, enclosed ? marks->quote : marks->delimiter, marks);
+        at = after_value(&fields[number], at + enclosed, end, enclosed, marks);
         if (!at || (enclosed && (at >= end || *at++ != marks->quote)))
             return 0;
         if (number + 1 < count && (at >= end || *at++ != marks->delimiter))

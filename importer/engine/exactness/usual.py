@@ -73,7 +73,7 @@ class Usual:
 
         `leading_zeros`: whether numbers may have some, as the server takes them.
         """
-        marks, fields = _marks(dialect), [_field(judge) for judge in judges]
+        marks, fields = _marks(dialect), [_field(judge, dialect.quote.encode()) for judge in judges]
         if not native.library() or not marks or not all(fields):
             return None
         known = [each for each in fields if each]
@@ -100,20 +100,20 @@ def _marks(dialect: Dialect) -> _Marks | None:
     return _Marks(*(ord(mark or "\0") for mark in marks), dialect.line_end == "\r\n")
 
 
-def _field(judge: Judge) -> _Field | None:
-    look = _look(judge.kind)
+def _field(judge: Judge, quote: bytes) -> _Field | None:
+    look = _look(judge.kind, quote)
     if not look or not judge.markers:
         return look
     if judge.check.nullable:
         look.flags |= Flag.EMPTY if b"" in judge.markers else 0
-        look.null_count, look.nulls = _words(judge.markers)
+        look.null_count, look.nulls = _words(judge.markers, quote)
         return look
     # Marks of NULL that the column does not take. An empty value is usual only among texts.
     look.flags |= Flag.NO_EMPTY
     return look if judge.markers == {b""} else None
 
 
-def _look(kind: Kind | None) -> _Field | None:
+def _look(kind: Kind | None, quote: bytes) -> _Field | None:
     """How the usual values of a kind look: no more than its own unusual() leaves out."""
     match kind:
         case None:
@@ -138,7 +138,7 @@ def _look(kind: Kind | None) -> _Field | None:
         case Year():
             return _Field(Look.YEAR)
         case Members(members=members):
-            count, words = _words([member.encode() for member in members[:MANY_MEMBERS]])
+            count, words = _words([member.encode() for member in members[:MANY_MEMBERS]], quote)
             return _Field(Look.WORDS, count=count, text=words)
     return None
 
@@ -147,7 +147,10 @@ def _sign(allowed: bool) -> int:
     return Flag.SIGN if allowed else 0
 
 
-def _words(words: Iterable[bytes]) -> tuple[int, bytes]:
-    """How many of the words can be given to usual.c, and these, each after its length."""
-    usable = [word for word in words if 0 < len(word) <= LONGEST_WORD]
+def _words(words: Iterable[bytes], quote: bytes) -> tuple[int, bytes]:
+    """How many of the words can be given to usual.c, and these, each after its length.
+
+    Not those with a quote: in the file it may stand twice, and two of them for one.
+    """
+    usable = [word for word in words if 0 < len(word) <= LONGEST_WORD and not (quote and quote in word)]
     return len(usable), b"".join(bytes([len(word)]) + word for word in usable)
