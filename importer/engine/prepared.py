@@ -6,7 +6,7 @@ from typing import Any
 
 import MySQLdb
 
-from importer.engine.connection import LoaderConnection, library, native
+from importer.engine.connection import Connection, library, native
 
 # The protocol counts placeholders in two bytes (manual, COM_STMT_PREPARE Response).
 MOST_PLACEHOLDERS = 65535
@@ -38,7 +38,7 @@ for _name, _arguments, _result in (
 class Prepared:
     """One statement with `count` placeholders on a connection; close() it before the connection."""
 
-    def __init__(self, connection: LoaderConnection, sql: bytes, count: int) -> None:
+    def __init__(self, connection: Connection, sql: bytes, count: int) -> None:
         """Raises the server's error."""
         import numpy as np  # Not at the top: it costs 16 MB, and most loads prepare nothing.
 

@@ -1,6 +1,7 @@
 """Reading values back: nothing is found where nothing differs, and every kind of difference is."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -174,6 +175,26 @@ def _large_from(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(large_values, "PIECE", 3)
 
 
+def test_a_large_json_value_is_told_from_another_one_by_the_server(database: Address, monkeypatch):
+    monkeypatch.setattr(large_rows, "LARGE", 4)
+    monkeypatch.setattr(large_values, "PIECE", 3)
+    dialect = Dialect(delimiter=";", header=False)
+    document = '{"a":  [1, null],"é": "ü"}'
+    with connect(database) as connection:
+        execute(connection, "CREATE TABLE t (id INT PRIMARY KEY, j JSON, k JSON) CHARACTER SET utf8mb4")
+        execute(connection, "INSERT INTO t VALUES (1, %s, '[]')", (document,))
+        mapping = [ColumnMapping("id"), ColumnMapping("j"), ColumnMapping("k")]
+        readback = Readback.of(read_table(connection, database.database, "t"), mapping, "reject")
+
+        def same(key: int, said: str) -> bool:
+            quoted = said.replace('"', '""')
+            return large_rows.is_same(connection, readback, dialect, f'{key};"{quoted}";[]\n'.encode())
+
+        assert same(1, document)
+        assert not same(1, document.replace("1", "2"))
+        assert not same(2, document), "there is no such row"
+
+
 @pytest.mark.usefixtures("_large_from")
 class TestInALoad:
     COLUMNS = (
@@ -234,15 +255,21 @@ class TestInALoad:
         with connect(database) as connection:
             assert fetch_all(connection, "SELECT COUNT(*) FROM t") == [(0,)]
 
-    @pytest.mark.parametrize(("column", "shown"), [("w", 'où"2018'), ("b", "ünï2018")])
-    def test_so_is_one_that_changes_a_text_which_was_loaded_as_it_is(self, work, database: Address, column, shown):
+    @pytest.mark.parametrize(
+        ("column", "shown", "other"),
+        [("w", 'où"2018', "other"), ("b", "ünï2018", "other"), ("j", "[ 2018]", '"other"'), ("j", "[ 2018]", "[2019]")],
+    )
+    def test_so_is_one_that_changes_a_text_which_was_loaded_as_it_is(
+        self, work, database: Address, column, shown, other
+    ):
         with connect(database) as connection:
             execute(
                 connection,
                 f"CREATE TRIGGER change_it BEFORE INSERT ON t FOR EACH ROW"
-                f" SET NEW.{column} = IF(NEW.id = 2018, 'other', NEW.{column})",
+                f" SET NEW.{column} = IF(NEW.id = 2018, '{other}', NEW.{column})",
             )
-        with pytest.raises(RowsRefused, match=f"'{shown}' is another one: the table has other") as caught:
+        said = re.escape(f"'{shown}' is another one: the table has {other}")
+        with pytest.raises(RowsRefused, match=said) as caught:
             load_chunk(self.planned(database, work.path), Watch())
         assert caught.value.where == f"line {2 * 2018 + 1:,}, column {column}"
 

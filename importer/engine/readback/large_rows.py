@@ -1,18 +1,28 @@
-"""Large values are compared by their digests: read back as they are, there would be several copies of each."""
+"""Large values are told from others without being read back, which would make several copies of each.
+
+Texts and bytes are compared by their digests. MySQL writes a JSON value in its own way: it is sent what the file says,
+piece by piece, and compares by itself.
+"""
 
 from collections.abc import Iterator
+from contextlib import closing
 from hashlib import sha256
 
 from importer.engine.connection import Connection
 from importer.engine.dialect import Dialect
 from importer.engine.files import encodings
+from importer.engine.prepared import Prepared
 from importer.engine.readback import Readback, Reading, rows
 from importer.engine.readback.same_value import accepted
 from importer.engine.records.large_values import LARGE, LargeValue, large_values
-from importer.engine.table import TEXTS
+from importer.engine.sql import quote_name
+from importer.engine.table import TEXTS, Column
 
 # What a column of these kinds has is what the file says, byte for byte.
 DIGESTED_KINDS = (TEXTS - {"enum", "set"}) | {"varbinary", "blob", "mediumblob", "longblob"}
+# MySQL's; in MariaDB such a column is a LONGTEXT.
+DOCUMENT = "json"
+SAME = b"1"
 
 
 def is_same(connection: Connection, readback: Readback, dialect: Dialect, record: bytes) -> bool:
@@ -23,33 +33,64 @@ def is_same(connection: Connection, readback: Readback, dialect: Dialect, record
     if len(record) <= LARGE:
         return False
     values = list(large_values(record, dialect))
-    digested = {at for at, reading in enumerate(readback.readings) if _is_digested(reading, values[reading.field])}
-    fields = {readback.readings[at].field for at in digested}
-    texts = [_text(value, dialect, digested=field in fields) for field, value in enumerate(values)]
+    large = {at: each for at, each in enumerate(readback.readings) if _is_large(each, values[each.field])}
+    digested = {each.field for each in large.values() if each.column.kind != DOCUMENT}
+    if any(each.field in digested for each in large.values() if each.column.kind == DOCUMENT):
+        return False
+    fields = {each.field for each in large.values()}
+    texts = [_text(value, dialect, field in fields, field in digested) for field, value in enumerate(values)]
     (said,) = rows.said(connection, readback, [texts])
-    found = rows.found(connection, readback, [said], digested).get(rows.key_of(readback, said))
+    for at, each in large.items():
+        value = values[each.field]
+        if each.column.kind == DOCUMENT and value:
+            _compare(connection, readback, at, said, _in_utf8(value, dialect.encoding))
+    instead = {at: _same(at) if each.column.kind == DOCUMENT else _digest(each.column) for at, each in large.items()}
+    found = rows.found(connection, readback, [said], instead).get(rows.key_of(readback, said))
     return found is not None and all(
-        value == other or (at not in digested and accepted(reading.column, value, other, readback.rounding))
+        value == other or (at not in large and accepted(reading.column, value, other, readback.rounding))
         for at, (reading, value, other) in enumerate(zip(readback.readings, said, found, strict=True))
     )
 
 
-def _is_digested(reading: Reading, value: LargeValue | None) -> bool:
-    fitting = not reading.expression and reading.column.kind in DIGESTED_KINDS
+def _is_large(reading: Reading, value: LargeValue | None) -> bool:
+    fitting = not reading.expression and reading.column.kind in {*DIGESTED_KINDS, DOCUMENT}
     return fitting and value is not None and value.size > LARGE // 2
 
 
-def _text(value: LargeValue | None, dialect: Dialect, *, digested: bool) -> bytes | None:
-    """The value in UTF-8, or its digest."""
+def _text(value: LargeValue | None, dialect: Dialect, large: bool, digested: bool) -> bytes | None:
+    """The value in UTF-8; of a large one its digest, or that it is the same."""
     if value is None:
         return None
+    if large and not digested:
+        return SAME
     pieces = _in_utf8(value, dialect.encoding)
-    if not digested:
+    if not large:
         return b"".join(pieces)
     digest = sha256()
     for piece in pieces:
         digest.update(piece)
     return digest.hexdigest().encode()
+
+
+def _digest(column: Column) -> str:
+    """SHA-256 of the value in UTF-8, in hexadecimal."""
+    name = quote_name(column.name)
+    return f"SHA2({f'CONVERT({name} USING utf8mb4)' if column.kind in TEXTS else name}, 256)"
+
+
+def _same(at: int) -> str:
+    return f"@millrace_same_{at}"
+
+
+def _compare(connection: Connection, readback: Readback, at: int, said: rows.Values, document: Iterator[bytes]) -> None:
+    """Have the server say in a variable whether the row's JSON value is this document (1), another (0) or none (NULL).
+
+    As MySQL compares JSON: the order of keys does not count (manual, Comparison and Ordering of JSON Values).
+    """
+    name = quote_name(readback.readings[at].column.name)
+    told = f"SELECT {name} = CAST(CONVERT(? USING utf8mb4) AS JSON) {rows.from_rows(readback, [said])}"
+    with closing(Prepared(connection, f"SET {_same(at)} = ({told})".encode(), 1)) as statement:
+        statement.execute_in_pieces([document])
 
 
 def _in_utf8(value: LargeValue, encoding: str) -> Iterator[bytes]:

@@ -1,6 +1,7 @@
 """What the file says a row's values are, and what the table has."""
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from importer.engine.connection import Connection
@@ -9,11 +10,12 @@ from importer.engine.files import encodings
 from importer.engine.readback import Readback, Reading
 from importer.engine.records.fields import values
 from importer.engine.sql import quote_name
-from importer.engine.table import TEXTS, Column
+from importer.engine.table import Column
 
 # A text (UTF-8) for each column that is read back, None for NULL.
 Values = tuple[bytes | None, ...]
 Texts = list[bytes | None]
+NOTHING: Mapping[int, str] = MappingProxyType({})
 
 
 def texts(raw: bytes, dialect: Dialect) -> Texts:
@@ -54,21 +56,22 @@ def _transformed(connection: Connection, readings: list[Reading], rows: list[Tex
 
 
 def found(
-    connection: Connection, readback: Readback, rows: Sequence[Values], digested: Set[int] = frozenset()
+    connection: Connection, readback: Readback, rows: Sequence[Values], instead: Mapping[int, str] = NOTHING
 ) -> dict[tuple[bytes, ...], Values]:
     """The table's rows with the keys of these, by key, every value as the server writes it as text.
 
-    Of the readings whose numbers are in `digested`, SHA-256 of it in UTF-8 instead, in hexadecimal.
+    `instead` is SQL for what to ask for instead of a value, by the number of its reading.
     """
+    selected = ", ".join(instead.get(number) or _as_text(each.column) for number, each in enumerate(readback.readings))
+    sql = f"SELECT {selected} {from_rows(readback, rows)}"
+    return {key_of(readback, row): row for row in _fetch_bytes(connection, sql)}
+
+
+def from_rows(readback: Readback, rows: Sequence[Values]) -> str:
+    """The table's rows with the keys of these: what follows the columns of a SELECT."""
     names = ", ".join(quote_name(name) for name in readback.key)
     wanted = ", ".join(f"({', '.join(map(_literal, key_of(readback, row)))})" for row in rows)
-    selected = ", ".join(
-        _digest(each.column) if number in digested else _as_text(each.column)
-        for number, each in enumerate(readback.readings)
-    )
-    table = f"{quote_name(readback.schema)}.{quote_name(readback.table)}"
-    sql = f"SELECT {selected} FROM {table} WHERE ({names}) IN ({wanted})"
-    return {key_of(readback, row): row for row in _fetch_bytes(connection, sql)}
+    return f"FROM {quote_name(readback.schema)}.{quote_name(readback.table)} WHERE ({names}) IN ({wanted})"
 
 
 def key_of(readback: Readback, row: Values) -> tuple[bytes, ...]:
@@ -94,11 +97,6 @@ def _literal(value: bytes | None) -> str:
 def _as_text(column: Column) -> str:
     """FLOAT shows six digits only, unless it is made a double (manual, Problems with Floating-Point Values)."""
     return f"{quote_name(column.name)} + 0e0" if column.kind == "float" else quote_name(column.name)
-
-
-def _digest(column: Column) -> str:
-    name = quote_name(column.name)
-    return f"SHA2({f'CONVERT({name} USING utf8mb4)' if column.kind in TEXTS else name}, 256)"
 
 
 def _fetch_bytes(connection: Connection, sql: str) -> Iterator[Values]:
