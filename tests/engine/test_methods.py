@@ -190,7 +190,7 @@ def test_a_row_larger_than_max_allowed_packet_says_what_to_do(server: TestServer
 @pytest.mark.parametrize("method", ["insert", "insert_prepared"])
 def test_large_values_between_small_ones(database: Address, tmp_path: Path, method: str):
     run_sql(database, "CREATE TABLE t (n INT, v LONGTEXT, b LONGBLOB, d DOUBLE) CHARACTER SET utf8mb4")
-    text, raw = "\\é\"'\n\0🦆 " * 250_000, 'ab"\x7f' * 600_000
+    text, raw = "\\é\"'\n\0🦆 " * 500_000, 'ab"\x7f' * 700_000
     quoted = text.replace('"', '""')
     lines = [f'{n},"{quoted if n == 5 else "é"}",,NULL\n' for n in range(10)]
     lines.append('10,,"' + raw.replace('"', '""') + '",1.5\n')

@@ -347,7 +347,7 @@ class TestMemory:
             (b'"a","b ""c""",""\n' * 60_000, 3_600_000, '"'),
             (b"a,b,c,d,e,f,g\n" * 70_000, 4_200_000, ""),
             (b'"' * 1_000_000 + b"\n", 60, '"'),
-            (b'5" disk,"b"c",d\n' * 2_500, 150_000, '"'),
+            (b'5" disk,"b"c",d\n' * 7_000, 420_000, '"'),
         ],
         ids=["quoted", "plain", "nothing but quotes", "stray quotes"],
     )

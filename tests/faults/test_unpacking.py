@@ -15,7 +15,7 @@ from importer.preparation import prepare
 from tests.stack import Stack, wait_until
 from tests.targets import saved_target
 
-ROWS = 80
+ROWS = 200
 ROW_BYTES = 1_000_000
 
 
