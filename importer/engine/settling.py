@@ -48,9 +48,9 @@ class WholeFile:
             self.on_block()
             yield block
 
-    def rows(self, block: Block) -> list[list[str]]:
-        """The values of the block's records."""
-        return list(_rows(self.data(block), self.dialect))
+    def rows(self, block: Block, width: int) -> list[list[str]]:
+        """The values of the block's records that have so many."""
+        return [row for row in _rows(self.data(block), self.dialect) if len(row) == width]
 
     def data(self, block: Block) -> bytes:
         return block.data[: block.size] if block.data else read_exactly(self.fd, block.size, block.offset)
@@ -90,7 +90,7 @@ def misfits(file: WholeFile, table: NewTable, mapping: Sequence[ColumnMapping]) 
     for block in file.blocks():
         if usual and block.data and usual.all_of(block):
             continue
-        rows = [row for row in file.rows(block) if len(row) == len(mapping)]
+        rows = file.rows(block, len(mapping))
         for each in found:
             each.take(rows)
             if not each.first and not each.fits:
@@ -117,13 +117,13 @@ def _usual(dialect: Dialect, found: Sequence[_Field], count: int) -> Usual | Non
     return Usual.of(dialect, judges, leading_zeros=False)
 
 
-def _measured(file: WholeFile, found: Sequence[_Field], count: int) -> dict[str, Misfit]:
+def _measured(file: WholeFile, found: Sequence[_Field], width: int) -> dict[str, Misfit]:
     """With the types that hold the whole file, which is read once more for that."""
     if not found:
         return {}
     whole = [replace(each, seen=Seen()) for each in found]
     for block in file.blocks():
-        rows = [row for row in file.rows(block) if len(row) == count]
+        rows = file.rows(block, width)
         for each in whole:
             each.take(rows)
     return {each.column: Misfit(each.seen.type, *each.first) for each in whole if each.first}
