@@ -2,17 +2,17 @@
  * Whether values are as they usually are, for exactness/usual.py: a look over every byte of a file. Nothing here decides
  * anything: what is not usual is left to Python.
  */
-#include "bytes.h"
+#include "json.h"
 
 /* As in usual.py. */
-enum kind { ANYTHING, TEXT, WHOLE, FIXED, FLOATING, DAY, MOMENT, STAMP, CLOCK, YEAR, WORDS };
-enum flags { SIGN = 1, EMPTY = 2, NO_EMPTY = 4, NO_SPACE_AT_END = 8, NO_LEADING_ZERO = 16 };
+enum kind { ANYTHING, TEXT, WHOLE, FIXED, FLOATING, DAY, MOMENT, STAMP, CLOCK, YEAR, WORDS, JSON };
+enum flags { SIGN = 1, EMPTY = 2, NO_EMPTY = 4, NO_SPACE_AT_END = 8, NO_LEADING_ZERO = 16, DOUBLED = 32, ASCII = 64 };
 
 /*
  * How the usual values of a field look. TEXT: at most `most` bytes. WHOLE: digits that make no more than `text`, which
  * has `most` digits. FIXED: at most `most` digits before the point and `scale` after it. FLOATING: at most `most` digits.
- * WORDS: one of `count` words in `text`, each after a byte with its length. `nulls` are `null_count` such words that may
- * stand for a missing value.
+ * WORDS: one of `count` words in `text`, each after a byte with its length. JSON: with quotes DOUBLED, all of it ASCII.
+ * `nulls` are `null_count` such words that may stand for a missing value.
  */
 struct field {
     uint32_t kind, flags;
@@ -110,6 +110,17 @@ static __attribute__((noinline)) int is_word(const byte *word, uint32_t count, c
     return 0;
 }
 
+/* A quote in it is one of two: those are looked at before. */
+static __attribute__((noinline)) int is_json(const struct field *field, const byte *at, size_t length)
+{
+    struct json json;
+    size_t taken;
+    json_start(&json, field->flags & DOUBLED ? 2 : 1, (field->flags & ASCII) != 0);
+    int usual = !json_take(&json, at, length, &taken) && !json_end(&json);
+    json_free(&json);
+    return usual;
+}
+
 /* 33 bytes can be read at `at`. */
 static inline int is_number(const struct field *field, const byte *at, size_t length)
 {
@@ -160,6 +171,8 @@ static inline __attribute__((always_inline)) int is_usual_value(const struct fie
         return length == 4 && is_year(at);
     case WORDS:
         return is_word(field->text, field->count, at, length);
+    case JSON:
+        return is_json(field, at, length);
     default:
         return 1;
     }

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from importer.engine.exactness.cells import Cells
+from importer.engine.exactness.documents import Json, Unsure, judge_whole
 from importer.engine.exactness.formatted import Formatted
 from importer.engine.exactness.kinds import Kind, kind_of
 from importer.engine.exactness.numbers import FixedPoint, FloatingPoint
-from importer.engine.exactness.texts import Bytes, Json, Text
+from importer.engine.exactness.texts import Bytes, Text
 from importer.engine.exactness.transformed import Transformed
 from importer.engine.exactness.verdict import NULL_REFUSED, Level, Verdict, refused
 from importer.engine.files import encodings
@@ -93,10 +94,10 @@ class Judge:
         return self.kind.judge(value if getattr(self.kind, "of_bytes", False) else self.decode(value))
 
     def verdict_of_large(self, value: LargeValue | None) -> Verdict | None:
-        """The same of a value in a large record, in the memory of a piece where the column is of text or bytes.
+        """The same of a value in a large record, in the memory of a piece where the column is of text, bytes or JSON.
 
         Of a column of numbers, times or words, what is longer than a piece is refused for its beginning alone: what is
-        wrong there does not become right by what follows. JSON takes several times its size.
+        wrong there does not become right by what follows. JSON that is no plain case takes several times its size.
         """
         if value is None or value.size <= PIECE:
             return self.verdict(value.whole() if value else None)
@@ -108,5 +109,13 @@ class Judge:
             return self.kind.judge_pieces(value.texts(self.encoding))
         if isinstance(self.kind, Bytes):
             return self.kind.judge_pieces(value.pieces())
-        first = None if isinstance(self.kind, Json) else self.verdict(value.head(PIECE))
+        if isinstance(self.kind, Json):
+            return self._of_large_json(self.kind, value)
+        first = self.verdict(value.head(PIECE))
         return first if first and first.level is Level.REFUSED else self.verdict(value.whole())
+
+    def _of_large_json(self, kind: Json, value: LargeValue) -> Verdict | None:
+        try:
+            return kind.judge_pieces(value.texts(self.encoding))
+        except Unsure:
+            return judge_whole(self.decode(value.whole()))

@@ -5,8 +5,9 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from importer.engine.exactness.cells import Cells
+from importer.engine.exactness.documents import Json
 from importer.engine.exactness.numbers import FixedPoint, FloatingPoint, WholeNumber
-from importer.engine.exactness.texts import Bits, Bytes, Geometry, Json, Members, Text
+from importer.engine.exactness.texts import Bits, Bytes, Geometry, Members, Text
 from importer.engine.exactness.times import Clock, Day, Moment, Year
 from importer.engine.exactness.verdict import Verdict
 from importer.engine.table import list_members

@@ -1,19 +1,15 @@
-"""Texts, bytes, lists of words, JSON: what of them a column keeps."""
+"""Texts, bytes, lists of words: what of them a column keeps."""
 
-import json
-import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from importer.engine.exactness.cells import Cells
-from importer.engine.exactness.numbers import parse, reads_the_same
 from importer.engine.exactness.verdict import (
     BAD_GEOMETRY,
-    BAD_JSON,
     TRUNCATED,
     Verdict,
     misfit,
@@ -27,8 +23,6 @@ LOST_SPACES = "Spaces at the end of the value are left out."
 OTHER_CASE = "The value is written otherwise than the member of {type} that is stored."
 # More members than this are looked up one by one.
 MANY_MEMBERS = 64
-_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
-_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _LONGER_IN_FILE = re.compile(rb"([^\0\r\n0-9A-Za-z])\1|\\")
 # What all servers take as white space at the end of a text.
 _WHITE = " \t\n\v\f\r"
@@ -157,67 +151,6 @@ class Bits:
         if int.from_bytes(value) >= 2**self.bits:
             return misfit(self.type, "1406")
         return None
-
-
-@dataclass(frozen=True)
-class Json:
-    """MySQL's JSON, which is stored as values; MariaDB's is a text with a check."""
-
-    type: str
-
-    def unusual(self, cells: Cells) -> Any:
-        """All of them: nothing but reading them shows a key that comes twice, or a number with too many digits."""
-        return np.arange(len(cells))
-
-    def judge(self, text: str) -> Verdict | None:
-        doubts: list[Verdict] = []
-        try:
-            json.loads(
-                text,
-                object_pairs_hook=_unique_keys(doubts),
-                parse_float=_number(doubts),
-                parse_int=_number(doubts),
-                parse_constant=_no_constant,
-            )
-            _no_half_character(text)
-        except (ValueError, RecursionError):
-            return refused(BAD_JSON, "The value is not valid JSON.")
-        return doubts[0] if doubts else None
-
-
-def _no_half_character(text: str) -> None:
-    """Raise ValueError for an escaped half of a character outside the first 65,536; Python would keep it."""
-    if _HALF.search(_PAIR.sub("", text.replace("\\\\", ""))):
-        raise ValueError(text)
-
-
-def _unique_keys(doubts: list[Verdict]) -> Callable[[list[tuple[str, Any]]], None]:
-    def seen(pairs: list[tuple[str, Any]]) -> None:
-        if len({key for key, _ in pairs}) < len(pairs):
-            doubts.insert(0, refused("key", "A key comes twice in a JSON object; the server would keep the last one."))
-
-    return seen
-
-
-def _number(doubts: list[Verdict]) -> Callable[[str], None]:
-    def read(text: str) -> None:
-        if (len(text) <= 15 and "e" not in text.lower()) or (len(text) <= 18 and text.isdigit()):
-            return
-        whole = re.fullmatch(r"-?\d+", text)
-        if whole and -(2**63) <= int(text) < 2**64:
-            return
-        value, number = float(text), parse(text)
-        if math.isinf(value):
-            raise ValueError(text)
-        digits = number.digits.lstrip("0") if number else ""
-        if number and digits and not reads_the_same(value, digits, number.after_point):
-            doubts.append(rounded("digits", "A number in the JSON has more digits than the server keeps."))
-
-    return read
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(name)
 
 
 @dataclass(frozen=True)

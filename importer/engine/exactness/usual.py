@@ -11,10 +11,12 @@ from enum import IntEnum, IntFlag
 from importer.engine import native
 from importer.engine.dialect import Dialect
 from importer.engine.exactness.checks import Judge
+from importer.engine.exactness.documents import Json
 from importer.engine.exactness.kinds import Kind
 from importer.engine.exactness.numbers import FixedPoint, FloatingPoint, WholeNumber
 from importer.engine.exactness.texts import MANY_MEMBERS, Bytes, Members, Text
 from importer.engine.exactness.times import Clock, Day, Moment, Year
+from importer.engine.files.encodings import UTF8
 from importer.engine.records.blocks import Block
 
 LONGEST_WORD = 255  # bytes
@@ -25,13 +27,13 @@ IN_NUMBERS = "0123456789-."
 class Look(IntEnum):
     """How the values of a field look: usual.c's `enum kind`."""
 
-    ANYTHING, TEXT, WHOLE, FIXED, FLOATING, DAY, MOMENT, STAMP, CLOCK, YEAR, WORDS = range(11)
+    ANYTHING, TEXT, WHOLE, FIXED, FLOATING, DAY, MOMENT, STAMP, CLOCK, YEAR, WORDS, JSON = range(12)
 
 
 class Flag(IntFlag):
     """usual.c's `enum flags`."""
 
-    SIGN, EMPTY, NO_EMPTY, NO_SPACE_AT_END, NO_LEADING_ZERO = 1, 2, 4, 8, 16
+    SIGN, EMPTY, NO_EMPTY, NO_SPACE_AT_END, NO_LEADING_ZERO, DOUBLED, ASCII = 1, 2, 4, 8, 16, 32, 64
 
 
 class _Field(ctypes.Structure):
@@ -101,7 +103,7 @@ def _marks(dialect: Dialect) -> _Marks | None:
 
 
 def _field(judge: Judge, quote: bytes) -> _Field | None:
-    look = _look(judge.kind, quote)
+    look = _look(judge.kind, quote, judge.encoding)
     if not look or not judge.markers:
         return look
     if judge.check.nullable:
@@ -113,7 +115,7 @@ def _field(judge: Judge, quote: bytes) -> _Field | None:
     return look if judge.markers == {b""} else None
 
 
-def _look(kind: Kind | None, quote: bytes) -> _Field | None:
+def _look(kind: Kind | None, quote: bytes, encoding: str) -> _Field | None:
     """How the usual values of a kind look: no more than its own unusual() leaves out."""
     match kind:
         case None:
@@ -140,6 +142,8 @@ def _look(kind: Kind | None, quote: bytes) -> _Field | None:
         case Members(members=members):
             count, words = _words([member.encode() for member in members[:MANY_MEMBERS]], quote)
             return _Field(Look.WORDS, count=count, text=words)
+        case Json():
+            return _Field(Look.JSON, (Flag.DOUBLED if quote == b'"' else 0) | (0 if encoding == UTF8 else Flag.ASCII))
     return None
 
 

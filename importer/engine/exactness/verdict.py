@@ -13,6 +13,8 @@ TOO_MANY = "1262"  # ER_WARN_TOO_MANY_RECORDS
 OTHER_MARKS = "4095"  # MySQL's ER_WARN_DEPRECATED_DATETIME_DELIMITER
 MORE_SPACES = "4096"  # MySQL's, for spaces before, in or after a time
 BAD_JSON = "3140"  # ER_INVALID_JSON_TEXT, which ends the whole statement
+JSON_TOO_DEEP = "3157"  # ER_JSON_DOCUMENT_TOO_DEEP, which does, too
+LONG_JSON_NAME = "3151"  # ER_JSON_KEY_TOO_BIG, which does, too
 BAD_GEOMETRY = "1416"  # ER_CANT_CREATE_GEOMETRY_OBJECT, which does, too
 
 

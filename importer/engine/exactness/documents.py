@@ -1,0 +1,197 @@
+"""JSON: what of a document MySQL keeps. Read in pieces by c/json.c; what that is not sure of is parsed as a whole."""
+
+import ctypes
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from importer.engine import native
+from importer.engine.exactness.cells import Cells
+from importer.engine.exactness.numbers import parse, reads_the_same
+from importer.engine.exactness.verdict import (
+    BAD_JSON,
+    JSON_TOO_DEEP,
+    LONG_JSON_NAME,
+    Verdict,
+    refused,
+    rounded,
+)
+
+# Manual, The JSON Data Type; facts.md. All measured.
+DEEPEST = 100  # arrays and objects in each other
+LONGEST_NAME = 65_535  # bytes of UTF-8
+HIGHEST_EXPONENT = 308  # less the digits after the point; even of a zero
+
+INVALID = refused(BAD_JSON, "The value is not valid JSON.")
+TOO_DEEP = refused(JSON_TOO_DEEP, f"The JSON is nested deeper than {DEEPEST} levels.")
+LONG_NAME = refused(LONG_JSON_NAME, f"A key in the JSON has more than {LONGEST_NAME:,} bytes.")
+TWICE = refused("key", "A key comes twice in a JSON object; the server would keep the last one.")
+LOST_DIGITS = rounded("digits", "A number in the JSON has more digits than the server keeps.")
+
+_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+_TEXT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
+
+
+class Unsure(Exception):
+    """A document has to be looked at as a whole."""
+
+
+@dataclass(frozen=True)
+class Json:
+    """MySQL's JSON, which is stored as values; MariaDB's is a text with a check."""
+
+    type: str
+
+    def unusual(self, cells: Cells) -> Any:
+        """All of them: nothing but reading them shows a key that comes twice, or a number with too many digits."""
+        return np.arange(len(cells))
+
+    def judge(self, text: str) -> Verdict | None:
+        try:
+            return self.judge_pieces((text,))
+        except Unsure:
+            return judge_whole(text)
+
+    def judge_pieces(self, pieces: Iterable[str]) -> Verdict | None:
+        """The same of a text that comes in pieces, in the memory of one. Raises Unsure where that cannot be told."""
+        lost = None
+        try:
+            for number in _doubtful_numbers(pieces):
+                lost = _loss(number) or lost
+        except ValueError:
+            return INVALID
+        return lost
+
+
+class _Doubt(IntEnum):
+    """json.h's `enum doubt`."""
+
+    NONE, NUMBER, WRONG, UNSURE = range(4)
+
+
+_TAKE = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t))
+
+
+@contextmanager
+def _reader() -> Iterator[ctypes.c_void_p]:
+    """A `struct json`. Raises Unsure where the library is not there."""
+    new, delete = native.function("json_new", ctypes.c_void_p), native.function("json_delete", None, ctypes.c_void_p)
+    reader = ctypes.c_void_p(new() if new else None)
+    if not reader:
+        raise Unsure
+    try:
+        yield reader
+    finally:
+        delete(reader)
+
+
+def _doubtful_numbers(pieces: Iterable[str]) -> Iterator[str]:
+    """Every number of a document that may have too many digits. Raises ValueError if it is not valid, or Unsure."""
+    take, end = native.function("json_take", int, *_TAKE), native.function("json_end", int, ctypes.c_void_p)
+    taken = ctypes.c_size_t()
+    with _reader() as reader:
+        for piece in pieces:
+            # Half a character, which is none of UTF-8, is not taken.
+            rest = piece.encode("utf-8", "surrogatepass")
+            while rest:
+                doubt = take(reader, rest, len(rest), taken)
+                if doubt:
+                    yield _doubtful_number(doubt, reader)
+                rest = rest[taken.value :]
+        if doubt := end(reader):
+            yield _doubtful_number(doubt, reader)
+
+
+def _doubtful_number(doubt: int, reader: ctypes.c_void_p) -> str:
+    """The number that is in doubt. Raises Unsure or ValueError if something else is."""
+    if doubt == _Doubt.UNSURE:
+        raise Unsure
+    if doubt == _Doubt.WRONG:
+        raise ValueError
+    number: bytes = native.function("json_number", ctypes.c_char_p, ctypes.c_void_p)(reader)
+    return number.decode()
+
+
+def judge_whole(text: str) -> Verdict | None:
+    """What becomes of a document, by Python's parser. It takes several times its size."""
+    doubts: list[Verdict] = []
+    try:
+        json.loads(
+            text,
+            object_pairs_hook=_names_into(doubts),
+            parse_float=_numbers_into(doubts),
+            parse_int=_numbers_into(doubts),
+            parse_constant=_no_constant,
+        )
+        _no_half_character(text)
+    except ValueError:
+        return INVALID
+    except RecursionError:
+        return TOO_DEEP
+    if _is_too_deep(text):
+        return TOO_DEEP
+    return doubts[0] if doubts else None
+
+
+def _names_into(doubts: list[Verdict]) -> Callable[[list[tuple[str, Any]]], None]:
+    def seen(pairs: list[tuple[str, Any]]) -> None:
+        if len({name for name, _ in pairs}) < len(pairs):
+            doubts.insert(0, TWICE)
+        if any(len(name) > LONGEST_NAME // 4 and len(name.encode()) > LONGEST_NAME for name, _ in pairs):
+            doubts.insert(0, LONG_NAME)
+
+    return seen
+
+
+def _numbers_into(doubts: list[Verdict]) -> Callable[[str], None]:
+    def seen(text: str) -> None:
+        if loss := _loss(text):
+            doubts.append(loss)
+
+    return seen
+
+
+def _loss(text: str) -> Verdict | None:
+    """What a number of JSON loses. Raises ValueError if it is too large."""
+    if (len(text) <= 15 and "e" not in text.lower()) or (len(text) <= 18 and text.isdigit()):
+        return None
+    whole = re.fullmatch(r"-?\d+", text)
+    if whole and -(2**63) <= int(text) < 2**64:
+        return None
+    value, number = float(text), parse(text)
+    if math.isinf(value) or (number and number.zero and -number.after_point > HIGHEST_EXPONENT):
+        raise ValueError(text)
+    digits = number.digits.lstrip("0") if number else ""
+    if number and digits and not reads_the_same(value, digits, number.after_point):
+        return LOST_DIGITS
+    return None
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _no_half_character(text: str) -> None:
+    """Raise ValueError for an escaped half of a character outside the first 65,536; Python would keep it."""
+    if _HALF.search(_PAIR.sub("", text.replace("\\\\", ""))):
+        raise ValueError(text)
+
+
+def _is_too_deep(text: str) -> bool:
+    """Of valid JSON."""
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return False
+    depth = 0
+    for mark in re.findall(r"[\[{}\]]", _TEXT.sub("", text)):
+        depth += 1 if mark in "[{" else -1
+        if depth > DEEPEST:
+            return True
+    return False

@@ -1,0 +1,233 @@
+"""JSON read in pieces by c/json.c is judged as Python's parser judges it at once, and as MySQL does."""
+
+import csv
+import io
+import json
+
+import MySQLdb
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from importer.engine import native
+from importer.engine.connection import Address, connect, execute
+from importer.engine.dialect import Dialect
+from importer.engine.exactness import Exactness, FieldCheck
+from importer.engine.exactness.documents import (
+    DEEPEST,
+    INVALID,
+    LONG_NAME,
+    LONGEST_NAME,
+    LOST_DIGITS,
+    TOO_DEEP,
+    TWICE,
+    Json,
+    Unsure,
+    judge_whole,
+)
+from importer.engine.exactness.verdict import Level, Verdict
+from importer.engine.records.blocks import blocks
+from importer.engine.server import read_server
+from tests.engine.reference import in_file
+
+needs_library = pytest.mark.skipif(not native.library(), reason="the library is not compiled here")
+
+JSON = Json("json")
+KEPT = [
+    "{}", "[]", " [ ] ", '""', "0", "-0", "-1.5", "true", "false", "null", "\t{ \"a\" :\r\n1 , \"b\": [ {} , [] ] } ",
+    '"é😀"', r'"\"\\\/\b\f\n\r\t\u00e9\u0000"', r'"\ud83d\ude00"', r'"\uD83D\uDE00x"', r'"\\ud83d"', '{"": 1}',
+    '"\x7f"', '{"a": 1, "A": 2, "a ": 3}', '{"a": {"a": {"a": []}}}', '[{"a": 1}, {"a": 1}]', "1E5", "1e+5", "0e308",
+    "0.00e310", "0e-400", "1e22", "-122.41941550000001", "18446744073709551615", "-9223372036854775808", "0.1",
+    "123456789012345", "9999999999999999999", "0.30000000000000004", "5e-324", "2.2250738585072014e-308",
+    "[" * DEEPEST + "1" + "]" * DEEPEST, '{"a":' * DEEPEST + "1" + "}" * DEEPEST, "1." + "0" * 200,
+    '"[[[["' , "[" + ",".join(["[]"] * 300) + "]", "{" + ",".join(f'"{n}":{n}' for n in range(300)) + "}",
+    f'{{"{"é" * (LONGEST_NAME // 2)}": 1}}', f'"{"a" * (LONGEST_NAME + 1)}"',
+]  # fmt: skip
+NOT_KEPT: list[tuple[Verdict, list[str]]] = [
+    (INVALID, [
+        "", " ", "{", "[", '"', "tru", "truex", "True", "nul", "NaN", "Infinity", "-Infinity", "-", "+1", ".5",
+        "1.", "1e", "1e+", "01", "-01", "00", "1 2", "1,", "[1,]", "[,1]", "[1 2]", "[1", "1]", "]", "[}", "{]",
+        '{"a"}', '{"a":}', '{"a":1,}', '{,"a":1}', '{a:1}', "{'a':1}", '{"a" 1}', '{"a":1 "b":2}', '{"a":1', "'a'",
+        '"a\nb"', '"\t"', '"\x01"', r'"\x"', r'"\u12"', r'"\u12g4"', r'"\ud83d"', r'"\ude00"', r'"\ud83d\ud83d\ude00"',
+        r'"\ud83da"', r'"\ud83d\ud83d"', r'"\ud83d\u0041"', r'"\ud83d\n"', "\f1",
+        "\xa01", "\ufeff1", "1\0", "/**/1", "1.5.5", "1-", "--1", "1e5e5", "1e400", "-1e400", "0e309", "0.0e310",
+        "1" * 400, "1.7976931348623159e308", "é", "[1é]",
+    ]),
+    (TOO_DEEP, ["[" * (DEEPEST + 1) + "]" * (DEEPEST + 1), '{"a":' * (DEEPEST + 1) + "1" + "}" * (DEEPEST + 1)]),
+    (LONG_NAME, [f'{{"{"a" * (LONGEST_NAME + 1)}": 1}}', f'{{"{"é" * (LONGEST_NAME // 2 + 1)}": 1}}']),
+    (TWICE, [
+        '{"a": 1, "a": 1}', r'{"a": 1, "\u0061": 2}', '[{"x": {"a": 1, "b": [], "a": 2}}]',
+        "{" + ",".join(f'"{n}":{n}' for n in [*range(300), 0]) + "}",
+    ]),
+    (LOST_DIGITS, [
+        "0.12345678901234567", "9.007199254740901", "[9007199254740993.0]", "-9999999999999999999",
+        "0.99999999999999999", "9.9999999999999999", "-9223372036854775809", "1e-400",
+        '{"a": [1, 0.' + "1" * 400 + "]}",
+    ]),
+]  # fmt: skip
+BAD = [(value, verdict) for verdict, values in NOT_KEPT for value in values]
+
+
+def in_pieces(text: str, size: int) -> Verdict | None:
+    return JSON.judge_pieces(text[at : at + size] for at in range(0, len(text), size))
+
+
+@pytest.mark.parametrize("text", KEPT, ids=lambda text: text[:20])
+def test_kept(text: str):
+    assert JSON.judge(text) is judge_whole(text) is None
+
+
+@pytest.mark.parametrize(("text", "verdict"), BAD, ids=lambda value: str(value)[:20])
+def test_not_kept(text: str, verdict: Verdict):
+    assert JSON.judge(text) == judge_whole(text) == verdict
+
+
+def test_mysql_takes_what_is_kept_and_refuses_the_others(database: Address):
+    """It takes what loses something, too; and a zero byte, where it stops reading."""
+    with connect(database) as connection:
+        if read_server(connection, database).mariadb:
+            pytest.skip("MariaDB's JSON is a text")
+        execute(connection, "CREATE TABLE t (j JSON) CHARACTER SET utf8mb4")
+        for text, verdict in [*((text, None) for text in KEPT), *BAD]:
+            if "\0" in text:
+                continue
+            try:
+                execute(connection, "INSERT INTO t VALUES (%s)", (text,))
+                code = ""
+            except MySQLdb.Error as error:
+                code = str(error.args[0])
+            refused = verdict and verdict.level is Level.REFUSED and verdict != TWICE
+            assert code == (verdict.code if refused else ""), text[:50]
+
+
+@needs_library
+@pytest.mark.parametrize("text", [*KEPT, *(text for text, _ in BAD)], ids=lambda text: text[:20])
+def test_wherever_it_is_cut(text: str):
+    for size in (1, 2, 3, 7, 64) if len(text) < 10_000 else (1000,):
+        try:
+            assert in_pieces(text, size) == judge_whole(text)
+        except Unsure:
+            assert judge_whole(text) != INVALID or len(text) > 63
+
+
+@needs_library
+@pytest.mark.parametrize(
+    "text", [text for text in KEPT if len(text) < 100 or text[1:3] != ".0"], ids=lambda text: text[:20]
+)
+def test_a_plain_document_is_never_read_as_a_whole(text: str):
+    assert in_pieces(text, 5) is None
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.decimals(allow_nan=False, allow_infinity=False).map(float)
+    | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text('ab"\\é', max_size=3), inner),
+    max_leaves=20,
+)
+MARKS = ['"', "\\", "{", "}", "[", "]", ",", ":", "0", "-", ".", "e", "u", "\\ud83d", '"a":', "\n", "\0", "é", "t", ""]
+
+
+@needs_library
+@settings(max_examples=500, derandomize=True, deadline=None)
+@given(
+    value=VALUES,
+    ascii_only=st.booleans(),
+    change=st.none() | st.tuples(st.integers(0, 200), st.integers(0, 2), st.sampled_from(MARKS)),
+    size=st.integers(1, 20),
+)
+@example([0.1 + 0.2], True, None, 1)
+def test_judged_as_by_pythons_parser(value, ascii_only, change, size):
+    text = json.dumps(value, ensure_ascii=ascii_only)
+    if change:
+        at, gone, mark = change
+        text = text[:at] + mark + text[at + gone :]
+    try:
+        found = in_pieces(text, size)
+    except Unsure:
+        return
+    assert found == judge_whole(text)
+
+
+@needs_library
+@settings(max_examples=500, derandomize=True, deadline=None)
+@given(st.from_regex(r"-?(0|[1-9]\d{0,19})(\.\d{1,19})?(e[+-]?\d{1,3})?", fullmatch=True, alphabet="0123456789.e+-"))
+@example("9007199254740993.0")
+@example("0.1000000000000000055")
+def test_the_same_digits_are_lost(number: str):
+    assert in_pieces(number, 64) == judge_whole(number)
+
+
+def is_usual(data: bytes, encoding: str = "utf-8", quote: str = '"') -> bool:
+    """Of one field that has JSON, in each record."""
+    exactness = Exactness(
+        Dialect(quote=quote, encoding=encoding), (FieldCheck("a", "json"), FieldCheck("")), mariadb=False
+    )
+    with in_file(data) as fd:
+        (block,) = blocks(fd, exactness.dialect, 0, 1, len(data))
+    usual = exactness.inspector.usual
+    assert usual
+    return usual.all_of(block)
+
+
+def record(text: str, quote: str = '"') -> bytes:
+    out = io.StringIO(newline="")
+    csv.writer(out, quoting=csv.QUOTE_ALL, quotechar=quote, lineterminator="\n").writerow([text, "x"])
+    return out.getvalue().encode()
+
+
+@needs_library
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_only_what_is_kept_is_usual(quote: str):
+    for text in KEPT:
+        usual = is_usual(record(text, quote) * 3, quote=quote)
+        assert usual or "e" in text.lower() or len(text) > 15, text
+    for text, _ in BAD:
+        if "\0" not in text:
+            assert not is_usual(record("{}", quote) + record(text, quote), quote=quote), text[:50]
+
+
+@needs_library
+@pytest.mark.parametrize("place", range(64))
+def test_as_usual_wherever_it_stands(place: int):
+    for text in ('{"a": "b"}', r'["\"", "\\", "\u00e9é"]', "17", "true", '"a,""b"'):
+        others = record("[" + " " * place + "]") + record('{"ab": "' + "x" * 70 + '"}') * 3
+        found = judge_whole(text) is None
+        assert is_usual(others + record(text) + others) == found
+
+
+@needs_library
+@settings(max_examples=150, derandomize=True, deadline=None)
+@given(
+    values=st.lists(VALUES, min_size=1, max_size=20),
+    ascii_only=st.booleans(),
+    mark=st.sampled_from(MARKS),
+    at=st.integers(0, 300),
+)
+def test_nothing_is_usual_that_has_a_fault(values, ascii_only, mark, at):
+    texts = [json.dumps(value, ensure_ascii=ascii_only) for value in values]
+    texts[0] = texts[0][:at] + mark + texts[0][at:]
+    if is_usual(b"".join(map(record, texts))):
+        assert [judge_whole(text) for text in texts] == [None] * len(texts)
+
+
+@needs_library
+def test_bytes_beyond_ascii_are_usual_only_as_utf_8():
+    assert is_usual(record('"é"'))
+    assert not is_usual(record('"é"'), encoding="cp1252")
+    for wrong in (
+        b"\xe9",
+        b"\xc3",
+        b"\xc0\x80",
+        b"\xed\xa0\x80",
+        b"\xf4\x90\x80\x80",
+        b"\xe0\x80\x80",
+        b"\xf0\x80\x80\x80",
+    ):
+        assert not is_usual(b'"""a' + wrong + b'b""",x\n')
+        assert not is_usual(b'"""a' + wrong + b'""",x\n')
+    for right in ("\x80", "\u07ff", "\u0800", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff"):
+        assert is_usual(record(f'"a{right}"'))
