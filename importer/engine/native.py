@@ -1,4 +1,4 @@
-"""The few lines of C (c/): where their compiled library lies, and how it is made. This file runs by itself, too.
+"""The C (c/): where their compiled library lies, and how it is made. This file runs by itself, too.
 
 `python -I importer/engine/native.py` compiles it, as scripts/setup.sh does. It lies in the virtual environment, by the
 digest of its sources: an old one is never taken for the present one. Without it everything works, only slower.

@@ -23,7 +23,10 @@ needs_library = pytest.mark.skipif(not native.library(), reason="the library is 
 NUMBERS = ["0", "-0", "7", "-7", "007", "127", "128", "-128", "-129", "255", "256", "99999", "2147483647", "2147483648",
            "-2147483648", "9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616",
            "12345678", "123456789012345678901234567890", "1.5", "-1.25", "1.255", "0.123456", "0.1234567", "1234567.5",
-           "1.", ".5", "-.5", "-", "--1", "+1", "1e3", " 1", "1 ", "", "1234567x", "999.99", "1000.00"]  # fmt: skip
+           "1.", ".5", "-.5", "-", "--1", "+1", "1e3", " 1", "1 ", "", "1234567x", "999.99", "1000.00",
+           "-0.30000000000000004", "0.99999999999999999", "9.007199254740901", "-122.41941550000001",
+           "100000000000000000.5", "90071992547409930",
+           "1e-05", "1.5e+300", "1e400", "1e-400", "5e-324", "0e5", "-1.25E2", "1.e5", "1e", "e5", "1e5.5"]  # fmt: skip
 TIMES = ["2024-02-29", "2023-02-29", "1900-02-29", "2000-02-29", "2024-04-31", "2024-12-31", "2024-13-01", "2024-00-10",
          "2024-01-00", "24-1-2", "2024-01-02 23:59:59", "2024-01-02T23:59:59", "2024-01-02 24:00:00",
          "2024-01-02 03:60:00", "2024-01-02 03:04:60", "2024-01-02 03:04:05.5", "1969-01-02 03:04:05", "2024/01/02",
@@ -33,7 +36,7 @@ VALUES = [*NUMBERS, *TIMES, *TEXTS]
 # A type, and a value that is usual for it.
 USUAL = {
     "tinyint": "127", "tinyint unsigned": "255", "int": "2147483647", "bigint unsigned": "18446744073709551615",
-    "decimal(5,2)": "-1.25", "decimal(5,2) unsigned": "999.99", "float": "0.123456", "double": "1234567.5",
+    "decimal(5,2)": "-1.25", "decimal(5,2) unsigned": "999.99", "float": "0.123456", "double": "-0.30000000000000004",
     "date": "2024-02-29", "datetime": "2024-01-02T23:59:59", "timestamp": "2024-01-02 23:59:59", "time": "99:59:59",
     "year": "1999", "char(4)": "abcd", "varchar(4)": "ab ", "enum('red','blue')": "blue", "varbinary(4)": "abcd",
 }  # fmt: skip
@@ -93,6 +96,17 @@ def test_leading_zeros_are_unusual_where_they_are_not_wanted(type_: str):
         assert among_others(value)
     for value in ("00", "01", "-01", "007", "00.5", "01.5"):
         assert not among_others(value)
+
+
+@needs_library
+@settings(max_examples=300, derandomize=True, deadline=None)
+@given(numbers=st.lists(st.floats(1e-4, 1e15), min_size=1, max_size=20), digits=st.integers(1, 16))
+def test_doubles_are_usual_as_they_are_printed(numbers, digits):
+    exactness = Exactness(Dialect(), (FieldCheck("a", "double"),), mariadb=True)
+    assert is_usual(exactness, "".join(f"{number!r}\n-{number!r}\n" for number in numbers).encode())
+    for number in numbers:  # with more digits than they have, or fewer
+        is_usual(exactness, f"{number:.{digits}f}\n".encode())
+        is_usual(exactness, f"{number:.{digits}e}\n".encode())
 
 
 @needs_library

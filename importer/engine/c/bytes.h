@@ -2,6 +2,7 @@
  * Sixteen bytes at a time. Words of eight bytes are read at any address and their lowest byte comes first, so this is for
  * little-endian machines.
  */
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

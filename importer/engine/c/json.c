@@ -3,7 +3,7 @@
  * found equal may not be.
  */
 #include "json.h"
-#include <stdio.h>
+#include "digits.h"
 #include <stdlib.h>
 
 /* What comes next. */
@@ -14,8 +14,8 @@ enum state {
 
 typedef int8_t signed_sixteen __attribute__((vector_size(16)));
 
-/* Digits that a double always keeps, and at most; those that a whole number keeps, one more without a minus. */
-enum { SURE_DIGITS = 15, MOST_DIGITS = 17, SURE_WHOLE_DIGITS = 18 };
+/* Digits that a double always keeps; those that a whole number keeps, one more without a minus. */
+enum { SURE_DIGITS = 15, SURE_WHOLE_DIGITS = 18 };
 /* FNV-1a. */
 #define HASH_START 0xcbf29ce484222325u
 #define HASH_TIMES 0x100000001b3u
@@ -197,88 +197,19 @@ static inline enum doubt take_escaped(struct json *json, byte character)
     return character && strchr("\"\\/bfnrt", character) ? NO_DOUBT : WRONG;
 }
 
-static inline const char *after_digits(const char *at)
-{
-    while ((byte)(*at - '0') <= 9)
-        at++;
-    return at;
-}
-
-/*
- * Whether a double that is nearest to decimal / 10^after_point is no further from it than half of its last digit. Where
- * 128 bits do not tell, it is not. No power of ten that they do tell of has its nearest double below it, where a digit
- * is worth less.
- */
-static int is_near(double value, uint64_t decimal, size_t after_point)
-{
-    uint64_t raw;
-    memcpy(&raw, &value, sizeof raw);
-    uint64_t mantissa = (raw & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52;
-    int shift = 1075 - (int)(raw >> 52); /* value = mantissa / 2^shift */
-    if (after_point > 22 || shift < 1 || shift > 70)
-        return 0;
-    unsigned __int128 stored = mantissa, written = (unsigned __int128)decimal << shift;
-    while (after_point--)
-        stored *= 10;
-    return (stored > written ? stored - written : written - stored) < (unsigned __int128)1 << (shift - 1);
-}
-
-/*
- * Whether the double that a number becomes, written with as many digits, gives these again. The number has no minus, and
- * `after_point` digits after its point.
- */
-static int is_written_so(const char *number, size_t after_point)
-{
-    char digits[MOST_DIGITS], written[MOST_DIGITS + 8];
-    size_t count = 0;
-    uint64_t decimal = 0;
-    const char *at = number;
-    for (; (byte)(*at - '0') <= 9 || *at == '.'; at++) {
-        if (*at == '.' || (*at == '0' && !count))
-            continue;
-        if (count == MOST_DIGITS)
-            return 0;
-        digits[count++] = *at;
-        decimal = decimal * 10 + (uint64_t)(*at - '0');
-    }
-    double value = strtod(number, 0);
-    if (!count)
-        return 0;
-    int has_exponent = *at != 0;
-    if (!has_exponent && is_near(value, decimal, after_point))
-        return 1;
-    snprintf(written, sizeof written, "%.*e", (int)count - 1, value);
-    return written[0] == digits[0] && !memcmp(written + 2, digits + 1, count - 1);
-}
-
 /* A number is over: whether it is one, and surely kept. */
 static enum doubt end_number(struct json *json)
 {
     json->number[json->number_length] = 0;
     json->state = AFTER_VALUE;
-    const char *whole = json->number + (json->number[0] == '-'), *at = after_digits(whole);
-    size_t digits = (size_t)(at - whole), parts = 0;
-    if (!digits || (digits > 1 && *whole == '0'))
+    int minus = json->number[0] == '-';
+    struct decimal decimal = decimal_of(json->number + minus);
+    if (!decimal.whole || (decimal.whole > 1 && json->number[minus] == '0'))
         return WRONG;
-    if (*at == '.') {
-        const char *part = at + 1;
-        at = after_digits(part);
-        parts = (size_t)(at - part);
-        if (!parts)
-            return WRONG;
-    }
-    size_t most = parts ? SURE_DIGITS : SURE_WHOLE_DIGITS + (whole == json->number);
-    if (!*at && digits + parts <= most)
+    size_t most = decimal.part ? SURE_DIGITS : SURE_WHOLE_DIGITS + !minus;
+    if (!decimal.has_exponent && decimal.whole + decimal.part <= most)
         return NO_DOUBT;
-    if (*at) {
-        if (*at != 'e' && *at != 'E')
-            return WRONG;
-        const char *exponent = at + 1 + (at[1] == '-' || at[1] == '+');
-        at = after_digits(exponent);
-        if (at == exponent || *at)
-            return WRONG;
-    }
-    return is_written_so(whole, parts) ? NO_DOUBT : NUMBER;
+    return is_written_so(&decimal) ? NO_DOUBT : NUMBER;
 }
 
 /* Reads on within a number; its end is the first byte that may not belong to one, which is left. */

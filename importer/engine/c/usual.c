@@ -2,15 +2,19 @@
  * Whether values are as they usually are, for exactness/usual.py: a look over every byte of a file. Nothing here decides
  * anything: what is not usual is left to Python.
  */
+#include "digits.h"
 #include "json.h"
 
 /* As in usual.py. */
 enum kind { ANYTHING, TEXT, WHOLE, FIXED, FLOATING, DAY, MOMENT, STAMP, CLOCK, YEAR, WORDS, JSON };
-enum flags { SIGN = 1, EMPTY = 2, NO_EMPTY = 4, NO_SPACE_AT_END = 8, NO_LEADING_ZERO = 16, DOUBLED = 32, ASCII = 64 };
+enum flags {
+    SIGN = 1, EMPTY = 2, NO_EMPTY = 4, NO_SPACE_AT_END = 8, NO_LEADING_ZERO = 16, DOUBLED = 32, ASCII = 64, DOUBLE = 128,
+};
 
 /*
  * How the usual values of a field look. TEXT: at most `most` bytes. WHOLE: digits that make no more than `text`, which
- * has `most` digits. FIXED: at most `most` digits before the point and `scale` after it. FLOATING: at most `most` digits.
+ * has `most` digits. FIXED: at most `most` digits before the point and `scale` after it. FLOATING: at most `most` digits, or
+ * as many as a DOUBLE gives back.
  * WORDS: one of `count` words in `text`, each after a byte with its length. JSON: with quotes DOUBLED, all of it ASCII.
  * `nulls` are `null_count` such words that may stand for a missing value.
  */
@@ -121,6 +125,15 @@ static __attribute__((noinline)) int is_json(const struct field *field, const by
     return usual;
 }
 
+/* Whether a double gives it back as it is written. */
+static __attribute__((noinline)) int is_double(const byte *at, size_t length)
+{
+    char number[LONGEST_NUMBER] = {0};
+    memcpy(number, at, length);
+    struct decimal decimal = decimal_of(number);
+    return decimal.whole && is_written_so(&decimal);
+}
+
 /* 33 bytes can be read at `at`. */
 static inline int is_number(const struct field *field, const byte *at, size_t length)
 {
@@ -139,12 +152,14 @@ static inline int is_number(const struct field *field, const byte *at, size_t le
         whole = (size_t)__builtin_ctz(others);
         part = length - whole - 1;
         if ((others & (others - 1)) || at[whole] != '.' || !whole || !part)
-            return 0;
+            return (field->flags & DOUBLE) && is_double(at, length);
     }
     if (field->kind == FIXED)
         return whole <= field->most && part <= field->scale;
     /* A zero before the point is no significant digit. */
-    return whole + part - (part && *at == '0') <= field->most;
+    if (whole + part - (part && *at == '0') <= field->most)
+        return 1;
+    return (field->flags & DOUBLE) && is_double(at, length);
 }
 
 /* Whether a value that is there is as the field's usually are. */

@@ -4,7 +4,7 @@ import re
 import struct
 import sys
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -208,10 +208,14 @@ def _scaled(number: Number, scale: int) -> tuple[int, bool]:
 
 
 def reads_the_same(stored: float, digits: str, after_point: int) -> bool:
-    """Whether a float, written with as many digits as these, the first not zero, gives them again."""
-    written = Context(prec=len(digits)).create_decimal(Decimal(abs(stored)))
+    """Whether a float, written with as many digits as these, the first not zero, gives them again.
+
+    Where it lies in the middle of two such numbers (2**-24), it is written as either.
+    """
+    wanted, exact = Decimal(f"{digits}E{-after_point}"), Decimal(abs(stored))
     # Not by arithmetic, which would round to 28 digits.
-    return written == Decimal(f"{digits}E{-after_point}")
+    roundings = (Context(len(digits), rounding) for rounding in (ROUND_HALF_UP, ROUND_HALF_DOWN))
+    return any(wanted == rounding.create_decimal(exact) for rounding in roundings)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class Look(IntEnum):
 class Flag(IntFlag):
     """usual.c's `enum flags`."""
 
-    SIGN, EMPTY, NO_EMPTY, NO_SPACE_AT_END, NO_LEADING_ZERO, DOUBLED, ASCII = 1, 2, 4, 8, 16, 32, 64
+    SIGN, EMPTY, NO_EMPTY, NO_SPACE_AT_END, NO_LEADING_ZERO, DOUBLED, ASCII, DOUBLE = 1, 2, 4, 8, 16, 32, 64, 128
 
 
 class _Field(ctypes.Structure):
@@ -129,8 +129,8 @@ def _look(kind: Kind | None, quote: bytes, encoding: str) -> _Field | None:
             return _Field(Look.WHOLE, _sign(low < 0), len(digits), text=digits)
         case FixedPoint(precision=precision, scale=scale, unsigned=unsigned):
             return _Field(Look.FIXED, _sign(not unsigned), precision - scale, scale)
-        case FloatingPoint(scale=-1, unsigned=unsigned):
-            return _Field(Look.FLOATING, _sign(not unsigned), kind.digits)
+        case FloatingPoint(scale=-1, single=single, unsigned=unsigned):
+            return _Field(Look.FLOATING, _sign(not unsigned) | (0 if single else Flag.DOUBLE), kind.digits)
         case Day():
             return _Field(Look.DAY)
         case Moment(timestamp=timestamp):

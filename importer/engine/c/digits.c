@@ -1,0 +1,90 @@
+/*
+ * Decimal numbers as text, for usual.c and json.c.
+ */
+#include "digits.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* More than a double tells apart. */
+enum { MOST_DIGITS = 17 };
+
+static inline int length_in_bits(uint64_t number)
+{
+    return 64 - __builtin_clzll(number);
+}
+
+/*
+ * Whether the double that is nearest to decimal / 10^after_point is no further from it than half of its last digit. Where
+ * 128 bits do not tell, it is not. No power of ten that they do tell of has its nearest double below it, where a digit
+ * is worth less.
+ */
+static int is_near(uint64_t decimal, size_t after_point)
+{
+    uint64_t ten = 1;
+    if (after_point > 19)
+        return 0;
+    for (size_t digit = 0; digit < after_point; digit++)
+        ten *= 10;
+    /* The double is mantissa / 2^shift, and its mantissa has 53 bits. */
+    int shift = 53 + length_in_bits(ten) - length_in_bits(decimal);
+    if (shift < 2 || shift > 70)
+        return 0;
+    unsigned __int128 scaled = (unsigned __int128)decimal << shift;
+    if (scaled / ten >> 53) {
+        scaled >>= 1;
+        shift--;
+    }
+    uint64_t above = (uint64_t)(scaled % ten), distance = above < ten - above ? above : ten - above;
+    return distance <= (unsigned __int128)1 << (shift - 1);
+}
+
+static inline const char *after_digits(const char *at)
+{
+    while ((byte)(*at - '0') <= 9)
+        at++;
+    return at;
+}
+
+/* What is written there, up to a zero byte: digits, maybe a point and more digits, maybe an exponent. Else `whole` is 0. */
+struct decimal decimal_of(const char *number)
+{
+    const char *at = after_digits(number);
+    struct decimal found = {.number = number, .whole = (size_t)(at - number)}, none = {0};
+    if (*at == '.') {
+        const char *part = at + 1;
+        at = after_digits(part);
+        found.part = (size_t)(at - part);
+        if (!found.part)
+            return none;
+    }
+    if (*at == 'e' || *at == 'E') {
+        const char *exponent = at + 1 + (at[1] == '-' || at[1] == '+');
+        at = after_digits(exponent);
+        found.has_exponent = 1;
+        if (at == exponent)
+            return none;
+    }
+    return *at ? none : found;
+}
+
+/* Whether the double that a number becomes, written with as many digits, gives these again. */
+int is_written_so(const struct decimal *decimal)
+{
+    char digits[MOST_DIGITS], written[MOST_DIGITS + 8];
+    size_t count = 0, length = decimal->whole + (decimal->part ? 1 + decimal->part : 0);
+    uint64_t value = 0;
+    for (const char *at = decimal->number; at < decimal->number + length; at++) {
+        if (*at == '.' || (*at == '0' && !count))
+            continue;
+        if (count == MOST_DIGITS)
+            return 0;
+        digits[count++] = *at;
+        value = value * 10 + (uint64_t)(*at - '0');
+    }
+    if (!count)
+        return 0;
+    if (!decimal->has_exponent && is_near(value, decimal->part))
+        return 1;
+    snprintf(written, sizeof written, "%.*e", (int)count - 1, strtod(decimal->number, 0));
+    return written[0] == digits[0] && !memcmp(written + 2, digits + 1, count - 1);
+}

@@ -1,0 +1,14 @@
+/*
+ * Decimal numbers, and which of them a double gives back as they are written.
+ */
+#include "bytes.h"
+
+/* A number that stands at `number`, with so many digits before its point, and after it. */
+struct decimal {
+    const char *number;
+    size_t whole, part;
+    int has_exponent;
+};
+
+struct decimal decimal_of(const char *number);
+int is_written_so(const struct decimal *decimal);
