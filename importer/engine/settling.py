@@ -109,12 +109,12 @@ def _fields(table: NewTable, mapping: Sequence[ColumnMapping]) -> list[_Field]:
 
 
 def _usual(dialect: Dialect, found: Sequence[_Field], count: int) -> Usual | None:
-    """Knows what surely fits. Numbers with leading zeros do not: they are names for something."""
+    """Knows what surely fits. Numbers with leading zeros or a plus do not: they are names for something."""
     checks = [FieldCheck("")] * count
     for each in found:
         checks[each.number] = FieldCheck(each.column, each.type, null_markers=tuple(each.markers))
     judges = [Judge.of(check, mariadb=False, encoding=dialect.encoding) for check in checks]
-    return Usual.of(dialect, judges, leading_zeros=False)
+    return Usual.of(dialect, judges, plain=True)
 
 
 def _measured(file: WholeFile, found: Sequence[_Field], width: int) -> dict[str, Misfit]:

@@ -60,8 +60,8 @@ struct decimal decimal_of(const char *number)
     if (*at == 'e' || *at == 'E') {
         const char *exponent = at + 1 + (at[1] == '-' || at[1] == '+');
         at = after_digits(exponent);
-        found.has_exponent = 1;
-        if (at == exponent)
+        found.exponent = (size_t)(at - exponent);
+        if (!found.exponent)
             return none;
     }
     return *at ? none : found;
@@ -83,7 +83,7 @@ int is_written_so(const struct decimal *decimal)
     }
     if (!count)
         return 0;
-    if (!decimal->has_exponent && is_near(value, decimal->part))
+    if (!decimal->exponent && is_near(value, decimal->part))
         return 1;
     snprintf(written, sizeof written, "%.*e", (int)count - 1, strtod(decimal->number, 0));
     return written[0] == digits[0] && !memcmp(written + 2, digits + 1, count - 1);

@@ -3,11 +3,10 @@
  */
 #include "bytes.h"
 
-/* A number that stands at `number`, with so many digits before its point, and after it. */
+/* A number that stands at `number`, with so many digits before its point, after it, and in its exponent. */
 struct decimal {
     const char *number;
-    size_t whole, part;
-    int has_exponent;
+    size_t whole, part, exponent;
 };
 
 struct decimal decimal_of(const char *number);

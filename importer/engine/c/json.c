@@ -207,7 +207,7 @@ static enum doubt end_number(struct json *json)
     if (!decimal.whole || (decimal.whole > 1 && json->number[minus] == '0'))
         return WRONG;
     size_t most = decimal.part ? SURE_DIGITS : SURE_WHOLE_DIGITS + !minus;
-    if (!decimal.has_exponent && decimal.whole + decimal.part <= most)
+    if (!decimal.exponent && decimal.whole + decimal.part <= most)
         return NO_DOUBT;
     return is_written_so(&decimal) ? NO_DOUBT : NUMBER;
 }

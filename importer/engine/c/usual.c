@@ -4,19 +4,21 @@
  */
 #include "digits.h"
 #include "json.h"
+#include "times.h"
 
 /* As in usual.py. */
 enum kind { ANYTHING, TEXT, WHOLE, FIXED, FLOATING, DAY, MOMENT, STAMP, CLOCK, YEAR, WORDS, JSON };
 enum flags {
-    SIGN = 1, EMPTY = 2, NO_EMPTY = 4, NO_SPACE_AT_END = 8, NO_LEADING_ZERO = 16, DOUBLED = 32, ASCII = 64, DOUBLE = 128,
+    SIGN = 1, EMPTY = 2, NO_EMPTY = 4, NO_SPACE_AT_END = 8, PLAIN = 16, DOUBLED = 32, ASCII = 64, DOUBLE = 128, SLASHES = 256,
 };
 
 /*
  * How the usual values of a field look. TEXT: at most `most` bytes. WHOLE: digits that make no more than `text`, which
  * has `most` digits. FIXED: at most `most` digits before the point and `scale` after it. FLOATING: at most `most` digits, or
- * as many as a DOUBLE gives back.
- * WORDS: one of `count` words in `text`, each after a byte with its length. JSON: with quotes DOUBLED, all of it ASCII.
- * `nulls` are `null_count` such words that may stand for a missing value.
+ * as many as a DOUBLE gives back. PLAIN numbers have no zeros before them, no plus, no point without need. Times: at most
+ * `most` digits after the point, of which `scale` may be others than 0; maybe with SLASHES in the date. WORDS: one of
+ * `count` words in `text`, each after a byte with its length. JSON: with quotes DOUBLED, all of it ASCII. `nulls` are
+ * `null_count` such words that may stand for a missing value.
  */
 struct field {
     uint32_t kind, flags;
@@ -31,9 +33,7 @@ struct marks {
 };
 
 /* Numbers are looked at this many bytes at a time; a longer one is not usual. */
-enum { LONGEST_NUMBER = 32, STRIDE = 64 };
-
-#define HIGH EACH(0x80)
+enum { LONGEST_NUMBER = 32, STRIDE = 64, MOST_EXPONENT_DIGITS = 3 };
 
 /* Of the `length` bytes from `at` on, 32 at most, a bit for each that is no digit. 32 bytes can be read there. */
 static inline uint32_t no_digits(const byte *at, size_t length)
@@ -42,52 +42,6 @@ static inline uint32_t no_digits(const byte *at, size_t length)
     if (length > 16)
         found |= bits((sixteen)(load(at + 16) - '0' > 9)) << 16;
     return length < 32 ? found & ((1u << length) - 1) : found;
-}
-
-/* Eight bytes less those of a pattern, in which 0 stands for any digit; NOT_ALIKE if they do not look like it. */
-#define NOT_ALIKE UINT64_MAX
-static inline uint64_t less_pattern(const byte *at, const char pattern[8])
-{
-    uint64_t word, like;
-    memcpy(&word, at, 8);
-    memcpy(&like, pattern, 8);
-    /* Where the pattern has a digit, 9 may be left over; elsewhere nothing. */
-    uint64_t others = like ^ EACH('0');
-    uint64_t digits = (~(((others & ~HIGH) + ~HIGH) | others) & HIGH) >> 7;
-    word ^= like;
-    return (((word & ~HIGH) + ~HIGH - digits * 9) | word) & HIGH ? NOT_ALIKE : word;
-}
-
-/* The number that two digits make, the first at this place of such a difference. */
-static inline unsigned two(uint64_t digits, unsigned place)
-{
-    return (unsigned)(digits >> 8 * place & 0xff) * 10 + (unsigned)(digits >> 8 * (place + 1) & 0xff);
-}
-
-/* Whether a year of these two pairs of digits has a leap day; of year 0, it is not sure. */
-static inline int is_leap(unsigned century, unsigned year)
-{
-    return year ? year % 4 == 0 : century && century % 4 == 0;
-}
-
-/* yyyy-mm-dd of a day that surely exists. */
-static inline int is_day(const byte *at)
-{
-    static const byte days[] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    uint64_t head = less_pattern(at, "0000-00-"), tail = less_pattern(at + 2, "00-00-00");
-    if (head == NOT_ALIKE || tail == NOT_ALIKE)
-        return 0;
-    unsigned year = two(tail, 0), month = two(tail, 3), day = two(tail, 6);
-    if (month < 1 || month > 12 || day < 1)
-        return 0;
-    return day <= days[month] || (month == 2 && day == 29 && is_leap(two(head, 0), year));
-}
-
-/* hh:mm:ss with so many hours at most. */
-static inline int is_clock(const byte *at, unsigned most_hours)
-{
-    uint64_t clock = less_pattern(at, "00:00:00");
-    return clock != NOT_ALIKE && two(clock, 0) <= most_hours && two(clock, 3) < 60 && two(clock, 6) < 60;
 }
 
 /* 19yy or 20yy. */
@@ -125,15 +79,6 @@ static __attribute__((noinline)) int is_json(const struct field *field, const by
     return usual;
 }
 
-/* Whether a double gives it back as it is written. */
-static __attribute__((noinline)) int is_double(const byte *at, size_t length)
-{
-    char number[LONGEST_NUMBER] = {0};
-    memcpy(number, at, length);
-    struct decimal decimal = decimal_of(number);
-    return decimal.whole && is_written_so(&decimal);
-}
-
 /* 33 bytes can be read at `at`. */
 static inline int is_number(const struct field *field, const byte *at, size_t length)
 {
@@ -143,7 +88,7 @@ static inline int is_number(const struct field *field, const byte *at, size_t le
     if (!length || length > LONGEST_NUMBER - 1)
         return 0;
     uint32_t others = no_digits(at, length);
-    if ((field->flags & NO_LEADING_ZERO) && length > 1 && *at == '0' && !(others & 2))
+    if ((field->flags & PLAIN) && length > 1 && *at == '0' && !(others & 2))
         return 0;
     if (field->kind == WHOLE)
         return !others && (length < field->most || (length == field->most && memcmp(at, field->text, length) <= 0));
@@ -152,14 +97,12 @@ static inline int is_number(const struct field *field, const byte *at, size_t le
         whole = (size_t)__builtin_ctz(others);
         part = length - whole - 1;
         if ((others & (others - 1)) || at[whole] != '.' || !whole || !part)
-            return (field->flags & DOUBLE) && is_double(at, length);
+            return 0;
     }
     if (field->kind == FIXED)
         return whole <= field->most && part <= field->scale;
     /* A zero before the point is no significant digit. */
-    if (whole + part - (part && *at == '0') <= field->most)
-        return 1;
-    return (field->flags & DOUBLE) && is_double(at, length);
+    return whole + part - (part && *at == '0') <= field->most;
 }
 
 /* Whether a value that is there is as the field's usually are. */
@@ -193,10 +136,101 @@ static inline __attribute__((always_inline)) int is_usual_value(const struct fie
     }
 }
 
+/* hh:mm, hh:mm:ss, or that with a fraction of which all is kept. */
+static int is_time(const struct field *field, const byte *at, size_t length, unsigned most_hours)
+{
+    if (length == 5) {
+        byte whole[8] = "hh:mm:00";
+        memcpy(whole, at, 5);
+        return is_clock(whole, most_hours);
+    }
+    if (length < 8 || !is_clock(at, most_hours))
+        return 0;
+    if (length == 8)
+        return 1;
+    if (at[8] != '.' || length == 9 || length - 9 > field->most)
+        return 0;
+    for (size_t digit = 0; digit < length - 9; digit++)
+        if ((byte)(at[9 + digit] - '0') > (digit < field->scale ? 9 : 0))
+            return 0;
+    return 1;
+}
+
+/* A day, with slashes where the field takes them, that a time may follow. */
+static int is_any_moment(const struct field *field, const byte *at, size_t length)
+{
+    byte day[10];
+    if (length < 10 || (field->kind == STAMP && *at != '2'))
+        return 0;
+    memcpy(day, at, sizeof day);
+    if ((field->flags & SLASHES) && day[4] == '/' && day[7] == '/')
+        day[4] = day[7] = '-';
+    if (!is_day(day))
+        return 0;
+    if (length == 10)
+        return 1;
+    return field->kind != DAY && (at[10] == ' ' || at[10] == 'T') && is_time(field, at + 11, length - 11, 23);
+}
+
+/* Whether a double gives the number back as it is written. */
+static int is_double(const byte *at, size_t length)
+{
+    char number[LONGEST_NUMBER] = {0};
+    memcpy(number, at, length);
+    struct decimal decimal = decimal_of(number);
+    return decimal.whole && decimal.exponent <= MOST_EXPONENT_DIGITS && is_written_so(&decimal);
+}
+
+/* A number with spaces or a sign before it, a whole one with zeros after a point, or with every digit of a double. */
+static int is_any_number(const struct field *field, const byte *at, size_t length)
+{
+    byte number[2 * LONGEST_NUMBER] = {0};
+    int plain = field->flags & PLAIN;
+    if (length >= LONGEST_NUMBER)
+        return 0;
+    memcpy(number, at, length);
+    at = number;
+    for (; length && *at == ' ' && !plain; length--)
+        at++;
+    int minus = *at == '-', sign = (minus && (field->flags & SIGN)) || (*at == '+' && !plain);
+    at += sign;
+    length -= (size_t)sign;
+    if (field->kind == WHOLE && !plain && memchr(at, '.', length)) {
+        while (at[length - 1] == '0') /* the point ends that */
+            length--;
+        length -= at[length - 1] == '.';
+    }
+    if (is_number(field, at, length) && *at != '-')
+        return 1;
+    int is_name = plain && *at == '0' && (byte)(at[1] - '0') <= 9;
+    return (field->flags & DOUBLE) && !is_name && is_double(at, length);
+}
+
+/* The same of a word for a missing value, and of other ways of writing that mean what they say. */
+static __attribute__((noinline, cold)) int is_written_otherwise(const struct field *field, const byte *at, size_t length)
+{
+    if (is_word(field->nulls, field->null_count, at, length))
+        return 1;
+    switch (field->kind) {
+    case WHOLE:
+    case FIXED:
+    case FLOATING:
+        return is_any_number(field, at, length);
+    case DAY:
+    case MOMENT:
+    case STAMP:
+        return is_any_moment(field, at, length);
+    case CLOCK:
+        return is_time(field, at, length, 99);
+    default:
+        return 0;
+    }
+}
+
 /* Whether the value is as the field's usually are; 33 bytes can be read at `at`, if the field is one of numbers. */
 static inline __attribute__((always_inline)) int is_usual(const struct field *field, const byte *at, size_t length)
 {
-    return is_usual_value(field, at, length) || is_word(field->nulls, field->null_count, at, length);
+    return is_usual_value(field, at, length) || is_written_otherwise(field, at, length);
 }
 
 /* What the bytes before some stride leave to it: all ones if it begins within quotes; one after a mark, a closing quote. */

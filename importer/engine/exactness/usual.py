@@ -20,6 +20,8 @@ from importer.engine.files.encodings import UTF8
 from importer.engine.records.blocks import Block
 
 LONGEST_WORD = 255  # bytes
+# Digits of a second. MariaDB says a Note for more, even for zeros.
+MOST_FRACTION = 6
 # Characters that may belong to a number: as a mark between fields they would be read as a part of it.
 IN_NUMBERS = "0123456789-."
 
@@ -30,10 +32,13 @@ class Look(IntEnum):
     ANYTHING, TEXT, WHOLE, FIXED, FLOATING, DAY, MOMENT, STAMP, CLOCK, YEAR, WORDS, JSON = range(12)
 
 
+TIMES = (Look.MOMENT, Look.STAMP, Look.CLOCK)
+
+
 class Flag(IntFlag):
     """usual.c's `enum flags`."""
 
-    SIGN, EMPTY, NO_EMPTY, NO_SPACE_AT_END, NO_LEADING_ZERO, DOUBLED, ASCII, DOUBLE = 1, 2, 4, 8, 16, 32, 64, 128
+    SIGN, EMPTY, NO_EMPTY, NO_SPACE_AT_END, PLAIN, DOUBLED, ASCII, DOUBLE, SLASHES = 1, 2, 4, 8, 16, 32, 64, 128, 256
 
 
 class _Field(ctypes.Structure):
@@ -70,18 +75,19 @@ class Usual:
     fields: ctypes.Array[_Field]
 
     @classmethod
-    def of(cls, dialect: Dialect, judges: Sequence[Judge], *, leading_zeros: bool = True) -> "Usual | None":
+    def of(cls, dialect: Dialect, judges: Sequence[Judge], *, plain: bool = False) -> "Usual | None":
         """None for a dialect or a column that usual.c does not know, or if it is not there.
 
-        `leading_zeros`: whether numbers may have some, as the server takes them.
+        `plain`: numbers and times only in the one way that their type follows from, not in all that the server takes.
         """
         marks, fields = _marks(dialect), [_field(judge, dialect.quote.encode()) for judge in judges]
         if not native.library() or not marks or not all(fields):
             return None
         known = [each for each in fields if each]
-        if not leading_zeros:
+        if plain:
             for each in known:
-                each.flags |= Flag.NO_LEADING_ZERO
+                each.flags |= Flag.PLAIN
+                each.most = each.scale if each.kind in TIMES else each.most
         return cls(marks, (_Field * len(known))(*known))
 
     def all_of(self, block: Block) -> bool:
@@ -131,12 +137,13 @@ def _look(kind: Kind | None, quote: bytes, encoding: str) -> _Field | None:
             return _Field(Look.FIXED, _sign(not unsigned), precision - scale, scale)
         case FloatingPoint(scale=-1, single=single, unsigned=unsigned):
             return _Field(Look.FLOATING, _sign(not unsigned) | (0 if single else Flag.DOUBLE), kind.digits)
-        case Day():
-            return _Field(Look.DAY)
-        case Moment(timestamp=timestamp):
-            return _Field(Look.STAMP if timestamp else Look.MOMENT)
-        case Clock():
-            return _Field(Look.CLOCK)
+        case Day(mariadb=mariadb):
+            return _Field(Look.DAY, Flag.SLASHES if mariadb else 0)
+        case Moment(digits=digits, timestamp=timestamp, mariadb=mariadb):
+            look = Look.STAMP if timestamp else Look.MOMENT
+            return _Field(look, Flag.SLASHES if mariadb else 0, MOST_FRACTION, digits)
+        case Clock(digits=digits):
+            return _Field(Look.CLOCK, 0, MOST_FRACTION, digits)
         case Year():
             return _Field(Look.YEAR)
         case Members(members=members):
