@@ -1,5 +1,6 @@
 """The quick look at many values at once finds what looking at one after the other does."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -66,6 +67,55 @@ def test_many_at_once_as_one_by_one(dialect: Dialect, rows: list[list[str]], quo
             assert quick == slow
             found = bool(slow.faults or slow.notices or slow.noted)
             assert exactness.suspicious(block) or not found
+
+
+FINE_CHECKS = (
+    FieldCheck("a", "datetime(3)"),
+    FieldCheck("b", "timestamp(2)", nullable=False, null_markers=("NA",)),
+    FieldCheck("c", "time(1)"),
+    FieldCheck("d", "float"),
+)
+DAYS = ("2024-01-02", "2024-02-29")
+ODD_DAYS = ("2023-02-29", "1969-01-02", "24-1-2", "2024/01/02", "0000-00-00")
+PARTS = ("", ".5", ".12", ".120", ".1230", ".1234", ".000000", ".123456")
+ODD_PARTS = (".", ".1234560", ".0000000", ".12x", "Z")
+CLOCKS = ("03:04:05", "23:59:59")
+ODD_CLOCKS = ("24:00:00", "03:60:00", "03:04:60", "03:04", "3:04:05", "99:59:59")
+
+
+def mostly(plain: Sequence[str], odd: Sequence[str]) -> st.SearchStrategy[str]:
+    return st.sampled_from([*plain] * (20 * len(odd) // len(plain)) + [*odd])
+
+
+MOMENTS = st.builds(
+    "".join,
+    st.tuples(mostly(DAYS, ODD_DAYS), st.sampled_from(" T"), mostly(CLOCKS, ODD_CLOCKS), mostly(PARTS, ODD_PARTS)),
+)
+FINE_ROWS = st.tuples(
+    MOMENTS,
+    MOMENTS,
+    st.builds("".join, st.tuples(mostly(CLOCKS, ODD_CLOCKS), mostly(PARTS, ODD_PARTS))),
+    st.one_of(
+        st.builds("{:.{}f}".format, st.floats(-1e6, 1e6), st.integers(0, 17)),
+        st.floats(width=32, allow_nan=False, allow_infinity=False).map(repr),
+    ),
+).map(list)
+
+
+@settings(max_examples=400, derandomize=True, deadline=None)
+@given(
+    rows=st.lists(FINE_ROWS, min_size=1, max_size=12),
+    mariadb=st.booleans(),
+    reject=st.booleans(),
+)
+def test_parts_of_a_second_many_at_once_as_one_by_one(rows: list[list[str]], mariadb: bool, reject: bool):
+    exactness = Exactness(Dialect(), FINE_CHECKS, mariadb, reject)
+    data = written(Dialect(), rows, quoting=False)
+    with in_file(data) as fd:
+        (block,) = blocks(fd, Dialect(), 0, 1, len(data))
+    slow = exactness.inspector.examine_one_by_one(block)
+    assert exactness.examine(block) == slow
+    assert exactness.suspicious(block) or not (slow.faults or slow.notices or slow.noted)
 
 
 def test_every_day_and_every_hour():

@@ -91,6 +91,11 @@ class Cells:
         """The cells with these numbers, or where this mask is true."""
         return Cells(self.page, self.starts[which], self.ends[which])
 
+    def split(self, before_end: int) -> "tuple[Cells, Cells]":
+        """Each cut so many bytes before its end: what comes before, and what after."""
+        cut = self.ends - before_end
+        return Cells(self.page, self.starts, cut), Cells(self.page, cut, self.ends)
+
     def without_sign(self) -> "Cells":
         """The same cells, each without the minus at its front, if it has one."""
         return Cells(self.page, self.starts + self.minus, self.ends)

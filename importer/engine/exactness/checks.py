@@ -8,8 +8,8 @@ import numpy as np
 from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.documents import Json, Unsure, judge_whole
 from importer.engine.exactness.formatted import Formatted
-from importer.engine.exactness.kinds import Kind, kind_of
-from importer.engine.exactness.numbers import FixedPoint, FloatingPoint
+from importer.engine.exactness.kinds import Kind, Losing, kind_of
+from importer.engine.exactness.numbers import FloatingPoint
 from importer.engine.exactness.texts import Bytes, Text
 from importer.engine.exactness.transformed import Transformed
 from importer.engine.exactness.verdict import NULL_REFUSED, Level, Verdict, refused
@@ -74,7 +74,7 @@ class Judge:
 
     def losing(self, cells: Cells, numbers: Any) -> tuple[Any, Verdict | None]:
         """Of these cells, those with a loss that can be told without reading them one by one; and that loss."""
-        if not len(numbers) or not isinstance(self.kind, FixedPoint | FloatingPoint):
+        if not len(numbers) or not isinstance(self.kind, Losing):
             return numbers[:0], None
         return numbers[self.kind.loses(cells.some(numbers))], self.kind.loss
 

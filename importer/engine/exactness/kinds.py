@@ -2,7 +2,7 @@
 
 import re
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.documents import Json
@@ -25,6 +25,16 @@ class Kind(Protocol):
     def unusual(self, cells: Cells) -> Any: ...
 
     def judge(self, value: Any, /) -> Verdict | None: ...
+
+
+@runtime_checkable
+class Losing(Protocol):
+    """A kind that knows at once of many cells that they lose something, always the same `loss`, and nothing else."""
+
+    @property
+    def loss(self) -> Verdict: ...
+
+    def loses(self, cells: Cells) -> Any: ...
 
 
 BITS = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}

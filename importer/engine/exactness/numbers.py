@@ -273,12 +273,14 @@ class FloatingPoint:
         """Which surely lose digits and are in range all the same; quicker than judging each."""
         if not self.unsigned:
             cells = cells.without_sign()
-        some = _decimals(cells) & (cells.lengths <= SURE_DIGITS)
+        some = _decimals(cells)
         if not self.single or self.scale >= 0 or not some.any():
             return np.zeros(len(cells), bool)
         values = np.array(cells.some(some).texts(slice(None)), "S").astype(np.float64)
         stored = values.astype(np.float32).astype(np.float64)
-        some[some] = np.abs(stored - values) > 0.51 * 10.0 ** -cells.some(some).after_point()
+        # More than half of the last digit, and than what a double may be away from what is written.
+        sure = 0.51 * 10.0 ** -cells.some(some).after_point() + np.abs(values) * 2.0**-52
+        some[some] = np.abs(stored - values) > sure
         return some
 
     def judge(self, text: str) -> Verdict | None:

@@ -1,7 +1,6 @@
 """Dates and times: what of them a column keeps, and what the servers would make of odd ones."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 
 from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.numbers import parse
+from importer.engine.exactness.time_cells import MOST_FRACTION, Fractions, surely_clock, surely_moment
 from importer.engine.exactness.verdict import (
     MORE_SPACES,
     NOT_A_VALUE,
@@ -52,75 +52,8 @@ _FIRST_TIMESTAMP = (1970, 1, 1, 0, 0, 1)
 _LAST_TIMESTAMP = (2106, 2, 7, 6, 28, 15)
 
 
-# Times a word in which only the four digits of month and day are left, `Y-MM-DD ` from its lowest byte on, this puts
-# them side by side into the highest sixteen bits; _CLOCK_PACKED the same with those of `HH:M.:S.`.
-_DAY_DIGITS, _DAY_PACKED = np.uint64(0x000F_0F00_0F0F_0000), np.uint64(0x0000_0001_1010_0100)
-_CLOCK_DIGITS, _CLOCK_PACKED = np.uint64(0x000F_0000_0F00_0F0F), np.uint64(0x0001_1001_0000_1000)
-
-
-def _packed(word: Any, digits: Any, factor: Any) -> Any:
-    return ((word & digits) * factor >> np.uint64(48)).view(np.int64)
-
-
-def _table(texts: Iterable[str], digits: Any, factor: Any) -> Any:
-    """By the packed digits of a word: whether it is one of these texts of eight characters."""
-    table = np.zeros(2**16, bool)
-    table[_packed(np.array([text.encode() for text in texts], "S8").view("<u8"), digits, factor)] = True
-    return table
-
-
-_MONTHS = {month: 28 if month == 2 else 30 if month in (4, 6, 9, 11) else 31 for month in range(1, 13)}
-# The days that each year has.
-_DAYS = _table(
-    (f"y-{month:02}-{day:02} " for month, last in _MONTHS.items() for day in range(1, last + 1)),
-    _DAY_DIGITS,
-    _DAY_PACKED,
-)
-_CLOCKS = _table(
-    (f"{hour:02}:{minute}.:{second}." for hour in range(24) for minute in range(6) for second in range(6)),
-    _CLOCK_DIGITS,
-    _CLOCK_PACKED,
-)
-_LEAP_DAY = b"02-29"
-# By the last two digits of a year, or by the first two of one that ends in 00: whether it surely has that day.
-_LEAP = np.array([year % 4 == 0 and year != 0 for year in range(100)])
-# In the word `hh:mm:ss`: what makes 6 in place of the first digit of minute or second carry, and where to.
-_SIX, _CARRY = np.uint64(0x0A << 24 | 0x0A << 48), np.uint64(0x40 << 24 | 0x40 << 48)
-_DATE = len("0000-00-00")
-
-
-def _surely(cells: Cells, pattern: bytes) -> Any:
-    """Which cells look like the pattern, a date that a time may follow, and name a day and a time that exist."""
-    surely = cells.match(pattern)
-    if len(pattern) > _DATE:
-        surely &= _CLOCKS[_packed(cells.word(), _CLOCK_DIGITS, _CLOCK_PACKED)]
-        word = cells.word(8)
-    else:
-        word = cells.word() >> np.uint64(8)
-    days = _DAYS[_packed(word, _DAY_DIGITS, _DAY_PACKED)]
-    if not days.all():
-        others = np.flatnonzero(surely & ~days)
-        days[others] = _leap_days(cells.some(others), len(pattern) - _DATE)
-    surely &= days
-    return surely
-
-
-def _leap_days(cells: Cells, before_end: int) -> Any:
-    """Which of the cells with a date so many bytes before their ends name a 29th of February that surely exists."""
-    year, century = _pair(cells, before_end + 7), _pair(cells, before_end + 9)
-    leap = np.where(year, _LEAP[year], _LEAP[century])
-    for at, byte in enumerate(reversed(_LEAP_DAY), before_end + 1):
-        leap &= cells.before_end(at) == byte
-    return leap
-
-
-def _pair(cells: Cells, before_end: int) -> Any:
-    """The number that two digits make, the last of them so many bytes before the cells' ends."""
-    return cells.digit_before_end(before_end + 1) * 10 + cells.digit_before_end(before_end)
-
-
-def _below_sixty(word: Any) -> Any:
-    return (word + _SIX) & _CARRY == 0
+def _loss(type_: str) -> Verdict:
+    return rounded("fraction of a second", LOST_PART.format(type=type_))
 
 
 @dataclass(frozen=True)
@@ -132,7 +65,7 @@ class Day:
 
     def unusual(self, cells: Cells) -> Any:
         """The numbers of the cells that need to be judged: all but `yyyy-mm-dd` of a day that surely exists."""
-        return np.flatnonzero(~_surely(cells, b"0000-00-00"))
+        return np.flatnonzero(~surely_moment(cells, b"0000-00-00"))
 
     def judge(self, text: str) -> Verdict | None:
         moment = _moment(text)
@@ -155,16 +88,38 @@ class Moment:
     mariadb: bool
 
     def unusual(self, cells: Cells) -> Any:
-        """As Day.unusual, with ` hh:mm:ss` or without."""
-        usual = _surely(cells, b"0000-00-00 00:00:00")
-        if self.timestamp:
-            usual &= cells.before_end(19) == ord("2")
-            return np.flatnonzero(~usual)
+        """As Day.unusual, with ` hh:mm:ss` or without, and with a fraction of which all is kept."""
+        usual = self._whole(cells)
+        if usual.all():
+            return np.arange(0)
+        fractions = self._fractions(cells)
+        usual |= fractions.known & ~fractions.lost
         left = np.flatnonzero(~usual)
-        for pattern in (b"0000-00-00T00:00:00", b"0000-00-00"):
-            if len(left):
-                left = left[~_surely(cells.some(left), pattern)]
-        return left
+        return left[~(surely_moment(cells.some(left), b"0000-00-00") & self._in_range(cells.some(left)))]
+
+    @property
+    def loss(self) -> Verdict:
+        return _loss(self.type)
+
+    def loses(self, cells: Cells) -> Any:
+        """Which surely lose a part of a second, and nothing else; quicker than judging each."""
+        return self._fractions(cells).lost
+
+    def _whole(self, cells: Cells) -> Any:
+        """Which surely say a moment as yyyy-mm-dd hh:mm:ss, or with a T."""
+        usual = surely_moment(cells, b"0000-00-00 00:00:00") & self._in_range(cells)
+        others = np.flatnonzero(~usual & (cells.lengths == 19))
+        if len(others):
+            usual[others] = surely_moment(cells.some(others), b"0000-00-00T00:00:00") & self._in_range(
+                cells.some(others)
+            )
+        return usual
+
+    def _fractions(self, cells: Cells) -> Fractions:
+        return Fractions.of(cells, 19, self._whole, self.digits)
+
+    def _in_range(self, cells: Cells) -> Any:
+        return cells.first == ord("2") if self.timestamp else True
 
     def judge(self, text: str) -> Verdict | None:
         moment = _moment(text)
@@ -190,10 +145,23 @@ class Clock:
     mariadb: bool
 
     def unusual(self, cells: Cells) -> Any:
-        """As Day.unusual, for `hh:mm:ss`."""
-        usual = cells.match(b"00:00:00")
-        usual &= _below_sixty(cells.word())
-        return np.flatnonzero(~usual)
+        """As Moment.unusual, for `hh:mm:ss`."""
+        usual = surely_clock(cells)
+        if usual.all():
+            return np.arange(0)
+        fractions = self._fractions(cells)
+        return np.flatnonzero(~(usual | fractions.known & ~fractions.lost))
+
+    @property
+    def loss(self) -> Verdict:
+        return _loss(self.type)
+
+    def loses(self, cells: Cells) -> Any:
+        """As Moment.loses."""
+        return self._fractions(cells).lost
+
+    def _fractions(self, cells: Cells) -> Fractions:
+        return Fractions.of(cells, 8, surely_clock, self.digits)
 
     def judge(self, text: str) -> Verdict | None:
         found = _CLOCK.fullmatch(text)
@@ -321,7 +289,7 @@ def _exists(moment: _Moment) -> bool:
 
 def _fraction(part: str, digits: int, type_: str, *, mariadb: bool) -> Verdict | None:
     """MariaDB cuts a fraction, MySQL rounds it; only MariaDB says so, and only from the seventh digit on."""
-    noted = mariadb and len(part) > 6
+    noted = mariadb and len(part) > MOST_FRACTION
     if part[digits:].strip("0"):
         return rounded(TRUNCATED if noted else "fraction of a second", LOST_PART.format(type=type_), noted=noted)
     return rounded(TRUNCATED, LOST_PART.format(type=type_), noted=True) if noted else None

@@ -15,13 +15,12 @@ from importer.engine.exactness.documents import Json
 from importer.engine.exactness.kinds import Kind
 from importer.engine.exactness.numbers import FixedPoint, FloatingPoint, WholeNumber
 from importer.engine.exactness.texts import MANY_MEMBERS, Bytes, Members, Text
+from importer.engine.exactness.time_cells import MOST_FRACTION
 from importer.engine.exactness.times import Clock, Day, Moment, Year
 from importer.engine.files.encodings import UTF8
 from importer.engine.records.blocks import Block
 
 LONGEST_WORD = 255  # bytes
-# Digits of a second. MariaDB says a Note for more, even for zeros.
-MOST_FRACTION = 6
 # Characters that may belong to a number: as a mark between fields they would be read as a part of it.
 IN_NUMBERS = "0123456789-."
 
