@@ -88,8 +88,8 @@ def surely_clock(cells: Cells) -> Any:
 
 @dataclass(frozen=True)
 class Fractions:
-    """Masks of cells: which end in a fraction of a second behind what `surely` knows, and which of these lose some of it
-    where only so many digits are kept. A longer fraction than MariaDB takes without a Note is neither.
+    """Masks of cells: which end in a fraction of a second behind what `surely` knows, and which of these lose some of
+    it where only so many digits are kept. A longer fraction than MariaDB takes without a Note is neither.
     """
 
     known: Any
