@@ -46,6 +46,7 @@ WORKLOADS: dict[str, tuple[bytes, Dialect]] = {
 }
 NODES = ("bigint", "decimal(9,7)", "decimal(10,7)", "int", "datetime", "bigint", "bigint", "varchar(255)")
 DOCUMENTS = ("int", "json", "int")
+PRINTED = ("int", "datetime(6)", "timestamp", "double", "int")
 INDEXED = (
     "int unsigned",
     "smallint unsigned",
@@ -85,6 +86,18 @@ def documents(chance: random.Random, number: int) -> list[str]:
     return [f"{number}", json.dumps({**names, "place": place, "says": "some text, é"}), f"{number % 7}"]
 
 
+def printed(chance: random.Random, number: int) -> list[str]:
+    """A row as programs print it: parts of a second, a T, every digit of a double, a point behind a whole number."""
+    moment = datetime(2007, 1, 1) + timedelta(seconds=chance.randrange(10**9), microseconds=chance.randrange(10**6))
+    return [
+        f"{number}",
+        f"{moment}",
+        f"{moment:%Y-%m-%dT%H:%M:%S}",
+        f"{chance.uniform(-180, 180)!r}",
+        f"{number % 7}.0",
+    ]
+
+
 def megabytes_per_second(rows: bytes, dialect: Dialect, megabytes: int, types: Sequence[str] = ()) -> float:
     """The best of some rounds over a file of that size, which stays in the page cache."""
     checks = tuple(FieldCheck(f"c{number}", type_, nullable=False) for number, type_ in enumerate(types))
@@ -111,7 +124,8 @@ def main() -> None:
     for name, (row, dialect) in WORKLOADS.items():
         speed = megabytes_per_second(row * 10_000, dialect, megabytes)
         print(f"{name:36} {speed:7,.0f} MB/s", flush=True)
-    for name, make, types in (("nodes", nodes, NODES), ("indexed", indexed, INDEXED), ("JSON", documents, DOCUMENTS)):
+    checked = {"nodes": NODES, "indexed": INDEXED, "JSON": DOCUMENTS, "as programs print": PRINTED}
+    for make, (name, types) in zip((nodes, indexed, documents, printed), checked.items(), strict=True):
         chance = random.Random(SEED)
         rows = [make(chance, number) for number in range(20_000)]
         for quoted, quoting in (("", csv.QUOTE_MINIMAL), (", every field quoted", csv.QUOTE_ALL)):

@@ -74,6 +74,7 @@ FINE_CHECKS = (
     FieldCheck("b", "timestamp(2)", nullable=False, null_markers=("NA",)),
     FieldCheck("c", "time(1)"),
     FieldCheck("d", "float"),
+    FieldCheck("e", "char(4)", nullable=False, null_markers=("x ",)),
 )
 DAYS = ("2024-01-02", "2024-02-29")
 ODD_DAYS = ("2023-02-29", "1969-01-02", "24-1-2", "2024/01/02", "0000-00-00")
@@ -99,6 +100,7 @@ FINE_ROWS = st.tuples(
         st.builds("{:.{}f}".format, st.floats(-1e6, 1e6), st.integers(0, 17)),
         st.floats(width=32, allow_nan=False, allow_infinity=False).map(repr),
     ),
+    mostly(["ab", "ab ", "éé ", "   "], ["x ", "abcd ", "abcde"]),
 ).map(list)
 
 
@@ -108,7 +110,7 @@ FINE_ROWS = st.tuples(
     mariadb=st.booleans(),
     reject=st.booleans(),
 )
-def test_parts_of_a_second_many_at_once_as_one_by_one(rows: list[list[str]], mariadb: bool, reject: bool):
+def test_what_loses_something_many_at_once_as_one_by_one(rows: list[list[str]], mariadb: bool, reject: bool):
     exactness = Exactness(Dialect(), FINE_CHECKS, mariadb, reject)
     data = written(Dialect(), rows, quoting=False)
     with in_file(data) as fd:

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* More than a double tells apart. */
-enum { MOST_DIGITS = 17 };
+/* Where an exponent has no more digits, SURE_DIGITS are kept; as many as a double may tell apart. */
+enum { SURE_EXPONENT_DIGITS = 2, MOST_DIGITS = 17 };
 
 static inline int length_in_bits(uint64_t number)
 {
@@ -83,6 +83,8 @@ int is_written_so(const struct decimal *decimal)
     }
     if (!count)
         return 0;
+    if (count <= SURE_DIGITS && decimal->exponent <= SURE_EXPONENT_DIGITS)
+        return 1;
     if (!decimal->exponent && is_near(value, decimal->part))
         return 1;
     snprintf(written, sizeof written, "%.*e", (int)count - 1, strtod(decimal->number, 0));

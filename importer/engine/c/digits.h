@@ -9,5 +9,8 @@ struct decimal {
     size_t whole, part, exponent;
 };
 
+/* Significant digits that a double always keeps. */
+enum { SURE_DIGITS = 15 };
+
 struct decimal decimal_of(const char *number);
 int is_written_so(const struct decimal *decimal);

@@ -14,8 +14,8 @@ enum state {
 
 typedef int8_t signed_sixteen __attribute__((vector_size(16)));
 
-/* Digits that a double always keeps; those that a whole number keeps, one more without a minus. */
-enum { SURE_DIGITS = 15, SURE_WHOLE_DIGITS = 18 };
+/* Digits that a whole number keeps, one more without a minus. */
+enum { SURE_WHOLE_DIGITS = 18 };
 /* FNV-1a. */
 #define HASH_START 0xcbf29ce484222325u
 #define HASH_TIMES 0x100000001b3u

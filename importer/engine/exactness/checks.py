@@ -76,7 +76,8 @@ class Judge:
         """Of these cells, those with a loss that can be told without reading them one by one; and that loss."""
         if not len(numbers) or not isinstance(self.kind, Losing):
             return numbers[:0], None
-        return numbers[self.kind.loses(cells.some(numbers))], self.kind.loss
+        some = cells.some(numbers)
+        return numbers[self.kind.loses(some) & ~self._marked(some)], self.kind.loss
 
     def _marked(self, cells: Cells) -> Any:
         """A mask of the cells that are marks of NULL."""
