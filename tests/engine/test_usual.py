@@ -46,7 +46,7 @@ VALUES = [*NUMBERS, *TIMES, *TEXTS]
 # A type, and a value that is usual for it.
 USUAL = {
     "tinyint": "127", "tinyint unsigned": "255", "int": "2147483647", "bigint unsigned": "18446744073709551615",
-    "decimal(5,2)": "-1.25", "decimal(5,2) unsigned": "999.99", "float": "0.123456", "double": "-0.30000000000000004",
+    "decimal(5,2)": "-1.25", "decimal(5,2) unsigned": "999.99", "float": "0.1234567", "double": "-0.30000000000000004",
     "date": "2024-02-29", "datetime": "2024-01-02T23:59:59", "timestamp": "2024-01-02 23:59:59", "time": "99:59:59",
     "datetime(6)": "2024-01-02 03:04:05.123456", "datetime(2)": "2024-01-02T03:04:05.120", "time(2)": "12:34:56.12",
     "timestamp(3)": "2024-01-02T03:04:05.120", "int unsigned": "+5.00", "smallint": "  -5", "mediumint": "5.0",
@@ -116,9 +116,11 @@ def test_leading_zeros_are_unusual_where_they_are_not_wanted(type_: str):
 def test_doubles_are_usual_as_they_are_printed(numbers, digits):
     exactness = Exactness(Dialect(), (FieldCheck("a", "double"),), mariadb=True)
     assert is_usual(exactness, "".join(f"{number!r}\n-{number!r}\n" for number in numbers).encode())
+    single = Exactness(Dialect(), (FieldCheck("a", "float"),), mariadb=True)
     for number in numbers:  # with more digits than they have, or fewer
-        is_usual(exactness, f"{number:.{digits}f}\n".encode())
-        is_usual(exactness, f"{number:.{digits}e}\n".encode())
+        for form in "fe":
+            is_usual(exactness, f"{number:.{digits}{form}}\n".encode())
+            is_usual(single, f"{number:.{digits}{form}}\n".encode())
 
 
 @needs_library

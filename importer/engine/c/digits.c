@@ -14,28 +14,30 @@ static inline int length_in_bits(uint64_t number)
 }
 
 /*
- * Whether the double that is nearest to decimal / 10^after_point is no further from it than half of its last digit. Where
- * 128 bits do not tell, it is not. No power of ten that they do tell of has its nearest double below it, where a digit
- * is worth less.
+ * Whether the number with so many bits of mantissa that is nearest to decimal / 10^after_point is no further from it than
+ * half of its last digit. Where 128 bits do not tell, it is not; nor for tens, as a digit is worth less below one of their
+ * powers.
  */
-static int is_near(uint64_t decimal, size_t after_point)
+static int is_near(uint64_t decimal, size_t after_point, int bits)
 {
     uint64_t ten = 1;
-    if (after_point > 19)
+    if (after_point > 19 || decimal % 10 == 0)
         return 0;
     for (size_t digit = 0; digit < after_point; digit++)
         ten *= 10;
-    /* The double is mantissa / 2^shift, and its mantissa has 53 bits. */
-    int shift = 53 + length_in_bits(ten) - length_in_bits(decimal);
+    /* It is mantissa / 2^shift. */
+    int shift = bits + length_in_bits(ten) - length_in_bits(decimal);
     if (shift < 2 || shift > 70)
         return 0;
     unsigned __int128 scaled = (unsigned __int128)decimal << shift;
-    if (scaled / ten >> 53) {
+    if (scaled / ten >> bits) {
         scaled >>= 1;
         shift--;
     }
     uint64_t above = (uint64_t)(scaled % ten), distance = above < ten - above ? above : ten - above;
-    return distance <= (unsigned __int128)1 << (shift - 1);
+    unsigned __int128 half = (unsigned __int128)1 << (shift - 1);
+    /* A float is made of a double, which may turn what lies in the middle the other way. */
+    return distance <= (bits == DOUBLE_BITS ? half : half - half / 64);
 }
 
 static inline const char *after_digits(const char *at)
@@ -67,8 +69,8 @@ struct decimal decimal_of(const char *number)
     return *at ? none : found;
 }
 
-/* Whether the double that a number becomes, written with as many digits, gives these again. */
-int is_written_so(const struct decimal *decimal)
+/* Whether what a number becomes that has so many bits of mantissa, written with as many digits, surely gives these again. */
+int is_written_so(const struct decimal *decimal, int bits)
 {
     char digits[MOST_DIGITS], written[MOST_DIGITS + 8];
     size_t count = 0, length = decimal->whole + (decimal->part ? 1 + decimal->part : 0);
@@ -83,9 +85,11 @@ int is_written_so(const struct decimal *decimal)
     }
     if (!count)
         return 0;
-    if (count <= SURE_DIGITS && decimal->exponent <= SURE_EXPONENT_DIGITS)
+    if (!decimal->exponent && is_near(value, decimal->part, bits))
         return 1;
-    if (!decimal->exponent && is_near(value, decimal->part))
+    if (bits != DOUBLE_BITS)
+        return 0;
+    if (count <= SURE_DIGITS && decimal->exponent <= SURE_EXPONENT_DIGITS)
         return 1;
     snprintf(written, sizeof written, "%.*e", (int)count - 1, strtod(decimal->number, 0));
     return written[0] == digits[0] && !memcmp(written + 2, digits + 1, count - 1);

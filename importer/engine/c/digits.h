@@ -1,5 +1,5 @@
 /*
- * Decimal numbers, and which of them a double gives back as they are written.
+ * Decimal numbers, and which of them a float or a double gives back as they are written.
  */
 #include "bytes.h"
 
@@ -9,8 +9,8 @@ struct decimal {
     size_t whole, part, exponent;
 };
 
-/* Significant digits that a double always keeps. */
-enum { SURE_DIGITS = 15 };
+/* A double has so many bits of mantissa, and always keeps so many significant digits. */
+enum { DOUBLE_BITS = 53, SURE_DIGITS = 15 };
 
 struct decimal decimal_of(const char *number);
-int is_written_so(const struct decimal *decimal);
+int is_written_so(const struct decimal *decimal, int bits);

@@ -209,7 +209,7 @@ static enum doubt end_number(struct json *json)
     size_t most = decimal.part ? SURE_DIGITS : SURE_WHOLE_DIGITS + !minus;
     if (!decimal.exponent && decimal.whole + decimal.part <= most)
         return NO_DOUBT;
-    return is_written_so(&decimal) ? NO_DOUBT : NUMBER;
+    return is_written_so(&decimal, DOUBLE_BITS) ? NO_DOUBT : NUMBER;
 }
 
 /* Reads on within a number; its end is the first byte that may not belong to one, which is left. */

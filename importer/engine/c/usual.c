@@ -9,13 +9,13 @@
 /* As in usual.py. */
 enum kind { ANYTHING, TEXT, WHOLE, FIXED, FLOATING, DAY, MOMENT, STAMP, CLOCK, YEAR, WORDS, JSON };
 enum flags {
-    SIGN = 1, EMPTY = 2, NO_EMPTY = 4, NO_SPACE_AT_END = 8, PLAIN = 16, DOUBLED = 32, ASCII = 64, DOUBLE = 128, SLASHES = 256,
+    SIGN = 1, EMPTY = 2, NO_EMPTY = 4, NO_SPACE_AT_END = 8, PLAIN = 16, DOUBLED = 32, ASCII = 64, SLASHES = 128,
 };
 
 /*
  * How the usual values of a field look. TEXT: at most `most` bytes. WHOLE: digits that make no more than `text`, which
  * has `most` digits. FIXED: at most `most` digits before the point and `scale` after it. FLOATING: at most `most` digits, or
- * as many as a DOUBLE gives back. PLAIN numbers have no zeros before them, no plus, no point without need. Times: at most
+ * as many as a number with `scale` bits of mantissa gives back. PLAIN numbers have no zeros before them, no plus, no point without need. Times: at most
  * `most` digits after the point, of which `scale` may be others than 0; maybe with SLASHES in the date. WORDS: one of
  * `count` words in `text`, each after a byte with its length. JSON: with quotes DOUBLED, all of it ASCII. `nulls` are
  * `null_count` such words that may stand for a missing value.
@@ -172,13 +172,11 @@ static int is_any_moment(const struct field *field, const byte *at, size_t lengt
     return field->kind != DAY && (at[10] == ' ' || at[10] == 'T') && is_time(field, at + 11, length - 11, 23);
 }
 
-/* Whether a double gives the number back as it is written. */
-static int is_double(const byte *at, size_t length)
+/* Whether a float or a double gives the number back as it is written, up to a zero byte. */
+static int is_given_back(const char *number, int bits)
 {
-    char number[LONGEST_NUMBER] = {0};
-    memcpy(number, at, length);
     struct decimal decimal = decimal_of(number);
-    return decimal.whole && decimal.exponent <= MOST_EXPONENT_DIGITS && is_written_so(&decimal);
+    return decimal.whole && decimal.exponent <= MOST_EXPONENT_DIGITS && is_written_so(&decimal, bits);
 }
 
 /* A number with spaces or a sign before it, a whole one with zeros after a point, or with every digit of a double. */
@@ -200,14 +198,14 @@ static int is_any_number(const struct field *field, const byte *at, size_t lengt
             length--;
         length -= at[length - 1] == '.';
     }
-    if (is_number(field, at, length) && *at != '-')
-        return 1;
     int is_name = plain && *at == '0' && (byte)(at[1] - '0') <= 9;
-    return (field->flags & DOUBLE) && !is_name && is_double(at, length);
+    if (field->kind == FLOATING && !is_name && is_given_back((const char *)at, (int)field->scale))
+        return 1;
+    return is_number(field, at, length) && *at != '-';
 }
 
 /* The same of a word for a missing value, and of other ways of writing that mean what they say. */
-static __attribute__((noinline, cold)) int is_written_otherwise(const struct field *field, const byte *at, size_t length)
+static __attribute__((noinline)) int is_written_otherwise(const struct field *field, const byte *at, size_t length)
 {
     if (is_word(field->nulls, field->null_count, at, length))
         return 1;

@@ -77,7 +77,7 @@ class _Doubt(IntEnum):
     NONE, NUMBER, WRONG, UNSURE = range(4)
 
 
-_TAKE = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t))
+_TAKE = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t))
 
 
 @contextmanager
@@ -95,19 +95,22 @@ def _reader() -> Iterator[ctypes.c_void_p]:
 
 def _doubtful_numbers(pieces: Iterable[str]) -> Iterator[str]:
     """Every number of a document that may have too many digits. Raises ValueError if it is not valid, or Unsure."""
-    take, end = native.function("json_take", int, *_TAKE), native.function("json_end", int, ctypes.c_void_p)
-    taken = ctypes.c_size_t()
     with _reader() as reader:
         for piece in pieces:
             # Half a character, which is none of UTF-8, is not taken.
-            rest = piece.encode("utf-8", "surrogatepass")
-            while rest:
-                doubt = take(reader, rest, len(rest), taken)
-                if doubt:
-                    yield _doubtful_number(doubt, reader)
-                rest = rest[taken.value :]
+            yield from _numbers_of(reader, piece.encode("utf-8", "surrogatepass"))
+        end = native.function("json_end", int, ctypes.c_void_p)
         if doubt := end(reader):
             yield _doubtful_number(doubt, reader)
+
+
+def _numbers_of(reader: ctypes.c_void_p, piece: bytes) -> Iterator[str]:
+    take, taken = native.function("json_take", int, *_TAKE), ctypes.c_size_t()
+    at, left = ctypes.cast(ctypes.c_char_p(piece), ctypes.c_void_p).value or 0, len(piece)
+    while left:
+        if doubt := take(reader, at, left, taken):
+            yield _doubtful_number(doubt, reader)
+        at, left = at + taken.value, left - taken.value
 
 
 def _doubtful_number(doubt: int, reader: ctypes.c_void_p) -> str:

@@ -37,7 +37,7 @@ TIMES = (Look.MOMENT, Look.STAMP, Look.CLOCK)
 class Flag(IntFlag):
     """usual.c's `enum flags`."""
 
-    SIGN, EMPTY, NO_EMPTY, NO_SPACE_AT_END, PLAIN, DOUBLED, ASCII, DOUBLE, SLASHES = 1, 2, 4, 8, 16, 32, 64, 128, 256
+    SIGN, EMPTY, NO_EMPTY, NO_SPACE_AT_END, PLAIN, DOUBLED, ASCII, SLASHES = 1, 2, 4, 8, 16, 32, 64, 128
 
 
 class _Field(ctypes.Structure):
@@ -135,7 +135,7 @@ def _look(kind: Kind | None, quote: bytes, encoding: str) -> _Field | None:
         case FixedPoint(precision=precision, scale=scale, unsigned=unsigned):
             return _Field(Look.FIXED, _sign(not unsigned), precision - scale, scale)
         case FloatingPoint(scale=-1, single=single, unsigned=unsigned):
-            return _Field(Look.FLOATING, _sign(not unsigned) | (0 if single else Flag.DOUBLE), kind.digits)
+            return _Field(Look.FLOATING, _sign(not unsigned), kind.digits, 24 if single else 53)  # bits of mantissa
         case Day(mariadb=mariadb):
             return _Field(Look.DAY, Flag.SLASHES if mariadb else 0)
         case Moment(digits=digits, timestamp=timestamp, mariadb=mariadb):
