@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from importer.engine import dates
+from importer.engine.faults import shortened
 from importer.engine.files.profile import Profile
 from importer.engine.mapping import ColumnMapping
 from importer.engine.misfits import Fits, misfits
@@ -57,7 +58,7 @@ def _misfit_notes(values: Counter[str], mapping: ColumnMapping, column: Column) 
     they = "it will be a bad row" if count == 1 else "they will be bad rows"
     return [
         f"{column.name}: {count:,} of {values.total():,} values {'does' if count == 1 else 'do'} not fit"
-        f" {column.type}, such as {first!r}: {they}, unless read in another way or named as NULL."
+        f" {column.type}, such as {shortened(first)}: {they}, unless read in another way or named as NULL."
     ]
 
 

@@ -24,3 +24,8 @@ class Fault:
     notice: bool = False
     said: str = ""
     field: int = 0
+
+
+def shortened(value: str, longest: int = 100) -> str:
+    """The value in quotes for a line of text: at most so many characters, with what is no character as an escape."""
+    return repr(value if len(value) <= longest else value[:longest] + "…")

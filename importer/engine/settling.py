@@ -14,6 +14,7 @@ from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.exactness.checks import FieldCheck, Judge
 from importer.engine.exactness.usual import Usual
+from importer.engine.faults import shortened
 from importer.engine.files.types import Seen
 from importer.engine.mapping import ColumnMapping
 from importer.engine.new_table import NewTable, narrow_enough
@@ -160,7 +161,8 @@ def settle(table: NewTable, found: dict[str, Misfit]) -> NewTable:
         misfit = found.get(column.name)
         if misfit and not table.widen:
             raise Problem(
-                f"{misfit.value!r} does not fit {column.name} {column.type}; the whole file needs {misfit.type}.",
+                f"{shortened(misfit.value)} does not fit {column.name} {column.type};"
+                f" the whole file needs {misfit.type}.",
                 where=f"line {misfit.line:,}, column {column.name}",
                 advice=f"Make the column {misfit.type}, let types be widened, or correct the file.",
             )

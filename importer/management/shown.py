@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from importer import jobs, rejects
 from importer.engine.errors import Problem
+from importer.engine.faults import shortened
 from importer.history.watch import regression
 from importer.models import ImportJob
 from importer.plan_sql import plan_sql
@@ -97,7 +98,8 @@ class Shown:
         for amount, kinds in (("rows", job.reject_reasons), ("values", job.notices)):
             for kind in kinds[:MOST_KINDS]:
                 column = f"column {kind['column']}: " if kind["column"] else ""
-                self.stdout.write(f"  {kind[amount]:,} {amount}: {column}{kind['reason']}")
+                named = amount if kind[amount] != 1 else amount.removesuffix("s")
+                self.stdout.write(f"  {kind[amount]:,} {named}: {column}{kind['reason']}")
             if len(kinds) > MOST_KINDS:
                 self.stdout.write(f"  and {len(kinds) - MOST_KINDS} more reasons")
 
@@ -106,7 +108,7 @@ class Shown:
         self.stderr.write(f"{where}{problem['what']}")
         for row in problem["rows"]:
             column = f", column {row['column']}" if row["column"] else ""
-            self.stderr.write(f"  line {row['line']:,}{column}: {row['value']!r}: {row['reason']}")
+            self.stderr.write(f"  line {row['line']:,}{column}: {shortened(row['value'])}: {row['reason']}")
         if problem["bad_rows"] > len(problem["rows"]):
             self.stderr.write(f"  and {problem['bad_rows'] - len(problem['rows']):,} more in this chunk")
         self.stderr.write(problem["advice"])

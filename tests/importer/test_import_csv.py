@@ -94,11 +94,12 @@ def test_the_import_of_a_killed_process_is_taken_to_its_end_by_the_next(
 
 
 def test_a_bad_row_fails_with_status_1_and_names_it(target: Target, people: Path, stack_env: Stack):
-    text = people.read_text().replace("\n77,", "\nseventy-seven,")
+    text = people.read_text().replace("\n77,", f"\nseventy-seven{'x' * 3000},")
     people.write_text(text)
     args = ["import_csv", str(people), "--target", "t", "--table", "people", "--in-process"]
     done = stack_env.manage(*args, check=False)
     assert done.returncode == 1
+    assert max(map(len, done.stderr.splitlines())) < 300
     assert "Traceback" not in done.stderr
     assert "line 79, column id" in done.stderr
     assert "seventy-seven" in done.stderr
@@ -137,7 +138,7 @@ def test_counts_by_reason_and_where_the_files_are_are_printed(target: Target, pe
     people.write_text(people.read_text().replace("\n77,", "\nseventy-seven,").replace("\n78,", "\nseventy-eight,"))
     args = ["import_csv", str(people), "--target", "t", "--table", "people", "--in-process", "--on-error", "reject"]
     done = stack_env.manage(*args)
-    assert "2 rows: column id: " in done.stdout
+    assert "  2 rows: column id: " in done.stdout
     found = re.search(r"Rejected rows, to mend and import again: (.*people\.rejects\.csv)\n", done.stdout)
     assert found
     assert Path(found[1]).read_text().count("seventy-") == 2

@@ -8,7 +8,7 @@ from pathlib import Path
 from importer.engine.chunk_source import ChunkSource
 from importer.engine.connection import Connection
 from importer.engine.errors import BadRow, RowsRefused, TooManyRejects
-from importer.engine.faults import Fault
+from importer.engine.faults import Fault, shortened
 from importer.engine.options import Options
 from importer.engine.outcome import NoticeCount, Outcome, ReasonCount, Tally
 from importer.engine.plan import ImportPlan
@@ -120,7 +120,7 @@ class Account:
         first = rows[0]
         column = f", column {first.column}" if first.column else ""
         return RowsRefused(
-            f"{first.reason} ({'value' if first.column else 'row'} {_shortened(first.value)})",
+            f"{first.reason} ({'value' if first.column else 'row'} {shortened(first.value)})",
             where=f"line {first.line:,}{column}",
             advice=f"{_advice(first.code)} Nothing was kept of this chunk ({self._lines()}).",
             rows=rows,
@@ -173,7 +173,3 @@ def _advice(code: int) -> str:
         "If the table should take this, change the table and retry. If it should not, correct the file and import that"
         " as a new one."
     )
-
-
-def _shortened(value: str, longest: int = 100) -> str:
-    return repr(value if len(value) <= longest else value[:longest] + "…")
