@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -52,8 +52,22 @@ _FIRST_TIMESTAMP = (1970, 1, 1, 0, 0, 1)
 _LAST_TIMESTAMP = (2106, 2, 7, 6, 28, 15)
 
 
-def _loss(type_: str) -> Verdict:
-    return rounded("fraction of a second", LOST_PART.format(type=type_))
+class _WithFraction(Protocol):
+    """A kind of time that may lose a part of a second."""
+
+    type: str
+
+    @property
+    def loss(self) -> Verdict:
+        return rounded("fraction of a second", LOST_PART.format(type=self.type))
+
+    def loses(self, cells: Cells) -> Any:
+        """Which surely lose a part of a second, and nothing else; quicker than judging each."""
+        return self.fractions(cells).lost
+
+    def fractions(self, cells: Cells) -> Fractions:
+        """Which cells surely say such a time with a fraction, and which of these lose some of it."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -79,7 +93,7 @@ class Day:
 
 
 @dataclass(frozen=True)
-class Moment:
+class Moment(_WithFraction):
     """DATETIME and TIMESTAMP with `digits` of a fraction of a second."""
 
     type: str
@@ -92,18 +106,10 @@ class Moment:
         usual = self._whole(cells)
         if usual.all():
             return np.arange(0)
-        fractions = self._fractions(cells)
+        fractions = self.fractions(cells)
         usual |= fractions.known & ~fractions.lost
         left = np.flatnonzero(~usual)
         return left[~(surely_moment(cells.some(left), b"0000-00-00") & self._in_range(cells.some(left)))]
-
-    @property
-    def loss(self) -> Verdict:
-        return _loss(self.type)
-
-    def loses(self, cells: Cells) -> Any:
-        """Which surely lose a part of a second, and nothing else; quicker than judging each."""
-        return self._fractions(cells).lost
 
     def _whole(self, cells: Cells) -> Any:
         """Which surely say a moment as yyyy-mm-dd hh:mm:ss, or with a T."""
@@ -115,7 +121,7 @@ class Moment:
             )
         return usual
 
-    def _fractions(self, cells: Cells) -> Fractions:
+    def fractions(self, cells: Cells) -> Fractions:
         return Fractions.of(cells, 19, self._whole, self.digits)
 
     def _in_range(self, cells: Cells) -> Any:
@@ -137,7 +143,7 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Clock:
+class Clock(_WithFraction):
     """TIME with `digits` of a fraction of a second."""
 
     type: str
@@ -149,18 +155,10 @@ class Clock:
         usual = surely_clock(cells)
         if usual.all():
             return np.arange(0)
-        fractions = self._fractions(cells)
+        fractions = self.fractions(cells)
         return np.flatnonzero(~(usual | fractions.known & ~fractions.lost))
 
-    @property
-    def loss(self) -> Verdict:
-        return _loss(self.type)
-
-    def loses(self, cells: Cells) -> Any:
-        """As Moment.loses."""
-        return self._fractions(cells).lost
-
-    def _fractions(self, cells: Cells) -> Fractions:
+    def fractions(self, cells: Cells) -> Fractions:
         return Fractions.of(cells, 8, surely_clock, self.digits)
 
     def judge(self, text: str) -> Verdict | None:
