@@ -13,7 +13,7 @@ import string
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from importer.engine.chunk_sizes import ChunkSizes
@@ -98,6 +98,14 @@ def printed(chance: random.Random, number: int) -> list[str]:
     ]
 
 
+CHECKED: dict[str, tuple[Callable[[random.Random, int], list[str]], Sequence[str]]] = {
+    "nodes": (nodes, NODES),
+    "indexed": (indexed, INDEXED),
+    "JSON": (documents, DOCUMENTS),
+    "as programs print": (printed, PRINTED),
+}
+
+
 def megabytes_per_second(rows: bytes, dialect: Dialect, megabytes: int, types: Sequence[str] = ()) -> float:
     """The best of some rounds over a file of that size, which stays in the page cache."""
     checks = tuple(FieldCheck(f"c{number}", type_, nullable=False) for number, type_ in enumerate(types))
@@ -124,8 +132,7 @@ def main() -> None:
     for name, (row, dialect) in WORKLOADS.items():
         speed = megabytes_per_second(row * 10_000, dialect, megabytes)
         print(f"{name:36} {speed:7,.0f} MB/s", flush=True)
-    checked = {"nodes": NODES, "indexed": INDEXED, "JSON": DOCUMENTS, "as programs print": PRINTED}
-    for make, (name, types) in zip((nodes, indexed, documents, printed), checked.items(), strict=True):
+    for name, (make, types) in CHECKED.items():
         chance = random.Random(SEED)
         rows = [make(chance, number) for number in range(20_000)]
         for quoted, quoting in (("", csv.QUOTE_MINIMAL), (", every field quoted", csv.QUOTE_ALL)):

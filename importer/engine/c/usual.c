@@ -14,11 +14,11 @@ enum flags {
 
 /*
  * How the usual values of a field look. TEXT: at most `most` bytes. WHOLE: digits that make no more than `text`, which
- * has `most` digits. FIXED: at most `most` digits before the point and `scale` after it. FLOATING: at most `most` digits, or
- * as many as a number with `scale` bits of mantissa gives back. PLAIN numbers have no zeros before them, no plus, no point without need. Times: at most
- * `most` digits after the point, of which `scale` may be others than 0; maybe with SLASHES in the date. WORDS: one of
- * `count` words in `text`, each after a byte with its length. JSON: with quotes DOUBLED, all of it ASCII. `nulls` are
- * `null_count` such words that may stand for a missing value.
+ * has `most` digits. FIXED: at most `most` digits before the point and `scale` after it. FLOATING: at most `most` digits,
+ * or as many as a number with `scale` bits of mantissa gives back. PLAIN numbers have no zeros before them, no plus, no
+ * point without need. Times: at most `most` digits after the point, of which `scale` may be others than 0; maybe with
+ * SLASHES in the date. WORDS: one of `count` words in `text`, each after a byte with its length. JSON: with quotes DOUBLED,
+ * all of it ASCII. `nulls` are `null_count` such words that may stand for a missing value.
  */
 struct field {
     uint32_t kind, flags;
@@ -51,6 +51,7 @@ static inline int is_year(const byte *at)
     return known && (byte)(at[2] - '0') <= 9 && (byte)(at[3] - '0') <= 9;
 }
 
+/* As nearly all files write it: what is quickest to tell. is_any_moment() knows more. */
 static inline int is_moment(const byte *at, size_t length, int stamp)
 {
     if (length == 10)

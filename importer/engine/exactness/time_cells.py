@@ -83,6 +83,7 @@ def _below_sixty(word: Any) -> Any:
 
 
 def surely_clock(cells: Cells) -> Any:
+    """Which cells are hh:mm:ss with minutes and seconds that exist."""
     return cells.match(b"00:00:00") & _below_sixty(cells.word())
 
 

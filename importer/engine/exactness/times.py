@@ -109,16 +109,16 @@ class Moment(_WithFraction):
         fractions = self.fractions(cells)
         usual |= fractions.known & ~fractions.lost
         left = np.flatnonzero(~usual)
-        return left[~(surely_moment(cells.some(left), b"0000-00-00") & self._in_range(cells.some(left)))]
+        some = cells.some(left)
+        return left[~(surely_moment(some, b"0000-00-00") & self._in_range(some))]
 
     def _whole(self, cells: Cells) -> Any:
         """Which surely say a moment as yyyy-mm-dd hh:mm:ss, or with a T."""
         usual = surely_moment(cells, b"0000-00-00 00:00:00") & self._in_range(cells)
         others = np.flatnonzero(~usual & (cells.lengths == 19))
         if len(others):
-            usual[others] = surely_moment(cells.some(others), b"0000-00-00T00:00:00") & self._in_range(
-                cells.some(others)
-            )
+            some = cells.some(others)
+            usual[others] = surely_moment(some, b"0000-00-00T00:00:00") & self._in_range(some)
         return usual
 
     def fractions(self, cells: Cells) -> Fractions:
