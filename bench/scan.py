@@ -8,6 +8,7 @@ import io
 import json
 import os
 import random
+import re
 import resource
 import string
 import sys
@@ -98,6 +99,13 @@ def printed(chance: random.Random, number: int) -> list[str]:
     ]
 
 
+def sparse(chance: random.Random, number: int) -> list[str | None]:
+    """One of nodes with values missing, and names with marks in them."""
+    *others, version, moment, changeset, uid, user = nodes(chance, number)
+    name = chance.choice((user, f'{user}, "the second"', f"{user}\\{number}", f"{user}\tand {user}"))
+    return [*others, version, *(None if chance.random() < 0.3 else each for each in (moment, changeset, uid, name))]
+
+
 CHECKED: dict[str, tuple[Callable[[random.Random, int], list[str]], Sequence[str]]] = {
     "nodes": (nodes, NODES),
     "indexed": (indexed, INDEXED),
@@ -106,9 +114,39 @@ CHECKED: dict[str, tuple[Callable[[random.Random, int], list[str]], Sequence[str
 }
 
 
-def megabytes_per_second(rows: bytes, dialect: Dialect, megabytes: int, types: Sequence[str] = ()) -> float:
-    """The best of some rounds over a file of that size, which stays in the page cache."""
-    checks = tuple(FieldCheck(f"c{number}", type_, nullable=False) for number, type_ in enumerate(types))
+# How others write rows in which values are missing.
+WRITTEN = {
+    "as MySQL exports it": MYSQL_TSV,
+    "in quotes, with escapes": Dialect(escape="\\"),
+    "as PostgreSQL exports it": Dialect(unquoted_empty_is_null=True),
+    "delimiters at line ends": Dialect("|", quote="", trailing_delimiter=True),
+}
+
+
+def written(rows: Sequence[Sequence[str | None]], dialect: Dialect) -> bytes:
+    """The rows with marks escaped, or in quotes that are doubled where they are in values; None as NULL."""
+
+    def cell(value: str | None) -> str:
+        if value is None:
+            return r"\N" if dialect.escape else ""
+        if dialect.escape:
+            return dialect.quote + re.sub(r'[\\"\t\n]', r"\\\g<0>", value) + dialect.quote
+        needed = dialect.quote and any(mark in value for mark in (dialect.delimiter, dialect.quote, "\n"))
+        return '"' + value.replace('"', '""') + '"' if needed else value
+
+    last = dialect.delimiter if dialect.trailing_delimiter else ""
+    return "".join(dialect.delimiter.join(map(cell, row)) + last + dialect.line_end for row in rows).encode()
+
+
+def megabytes_per_second(
+    rows: bytes, dialect: Dialect, megabytes: int, types: Sequence[str] = (), *, markers: tuple[str, ...] | None = None
+) -> float:
+    """The best of some rounds over a file of that size, which stays in the page cache.
+
+    With `markers`, of NULL, the columns take that.
+    """
+    nullable = markers is not None
+    checks = tuple(FieldCheck(f"c{number}", type_, nullable, markers or ()) for number, type_ in enumerate(types))
     exactness = Exactness(dialect, checks, mariadb=False) if types else None
     with tempfile.TemporaryFile() as file:
         repeated = max(1, megabytes * 1_000_000 // len(rows))
@@ -140,6 +178,12 @@ def main() -> None:
             csv.writer(text, quoting=quoting, lineterminator="\n").writerows(rows)
             speed = megabytes_per_second(text.getvalue().encode(), RFC4180, megabytes, types)
             print(f"{name + quoted + ', checked':36} {speed:7,.0f} MB/s", flush=True)
+    chance = random.Random(SEED)
+    missing = [sparse(chance, number) for number in range(20_000)]
+    for name, dialect in WRITTEN.items():
+        markers = () if dialect.escape or dialect.unquoted_empty_is_null else ("",)
+        speed = megabytes_per_second(written(missing, dialect), dialect, megabytes, NODES, markers=markers)
+        print(f"{name + ', checked':36} {speed:7,.0f} MB/s", flush=True)
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
 
 

@@ -125,6 +125,8 @@ class Preview:
 
     def _cell(self, number: int, text: str, arrival: Arrival | None) -> Cell:
         left_out = bool(self.mapping) and (number >= len(self.mapping) or not self.mapping[number].column)
+        if text and text == self.dialect.null:
+            return Cell(text, left_out=left_out, null=True)
         if arrival is None:
             return Cell(text, left_out=left_out)
         if arrival.bad:

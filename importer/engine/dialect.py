@@ -69,6 +69,11 @@ class Dialect:
         """The delimiter as it stands in the plain file."""
         return self.delimiter.encode(self.plain.encoding)
 
+    @property
+    def null(self) -> str:
+        r"""The text that is NULL whatever the column: `\N` where there is an escape, else ""."""
+        return r"\N" if self.escape else ""
+
     @cached_property
     def rewriting(self) -> tuple[str, ...]:
         """Why the server cannot read the file's own bytes right, in plain words; () where it can."""

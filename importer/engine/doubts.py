@@ -8,7 +8,7 @@ from importer.engine.faults import shortened
 from importer.engine.files.profile import Profile
 from importer.engine.mapping import ColumnMapping
 from importer.engine.misfits import Fits, misfits
-from importer.engine.suggestions import DECIMAL_COMMA_FIRST, read_dates_of, typed, values_of, values_said
+from importer.engine.suggestions import DECIMAL_COMMA_FIRST, read_dates_of, typed, values_said
 from importer.engine.table import Column, Table
 from importer.engine.transforms import BLANKS, NUMBERS, TRANSFORMS
 from importer.engine.values import DATE_KINDS, is_number
@@ -40,7 +40,7 @@ def _null_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]
     for number, each in enumerate(mapping):
         if not each.column:
             continue
-        seen = words & values_of(profile, number).keys()
+        seen = words & profile.values_of(number).keys()
         for word in sorted(seen):
             if word not in each.null_markers:
                 kept.append(f"{each.column}: {word} stays text here; elsewhere it means NULL.")

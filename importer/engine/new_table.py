@@ -91,7 +91,7 @@ def suggest_table(schema: str, name: str, profile: Profile) -> NewTable:
     """
     seen = [Seen() for _ in profile.header]
     for number, each in enumerate(seen):
-        values = [row[number] for row in profile.rows if number < len(row)]
+        values = list(profile.values_of(number))
         each.take(values, frozenset(_markers(values)))
     types = [each.type for each in seen]
     columns = [NewColumn(*pair) for pair in zip(_names(profile.header), types, strict=True)]

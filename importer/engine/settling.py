@@ -86,7 +86,7 @@ def misfits(file: WholeFile, table: NewTable, mapping: Sequence[ColumnMapping]) 
 
     Records with another number of fields are passed over: the load names them. Raises as blocks() does.
     """
-    found = _fields(table, mapping)
+    found = _fields(table, mapping, file.dialect)
     usual = _usual(file.dialect, found, len(mapping))
     for block in file.blocks():
         if usual and block.data and usual.all_of(block):
@@ -99,11 +99,12 @@ def misfits(file: WholeFile, table: NewTable, mapping: Sequence[ColumnMapping]) 
     return _measured(file, [each for each in found if each.first], len(mapping))
 
 
-def _fields(table: NewTable, mapping: Sequence[ColumnMapping]) -> list[_Field]:
+def _fields(table: NewTable, mapping: Sequence[ColumnMapping], dialect: Dialect) -> list[_Field]:
     """Those to look at: what is read in a way of its own, as somebody asked, is left to the load to judge."""
     types = {column.name: column.type for column in table.columns}
+    null = {dialect.null} if dialect.null else set()
     return [
-        _Field(number, each.column, types[each.column], frozenset(each.null_markers))
+        _Field(number, each.column, types[each.column], frozenset(each.null_markers) | null)
         for number, each in enumerate(mapping)
         if each.column in types and not (each.datetime_format or each.transforms)
     ]

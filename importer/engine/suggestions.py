@@ -157,7 +157,7 @@ def _null_words_seen(profile: Profile, mapping: Sequence[ColumnMapping], table: 
     seen: set[str] = set()
     for number, each in enumerate(mapping):
         if each.column and typed(table.column(each.column)):
-            seen.update(values_of(profile, number))
+            seen.update(profile.values_of(number))
     return tuple(word for word in NULL_WORDS if word in seen)
 
 
@@ -173,13 +173,8 @@ def read_dates_of(values: Counter[str], mapping: ColumnMapping) -> DateReading:
 
 def values_said(profile: Profile, number: int, mapping: ColumnMapping) -> Counter[str]:
     """The values of the sample that are no NULL, each with how often it is there."""
-    found = values_of(profile, number)
+    found = profile.values_of(number)
     return Counter({value: n for value, n in found.items() if value.strip(BLANKS) not in mapping.null_markers})
-
-
-def values_of(profile: Profile, number: int) -> Counter[str]:
-    """The values of a field in the sample, in the order in which they came."""
-    return Counter(row[number] for row in profile.rows if number < len(row))
 
 
 def _bare(values: Counter[str]) -> Counter[str]:

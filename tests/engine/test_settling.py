@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from importer.engine.dialect import Dialect
+from importer.engine.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.errors import Problem
 from importer.engine.files.types import Seen
 from importer.engine.mapping import ColumnMapping
@@ -30,10 +30,12 @@ def mapping_of(table: NewTable, *markers: str, **how: str) -> list[ColumnMapping
     return [ColumnMapping(each.name, null_markers=markers, **how) for each in table.columns]
 
 
-def found_in(text: str, table: NewTable, mapping: list[ColumnMapping], block_bytes: int = 64) -> dict[str, Misfit]:
+def found_in(
+    text: str, table: NewTable, mapping: list[ColumnMapping], block_bytes: int = 64, dialect: Dialect = RFC4180
+) -> dict[str, Misfit]:
     data = text.encode()
     with in_file(data) as fd:
-        return misfits(WholeFile(fd, Dialect(), 0, 1, len(data), block_bytes=block_bytes), table, mapping)
+        return misfits(WholeFile(fd, dialect, 0, 1, len(data), block_bytes=block_bytes), table, mapping)
 
 
 @settings(max_examples=400, derandomize=True, deadline=None)
@@ -76,6 +78,14 @@ def test_columns_that_are_read_in_a_way_of_their_own_are_left_to_the_load():
     table = table_of("date", "int")
     for how in ({"datetime_format": "%d.%m.%Y"}, {"transforms": ("trim",)}):
         assert found_in("31.12.2024,x\n", table, mapping_of(table, **how)) == {}
+
+
+@pytest.mark.parametrize("odd", ["", "x\t1\n"])
+def test_what_is_null_to_the_dialect_fits_everywhere(odd):
+    """Whether or not something else in the block is not as usual."""
+    table = table_of("varchar(1)", "int")
+    text = "a\t1\n" * 9 + odd + "\\N\t\\N\n"
+    assert found_in(text, table, mapping_of(table), 65536, MYSQL_TSV) == {}
 
 
 def test_rows_with_another_number_of_fields_are_passed_over():

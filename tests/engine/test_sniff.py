@@ -57,6 +57,32 @@ class TestLinesBeforeTheTable:
         assert sniffed("1\n" + "1,a,b\n2,c\n" * 50)[0].skip_rows == 0
 
 
+class TestEscapes:
+    EXPORTED = "".join(rf'"{n}","{n}\" disk, \\ or \"not\"",\N' + "\n" for n in range(9))
+
+    @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+    def test_quotes_after_backslashes_that_belong_nowhere_else(self, delimiter):
+        dialect, notes = sniffed(self.EXPORTED.replace(",", delimiter))
+        assert (dialect.delimiter, dialect.quote, dialect.escape) == (delimiter, '"', "\\")
+        assert any("A backslash escapes" in note for note in notes)
+
+    def test_some_in_the_middle_of_the_sample(self):
+        dialect, _ = sniffed('"1","a",\\N\n' * 50 + '"2","say \\"no\\"","x"\n' + '"1","a","b"\n' * 50)
+        assert dialect.escape
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '"id","folder"\n1,"C:\\new\\"\n2,"D:\\"\n',
+            'id,size\n1,5\\" disk\n2,"C:\\"\n',
+            '"1","a ""b\\"" c"\n"2","d"\n',
+            '"1","a\\"b"\n"2","c"d"\n"3","e"\n',
+        ],
+    )
+    def test_a_backslash_before_a_quote_that_closes_is_one(self, text):
+        assert not sniffed(text)[0].escape
+
+
 class TestTrailingDelimiter:
     @pytest.mark.parametrize("header", ["id;name;\n", "id;name\n", ""])
     def test_is_told(self, header):

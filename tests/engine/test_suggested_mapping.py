@@ -2,6 +2,7 @@
 
 import pytest
 
+from importer.engine.dialect import MYSQL_TSV
 from importer.engine.doubts import mapping_notes
 from importer.engine.files.profile import profile_file
 from importer.engine.mapping import ColumnMapping
@@ -49,6 +50,12 @@ class TestSuggestedNulls:
             "NA is read as NULL in n.",
             "t: NA stays text here; elsewhere it means NULL.",
         )
+
+    def test_what_is_null_to_the_dialect_needs_no_mark(self, source):
+        profile, target = profile_file(source("1\t\\N\n\\N\tx\n"), MYSQL_TSV), table(n="int", t="varchar(9)")
+        mapping = suggest_mapping(profile, target)
+        assert [each.null_markers for each in mapping] == [(), ()]
+        assert mapping_notes(profile, target, mapping) == ()
 
     def test_text_alone_gives_no_reason_to_read_null(self, source):
         assert self.suggested(source("id,t\n1,NA\n2,\n"), id="int", t="text") == [(), ()]

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import json
+import re
 import shutil
 from calendar import isleap
 from types import SimpleNamespace
@@ -11,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from importer.engine import native
-from importer.engine.dialect import Dialect
+from importer.engine.dialect import MYSQL_TSV, Dialect
 from importer.engine.exactness import Exactness, FieldCheck
 from importer.engine.exactness.layout import lay_out
 from importer.engine.exactness.usual import Usual
@@ -42,7 +44,9 @@ TIMES = ["2024-02-29", "2023-02-29", "1900-02-29", "2000-02-29", "2024-04-31", "
          "2024-01-02x03:04", "12:34:56.1", "12:34:56.12", "12:34:56.123", "12:34:56.", "99:59",
          "12:60", "12:34.5"]  # fmt: skip
 TEXTS = ["abcd", "abcde", "abcd ", "ab ", " ", "éé", "ééé", "red", "Red", "blue", "NULL", "NA", "a,b", 'a"b', "", "7"]
-VALUES = [*NUMBERS, *TIMES, *TEXTS]
+ESCAPED = [r"\N", r"\NULL", r"N\ULL", r"\1", r"1\2", r"a\tb", r"ab\ ", r"\\N", r"abc\d", r"re\d", r"\"a", r"\N ",
+           "a\\\tb", r"a\\", "ab\\", "a\\,b", r"\-7", r"2024-01-0\2"]  # fmt: skip
+VALUES = [*NUMBERS, *TIMES, *TEXTS, *ESCAPED]
 # A type, and a value that is usual for it.
 USUAL = {
     "tinyint": "127", "tinyint unsigned": "255", "int": "2147483647", "bigint unsigned": "18446744073709551615",
@@ -52,7 +56,15 @@ USUAL = {
     "timestamp(3)": "2024-01-02T03:04:05.120", "int unsigned": "+5.00", "smallint": "  -5", "mediumint": "5.0",
     "year": "1999", "char(4)": "abcd", "varchar(4)": "ab ", "enum('red','blue')": "blue", "varbinary(4)": "abcd",
 }  # fmt: skip
-DIALECTS = (Dialect(), Dialect(line_end="\r\n"), Dialect(delimiter="\t", quote="", escape="\\"))
+DIALECTS = (
+    Dialect(),
+    Dialect(line_end="\r\n"),
+    MYSQL_TSV,
+    Dialect(escape="\\"),
+    Dialect(trailing_delimiter=True),
+    Dialect(unquoted_empty_is_null=True),
+    Dialect(escape="\\", unquoted_empty_is_null=True, trailing_delimiter=True),
+)
 
 
 def is_usual(exactness: Exactness, data: bytes) -> bool:
@@ -79,13 +91,16 @@ def test_nothing_is_usual_that_has_a_fault(type_: str, mariadb: bool):
         for nullable, markers in ((False, ()), (True, ("NA",)), (True, ("",)), (False, ("",))):
             check = FieldCheck("a", type_, nullable, markers)
             exactness = Exactness(dialect, (FieldCheck(""), check), mariadb)
-            end = dialect.line_end
+            end = (dialect.delimiter if dialect.trailing_delimiter else "") + dialect.line_end
             usual = [value for value in VALUES if is_usual(exactness, f"x{dialect.delimiter}{value}{end}".encode())]
             assert USUAL[type_] in usual
             assert ("NA" in usual) == (markers == ("NA",) or type_.startswith(("var", "char")))
+            assert (r"\N" in usual) == (nullable if dialect.escape else type_.startswith(("var", "char")))
             if dialect.quote:
                 inside = [value for value in VALUES if '"' not in value]
                 assert any(is_usual(exactness, f'"x","{value}"{end}'.encode()) for value in inside)
+            if dialect.unquoted_empty_is_null:
+                assert ("" in usual) == nullable
 
 
 @needs_library
@@ -216,16 +231,78 @@ def test_what_quotes_are_needed_for_is_usual(rows, quoting, line_end):
         assert not usual or not (slow.faults or slow.notices or slow.noted)
 
 
+TOLD = r'a",\N' + "\t\n7"
+
+
+@needs_library
+@settings(max_examples=400, derandomize=True, deadline=None)
+@given(
+    rows=st.lists(st.tuples(*[st.none() | st.text(TOLD, max_size=9)] * 3), min_size=1, max_size=40),
+    dialect=st.sampled_from([MYSQL_TSV, Dialect(escape="\\"), Dialect(escape="\\", line_end="\r\n")]),
+)
+def test_what_escapes_are_needed_for_is_usual(rows, dialect):
+    """As test_what_quotes_are_needed_for_is_usual, for what SELECT INTO OUTFILE writes."""
+
+    def cell(value: str | None) -> str:
+        if value is None:
+            return r"\N"
+        return dialect.quote + re.sub(r'[\\"\t\n]', r"\\\g<0>", value) + dialect.quote
+
+    data = "".join(dialect.delimiter.join(map(cell, row)) + dialect.line_end for row in rows).encode()
+    wide = [FieldCheck(name, "varchar(100)") for name in "abc"]
+    narrow = [
+        FieldCheck("a", "varchar(4)"),
+        FieldCheck("b", "int"),
+        FieldCheck("c", r"enum('a','a\\a')", nullable=False),
+    ]
+    for checks, all_fit in ((wide, True), (narrow, False)):
+        exactness = Exactness(dialect, tuple(checks), mariadb=True)
+        with in_file(data) as fd:
+            (block,) = blocks(fd, exactness.dialect, 0, 1, len(data))
+        usual = exactness.inspector.usual.all_of(block)
+        assert usual or not all_fit
+        slow = exactness.inspector.examine_one_by_one(block)
+        assert not usual or not (slow.faults or slow.notices or slow.noted)
+
+
+JSON_LIKE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(TOLD + "é", max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(TOLD, max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@needs_library
+@settings(max_examples=300, derandomize=True, deadline=None)
+@given(
+    documents=st.lists(JSON_LIKE, min_size=1, max_size=9),
+    dialect=st.sampled_from([MYSQL_TSV, Dialect(escape="\\"), Dialect()]),
+    ascii_only=st.booleans(),
+    doubled=st.booleans(),
+)
+def test_json_is_usual_however_it_is_escaped(documents, dialect, ascii_only, doubled):
+    def cell(document: str) -> str:
+        if dialect.escape:
+            document = re.sub(r"[\\\t\n]" if doubled else r'[\\"\t\n]', r"\\\g<0>", document)
+        if doubled or not dialect.escape:
+            document = document.replace('"', '""') if dialect.quote else document
+        return dialect.quote + document + dialect.quote
+
+    texts = [json.dumps(each, ensure_ascii=ascii_only) for each in documents]
+    exactness = Exactness(dialect, (FieldCheck("a", "json"),), mariadb=False)
+    data = "".join(f"{cell(text)}\n" for text in texts).encode()
+    # A key with an escape is read as a whole: two of them may be one.
+    assert is_usual(exactness, data) or any("\\" in text for text in texts)
+    assert not is_usual(exactness, data.replace(b":", b";")) or b":" not in data
+
+
 @needs_library
 @pytest.mark.parametrize(
     "dialect",
     [
         Dialect(delimiter="||"),
         Dialect(line_end="any"),
-        Dialect(escape="\\"),
         Dialect(delimiter="."),
-        Dialect(trailing_delimiter=True),
-        Dialect(unquoted_empty_is_null=True),
     ],
 )
 def test_a_dialect_that_it_does_not_know_is_left_alone(dialect: Dialect):

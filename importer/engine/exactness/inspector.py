@@ -1,6 +1,8 @@
-"""Goes through a block's values: many at once where its records can be laid out, one by one where they cannot."""
+"""Goes through a block's values: first past the usual ones, then many at once where its records can be laid out, one by
+one where they cannot or are few.
+"""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, islice
@@ -13,7 +15,7 @@ from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.checks import NULL_WORD, Judge
 from importer.engine.exactness.examination import Examination, Findings
 from importer.engine.exactness.layout import Layout, lay_out
-from importer.engine.exactness.usual import Usual
+from importer.engine.exactness.usual import OddRecord, Usual
 from importer.engine.exactness.verdict import TOO_FEW, TOO_MANY, Verdict
 from importer.engine.faults import Fault
 from importer.engine.records.blocks import BLOCK_BYTES, Block
@@ -23,6 +25,8 @@ from importer.engine.records.large_values import large_values
 
 # A block with no more unusual cells than this has them judged during the scan; one with more is suspicious unjudged.
 FEW = 1000
+# So many unusual records of a block are read one by one. More take longer than laying out all of its cells does.
+FEW_RECORDS = 100
 # Unusual cells whose texts are taken out at once.
 PORTION = 10_000
 NULL = b"NULL"
@@ -47,8 +51,9 @@ class Inspector:
 
     def suspicious(self, block: Block) -> bool:
         """Whether examine() may find anything: as Exactness.suspicious."""
-        if block.data and self.usual and self.usual.all_of(block):
-            return False
+        odd = self._odd(block)
+        if odd is not None:
+            return self._any_fault(block, odd)
         layout = lay_out(block, self.dialect, len(self.judges)) if block.data else None
         if layout is None or layout.counts:
             return True
@@ -60,9 +65,10 @@ class Inspector:
         findings = Findings(self.reject_rounding)
         if block.size > BLOCK_BYTES:  # a single record, which every copy of its values would double
             self._examine_large(block.data, findings)
-            return findings.examination()
-        layout = lay_out(block, self.dialect, len(self.judges))
-        if layout:
+        elif (odd := self._odd(block)) is not None:
+            for each in odd:
+                self._examine_record(block.data[each.start : each.end], each.number, findings)
+        elif layout := lay_out(block, self.dialect, len(self.judges)):
             self._examine_layout(layout, findings)
         else:
             self._examine_apart(block, findings)
@@ -74,6 +80,20 @@ class Inspector:
         for record, (low, high) in enumerate(_bounds(block)):
             self._examine_record(block.data[low:high], record, findings)
         return findings.examination()
+
+    def _odd(self, block: Block) -> list[OddRecord] | None:
+        """The few records of the block that are not as usual; None if they are not few, or nobody knows."""
+        if not self.usual or not block.data or block.size > BLOCK_BYTES:
+            return None
+        return self.usual.odd(block, FEW_RECORDS)
+
+    def _any_fault(self, block: Block, odd: Iterable[OddRecord]) -> bool:
+        findings = Findings(self.reject_rounding)
+        for each in odd:
+            self._examine_record(block.data[each.start : each.end], each.number, findings)
+            if findings.faults or findings.less:
+                return True
+        return False
 
     def _examine_layout(self, layout: Layout, findings: Findings, numbers: list[int] | None = None) -> None:
         """`numbers` are the records' own, where the layout's are others."""

@@ -1,12 +1,13 @@
-"""Whether all values of a block are as they usually are, told by c/usual.c in one pass over its bytes.
+"""Which records of a block have values that are not as they usually are, told by c/usual.c in one pass over its bytes.
 
-What it does not know is not wrong, only unusual: the Inspector looks at the block then.
+What it does not know is not wrong, only unusual: the Inspector looks at it then.
 """
 
 import ctypes
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
+from typing import NamedTuple
 
 from importer.engine import native
 from importer.engine.dialect import Dialect
@@ -19,6 +20,7 @@ from importer.engine.exactness.time_cells import MOST_FRACTION
 from importer.engine.exactness.times import Clock, Day, Moment, Year
 from importer.engine.files.encodings import UTF8
 from importer.engine.records.blocks import Block
+from importer.engine.records.strides import Marks, marks_of
 
 LONGEST_WORD = 255  # bytes
 # Characters that may belong to a number: as a mark between fields they would be read as a part of it.
@@ -26,7 +28,7 @@ IN_NUMBERS = "0123456789-."
 
 
 class Look(IntEnum):
-    """How the values of a field look: usual.c's `enum kind`."""
+    """How the values of a field look: values.h's `enum kind`."""
 
     ANYTHING, TEXT, WHOLE, FIXED, FLOATING, DAY, MOMENT, STAMP, CLOCK, YEAR, WORDS, JSON = range(12)
 
@@ -35,9 +37,15 @@ TIMES = (Look.MOMENT, Look.STAMP, Look.CLOCK)
 
 
 class Flag(IntFlag):
-    """usual.c's `enum flags`."""
+    """values.h's `enum flags`."""
 
-    SIGN, EMPTY, NO_EMPTY, NO_SPACE_AT_END, PLAIN, DOUBLED, ASCII, SLASHES = 1, 2, 4, 8, 16, 32, 64, 128
+    SIGN, EMPTY, NO_EMPTY, NO_SPACE_AT_END, PLAIN, ASCII, SLASHES, NULLABLE, BARE = (1 << bit for bit in range(9))
+
+
+class Told(IntFlag):
+    """values.h's `enum told`."""
+
+    EMPTY_IS_NULL, WORD_IS_NULL, NO_LAST_FIELD = 1, 2, 4
 
 
 class _Field(ctypes.Structure):
@@ -53,24 +61,28 @@ class _Field(ctypes.Structure):
     )
 
 
-class _Marks(ctypes.Structure):
-    _fields_ = tuple((name, ctypes.c_uint8) for name in ("delimiter", "quote", "escape", "carriage"))
-
-
 _ARGUMENTS = (
-    ctypes.c_char_p,
+    ctypes.c_void_p,
     ctypes.c_size_t,
-    ctypes.POINTER(_Marks),
+    ctypes.POINTER(Marks),
     ctypes.POINTER(_Field),
     ctypes.c_size_t,
 )
+
+
+class OddRecord(NamedTuple):
+    """A record that is not as usual: its number in the block, and where in there it begins and ends."""
+
+    number: int
+    start: int
+    end: int
 
 
 @dataclass(frozen=True)
 class Usual:
     """Knows how the records of one import usually look. `marks` and `fields` are usual.c's."""
 
-    marks: _Marks
+    marks: Marks
     fields: ctypes.Array[_Field]
 
     @classmethod
@@ -79,10 +91,12 @@ class Usual:
 
         `plain`: numbers and times only in the one way that their type follows from, not in all that the server takes.
         """
-        marks, fields = _marks(dialect), [_field(judge, dialect.quote.encode()) for judge in judges]
+        marks, fields = _marks(dialect), [_field(judge, dialect) for judge in judges]
         if not native.library() or not marks or not all(fields):
             return None
         known = [each for each in fields if each]
+        if dialect.trailing_delimiter:
+            known.append(_Field(Look.WORDS, Flag.EMPTY | Flag.NULLABLE | Flag.BARE))
         if plain:
             for each in known:
                 each.flags |= Flag.PLAIN
@@ -91,36 +105,52 @@ class Usual:
 
     def all_of(self, block: Block) -> bool:
         """Whether each record of the block has as many fields as there should be, all with usual values."""
+        return self.odd(block, 0) == []
+
+    def odd(self, block: Block, most: int) -> list[OddRecord] | None:
+        """The other records, in their order. None if there are more than `most`, or they cannot be told apart."""
+        data = ctypes.cast(ctypes.c_char_p(block.data), ctypes.c_void_p).value or 0
+        found: list[OddRecord] = []
+        at = number = 0
+        while (low := at + self._usual_bytes(data + at, block.size - at)) < block.size:
+            if len(found) == most or (low > at and block.ends.last(at, low) != low):
+                return None
+            number += block.ends.count(at, low)
+            at = block.ends.first(low)
+            found.append(OddRecord(number, low, at))
+            number += 1
+        return found
+
+    def _usual_bytes(self, at: int, size: int) -> int:
+        """How many of the bytes from this address on are usual records."""
         call = native.function("usual_bytes", ctypes.c_size_t, *_ARGUMENTS)
-        return bool(call(block.data, block.size, self.marks, self.fields, len(self.fields)) == block.size)
+        return int(call(at, size, self.marks, self.fields, len(self.fields)))
 
 
-def _marks(dialect: Dialect) -> _Marks | None:
-    simple = len(dialect.delimiter_bytes) == 1 and dialect.line_end in ("\n", "\r\n")
+def _marks(dialect: Dialect) -> Marks | None:
+    if any(mark and mark in IN_NUMBERS for mark in (dialect.delimiter, dialect.quote, dialect.escape)):
+        return None
+    told = Told.EMPTY_IS_NULL if dialect.unquoted_empty_is_null else Told(0)
     # Beside an escape, a quote tells the word NULL from a text.
-    told_by_quotes = dialect.unquoted_empty_is_null or (dialect.escape and dialect.quote)
-    if not simple or told_by_quotes or dialect.trailing_delimiter:
-        return None
-    marks = (dialect.delimiter, dialect.quote, dialect.escape)
-    if any(mark and mark in IN_NUMBERS for mark in marks):
-        return None
-    return _Marks(*(ord(mark or "\0") for mark in marks), dialect.line_end == "\r\n")
+    told |= Told.WORD_IS_NULL if dialect.escape and dialect.quote else 0
+    told |= Told.NO_LAST_FIELD if dialect.trailing_delimiter else 0
+    return marks_of(dialect, told)
 
 
-def _field(judge: Judge, quote: bytes) -> _Field | None:
-    look = _look(judge.kind, quote, judge.encoding)
-    if not look or not judge.markers:
-        return look
+def _field(judge: Judge, dialect: Dialect) -> _Field | None:
+    look = _look(judge.kind, dialect, judge.encoding)
+    if not look:
+        return None
     if judge.check.nullable:
-        look.flags |= Flag.EMPTY if b"" in judge.markers else 0
-        look.null_count, look.nulls = _words(judge.markers, quote)
+        look.flags |= Flag.NULLABLE | (Flag.EMPTY if b"" in judge.markers else 0)
+        look.null_count, look.nulls = _words(judge.markers, dialect)
         return look
     # Marks of NULL that the column does not take. An empty value is usual only among texts.
-    look.flags |= Flag.NO_EMPTY
-    return look if judge.markers == {b""} else None
+    look.flags |= Flag.NO_EMPTY if judge.markers else 0
+    return look if judge.markers <= {b""} else None
 
 
-def _look(kind: Kind | None, quote: bytes, encoding: str) -> _Field | None:
+def _look(kind: Kind | None, dialect: Dialect, encoding: str) -> _Field | None:
     """How the usual values of a kind look: no more than its own unusual() leaves out."""
     match kind:
         case None:
@@ -146,10 +176,10 @@ def _look(kind: Kind | None, quote: bytes, encoding: str) -> _Field | None:
         case Year():
             return _Field(Look.YEAR)
         case Members(members=members):
-            count, words = _words([member.encode() for member in members[:MANY_MEMBERS]], quote)
+            count, words = _words([member.encode() for member in members[:MANY_MEMBERS]], dialect)
             return _Field(Look.WORDS, count=count, text=words)
         case Json():
-            return _Field(Look.JSON, (Flag.DOUBLED if quote == b'"' else 0) | (0 if encoding == UTF8 else Flag.ASCII))
+            return _Field(Look.JSON, 0 if encoding == UTF8 else Flag.ASCII)
     return None
 
 
@@ -157,10 +187,11 @@ def _sign(allowed: bool) -> int:
     return Flag.SIGN if allowed else 0
 
 
-def _words(words: Iterable[bytes], quote: bytes) -> tuple[int, bytes]:
+def _words(words: Iterable[bytes], dialect: Dialect) -> tuple[int, bytes]:
     """How many of the words can be given to usual.c, and these, each after its length.
 
-    Not those with a quote: in the file it may stand twice, and two of them for one.
+    Not those with a quote or an escape: in the file it may stand twice, and two of them for one.
     """
-    usable = [word for word in words if 0 < len(word) <= LONGEST_WORD and not (quote and quote in word)]
+    marks = [mark.encode() for mark in (dialect.quote, dialect.escape) if mark]
+    usable = [word for word in words if 0 < len(word) <= LONGEST_WORD and not any(mark in word for mark in marks)]
     return len(usable), b"".join(bytes([len(word)]) + word for word in usable)

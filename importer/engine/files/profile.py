@@ -52,6 +52,11 @@ class Profile:
         """What the first records have on average, with a byte after each value; quotes are not counted."""
         return sum(len(value.encode()) + 1 for row in self.rows for value in row) / len(self.rows) if self.rows else 0
 
+    def values_of(self, number: int) -> Counter[str]:
+        """The values of a field in `rows` that are no NULL to the dialect, in the order in which they came."""
+        null = self.dialect.null or None
+        return Counter(row[number] for row in self.rows if number < len(row) and row[number] != null)
+
 
 def profile_file(path: Place, dialect: Dialect | None = None, **known: Any) -> Profile:
     """Look at a file's first part. Without a dialect, sniff encoding, delimiter, quote, line end and header.

@@ -67,9 +67,11 @@ def sniff(sample: bytes, *, final: bool, asked: Dialect | None = None) -> tuple[
     skipped, readings = _readings(sample, candidates, line_end, final)
     best = max(readings, key=_fitness)
     sample = sample[skipped.bytes :]
-    best, notes = _without_quotes(sample, best, final)
-    best, more = _as_the_server_writes(sample, best, final)
-    notes += more
+    best, notes = _with_escapes(sample, best, final)
+    if not notes:
+        best, notes = _without_quotes(sample, best, final)
+        best, more = _as_the_server_writes(sample, best, final)
+        notes += more
     if not best.divides:
         best = _read(sample, Dialect(line_end=line_end), final)
         notes = ["No delimiter found: the records are read as a single field each.", *notes]
@@ -255,6 +257,17 @@ def _without_quotes(sample: bytes, best: Reading, final: bool) -> tuple[Reading,
     if not bare.divides or bare.agreement < 1 or quoted:
         return best, []
     return bare, ["Quotes are part of the values here: read as quotes, they would never close."]
+
+
+def _with_escapes(sample: bytes, best: Reading, final: bool) -> tuple[Reading, list[str]]:
+    """A backslash escapes if quotes after backslashes stand where none belongs, and all is well when it does."""
+    if not best.dialect.quote or best.dialect.escape or b"\\" + best.dialect.quote.encode() not in sample:
+        return best, []
+    escaped = _read(sample, replace(best.dialect, escape="\\"), final)
+    worse = escaped.stray or escaped.agreement < best.agreement or escaped.reach < best.reach
+    if worse or (not best.stray and escaped.reach == best.reach):
+        return best, []
+    return escaped, [r"A backslash escapes quotes, as MySQL and MariaDB write them; \N is NULL."]
 
 
 def _as_the_server_writes(sample: bytes, best: Reading, final: bool) -> tuple[Reading, list[str]]:

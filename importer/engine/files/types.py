@@ -66,13 +66,10 @@ class Seen:
     fraction: int = 0  # digits of a second
     longest: int = 0
     longest_bytes: int = 0
-    nulls: bool = False
 
     def take(self, values: Sequence[str], markers: frozenset[str]) -> None:
         """Add some values of the column: each pattern runs once over all distinct ones together."""
-        distinct = set(values)
-        self.nulls |= not markers.isdisjoint(distinct)
-        distinct -= markers
+        distinct = set(values) - markers
         if not distinct:
             return
         self.longest = max(self.longest, *map(len, distinct), 0)

@@ -16,6 +16,7 @@ from typing import Any
 
 from importer.engine.dialect import ANY_LINE_END, Dialect
 from importer.engine.records.lines import line_ends
+from importer.engine.records.regular_ends import can_tell, regular_ends
 from importer.engine.records.stray import Flaw, judged, look_into, settled
 from importer.engine.records.walk import NOTHING, RECORD_ENDS, Marks, RecordWalk, none_of
 
@@ -93,12 +94,10 @@ Ends = LineEnds | ListedEnds
 
 def find_ends(data: bytes, dialect: Dialect, *, final: bool) -> Ends:
     """The ends of the records of `data`, which begins with a record. `final`: nothing comes after it."""
-    if dialect.escape and _escapes_a_line_end(data, dialect):
-        return _ends_by_pattern(data, dialect, final)
-    if not dialect.quote or dialect.quote.encode() not in data:
+    quoted = bool(dialect.quote) and dialect.quote.encode() in data
+    if not quoted and not (dialect.escape and _escapes_a_line_end(data, dialect)):
         return _line_ends(data, dialect, final)
-    regular = not dialect.escape and len(dialect.delimiter_bytes) == 1 and dialect.line_end != "\r"
-    ends = _ends_by_parity(data, dialect, final) if regular else None
+    ends = _regular_ends(data, dialect, final)
     return _ends_by_pattern(data, dialect, final) if ends is None else ends
 
 
@@ -217,6 +216,19 @@ def _listed(ends: Any, data: bytes, final: bool) -> ListedEnds:
     if final and (not len(ends) or ends[-1] < len(data)):
         ends = np.append(ends, len(data))
     return ListedEnds(ends)
+
+
+def _regular_ends(data: bytes, dialect: Dialect, final: bool) -> ListedEnds | None:
+    """The ends if every quote opens a field, closes one, is half of a doubled quote, or, where that can be told, stands
+    within a field without quotes; None if not.
+    """
+    if not can_tell(dialect):
+        known = not dialect.escape and len(dialect.delimiter_bytes) == 1 and dialect.line_end != "\r"
+        return _ends_by_parity(data, dialect, final) if known else None
+    if not (found := regular_ends(data, dialect)):
+        return None
+    escaped = bool(dialect.escape) and dialect.escape.encode() in data
+    return replace(_listed(found.ends, data, final and found.whole), regular=found.regular and not escaped)
 
 
 def _ends_by_parity(data: bytes, dialect: Dialect, final: bool) -> ListedEnds | None:

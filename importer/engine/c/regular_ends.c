@@ -1,0 +1,141 @@
+/*
+ * Where records end, for records/regular_ends.py: quotes stand around whole fields, or within fields without any.
+ */
+#include "strides.h"
+
+/*
+ * As many ends as `count`. `whole`: all the data has been read, and ends outside quotes. `regular`: no quote stands
+ * within a field without quotes.
+ */
+struct found {
+    uint64_t count;
+    uint32_t whole, regular;
+};
+
+/* How far a stride goes on: to its end, up to a line end of another kind, up to a quote that nobody can read safely. */
+enum went { ON, FOREIGN, STRAY };
+
+struct reading {
+    const byte *data;
+    size_t size;
+    const struct marks *marks;
+    struct before before;
+    uint64_t carriage; /* whether the last byte is a CR that counts */
+    uint64_t *ends;
+    struct found *found;
+};
+
+/* Whether lines end in CR LF and this CR is followed by LF, or by nothing. */
+static inline int begins_line_end(const struct reading *reading, size_t at)
+{
+    return reading->marks->carriage && (at + 1 == reading->size || reading->data[at + 1] == '\n');
+}
+
+/* Reads the stride at data[at], 64 bytes at once; changes nothing if a quote stands elsewhere than at a field's border. */
+static inline enum went read_at_once(struct reading *reading, size_t at)
+{
+    const struct marks *marks = reading->marks;
+    const byte *stride = reading->data + at;
+    byte last[STRIDE] = {0};
+    uint64_t beyond = 0, plain = ~(uint64_t)0;
+    struct before before = reading->before;
+    if (reading->size - at < STRIDE) {
+        beyond = (uint64_t)1 << (reading->size - at);
+        stride = memcpy(last, stride, reading->size - at);
+    }
+    uint64_t escapes = marks->escape ? places_of(stride, marks->escape) : 0;
+    if (escapes | before.escape)
+        plain = ~after_escapes(escapes, &before);
+    uint64_t feeds = places_of(stride, '\n') & plain, carriages = places_of(stride, '\r');
+    uint64_t between = feeds | (places_of(stride, marks->delimiter) & plain) | beyond;
+    if (marks->carriage) {
+        int cut = !beyond && begins_line_end(reading, at + STRIDE - 1);
+        carriages &= plain & ((feeds | beyond) >> 1 | (uint64_t)cut << (STRIDE - 1));
+        between |= carriages;
+    }
+    uint64_t quotes = marks->quote ? places_of(stride, marks->quote) & plain : 0;
+    between = outside_quotes(between, quotes, &before);
+    if (between == NOT_PLAIN)
+        return STRAY;
+    feeds &= between;
+    uint64_t after_carriage = carriages << 1 | reading->carriage;
+    uint64_t foreign = feeds & (marks->carriage ? ~after_carriage : after_carriage);
+    if (foreign)
+        feeds &= (foreign & -foreign) - 1;
+    for (; feeds; feeds &= feeds - 1)
+        reading->ends[reading->found->count++] = at + (size_t)__builtin_ctzll(feeds) + 1;
+    reading->before = before;
+    reading->carriage = carriages >> (STRIDE - 1);
+    return foreign ? FOREIGN : ON;
+}
+
+enum state { FIELD_START, PLAIN_FIELD, IN_QUOTES, CLOSED };
+
+/* The same, byte after byte: a quote within a field without quotes is data. */
+static enum went read_slowly(struct reading *reading, size_t at)
+{
+    const struct marks *marks = reading->marks;
+    const struct before *before = &reading->before;
+    size_t end = reading->size - at < STRIDE ? reading->size : at + STRIDE;
+    enum state state = before->inside ? IN_QUOTES : before->mark ? FIELD_START : before->closing ? CLOSED : PLAIN_FIELD;
+    uint64_t escaped = before->escape, carriage = reading->carriage;
+    for (; at < end; at++) {
+        byte here = reading->data[at];
+        uint64_t after_carriage = carriage;
+        carriage = here == '\r' && !marks->carriage;
+        if (escaped || (marks->escape && here == marks->escape)) {
+            if (state == CLOSED)
+                return STRAY;
+            state = state == IN_QUOTES ? IN_QUOTES : PLAIN_FIELD;
+            escaped = !escaped;
+        } else if (marks->quote && here == marks->quote && state != PLAIN_FIELD) {
+            state = state == IN_QUOTES ? CLOSED : IN_QUOTES;
+        } else if (state == IN_QUOTES) {
+            continue;
+        } else if (here == marks->delimiter) {
+            state = FIELD_START;
+        } else if (here == '\n') {
+            if (after_carriage != marks->carriage)
+                return FOREIGN;
+            reading->ends[reading->found->count++] = at + 1;
+            state = FIELD_START;
+        } else if (here == '\r' && begins_line_end(reading, at)) {
+            carriage = 1;
+            state = FIELD_START;
+        } else if (state == CLOSED) {
+            return STRAY;
+        } else {
+            state = PLAIN_FIELD;
+        }
+    }
+    reading->before = (struct before){
+        .inside = state == IN_QUOTES ? ~(uint64_t)0 : 0,
+        .mark = state == FIELD_START,
+        .closing = state == CLOSED,
+        .escape = escaped,
+    };
+    reading->carriage = carriage;
+    return ON;
+}
+
+/*
+ * The ends of records from the first byte on, each behind its LF; up to the first line end of another kind. 0 if something
+ * follows a closing quote but the end of its field. There is room for as many ends as the data has LFs.
+ */
+int regular_ends(const byte *data, size_t size, const struct marks *marks, uint64_t *ends, struct found *found)
+{
+    struct reading reading = {.data = data, .size = size, .marks = marks, .ends = ends, .found = found};
+    reading.before.mark = 1;
+    *found = (struct found){.regular = 1};
+    for (size_t at = 0; at < size; at += STRIDE) {
+        enum went went = read_at_once(&reading, at);
+        if (went == STRAY) {
+            found->regular = 0;
+            went = read_slowly(&reading, at);
+        }
+        if (went != ON)
+            return went == FOREIGN;
+    }
+    found->whole = !reading.before.inside;
+    return 1;
+}

@@ -1,0 +1,45 @@
+"""Where records end whose quotes can be read safely: told by c/regular_ends.c in one pass."""
+
+import ctypes
+from typing import Any, NamedTuple
+
+from importer.engine import native
+from importer.engine.dialect import Dialect
+from importer.engine.records.strides import Marks, marks_of
+
+
+class RegularEnds(NamedTuple):
+    """The `ends`, an ascending array, up to the first line end of another kind.
+
+    `whole`: there is none, and the data ends outside quotes. `regular`: every quote opens a field, closes one or is
+    half of a doubled quote.
+    """
+
+    ends: Any
+    whole: bool
+    regular: bool
+
+
+class _Found(ctypes.Structure):
+    """regular_ends.c's `struct found`."""
+
+    _fields_ = (("count", ctypes.c_uint64), ("whole", ctypes.c_uint32), ("regular", ctypes.c_uint32))
+
+
+_ARGUMENTS = (ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(Marks), ctypes.c_void_p, ctypes.POINTER(_Found))
+
+
+def can_tell(dialect: Dialect) -> bool:
+    """Whether regular_ends() knows the dialect, and is compiled here."""
+    return native.library() is not None and marks_of(dialect) is not None
+
+
+def regular_ends(data: bytes, dialect: Dialect) -> RegularEnds | None:
+    """The ends of the records of `data`, which begins with one; None if a closing quote does not end its field."""
+    import numpy as np
+
+    ends, found = np.empty(data.count(b"\n"), np.int64), _Found()
+    call = native.function("regular_ends", ctypes.c_int, *_ARGUMENTS)
+    if not call(data, len(data), marks_of(dialect), ends.ctypes.data, found):
+        return None
+    return RegularEnds(ends[: found.count], bool(found.whole), bool(found.regular))

@@ -1,0 +1,89 @@
+"""c/regular_ends.c finds the ends that the server finds, or says that it cannot tell."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from importer.engine import native
+from importer.engine.dialect import MYSQL_TSV, Dialect
+from importer.engine.records.boundaries import find_ends
+from importer.engine.records.regular_ends import can_tell, regular_ends
+from tests.engine.reference import read
+
+pytestmark = pytest.mark.skipif(not native.library(), reason="the library is not compiled here")
+
+KNOWN = (
+    Dialect(),
+    Dialect(line_end="\r\n"),
+    Dialect(delimiter=";", quote="'"),
+    Dialect(escape="\\"),
+    Dialect(escape="\\", line_end="\r\n"),
+    Dialect(trailing_delimiter=True),
+    MYSQL_TSV,
+)
+TEXTS = st.text("a,;\t\n\"'\\N", max_size=30)
+NOISE = st.sampled_from(['"', "'", "\\", "\n", "\r", "\r\n", '"\r', '\r"', ',"', '",', '"a', 'a"', "\\\r\n", "\0"])
+
+
+def written(rows: list[list[str]], dialect: Dialect, *, quoted: bool) -> str:
+    """The rows as a program writes them that knows the dialect; without a quote or an escape, what that is for is left
+    out.
+    """
+    marks = f"[\\\\\r\n{re.escape(dialect.delimiter)}]"
+
+    def cell(text: str) -> str:
+        if dialect.escape:
+            text = re.sub(marks, r"\\\g<0>", text)
+        if not dialect.quote:
+            return text
+        return f"{dialect.quote}{text.replace(dialect.quote, dialect.quote * 2)}{dialect.quote}"
+
+    def bare(text: str) -> str:
+        return re.sub(f"{marks}|{dialect.quote or dialect.delimiter}", "", text)
+
+    last = dialect.delimiter if dialect.trailing_delimiter else ""
+    cells = ([(cell if quoted or dialect.escape else bare)(text) for text in row] for row in rows)
+    return "".join(f"{dialect.delimiter.join(row)}{last}{dialect.line_end}" for row in cells)
+
+
+@settings(max_examples=600, derandomize=True, deadline=None)
+@given(
+    dialect=st.sampled_from(KNOWN),
+    rows=st.lists(st.lists(TEXTS, min_size=1, max_size=4), min_size=1, max_size=9),
+    quoted=st.booleans(),
+    before=st.integers(0, 70),
+)
+def test_what_programs_write_is_told_wherever_it_lies(dialect, rows, quoted, before):
+    data = ("x" * before + dialect.line_end + written(rows, dialect, quoted=quoted)).encode()
+    ends, whole, regular = regular_ends(data, dialect)
+    assert whole
+    assert regular or not dialect.quote
+    assert ends.tolist() == read(data, dialect).ends
+    assert find_ends(data, dialect, final=True).listed().tolist() == ends.tolist()
+
+
+@settings(max_examples=2000, derandomize=True, deadline=None)
+@given(
+    dialect=st.sampled_from(KNOWN),
+    rows=st.lists(st.lists(TEXTS, min_size=1, max_size=4), min_size=1, max_size=6),
+    noise=NOISE,
+    place=st.integers(0, 300),
+    before=st.integers(0, 70),
+)
+def test_what_is_odd_is_not_told_or_told_right(dialect, rows, noise, place, before):
+    text = "x" * before + dialect.line_end + written(rows, dialect, quoted=True)
+    data = (text[:place] + noise + text[place:]).encode()
+    found = regular_ends(data, dialect)
+    if found:
+        ends, whole, _ = found
+        reading = read(data, dialect)
+        assert ends.tolist() == reading.ends[: len(ends)]
+        assert not whole or len(reading.ends) - len(ends) <= (not data.endswith(b"\n"))
+        assert not any(number < len(ends) for number in reading.bad)
+
+
+@pytest.mark.parametrize("dialect", [Dialect(delimiter="||"), Dialect(line_end="any"), Dialect(line_end="\r")])
+def test_other_dialects_are_left_to_others(dialect: Dialect):
+    assert not can_tell(dialect)
