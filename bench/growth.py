@@ -35,6 +35,7 @@ def main() -> None:
     parser = settings.parser(__doc__)
     parser.add_argument("what", choices=BASELINES)
     parser.add_argument("--chunks", type=int, nargs="+", default=CHUNKS, help="how many, about; 100 must be among them")
+    parser.add_argument("--no-raw", action="store_true", help="of chunks, only Millrace")
     parser.add_argument("--files", type=int, nargs="+", default=FILES, help="how many; 1 must be among them")
     arguments = parser.parse_args()
     cases = {"rows": _rows, "chunks": _chunks, "small": _small, "files": _files}[arguments.what]
@@ -57,7 +58,8 @@ def _chunks(compared: Comparison, rows: int) -> Sequence[Case]:
     counts = compared.arguments.chunks
     ours = [Millrace({"chunk_bytes": str(-(-files.bytes // count))}, name=f"{count} chunks") for count in counts]
     # What so many commits cost anybody.
-    return [Case("nodes", files, each) for each in (*ours, *map(Pieces, counts))]
+    raw = [] if compared.arguments.no_raw else map(Pieces, counts)
+    return [Case("nodes", files, each) for each in (*ours, *raw)]
 
 
 def _small(compared: Comparison, _rows: int) -> Sequence[Case]:

@@ -46,17 +46,26 @@ class Turns:
                 _say(f"{server.name}: no round {number}, as {self.minutes:g} minutes would not do")
                 break
             round_began = time.monotonic()
-            order = list(cases)
-            random.Random(SEED + number).shuffle(order)
-            for place, case in enumerate(order):
+            for place, case in enumerate(in_turn(cases, number)):
                 run = _run(server, case)
                 results.runs.append({**run, "round": number, "place": place})
                 _tell(results.runs[-1])
-            longest = max(longest, time.monotonic() - round_began)
+            took = time.monotonic() - round_began
+            longest = max(longest, took)
             if number < self.rounds:
-                _say(f"{server.name}: round {number} took {longest:.0f} s, {self.rounds - max(number, 0)} to go")
+                _say(f"{server.name}: round {number} took {took:.0f} s, {self.rounds - max(number, 0)} to go")
         for case in cases:
             drop_tables(server, case.files.workload)
+
+
+def in_turn(cases: Sequence[Case], number: int) -> list[Case]:
+    """The order of a round: by chance in every other one, and the other way round in the next.
+
+    So a machine that grows slower or faster all the time favours nobody.
+    """
+    order = list(cases)
+    random.Random(SEED + (number + 1) // 2).shuffle(order)
+    return order if number % 2 else order[::-1]
 
 
 def _left_out(server: Server, case: Case, results: Results) -> bool:

@@ -12,6 +12,7 @@ import pytest
 from bench.charts import can_draw
 from bench.content import LoadedSomethingElse, check_tables, content_of
 from bench.files import files_of
+from bench.rounds import Case, in_turn
 from bench.servers import DATABASE, Server, make_database
 from bench.ways import empty_tables, way
 from importer.engine.connection import connect, execute
@@ -96,3 +97,11 @@ def test_a_row_too_few_a_changed_value_or_a_missing_key_is_noticed(server, tmp_p
             assert execute(connection, spoil) >= 0
         with pytest.raises(LoadedSomethingElse, match="indexed, single: benchmark_data"):
             check_tables(bench, files, 200, "single")
+
+
+def test_two_rounds_go_in_opposite_orders_and_not_all_pairs_in_the_same():
+    cases = [Case("nodes", None, name) for name in "abcde"]
+    orders = [in_turn(cases, number) for number in range(1, 9)]
+    assert all(sorted(case.way for case in order) == list("abcde") for order in orders)
+    assert all(second == first[::-1] for first, second in zip(orders[::2], orders[1::2], strict=True))
+    assert len({tuple(case.way for case in order) for order in orders[::2]}) > 1

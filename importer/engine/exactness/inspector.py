@@ -15,7 +15,7 @@ from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.checks import NULL_WORD, Judge
 from importer.engine.exactness.examination import Examination, Findings
 from importer.engine.exactness.layout import Layout, lay_out
-from importer.engine.exactness.usual import OddRecord, Usual
+from importer.engine.exactness.usual import RecordAt, Usual
 from importer.engine.exactness.verdict import TOO_FEW, TOO_MANY, Verdict
 from importer.engine.faults import Fault
 from importer.engine.records.blocks import BLOCK_BYTES, Block
@@ -51,7 +51,7 @@ class Inspector:
 
     def suspicious(self, block: Block) -> bool:
         """Whether examine() may find anything: as Exactness.suspicious."""
-        odd = self._odd(block)
+        odd = self._odd(block, FEW_RECORDS)
         if odd is not None:
             return self._any_fault(block, odd)
         layout = lay_out(block, self.dialect, len(self.judges)) if block.data else None
@@ -65,35 +65,38 @@ class Inspector:
         findings = Findings(self.reject_rounding)
         if block.size > BLOCK_BYTES:  # a single record, which every copy of its values would double
             self._examine_large(block.data, findings)
-        elif (odd := self._odd(block)) is not None:
-            for each in odd:
-                self._examine_record(block.data[each.start : each.end], each.number, findings)
+        elif (odd := self._odd(block, FEW_RECORDS)) is not None:
+            self._examine_each(block, odd, findings)
         elif layout := lay_out(block, self.dialect, len(self.judges)):
             self._examine_layout(layout, findings)
         else:
-            self._examine_apart(block, findings)
+            odd = self._odd(block, block.size)
+            self._examine_apart(block, _records(block) if odd is None else odd, findings)
         return findings.examination()
 
     def examine_one_by_one(self, block: Block) -> Examination:
         """The same as examine(), slowly: what that is tested against."""
         findings = Findings(self.reject_rounding)
-        for record, (low, high) in enumerate(_bounds(block)):
-            self._examine_record(block.data[low:high], record, findings)
+        self._examine_each(block, _records(block), findings)
         return findings.examination()
 
-    def _odd(self, block: Block) -> list[OddRecord] | None:
-        """The few records of the block that are not as usual; None if they are not few, or nobody knows."""
+    def _odd(self, block: Block, most: int) -> list[RecordAt] | None:
+        """The records of the block that are not as usual; None if there are more than `most`, or nobody knows."""
         if not self.usual or not block.data or block.size > BLOCK_BYTES:
             return None
-        return self.usual.odd(block, FEW_RECORDS)
+        return self.usual.odd(block, most)
 
-    def _any_fault(self, block: Block, odd: Iterable[OddRecord]) -> bool:
+    def _any_fault(self, block: Block, records: Iterable[RecordAt]) -> bool:
         findings = Findings(self.reject_rounding)
-        for each in odd:
-            self._examine_record(block.data[each.start : each.end], each.number, findings)
+        for each in records:
+            self._examine_each(block, (each,), findings)
             if findings.faults or findings.less:
                 return True
         return False
+
+    def _examine_each(self, block: Block, records: Iterable[RecordAt], findings: Findings) -> None:
+        for each in records:
+            self._examine_record(block.data[each.start : each.end], each.number, findings)
 
     def _examine_layout(self, layout: Layout, findings: Findings, numbers: list[int] | None = None) -> None:
         """`numbers` are the records' own, where the layout's are others."""
@@ -103,25 +106,24 @@ class Inspector:
             if verdict:
                 self._add(findings, numbers[record] if numbers else record, field, value, verdict)
 
-    def _examine_apart(self, block: Block, findings: Findings) -> None:
-        """Records with a quote or an escape one by one, the others together."""
-        bounds = _bounds(block)
+    def _examine_apart(self, block: Block, records: Iterable[RecordAt], findings: Findings) -> None:
+        """Those with a quote or an escape one by one, the others together."""
         marks = [mark.encode() for mark in (self.dialect.quote, self.dialect.escape) if mark]
-        plain: list[int] = []
-        for record, (low, high) in enumerate(bounds):
-            if any(block.data.find(mark, low, high) >= 0 for mark in marks) or len(self.dialect.delimiter) > 1:
-                self._examine_record(block.data[low:high], record, findings)
+        plain: list[RecordAt] = []
+        for each in records:
+            marked = any(block.data.find(mark, each.start, each.end) >= 0 for mark in marks)
+            if marked or len(self.dialect.delimiter) > 1:
+                self._examine_each(block, (each,), findings)
             else:
-                plain.append(record)
+                plain.append(each)
         mark = self.dialect.line_end[-1].encode()
-        data = b"".join([block.data[slice(*bounds[record])] for record in plain])
+        data = b"".join([block.data[each.start : each.end] for each in plain])
         together = Block(block.offset, block.first_line, len(data), len(plain), LineEnds(data, len(data), mark), data)
         layout = lay_out(together, self.dialect, len(self.judges)) if data else None
         if layout:
-            self._examine_layout(layout, findings, plain)
+            self._examine_layout(layout, findings, [each.number for each in plain])
         else:
-            for record in plain:
-                self._examine_record(block.data[slice(*bounds[record])], record, findings)
+            self._examine_each(block, plain, findings)
 
     def _examine_record(self, raw: bytes, record: int, findings: Findings) -> None:
         found = values(raw, self.dialect)
@@ -234,9 +236,10 @@ class Inspector:
         return list(groups.values())
 
 
-def _bounds(block: Block) -> list[tuple[int, int]]:
+def _records(block: Block) -> list[RecordAt]:
+    """All of them."""
     ends = block.ends.listed().tolist()
-    return list(zip([0, *ends], ends, strict=False))
+    return [RecordAt(number, *bounds) for number, bounds in enumerate(zip([0, *ends], ends, strict=False))]
 
 
 @lru_cache

@@ -52,8 +52,6 @@ def lay_out(block: Block, dialect: Dialect, fields: int) -> Layout | None:
         return None
     line_ends = (b"\r", b"\n") if dialect.line_end == ANY_LINE_END else (dialect.line_end.encode(),)
     page = Page.of(memoryview(data)[: block.size], b"" if data.endswith(line_ends, 0, block.size) else line_ends[-1])
-    if enclosed := _enclosed(page, block, dialect, fields):
-        return enclosed
     newlines = _line_ends(page.view, dialect)
     fields += dialect.trailing_delimiter
     marks = page.view == dialect.delimiter_bytes[0]
@@ -73,22 +71,6 @@ def lay_out(block: Block, dialect: Dialect, fields: int) -> Layout | None:
     if len(ends) == last * fields and newlines[ends[fields - 1 :: fields]].all():
         return _layout(page, ends.reshape(-1, fields), None, {}, dialect, quoted=quoted)
     return _ragged(page, ends, newlines, fields, dialect, quoted=quoted)
-
-
-def _enclosed(page: Page, block: Block, dialect: Dialect, fields: int) -> Layout | None:
-    """The layout of a block in which every field stands in quotes, which are known; None if it is not so simple."""
-    if not isinstance(block.ends, ListedEnds) or not block.ends.enclosed or dialect.trailing_delimiter:
-        return None
-    ends = block.ends.listed()
-    opening, closing = (each[: len(ends) * fields] for each in block.ends.enclosed)
-    if len(closing) < len(ends) * fields:
-        return None
-    if (closing[fields - 1 :: fields] + 1 + len(dialect.line_end) != ends).any():
-        return None
-    starts, ends = (np.ascontiguousarray(each.reshape(-1, fields).T) for each in (opening, closing))
-    starts += PADDING + 1
-    ends += PADDING
-    return Layout(page, starts, ends, None, {}, quoted=True)
 
 
 def _line_ends(view: Any, dialect: Dialect) -> Any:

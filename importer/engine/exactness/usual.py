@@ -70,8 +70,8 @@ _ARGUMENTS = (
 )
 
 
-class OddRecord(NamedTuple):
-    """A record that is not as usual: its number in the block, and where in there it begins and ends."""
+class RecordAt(NamedTuple):
+    """A record's number in its block, and where in there it begins and ends."""
 
     number: int
     start: int
@@ -107,17 +107,17 @@ class Usual:
         """Whether each record of the block has as many fields as there should be, all with usual values."""
         return self.odd(block, 0) == []
 
-    def odd(self, block: Block, most: int) -> list[OddRecord] | None:
+    def odd(self, block: Block, most: int) -> list[RecordAt] | None:
         """The other records, in their order. None if there are more than `most`, or they cannot be told apart."""
         data = ctypes.cast(ctypes.c_char_p(block.data), ctypes.c_void_p).value or 0
-        found: list[OddRecord] = []
+        found: list[RecordAt] = []
         at = number = 0
         while (low := at + self._usual_bytes(data + at, block.size - at)) < block.size:
             if len(found) == most or (low > at and block.ends.last(at, low) != low):
                 return None
             number += block.ends.count(at, low)
             at = block.ends.first(low)
-            found.append(OddRecord(number, low, at))
+            found.append(RecordAt(number, low, at))
             number += 1
         return found
 

@@ -1,10 +1,10 @@
 """Where records end in a block of bytes, fast.
 
-Three readings, the quickest that is certain for the block at hand: line ends alone where no quote occurs, the parity of
-quotes where every quote stands where RFC 4180 puts it, a pattern for whole records otherwise. Each claims only what
-LOAD DATA would read the same way (walk.py says how that is, and what of a stray quote), and stops before the first
-record of which it is not certain: a line end of another kind, a record that the block cuts. The walk then decides about
-that one.
+Three readings, the quickest that is certain for the block at hand: line ends alone where no quote occurs; quotes where
+they can be read safely (regular_ends.py in C; without it, or in other dialects, the parity of quotes where each of them
+stands where RFC 4180 puts it); a pattern for whole records otherwise. Each claims only what LOAD DATA would read the
+same way (walk.py says how that is, and what of a stray quote), and stops before the first record of which it is not
+certain: a line end of another kind, a record that the block cuts. The walk then decides about that one.
 """
 
 import re
@@ -58,15 +58,12 @@ class ListedEnds:
     """Record ends of a block one by one, ascending; what is asked of them means the same as in LineEnds.
 
     `flaws` are the records with quotes that cannot be read safely, in order; their lines count from the block's first.
-    `regular`: as quotes_are_regular() says. `enclosed`: where the quotes around each field are, the opening and the
-    closing ones, if all fields of the block have some and no other quote occurs; more of them than there are records
-    may be in it.
+    `regular`: as quotes_are_regular() says.
     """
 
     ends: Sequence[int]  # or a one-dimensional array
     flaws: tuple[Flaw, ...] = ()
     regular: bool = False
-    enclosed: tuple[Any, Any] | None = None
 
     @property
     def size(self) -> int:
@@ -242,8 +239,6 @@ def _ends_by_parity(data: bytes, dialect: Dialect, final: bool) -> ListedEnds | 
 
     view = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(view == ord(dialect.quote))
-    if (enclosed := _ends_of_enclosed(view, quotes, dialect)) is not None:
-        return enclosed
     if not _all_quotes_at_field_borders(view, quotes, dialect):
         return None
     any_end = dialect.line_end == ANY_LINE_END
@@ -259,37 +254,6 @@ def _ends_by_parity(data: bytes, dialect: Dialect, final: bool) -> ListedEnds | 
         if len(foreign):
             return ListedEnds(ends[: foreign[0]], regular=True)
     return replace(_listed(ends, data, final and len(quotes) % 2 == 0), regular=True)
-
-
-def _ends_of_enclosed(view: Any, quotes: Any, dialect: Dialect) -> ListedEnds | None:
-    """The ends if every field stands in quotes and holds none; None if it is not like that throughout.
-
-    A record or a field that the block cuts is left out.
-    """
-
-    pairs = len(quotes) // 2
-    if dialect.line_end == ANY_LINE_END or not pairs or quotes[0]:
-        return None
-    opening, closing = quotes[0 : 2 * pairs : 2], quotes[1::2]
-    if closing[-1] + len(dialect.line_end) >= len(view):
-        # What follows the last one is cut: the next block has it, or the slower way does.
-        opening, closing = opening[:-1], closing[:-1]
-    if not len(closing):
-        return None
-    after = view[closing + 1]
-    at_end = after == ord(dialect.line_end[0])
-    if not (at_end | (after == ord(dialect.delimiter))).all():
-        return None
-    last = closing[at_end]
-    if dialect.line_end == "\r\n" and not (view[last + 2] == LF).all():
-        return None
-    following = quotes[2 : 2 * len(closing) + 1 : 2]
-    gaps = following - closing[: len(following)]
-    if len(dialect.line_end) > 1:
-        gaps -= at_end[: len(following)]
-    if not (gaps == 2).all():
-        return None
-    return ListedEnds(last + 1 + len(dialect.line_end), regular=True, enclosed=(opening, closing))
 
 
 def _all_quotes_at_field_borders(view: Any, quotes: Any, dialect: Dialect) -> bool:
