@@ -21,10 +21,38 @@ KNOWN = (
     Dialect(escape="\\"),
     Dialect(escape="\\", line_end="\r\n"),
     Dialect(trailing_delimiter=True),
+    Dialect(delimiter="||"),
+    Dialect(delimiter="|~|", escape="\\", line_end="\r\n"),
+    Dialect(delimiter="é", quote="'"),
+    Dialect(delimiter="||", quote=""),
+    Dialect(delimiter="ababa"),
     MYSQL_TSV,
 )
-TEXTS = st.text("a,;\t\n\"'\\N", max_size=30)
-NOISE = st.sampled_from(['"', "'", "\\", "\n", "\r", "\r\n", '"\r', '\r"', ',"', '",', '"a', 'a"', "\\\r\n", "\0"])
+TEXTS = st.text("ab,;|~\t\n\"'\\Né", max_size=30)
+NOISE = st.sampled_from(
+    [
+        "|",
+        "||",
+        "~",
+        '|"',
+        '"|',
+        "ab",
+        '"',
+        "'",
+        "\\",
+        "\n",
+        "\r",
+        "\r\n",
+        '"\r',
+        '\r"',
+        ',"',
+        '",',
+        '"a',
+        'a"',
+        "\\\r\n",
+        "\0",
+    ]
+)
 
 
 def written(rows: list[list[str]], dialect: Dialect, *, quoted: bool) -> str:
@@ -84,6 +112,6 @@ def test_what_is_odd_is_not_told_or_told_right(dialect, rows, noise, place, befo
         assert not any(number < len(ends) for number in reading.bad)
 
 
-@pytest.mark.parametrize("dialect", [Dialect(delimiter="||"), Dialect(line_end="any"), Dialect(line_end="\r")])
+@pytest.mark.parametrize("dialect", [Dialect(line_end="any"), Dialect(line_end="\r"), Dialect(delimiter="東" * 6)])
 def test_other_dialects_are_left_to_others(dialect: Dialect):
     assert not can_tell(dialect)

@@ -45,13 +45,14 @@ TIMES = ["2024-02-29", "2023-02-29", "1900-02-29", "2000-02-29", "2024-04-31", "
          "12:60", "12:34.5"]  # fmt: skip
 TEXTS = ["abcd", "abcde", "abcd ", "ab ", " ", "éé", "ééé", "red", "Red", "blue", "NULL", "NA", "a,b", 'a"b', "", "7"]
 ESCAPED = [r"\N", r"\NULL", r"N\ULL", r"\1", r"1\2", r"a\tb", r"ab\ ", r"\\N", r"abc\d", r"re\d", r"\"a", r"\N ",
-           "a\\\tb", r"a\\", "ab\\", "a\\,b", r"\-7", r"2024-01-0\2"]  # fmt: skip
+           "a\\\tb", r"a\\", "ab\\", "a\\,b", r"\-7", r"2024-01-0\2", "|", "a|", "|a", "~|"]  # fmt: skip
 VALUES = [*NUMBERS, *TIMES, *TEXTS, *ESCAPED]
 # A type, and a value that is usual for it.
 USUAL = {
     "tinyint": "127", "tinyint unsigned": "255", "int": "2147483647", "bigint unsigned": "18446744073709551615",
     "decimal(5,2)": "-1.25", "decimal(5,2) unsigned": "999.99", "float": "0.1234567", "double": "-0.30000000000000004",
     "date": "2024-02-29", "datetime": "2024-01-02T23:59:59", "timestamp": "2024-01-02 23:59:59", "time": "99:59:59",
+    "float(7,2)": "999.99", "double(9,3)": "1.255", "double(9,3) unsigned": "99999", "float(5,3)": "-7",
     "datetime(6)": "2024-01-02 03:04:05.123456", "datetime(2)": "2024-01-02T03:04:05.120", "time(2)": "12:34:56.12",
     "timestamp(3)": "2024-01-02T03:04:05.120", "int unsigned": "+5.00", "smallint": "  -5", "mediumint": "5.0",
     "year": "1999", "char(4)": "abcd", "varchar(4)": "ab ", "enum('red','blue')": "blue", "varbinary(4)": "abcd",
@@ -64,6 +65,9 @@ DIALECTS = (
     Dialect(trailing_delimiter=True),
     Dialect(unquoted_empty_is_null=True),
     Dialect(escape="\\", unquoted_empty_is_null=True, trailing_delimiter=True),
+    Dialect(delimiter="||"),
+    Dialect(delimiter="|~|", escape="\\", trailing_delimiter=True),
+    Dialect(delimiter="東", quote=""),
 )
 
 
@@ -98,7 +102,8 @@ def test_nothing_is_usual_that_has_a_fault(type_: str, mariadb: bool):
             assert (r"\N" in usual) == (nullable if dialect.escape else type_.startswith(("var", "char")))
             if dialect.quote:
                 inside = [value for value in VALUES if '"' not in value]
-                assert any(is_usual(exactness, f'"x","{value}"{end}'.encode()) for value in inside)
+                records = (f'"x"{dialect.delimiter}"{value}"{end}' for value in inside)
+                assert any(is_usual(exactness, record.encode()) for record in records)
             if dialect.unquoted_empty_is_null:
                 assert ("" in usual) == nullable
 
@@ -231,6 +236,40 @@ def test_what_quotes_are_needed_for_is_usual(rows, quoting, line_end):
         assert not usual or not (slow.faults or slow.notices or slow.noted)
 
 
+SPELLED = [
+    "1.234,50",
+    "0,5",
+    "-7",
+    "1234567890123456",
+    "0,30000000000000004",
+    "1e5",
+    "31.12.2024",
+    "31.12.2024 12:00",
+    "",
+]
+
+
+@needs_library
+@pytest.mark.parametrize(
+    ("check", "usual"),
+    [
+        (FieldCheck("a", "date", datetime_format="%d.%m.%Y"), SPELLED),
+        (FieldCheck("a", "datetime", datetime_format="%d.%m.%Y %H:%i"), SPELLED),
+        (FieldCheck("a", "double", transforms=("thousands-dot",)), ["1.234,50", "0,5", "-7", "1e5", "31.12.2024", ""]),
+    ],
+)
+def test_what_the_mapping_reads_keeps_no_other_column_from_being_usual(check, usual):
+    dialect = Dialect(delimiter=";")
+    exactness = Exactness(dialect, (check, FieldCheck("b", "int")), mariadb=True)
+    assert [value for value in SPELLED if is_usual(exactness, f"{value};7\n".encode())] == usual
+    assert not is_usual(exactness, f"{usual[0]};x\n".encode())
+
+
+def test_where_a_format_has_a_clock_that_a_date_drops_each_value_is_read():
+    check = FieldCheck("a", "date", datetime_format="%d.%m.%Y %H:%i")
+    assert Exactness(Dialect(), (check,), mariadb=True).inspector.usual is None
+
+
 TOLD = r'a",\N' + "\t\n7"
 
 
@@ -300,9 +339,9 @@ def test_json_is_usual_however_it_is_escaped(documents, dialect, ascii_only, dou
 @pytest.mark.parametrize(
     "dialect",
     [
-        Dialect(delimiter="||"),
         Dialect(line_end="any"),
         Dialect(delimiter="."),
+        Dialect(delimiter="|-|"),
     ],
 )
 def test_a_dialect_that_it_does_not_know_is_left_alone(dialect: Dialect):

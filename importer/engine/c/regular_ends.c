@@ -36,28 +36,30 @@ static inline enum went read_at_once(struct reading *reading, size_t at)
 {
     const struct marks *marks = reading->marks;
     const byte *stride = reading->data + at;
-    byte last[STRIDE] = {0};
-    uint64_t beyond = 0, plain = ~(uint64_t)0;
+    byte last[STRIDE + LONGEST_DELIMITER] = {0};
+    size_t left = reading->size - at;
+    uint64_t beyond = left < STRIDE ? (uint64_t)1 << left : 0, escaped = 0;
     struct before before = reading->before;
-    if (reading->size - at < STRIDE) {
-        beyond = (uint64_t)1 << (reading->size - at);
-        stride = memcpy(last, stride, reading->size - at);
-    }
+    if (left < sizeof last)
+        stride = memcpy(last, stride, left);
     uint64_t escapes = marks->escape ? places_of(stride, marks->escape) : 0;
     if (escapes | before.escape)
-        plain = ~after_escapes(escapes, &before);
-    uint64_t feeds = places_of(stride, '\n') & plain, carriages = places_of(stride, '\r');
-    uint64_t between = feeds | (places_of(stride, marks->delimiter) & plain) | beyond;
+        escaped = after_escapes(escapes, &before);
+    struct between between = delimiters_of(stride, marks, escaped, &before);
+    uint64_t feeds = places_of(stride, '\n') & ~escaped, carriages = places_of(stride, '\r');
+    between.begins |= feeds | beyond;
+    between.ends |= feeds;
     if (marks->carriage) {
         int cut = !beyond && begins_line_end(reading, at + STRIDE - 1);
-        carriages &= plain & ((feeds | beyond) >> 1 | (uint64_t)cut << (STRIDE - 1));
-        between |= carriages;
+        carriages &= ~escaped & ((feeds | beyond) >> 1 | (uint64_t)cut << (STRIDE - 1));
+        between.begins |= carriages;
+        between.ends |= carriages;
     }
-    uint64_t quotes = marks->quote ? places_of(stride, marks->quote) & plain : 0;
-    between = outside_quotes(between, quotes, &before);
-    if (between == NOT_PLAIN)
+    uint64_t quotes = marks->quote ? places_of(stride, marks->quote) & ~escaped : 0;
+    uint64_t outside = outside_quotes(between, quotes, &before);
+    if (outside == NOT_PLAIN)
         return STRAY;
-    feeds &= between;
+    feeds &= outside;
     uint64_t after_carriage = carriages << 1 | reading->carriage;
     uint64_t foreign = feeds & (marks->carriage ? ~after_carriage : after_carriage);
     if (foreign)
@@ -76,9 +78,13 @@ static enum went read_slowly(struct reading *reading, size_t at)
 {
     const struct marks *marks = reading->marks;
     const struct before *before = &reading->before;
-    size_t end = reading->size - at < STRIDE ? reading->size : at + STRIDE;
+    size_t end = reading->size - at < STRIDE ? reading->size : at + STRIDE, size = marks->delimiter_size;
     enum state state = before->inside ? IN_QUOTES : before->mark ? FIELD_START : before->closing ? CLOSED : PLAIN_FIELD;
     uint64_t escaped = before->escape, carriage = reading->carriage;
+    if (before->delimiter && !before->inside) {
+        at += (size_t)__builtin_popcountll(before->delimiter);
+        state = FIELD_START;
+    }
     for (; at < end; at++) {
         byte here = reading->data[at];
         uint64_t after_carriage = carriage;
@@ -92,7 +98,8 @@ static enum went read_slowly(struct reading *reading, size_t at)
             state = state == IN_QUOTES ? CLOSED : IN_QUOTES;
         } else if (state == IN_QUOTES) {
             continue;
-        } else if (here == marks->delimiter) {
+        } else if (reading->size - at >= size && !memcmp(reading->data + at, marks->delimiter, size)) {
+            at += size - 1;
             state = FIELD_START;
         } else if (here == '\n') {
             if (after_carriage != marks->carriage)
@@ -108,11 +115,14 @@ static enum went read_slowly(struct reading *reading, size_t at)
             state = PLAIN_FIELD;
         }
     }
+    size_t left = at - end;
     reading->before = (struct before){
         .inside = state == IN_QUOTES ? ~(uint64_t)0 : 0,
-        .mark = state == FIELD_START,
+        .mark = state == FIELD_START && !left,
         .closing = state == CLOSED,
         .escape = escaped,
+        .delimiter = ((uint64_t)1 << left) - 1,
+        .delimiter_end = left ? (uint64_t)1 << (left - 1) : 0,
     };
     reading->carriage = carriage;
     return ON;

@@ -4,20 +4,27 @@
 #pragma once
 #include "bytes.h"
 
-struct marks {
-    byte delimiter, quote, escape; /* 0: none */
-    byte carriage;                 /* whether lines end in CR LF instead of LF */
-    byte told;                     /* what quotes tell beside where a field ends: values.h's `enum told` */
-};
+enum { STRIDE = 64, LONGEST_DELIMITER = 16 };
 
-enum { STRIDE = 64 };
+struct marks {
+    byte delimiter[LONGEST_DELIMITER];
+    byte delimiter_size;  /* in bytes */
+    byte quote, escape;   /* 0: none */
+    byte carriage;        /* whether lines end in CR LF instead of LF */
+    byte told;            /* what quotes tell beside where a field ends: values.h's `enum told` */
+};
 
 /*
  * What the bytes before some stride leave to it: all ones if it begins within quotes; one after a mark, a closing quote,
- * an escape.
+ * an escape. Where it begins within a delimiter, ones for what is left of that, and for its last byte.
  */
 struct before {
-    uint64_t inside, mark, closing, escape;
+    uint64_t inside, mark, closing, escape, delimiter, delimiter_end;
+};
+
+/* The marks of a stride: where each begins, and where it ends. */
+struct between {
+    uint64_t begins, ends;
 };
 
 /* A bit for each of the stride's bytes that is this one. */
@@ -43,29 +50,55 @@ static inline uint64_t after_escapes(uint64_t escapes, struct before *before)
     return escaped;
 }
 
+/* The delimiters that begin in a stride. LONGEST_DELIMITER bytes behind it can be read. */
+static inline struct between delimiters_of(
+    const byte *stride, const struct marks *marks, uint64_t escaped, struct before *before)
+{
+    unsigned more = marks->delimiter_size - 1u;
+    uint64_t begins = places_of(stride, marks->delimiter[0]) & ~escaped;
+    if (!more)
+        return (struct between){begins, begins};
+    for (unsigned place = 1; begins && place <= more; place++)
+        begins &= places_of(stride + place, marks->delimiter[place]);
+    /* Of two that overlap, the first one counts. */
+    begins &= ~before->delimiter;
+    before->delimiter = 0;
+    for (uint64_t left = begins; left; left &= left - 1) {
+        unsigned at = (unsigned)__builtin_ctzll(left);
+        uint64_t rest = ((uint64_t)1 << more) - 1;
+        before->delimiter = at + more >= STRIDE ? rest >> (STRIDE - 1 - at) : 0;
+        rest = at + 1 < STRIDE ? rest << (at + 1) : 0;
+        begins &= ~rest;
+        left &= ~rest;
+    }
+    uint64_t ends = begins << more | before->delimiter_end;
+    before->delimiter_end = begins >> (STRIDE - more);
+    return (struct between){begins, ends};
+}
+
 /*
- * Of the marks between fields in a stride, those that are not within quotes; NOT_PLAIN if a quote does not stand at the
- * begin or at the end of its field, nor is one of two that stand for one.
+ * Of the marks between fields in a stride, where those begin that are not within quotes; NOT_PLAIN if a quote does not
+ * stand at the begin or at the end of its field, nor is one of two that stand for one.
  */
 #define NOT_PLAIN UINT64_MAX
-static inline uint64_t outside_quotes(uint64_t marks, uint64_t quotes, struct before *before)
+static inline uint64_t outside_quotes(struct between marks, uint64_t quotes, struct before *before)
 {
     if (!(quotes | before->inside | before->closing)) {
-        before->mark = marks >> (STRIDE - 1);
-        return marks;
+        before->mark = marks.ends >> (STRIDE - 1);
+        return marks.begins;
     }
     /* Ones from each opening quote up to the one that closes it, which is left out. */
     uint64_t inside = quotes;
     for (unsigned step = 1; step < STRIDE; step *= 2)
         inside ^= inside << step;
     inside ^= before->inside;
-    marks &= ~inside;
+    marks.begins &= ~inside;
     uint64_t opening = quotes & inside, closing = quotes & ~inside;
     uint64_t after_closing = closing << 1 | before->closing, second = opening & after_closing;
-    if ((opening & ~second & ~(marks << 1 | before->mark)) || (after_closing & ~second & ~marks))
+    if ((opening & ~second & ~(marks.ends << 1 | before->mark)) || (after_closing & ~second & ~marks.begins))
         return NOT_PLAIN;
     before->inside = inside >> (STRIDE - 1) ? ~(uint64_t)0 : 0;
-    before->mark = marks >> (STRIDE - 1);
+    before->mark = (marks.ends & ~inside) >> (STRIDE - 1);
     before->closing = closing >> (STRIDE - 1);
-    return marks;
+    return marks.begins;
 }

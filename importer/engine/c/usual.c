@@ -4,9 +4,10 @@
  */
 #include "values.h"
 
+/* Without an escape, with a delimiter of one byte, and with quotes that tell nothing but where a field ends. */
 static inline int is_simple(const struct marks *marks)
 {
-    return !marks->escape && !marks->told;
+    return !marks->escape && !marks->told && marks->delimiter_size == 1;
 }
 
 /*
@@ -16,8 +17,8 @@ static inline int is_simple(const struct marks *marks)
 static inline __attribute__((always_inline)) const byte *after_plain_of(
     const byte *data, const byte *end, const struct marks *marks, const struct field *fields, size_t count, int simple)
 {
-    const byte line_end = marks->carriage ? '\r' : '\n', quote = marks->quote, escape = marks->escape;
-    const byte *record = data, *start = data;
+    const byte delimiter = marks->delimiter[0], quote = marks->quote, escape = marks->escape;
+    const byte line_end = marks->carriage ? '\r' : '\n', *record = data, *start = data;
     struct before before = {.mark = 1};
     size_t number = 0;
     for (const byte *base = data; end - base >= STRIDE + LONGEST_NUMBER; base += STRIDE) {
@@ -25,20 +26,27 @@ static inline __attribute__((always_inline)) const byte *after_plain_of(
         sixteen odd = {0};
         for (unsigned part = 0; part < STRIDE; part += 16) {
             sixteen bytes = load(base + part);
-            ends |= (uint64_t)bits((sixteen)((bytes == marks->delimiter) | (bytes == '\n') | (bytes == '\r'))) << part;
+            ends |= (uint64_t)bits((sixteen)((bytes == delimiter) | (bytes == '\n') | (bytes == '\r'))) << part;
             quotes |= (uint64_t)bits((sixteen)(bytes == quote)) << part;
             odd |= (sixteen)(bytes == escape);
         }
         if (simple && quote && bits(odd))
             return record;
-        if (!simple && (quote || escape) && (bits(odd) || before.escape)) {
-            if (!escape)
+        struct between between = {ends, ends};
+        if (!simple) {
+            if (quote && !escape && bits(odd))
                 return record;
-            uint64_t escaped = after_escapes(places_of(base, escape), &before);
-            ends &= ~escaped;
+            uint64_t escaped = 0;
+            if (escape && (bits(odd) || before.escape))
+                escaped = after_escapes(places_of(base, escape), &before);
+            uint64_t line_ends = (places_of(base, '\n') | places_of(base, '\r')) & ~escaped;
+            between = delimiters_of(base, marks, escaped, &before);
+            between.begins |= line_ends;
+            between.ends |= line_ends;
             quotes &= ~escaped;
         }
-        if (quote && (ends = outside_quotes(ends, quotes, &before)) == NOT_PLAIN)
+        ends = quote ? outside_quotes(between, quotes, &before) : between.begins;
+        if (quote && ends == NOT_PLAIN)
             return record;
         for (; ends; ends &= ends - 1) {
             const byte *stop = base + __builtin_ctzll(ends);
@@ -46,7 +54,7 @@ static inline __attribute__((always_inline)) const byte *after_plain_of(
                 if (stop != start || *stop != '\n')
                     return record;
             } else {
-                if (*stop != (number + 1 < count ? marks->delimiter : line_end))
+                if (*stop != (number + 1 < count ? delimiter : line_end))
                     return record;
                 size_t enclosed = quote && stop != start && *start == quote;
                 size_t length = (size_t)(stop - start) - 2 * enclosed;
@@ -54,7 +62,7 @@ static inline __attribute__((always_inline)) const byte *after_plain_of(
                     return record;
                 number++;
             }
-            start = stop + 1;
+            start = stop + (!simple && *stop == delimiter ? marks->delimiter_size : 1);
             if (number == count && *stop == '\n') {
                 record = start;
                 number = 0;
@@ -71,10 +79,13 @@ static const byte *after_plain(
                             : after_plain_of(data, end, marks, fields, count, 0);
 }
 
-/* The first mark between fields, or escape, from `at` on, or the end. Without an escape, a zero byte passes for one. */
+/*
+ * The first byte of a mark between fields, or an escape, from `at` on, or the end. Without an escape, a zero byte passes
+ * for one.
+ */
 static inline const byte *next_of_all(const byte *at, const byte *end, const struct marks *marks)
 {
-    const byte delimiter = marks->delimiter, escape = marks->escape;
+    const byte delimiter = marks->delimiter[0], escape = marks->escape;
     for (; end - at >= 16; at += 16) {
         sixteen bytes = load(at);
         uint32_t found = bits((sixteen)((bytes == delimiter) | (bytes == '\n') | (bytes == '\r') | (bytes == escape)));
@@ -86,6 +97,11 @@ static inline const byte *next_of_all(const byte *at, const byte *end, const str
     return at;
 }
 
+static inline int is_delimiter(const byte *at, const byte *end, const struct marks *marks)
+{
+    return end - at >= marks->delimiter_size && !memcmp(at, marks->delimiter, marks->delimiter_size);
+}
+
 static inline int is_escape(const byte *at, const byte *end, const struct marks *marks)
 {
     return at < end && marks->escape && *at == marks->escape;
@@ -94,10 +110,15 @@ static inline int is_escape(const byte *at, const byte *end, const struct marks 
 /* The first mark between fields that no escape stands before; a quote is none, in a field without quotes. */
 static inline const byte *next_mark(const byte *at, const byte *end, const struct marks *marks)
 {
-    at = next_of_all(at, end, marks);
-    while (is_escape(at, end, marks))
-        at = next_of_all(at + 2, end, marks);
-    return at;
+    for (;;) {
+        at = next_of_all(at, end, marks);
+        if (is_escape(at, end, marks))
+            at += 2;
+        else if (at < end && *at == marks->delimiter[0] && !is_delimiter(at, end, marks))
+            at++;
+        else
+            return at;
+    }
 }
 
 /* The quote that closes what stands in quotes from `at` on, or the end; where a zero byte is if that comes first. */
@@ -139,8 +160,11 @@ static const byte *after_record(
         at = after_value(&fields[number], at + enclosed, end, enclosed, marks);
         if (!at || (enclosed && (at >= end || *at++ != marks->quote)))
             return 0;
-        if (number + 1 < count && (at >= end || *at++ != marks->delimiter))
-            return 0;
+        if (number + 1 < count) {
+            if (!is_delimiter(at, end, marks))
+                return 0;
+            at += marks->delimiter_size;
+        }
     }
     if (at == end)
         return at;

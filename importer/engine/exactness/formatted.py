@@ -23,7 +23,11 @@ class Formatted:
 
     def unusual(self, cells: Cells) -> Any:
         """All cells where the format has more than a day, else none."""
-        return np.arange(len(cells) if any(part in self.format for part in _CLOCK) else 0)
+        return np.arange(len(cells) if self.has_clock else 0)
+
+    @property
+    def has_clock(self) -> bool:
+        return any(part in self.format for part in _CLOCK)
 
     def judge(self, text: str) -> Verdict | None:
         pieces = re.split(r"(%\w)", self.format)

@@ -234,10 +234,18 @@ class FloatingPoint:
         """So many significant digits survive always (FLT_DIG, DBL_DIG)."""
         return 6 if self.single else 15
 
+    @property
+    def decimal(self) -> FixedPoint | None:
+        """Of FLOAT(m,d), a DECIMAL whose values all survive here, too; None where there is none."""
+        precision = min(self.precision, self.digits)
+        if not 0 <= self.scale < precision:
+            return None
+        return FixedPoint(self.type, precision, self.scale, self.unsigned, self.mariadb)
+
     def unusual(self, cells: Cells) -> Any:
         """As WholeNumber.unusual."""
         if self.scale >= 0:
-            return np.arange(len(cells))
+            return self.decimal.unusual(cells) if self.decimal else np.arange(len(cells))
         if not self.unsigned:
             cells = cells.without_sign()
         point = cells.points

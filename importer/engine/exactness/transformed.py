@@ -25,9 +25,12 @@ class Transformed:
 
     def unusual(self, cells: Cells) -> Any:
         """Cells with more bytes than digits that always survive; all of them where something else can go wrong."""
-        if self.keeps.scale >= 0 or self.keeps.unsigned:
-            return np.arange(len(cells))
-        return np.flatnonzero(cells.lengths > self.keeps.digits)
+        return np.flatnonzero(cells.lengths > self.surely_kept)
+
+    @property
+    def surely_kept(self) -> int:
+        """A number of no more bytes survives; -1 where something else can go wrong."""
+        return -1 if self.keeps.scale >= 0 or self.keeps.unsigned else self.keeps.digits
 
     def judge(self, text: str) -> Verdict | None:
         """None for a text that is no such number: the server says so itself."""

@@ -13,11 +13,13 @@ from importer.engine import native
 from importer.engine.dialect import Dialect
 from importer.engine.exactness.checks import Judge
 from importer.engine.exactness.documents import Json
+from importer.engine.exactness.formatted import Formatted
 from importer.engine.exactness.kinds import Kind
 from importer.engine.exactness.numbers import FixedPoint, FloatingPoint, WholeNumber
 from importer.engine.exactness.texts import MANY_MEMBERS, Bytes, Members, Text
 from importer.engine.exactness.time_cells import MOST_FRACTION
 from importer.engine.exactness.times import Clock, Day, Moment, Year
+from importer.engine.exactness.transformed import Transformed
 from importer.engine.files.encodings import UTF8
 from importer.engine.records.blocks import Block
 from importer.engine.records.strides import Marks, marks_of
@@ -128,7 +130,7 @@ class Usual:
 
 
 def _marks(dialect: Dialect) -> Marks | None:
-    if any(mark and mark in IN_NUMBERS for mark in (dialect.delimiter, dialect.quote, dialect.escape)):
+    if set(IN_NUMBERS) & set(dialect.delimiter + dialect.quote + dialect.escape):
         return None
     told = Told.EMPTY_IS_NULL if dialect.unquoted_empty_is_null else Told(0)
     # Beside an escape, a quote tells the word NULL from a text.
@@ -153,8 +155,10 @@ def _field(judge: Judge, dialect: Dialect) -> _Field | None:
 def _look(kind: Kind | None, dialect: Dialect, encoding: str) -> _Field | None:
     """How the usual values of a kind look: no more than its own unusual() leaves out."""
     match kind:
-        case None:
+        case None | Formatted(has_clock=False):
             return _Field(Look.ANYTHING)
+        case Transformed(surely_kept=most) if most > 0:
+            return _Field(Look.TEXT, 0, most)
         case Text(most=most, fixed=fixed):
             return _Field(Look.TEXT, Flag.NO_SPACE_AT_END if fixed else 0, most)
         case Bytes(most=most, fixed=False):
@@ -166,6 +170,8 @@ def _look(kind: Kind | None, dialect: Dialect, encoding: str) -> _Field | None:
             return _Field(Look.FIXED, _sign(not unsigned), precision - scale, scale)
         case FloatingPoint(scale=-1, single=single, unsigned=unsigned):
             return _Field(Look.FLOATING, _sign(not unsigned), kind.digits, 24 if single else 53)  # bits of mantissa
+        case FloatingPoint(decimal=FixedPoint() as decimal):
+            return _look(decimal, dialect, encoding)
         case Day(mariadb=mariadb):
             return _Field(Look.DAY, Flag.SLASHES if mariadb else 0)
         case Moment(digits=digits, timestamp=timestamp, mariadb=mariadb):
