@@ -92,7 +92,38 @@ def test_what_programs_write_is_told_wherever_it_lies(dialect, rows, quoted, bef
     assert find_ends(data, dialect, final=True).listed().tolist() == ends.tolist()
 
 
+@st.composite
+def loosely_written(draw: st.DrawFn) -> tuple[Dialect, bytes]:
+    """Fields with and without quotes, in the latter quotes and parts of delimiters, now and then a line end."""
+    dialect = draw(st.sampled_from(KNOWN))
+    delimiter, quote = dialect.delimiter, dialect.quote
+    own = ["a", delimiter[0], delimiter[-1], dialect.escape, quote * 2]
+    inside = st.lists(st.sampled_from([*own, delimiter, "\n", dialect.line_end]), max_size=12)
+    within = st.lists(st.sampled_from([*own, *own, quote, "\r"]), max_size=12)
+    enclosed = inside.map(lambda parts: f"{quote}{''.join(parts)}{quote}" if quote else "a")
+    plain = within.map(lambda parts: "x" + "".join(parts))
+    rows = draw(st.lists(st.lists(enclosed | plain, min_size=1, max_size=4), min_size=1, max_size=12))
+    return dialect, "".join(delimiter.join(row) + dialect.line_end for row in rows).encode()
+
+
 @settings(max_examples=2000, derandomize=True, deadline=None)
+@given(loosely_written())
+def test_quotes_within_fields_without_any_are_data(document):
+    dialect, data = document
+    found, reading = regular_ends(data, dialect), read(data, dialect)
+    if found and not found.whole:
+        assert found.ends.tolist() == reading.ends[: len(found.ends)]
+        carriage = b"\r" in data or dialect.line_end == "\r\n"
+        assert carriage or reading.unclosed or data.endswith(b"\\\n")
+    elif found:
+        # A last line end that an escape stands before ends nothing, but the data does.
+        assert sorted({*found.ends.tolist(), len(data)}) == reading.ends
+        assert not reading.bad
+    else:
+        assert reading.bad or reading.unclosed
+
+
+@settings(max_examples=1000, derandomize=True, deadline=None)
 @given(
     dialect=st.sampled_from(KNOWN),
     rows=st.lists(st.lists(TEXTS, min_size=1, max_size=4), min_size=1, max_size=6),
