@@ -25,12 +25,12 @@ from importer.preparation import plan_without
 from importer.wake import Step
 from importer.work import Then, as_problem
 
-# Seconds after which a run gives back what it has not begun of what it claimed together, and a task takes nothing more:
-# a pause, a change of the parallelism and other jobs must not wait for long.
-RUN_SECONDS = 2.0
+# Seconds after which a run looks whether it may go on, and a task takes nothing more: a change of the parallelism,
+# other jobs and sessions without work must not wait for long.
+LOOK_SECONDS = 2.0
 TASK_SECONDS = 20.0
 # Committed chunks are recorded together at most so many seconds after the first of them.
-RECORD_SECONDS = 0.5
+RECORD_SECONDS = 1.0
 
 
 def load(chunk_id: int, then: Then) -> None:
@@ -72,13 +72,15 @@ class _Way:
         self._sent = live.Sent(run.job.pk, str(run.key))
         self._left = list(run.chunks)
         self._further: Future[list[Chunk]] | None = None
+        self._ends = False
+        self._looked_at = time.monotonic()
         self._loaded: list[jobs.Loaded] = []
         self._recorded_at = float("-inf")
         # What may end the job is told at once.
         self._rejects_count = run.job.options.limits_rejects
 
     def go(self) -> tuple[list[Step], bool]:
-        """Load the run's chunks. What is to come a little later if one fails, and whether the worker may go on."""
+        """Load the run's chunks. What is to come a little later if one fails, and whether the worker may take more."""
         later: list[Step] = []
         try:
             with self._heart:
@@ -86,24 +88,22 @@ class _Way:
             self._record(self._loaded)
             if error:
                 later = self._failed(self._left.pop(0), error)
-            return later, not error
+            return later, not (error or self._ends)
         finally:
             jobs.give_back(self.run, self._left)
             self._sent.forget()
 
     def _load_all(self) -> Exception | None:
         """Load as many as are wanted. An error is that of the first one of those that are left then."""
-        ends = time.monotonic() + RUN_SECONDS
         try:
             if error := self._begin():
                 return error
-            while self._left and time.monotonic() < ends and self._keep_books():
+            while self._left and self._keep_books():
                 if error := self._load(self._left[0]):
                     return error
                 self._left.pop(0)
                 if not self._left:
                     self._take_further()
-                    ends = time.monotonic() + RUN_SECONDS
         finally:
             self._take_further()
         return None
@@ -141,6 +141,8 @@ class _Way:
         if not (due or at_once or last is not None):
             return True
         self._take_further()
+        if self._ends:
+            return False
         loaded, self._loaded, self._recorded_at = self._loaded, [], time.monotonic()
         if at_once:
             self._record(loaded)
@@ -152,9 +154,17 @@ class _Way:
         return True
 
     def _meanwhile(self, loaded: list[jobs.Loaded], last: int | None) -> list[Chunk]:
-        """Record what is loaded, and claim what comes after the chunk in hand if that is the `last` one of the run."""
+        """Record what is loaded, and claim what comes after the chunk in hand if that is the `last` one of the run.
+
+        If it is not, look now and then whether the others may stay with the run.
+        """
         self._record(loaded)
-        return [] if last is None else jobs.extend_run(self.run, last, self._connection_id)
+        if last is not None:
+            return jobs.extend_run(self.run, last, self._connection_id)
+        if time.monotonic() - self._looked_at >= LOOK_SECONDS:
+            self._looked_at = time.monotonic()
+            self._ends = not jobs.may_keep(self.run)
+        return []
 
     def _take_further(self) -> None:
         """Wait for what was to be done meanwhile; the run goes on with what it has claimed."""

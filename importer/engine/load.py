@@ -39,7 +39,7 @@ from importer.engine.table import read_digest, read_table
 from importer.engine.unhexing import Unhexed
 
 # Seconds after which a loader looks again whether table and ledger are as planned: small chunks come faster.
-LOOK_AGAIN = 0.1
+LOOK_AGAIN = 1.0
 # More rows that do not go in tell nobody anything where one ends the import.
 ENOUGH_FAULTS = 1000
 

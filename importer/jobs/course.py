@@ -158,12 +158,11 @@ def queue_chunks(job: ImportJob, most: int = MOST_PARALLELISM) -> list[int]:
     room = min(most, room_for_sessions(job))
     if room <= 0:
         return []
-    due = Q(lease=None) | Q(lease__lte=timezone.now())
-    candidates = job.chunks.order_by("number")
+    candidates = pending(job).order_by("number")
     if job.plan_json.get("ordered"):
-        first = candidates.filter(status__in=Chunk.NOT_LOADED).values_list("pk", flat=True)[:1]
+        first = job.chunks.order_by("number").filter(status__in=Chunk.NOT_LOADED).values_list("pk", flat=True)[:1]
         candidates, room = candidates.filter(pk__in=list(first)), 1
-    ready = candidates.filter(due, status=Chunk.Status.PENDING).values_list("pk", flat=True)[:room]
+    ready = candidates.values_list("pk", flat=True)[:room]
     return [
         pk
         for pk in list(ready)
@@ -171,6 +170,12 @@ def queue_chunks(job: ImportJob, most: int = MOST_PARALLELISM) -> list[int]:
             status=Chunk.Status.QUEUED, run=uuid4(), lease=lease_end(), connection_id=None
         )
     ]
+
+
+def pending(job: ImportJob) -> QuerySet[Chunk]:
+    """The chunks that may be claimed now; one that has failed waits a little for its next attempt."""
+    due = Q(lease=None) | Q(lease__lte=timezone.now())
+    return job.chunks.filter(due, status=Chunk.Status.PENDING)
 
 
 def room_for_sessions(job: ImportJob) -> int:

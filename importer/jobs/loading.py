@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from importer.engine.errors import Problem
@@ -16,7 +16,7 @@ from importer.engine.outcome import Outcome
 from importer.engine.plan import ImportPlan
 from importer.engine.sizes import MIB
 from importer.jobs.counted import COUNTS, Kind, merged
-from importer.jobs.course import enforce_limits, fail, queue_chunks, room_for_sessions
+from importer.jobs.course import enforce_limits, fail, pending, queue_chunks, room_for_sessions
 from importer.jobs.guarded import LONGEST_BACKOFF, JobStep, Status, lease_end, touch
 from importer.jobs.many import update_each
 from importer.models import Chunk, ImportJob
@@ -82,16 +82,28 @@ def extend_run(run: ChunkRun, last: int, connection_id: int) -> list[Chunk]:
 
     None where claim_next_run() would give none, or where so few are left that each session must take what it gets to.
     """
-    job = run.job
-    if _others_wait(job):
-        return []
     with transaction.atomic():
-        changing = ["status", "parallelism", "committed_bytes"]
-        job.refresh_from_db(fields=changing, from_queryset=ImportJob.objects.select_for_update())
-        if job.status != Status.LOADING or room_for_sessions(job) < 0:
+        if not _goes_on(run.job):
             return []
-        _claim(_following(job, last), run.key, connection_id)
-    return _claimed(job, run.key, last)
+        _claim(_following(run.job, last), run.key, connection_id)
+    return _claimed(run.job, run.key, last)
+
+
+def may_keep(run: ChunkRun) -> bool:
+    """Whether a run may go on with all that it has claimed: nobody waits for its worker, or for chunks to load."""
+    with transaction.atomic():
+        if not _goes_on(run.job):
+            return False
+        return room_for_sessions(run.job) <= 0 or pending(run.job).exists()
+
+
+def _goes_on(job: ImportJob) -> bool:
+    """Whether a worker may stay with the job, which is read again and locked."""
+    if _others_wait(job):
+        return False
+    changing = ["status", "parallelism", "committed_bytes"]
+    job.refresh_from_db(fields=changing, from_queryset=ImportJob.objects.select_for_update())
+    return job.status == Status.LOADING and room_for_sessions(job) >= 0
 
 
 def _others_wait(job: ImportJob) -> bool:
@@ -125,15 +137,14 @@ def _following(job: ImportJob, last: int, size: int = 0) -> QuerySet[Chunk]:
     """
     shares = SHARES_LEFT * job.parallelism
     most = min(RUN_BYTES, max(0, job.data_bytes - job.committed_bytes) // shares)
-    due = Q(lease=None) | Q(lease__lte=timezone.now())
     ordered = job.plan_json.get("ordered")
-    pending = job.chunks.filter(due, status=Chunk.Status.PENDING, number__gt=last)
-    for number, length in pending.order_by("number").values_list("number", "length")[: RUN_CHUNKS - 1]:
+    after = pending(job).filter(number__gt=last)
+    for number, length in after.order_by("number").values_list("number", "length")[: RUN_CHUNKS - 1]:
         size += length
         if size > most or (ordered and number != last + 1):
             break
         last = number
-    return pending.filter(number__lte=last)
+    return after.filter(number__lte=last)
 
 
 def renew_run(run: ChunkRun, connection_id: int | None) -> bool:

@@ -103,7 +103,9 @@ def loosely_written(draw: st.DrawFn) -> tuple[Dialect, bytes]:
     enclosed = inside.map(lambda parts: f"{quote}{''.join(parts)}{quote}" if quote else "a")
     plain = within.map(lambda parts: "x" + "".join(parts))
     rows = draw(st.lists(st.lists(enclosed | plain, min_size=1, max_size=4), min_size=1, max_size=12))
-    return dialect, "".join(delimiter.join(row) + dialect.line_end for row in rows).encode()
+    # So that anything may lie across the border of what is read at once.
+    before = "x" * draw(st.integers(0, 70))
+    return dialect, (before + "".join(delimiter.join(row) + dialect.line_end for row in rows)).encode()
 
 
 @settings(max_examples=2000, derandomize=True, deadline=None)

@@ -147,6 +147,68 @@ def test_a_worker_takes_no_further_run_while_another_job_waits(target: Target, t
     assert len(loaded(target)) == 100
 
 
+def test_a_run_gives_back_what_it_has_not_begun_when_another_job_waits(
+    target: Target, tmp_path: Path, database: Address, monkeypatch
+):
+    monkeypatch.setattr(runs, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(runs, "RECORD_SECONDS", 0)
+    monkeypatch.setattr(loading, "SHARES_LEFT", 1)
+    with connect(database) as connection:
+        execute(connection, "CREATE TABLE other LIKE t")
+    job = created(target, tmp_path / "t.csv", list(range(100)))
+    [first] = scanned(job)
+    waiting = jobs.create(prepare(sources.register(tmp_path / "t.csv"), target, "other"))
+    scanned(waiting)
+    runs.load(first, lambda *_: None)
+    brought = len(loaded(target))
+    assert 0 < brought < 20
+    assert statuses(job) == [Chunk.Status.LOADED] * brought + [Chunk.Status.PENDING] * (100 - brought)
+    assert [each.attempt for each in job.chunks.order_by("number")] == [1] * brought + [0] * (100 - brought)
+
+
+def test_a_run_ends_when_another_session_finds_nothing_left(target: Target, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(runs, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(runs, "RECORD_SECONDS", 0)
+    monkeypatch.setattr(loading, "SHARES_LEFT", 1)
+    job = created(target, tmp_path / "t.csv", list(range(100)), parallelism=2)
+    first, second = scanned(job)
+    waiting = job.chunks.filter(number__gte=50) | job.chunks.filter(pk=second)
+    waiting.update(status=Chunk.Status.PENDING, lease="2999-01-01T00:00Z")  # they failed
+    left = job.chunks.filter(status=Chunk.Status.PENDING, lease=None)
+    told: list[int] = []
+    runs.load(first, lambda *_: told.append(left.count()))
+    assert len(told) == 1
+    assert 30 < told[0] < 49, "the other session is sent for, for what was given back"
+
+
+def test_a_run_keeps_its_chunks_while_no_session_is_without_work(target: Target, tmp_path: Path):
+    job = created(target, tmp_path / "t.csv", list(range(20)), parallelism=2)
+    first, second = scanned(job)
+    run_of_first, run_of_second = jobs.claim_run(first), jobs.claim_run(second)
+    assert run_of_first
+    assert run_of_second
+    assert jobs.may_keep(run_of_first)
+    jobs.give_back(run_of_second, run_of_second.chunks)
+    assert jobs.may_keep(run_of_first), "the other session has chunks to take"
+    mine = [chunk.pk for chunk in run_of_first.chunks]
+    job.chunks.exclude(pk__in=mine).update(status=Chunk.Status.LOADED)
+    assert not jobs.may_keep(run_of_first)
+    jobs.set_parallelism(job.pk, 1)
+    assert jobs.may_keep(run_of_first)
+    jobs.pause(job.pk)
+    assert not jobs.may_keep(run_of_first)
+
+
+def test_a_session_too_many_gives_its_chunks_back(target: Target, tmp_path: Path):
+    job = created(target, tmp_path / "t.csv", list(range(20)), parallelism=2)
+    first, second = scanned(job)
+    run_of_first, run_of_second = jobs.claim_run(first), jobs.claim_run(second)
+    assert run_of_first
+    assert run_of_second
+    jobs.set_parallelism(job.pk, 1)
+    assert not jobs.may_keep(run_of_first)
+
+
 def test_the_chunks_of_a_dead_worker_that_are_in_are_not_held_against_it(target: Target, tmp_path: Path, settings):
     settings.LEASE_SECONDS = 0  # silent from the first moment
     job = created(target, tmp_path / "t.csv", list(range(20)))
