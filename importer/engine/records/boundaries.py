@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from importer.engine.dialect import ANY_LINE_END, Dialect
-from importer.engine.records.lines import line_ends
+from importer.engine.records.lines import count_byte, line_ends
 from importer.engine.records.regular_ends import can_tell, regular_ends
 from importer.engine.records.stray import Flaw, judged, look_into, settled
 from importer.engine.records.walk import NOTHING, RECORD_ENDS, Marks, RecordWalk, none_of
@@ -42,7 +42,8 @@ class LineEnds:
 
     def count(self, low: int, high: int) -> int:
         """How many records there are between two ends."""
-        return self.data.count(self.mark, low, high) + (low < high and not self.data.endswith(self.mark, low, high))
+        found = count_byte(self.data, self.mark, low, high)
+        return found + (low < high and not self.data.endswith(self.mark, low, high))
 
     def listed(self) -> Any:
         """All ends as a one-dimensional array, ascending."""

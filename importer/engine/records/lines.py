@@ -18,21 +18,22 @@ def line_ends(data: bytes, line_end: str, low: int = 0, high: int | None = None,
     """
     if high is None:
         high = len(data)
-    lf = _count_lf(data, low, high)
+    lf = count_byte(data, b"\n", low, high)
     if ends_in_lf(line_end):
         return lf
     pairs = data.count(b"\r\n", max(0, low - 1), high)
     if low == 0 < high and before == b"\r" and data.startswith(b"\n"):
         pairs += 1
-    return lf + data.count(b"\r", low, high) - pairs
+    return lf + count_byte(data, b"\r", low, high) - pairs
 
 
-def _count_lf(data: bytes, low: int, high: int) -> int:
+def count_byte(data: bytes, byte: bytes, low: int, high: int) -> int:
+    """How often a byte stands in data[low:high]."""
     if high - low < LARGE:
-        return data.count(b"\n", low, high)
+        return data.count(byte, low, high)
     import numpy as np
 
-    return int(np.count_nonzero(np.frombuffer(data, np.uint8, high - low, low) == ord("\n")))
+    return int(np.count_nonzero(np.frombuffer(data, np.uint8, high - low, low) == ord(byte)))
 
 
 def line_end_positions(view: Any, line_end: str) -> Any:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from importer.engine import native
 from importer.engine.dialect import Dialect
+from importer.engine.records.lines import count_byte
 from importer.engine.records.strides import Marks, marks_of
 
 
@@ -38,7 +39,7 @@ def regular_ends(data: bytes, dialect: Dialect) -> RegularEnds | None:
     """The ends of the records of `data`, which begins with one; None if a closing quote does not end its field."""
     import numpy as np
 
-    ends, found = np.empty(data.count(b"\n"), np.int64), _Found()
+    ends, found = np.empty(count_byte(data, b"\n", 0, len(data)), np.int64), _Found()
     call = native.function("regular_ends", ctypes.c_int, *_ARGUMENTS)
     if not call(data, len(data), marks_of(dialect), ends.ctypes.data, found):
         return None
