@@ -108,7 +108,7 @@ def loosely_written(draw: st.DrawFn) -> tuple[Dialect, bytes]:
     return dialect, (before + "".join(delimiter.join(row) + dialect.line_end for row in rows)).encode()
 
 
-@settings(max_examples=2000, derandomize=True, deadline=None)
+@settings(max_examples=1000, derandomize=True, deadline=None)
 @given(loosely_written())
 def test_quotes_within_fields_without_any_are_data(document):
     dialect, data = document
