@@ -26,7 +26,7 @@ from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
-from importer.engine.scanner import scan
+from importer.engine.scanner import Position, scan
 from importer.engine.server import read_server
 from importer.engine.table import read_table
 from importer.engine.workloads import NODES
@@ -81,10 +81,9 @@ def _import(address: Address, path: Path, options: Options) -> float:
     size = profile.size - profile.data_offset
     plan = make_plan(Case(size, profile.dialect, table, TABLE.mapping, options, server, job=job))
     with open_source(path) as fd:
-        dialect, start, line = profile.dialect, profile.data_offset, profile.data_line
-        chunks = list(
-            scan(fd, dialect, ChunkSizes(min(plan.chunk_bytes, 2**22)), start=start, first_line=line, end=profile.size)
-        )
+        begin = Position(profile.data_offset, profile.data_line)
+        sizes = ChunkSizes(min(plan.chunk_bytes, 2**22))
+        chunks = list(scan(fd, profile.dialect, sizes, begin, end=profile.size))
     begun = time.perf_counter()
     if plan.staged:
         with connect(address) as connection:

@@ -31,7 +31,7 @@ from importer.engine.outcome import Tally
 from importer.engine.plan import ImportPlan
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
-from importer.engine.scanner import scan
+from importer.engine.scanner import Position, scan
 from importer.engine.server import read_server
 from importer.engine.table import read_table
 from importer.engine.workloads import NODES
@@ -129,8 +129,7 @@ def _works(address: Address, path: Path, folder: Path):
             fd,
             profile.dialect,
             plan.chunk_sizes,
-            start=profile.data_offset,
-            first_line=2,
+            Position(profile.data_offset, profile.data_line),
             end=profile.size,
             exactness=plan.exactness,
         ):

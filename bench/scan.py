@@ -156,9 +156,7 @@ def megabytes_per_second(
         fd, size, times = file.fileno(), file.tell(), []
         for _ in range(ROUNDS):
             begun = time.process_time()
-            chunks = list(
-                scan(fd, dialect, ChunkSizes(CHUNK_BYTES), start=0, first_line=1, end=size, exactness=exactness)
-            )
+            chunks = list(scan(fd, dialect, ChunkSizes(CHUNK_BYTES), end=size, exactness=exactness))
             times.append(time.process_time() - begun)
             assert sum(chunk.length for chunk in chunks) == size == os.fstat(fd).st_size
             assert not any(chunk.suspect for chunk in chunks)

@@ -32,7 +32,7 @@ from importer.engine.load import Watch, Work, load_chunk
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
-from importer.engine.scanner import scan
+from importer.engine.scanner import Position, scan
 from importer.engine.server import read_server
 from importer.engine.sorting.copy import Source, sort_records
 from importer.engine.sorting.keys import SortKey
@@ -100,9 +100,9 @@ def run(server: Server, path: Path, way: str) -> dict:
             path, sort = pool.submit(sorted_copy, path, profile, plan.sorted_by).result()
     job = str(uuid.uuid4())
     with open_source(path) as fd:
-        start, line = profile.data_offset, profile.data_line
+        begin = Position(profile.data_offset, profile.data_line)
         sizes, end = ChunkSizes(2**22), path.stat().st_size
-        chunks = list(scan(fd, profile.dialect, sizes, start=start, first_line=line, end=end))
+        chunks = list(scan(fd, profile.dialect, sizes, begin, end=end))
 
     def load(chunk):
         load_chunk(Work(job, 1, path, server.address, profile.dialect, plan, chunk, options=options), Watch())

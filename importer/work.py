@@ -9,11 +9,12 @@ from pathlib import Path
 from importer import copies, jobs, rejects, sources
 from importer.engine import ledger, verify
 from importer.engine.connection import Address, connect, kill
+from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem, SourceChanged
 from importer.engine.pipes import remove_stale
 from importer.engine.reading import Readable, open_source, read_at, size_of
 from importer.engine.records.lines import line_ends
-from importer.engine.scanner import ChunkRange, scan
+from importer.engine.scanner import ChunkRange, Position, scan
 from importer.models import Chunk, ImportJob
 from importer.wake import Step
 
@@ -121,18 +122,17 @@ def _found(fd: Readable, job: ImportJob) -> Iterator[ChunkRange]:
         fd,
         job.dialect,
         job.plan.chunk_sizes,
-        start=last.offset + last.length if last else job.data_offset,
-        first_line=last.first_line + _lines(fd, last, job.dialect.line_end) if last else job.data_line,
+        _after(fd, last, job.dialect) if last else Position(job.data_offset, job.data_line),
         end=job.read_size,
-        number=last.number + 1 if last else 0,
-        first_row=last.first_row + last.rows if last else 1,
         tolerate=job.options.on_error == "reject",
         exactness=job.plan.exactness,
     )
 
 
-def _lines(fd: Readable, chunk: Chunk, line_end: str) -> int:
-    return line_ends(read_at(fd, chunk.length, chunk.offset), line_end)
+def _after(fd: Readable, chunk: Chunk, dialect: Dialect) -> Position:
+    lines = line_ends(read_at(fd, chunk.length, chunk.offset), dialect.line_end)
+    offset, row = chunk.offset + chunk.length, chunk.first_row + chunk.rows
+    return Position(offset, chunk.first_line + lines, chunk.number + 1, row)
 
 
 def _check_size(fd: Readable, job: ImportJob) -> None:

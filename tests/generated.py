@@ -26,7 +26,7 @@ from importer.engine.mapping import ColumnMapping
 from importer.engine.options import OFFERED, Options
 from importer.engine.outcome import Tally
 from importer.engine.reading import open_source
-from importer.engine.scanner import scan
+from importer.engine.scanner import Position, scan
 from importer.engine.server import Server, read_server
 from importer.engine.table import Table, read_table
 from tests.engine.loads import with_files
@@ -266,8 +266,7 @@ class Bench:
                 fd,
                 case.dialect,
                 ChunkSizes(case.chunk_bytes),
-                start=start,
-                first_line=1 + _lines(case.preamble, case.dialect),
+                Position(start, 1 + _lines(case.preamble, case.dialect)),
                 end=size,
                 block_bytes=case.block_bytes,
                 tolerate=True,

@@ -14,6 +14,20 @@ from importer.engine.records.flaws import problem
 
 
 @dataclass(frozen=True)
+class Position:
+    """Where a chunk begins: at this byte and physical line (1-based, counting LF), with this number and data row."""
+
+    offset: int = 0
+    line: int = 1
+    number: int = 0
+    row: int = 1
+
+
+# Of a file that has nothing before its data.
+FILE_BEGIN = Position()
+
+
+@dataclass(frozen=True)
 class ChunkRange:
     """A run of whole records: `rows` of them in `length` bytes from `offset` on.
 
@@ -46,22 +60,18 @@ def scan(
     fd: Readable,
     dialect: Dialect,
     sizes: ChunkSizes,
+    begin: Position = FILE_BEGIN,
     *,
-    start: int,
-    first_line: int,
     end: int,
-    number: int = 0,
-    first_row: int = 1,
     drop_blank_end: bool = True,
     tolerate: bool = False,
     exactness: Checks | None = None,
     block_bytes: int = BLOCK_BYTES,
     max_record_bytes: int = MAX_RECORD_BYTES,
 ) -> Iterator[ChunkRange]:
-    """The chunks of a file's bytes from `start`, where a record begins, to `end`, the file's size; each when complete.
+    """The chunks of a file's bytes from `begin`, where a record begins, to `end`, the file's size; each when complete.
 
-    Going on from the end of any chunk, with the line and numbers that follow, gives the same chunks. Memory stays the
-    same whatever the file.
+    Going on from the end of any chunk gives the same chunks. Memory stays the same whatever the file.
 
     Blank lines that the dialect skips are no rows; those after the last record are in no chunk, unless `drop_blank_end`
     is false, for a range inside a file. A chunk is marked as suspect if `exactness` finds anything suspicious in one of
@@ -71,15 +81,15 @@ def scan(
     tolerated, they are rows, and their chunks are suspect. Raises as blocks() does, whatever is tolerated.
     """
     if drop_blank_end:
-        end = end_of_records(fd, dialect, start, end)
-    chunk = _OpenChunk(number, start, first_line, first_row, dialect.line_end)
-    for block in blocks(fd, dialect, start, first_line, end, block_bytes, max_record_bytes):
+        end = end_of_records(fd, dialect, begin.offset, end)
+    chunk = _OpenChunk(begin, dialect.line_end)
+    for block in blocks(fd, dialect, begin.offset, begin.line, end, block_bytes, max_record_bytes):
         if block.flaws and not tolerate:
             raise problem(block.flaws[0], dialect.encoding)
         low, suspicious = 0, None if exactness else False
         while low < block.size:
-            most = sizes.most_bytes(chunk.number, end - chunk.offset)
-            high = block.ends.last(low, chunk.offset + most - block.offset)
+            most = sizes.most_bytes(chunk.begin.number, end - chunk.begin.offset)
+            high = block.ends.last(low, chunk.begin.offset + most - block.offset)
             # Where each row ends is found out only if there may be too many of them.
             if high and sizes.rows and chunk.rows + block.rows(low, high) >= sizes.rows:
                 high = min(high, block.end_of_row(low, sizes.rows - chunk.rows))
@@ -99,10 +109,7 @@ def scan(
 
 @dataclass
 class _OpenChunk:
-    number: int
-    offset: int
-    first_line: int
-    first_row: int
+    begin: Position
     line_end: str
     length: int = 0
     rows: int = 0
@@ -129,23 +136,21 @@ class _OpenChunk:
     def closed(self) -> ChunkRange:
         digest = self.hash.hexdigest()
         return ChunkRange(
-            self.number,
-            self.offset,
+            self.begin.number,
+            self.begin.offset,
             self.length,
             self.rows,
-            self.first_line,
+            self.begin.line,
             digest,
             null_word=self.null_word,
             suspect=self.suspect,
-            first_row=self.first_row,
+            first_row=self.begin.row,
             ascii=self.ascii,
         )
 
     def following(self) -> "_OpenChunk":
-        return _OpenChunk(
-            self.number + 1,
-            self.offset + self.length,
-            self.first_line + self.lines,
-            self.first_row + self.rows,
-            self.line_end,
+        begin = self.begin
+        following = Position(
+            begin.offset + self.length, begin.line + self.lines, begin.number + 1, begin.row + self.rows
         )
+        return _OpenChunk(following, self.line_end)

@@ -97,8 +97,6 @@ def works(
                 fd,
                 dialect,
                 ChunkSizes(chunk_bytes),
-                start=0,
-                first_line=1,
                 end=path.stat().st_size,
                 tolerate=options.on_error == "reject",
                 exactness=plan.exactness,

@@ -51,7 +51,7 @@ class Import:
     def chunks(self) -> list:
         with open_source(self.path) as fd:
             size = self.path.stat().st_size
-            return list(scan(fd, DIALECT, ChunkSizes(self.plan.chunk_bytes), start=0, first_line=1, end=size))
+            return list(scan(fd, DIALECT, ChunkSizes(self.plan.chunk_bytes), end=size))
 
     def work(self, attempt: int = 1) -> Finish:
         exact = self.options.on_duplicate != "replace"

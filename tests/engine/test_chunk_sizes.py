@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.dialect import RFC4180, TSV
-from importer.engine.scanner import ChunkRange, scan
+from importer.engine.scanner import ChunkRange, Position, scan
 from tests.engine.reference import in_file
 
 HEADERLESS = replace(RFC4180, header=False)
@@ -19,7 +19,7 @@ RECORDS = st.lists(st.sampled_from([b"1,a\n", b'2,"b\nb"\n', b"\n", b"3,dddd\n"]
 
 
 def scanned(data: bytes, sizes: ChunkSizes = WHOLE, dialect=HEADERLESS, **options) -> list[ChunkRange]:
-    options = {"start": 0, "first_line": 1, "end": len(data), **options}
+    options = {"end": len(data), **options}
     with in_file(data) as fd:
         return list(scan(fd, dialect, sizes, **options))
 
@@ -46,8 +46,8 @@ def test_all_records_are_in_one_chunk_each_and_every_border_is_a_place_to_go_on_
     assert (sum(each.rows for each in found), sum(each.length for each in found)) == (whole.rows, whole.length)
     assert max(each.rows for each in found) <= (sizes.rows or whole.rows)
     for number, chunk in enumerate(found):
-        place = {"start": chunk.offset, "first_line": chunk.first_line, "first_row": chunk.first_row}
-        assert scanned(data, sizes, number=number, block_bytes=33, **place) == found[number:]
+        begin = Position(chunk.offset, chunk.first_line, number, chunk.first_row)
+        assert scanned(data, sizes, begin=begin, block_bytes=33) == found[number:]
 
 
 @pytest.mark.parametrize("chunk_rows", [1, 7, 1000])

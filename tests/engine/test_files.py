@@ -17,7 +17,7 @@ from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
-from importer.engine.scanner import scan
+from importer.engine.scanner import Position, scan
 from importer.engine.server import read_server
 from importer.engine.table import read_table
 
@@ -46,8 +46,7 @@ def loaded(address: Address, path: Path, profile: Profile, chunk_bytes: int) -> 
                 fd,
                 profile.dialect,
                 ChunkSizes(chunk_bytes),
-                start=profile.data_offset,
-                first_line=profile.data_line,
+                Position(profile.data_offset, profile.data_line),
                 end=profile.size,
             )
         )

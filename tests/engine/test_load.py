@@ -39,7 +39,7 @@ def rows_of(address: Address, what: str = "*", table: str = "t") -> list[tuple]:
 def ranges(path: Path, dialect: Dialect = DIALECT, chunk_bytes: int = 2**20) -> list[ChunkRange]:
     with open_source(path) as fd:
         size = path.stat().st_size
-        return list(scan(fd, dialect, ChunkSizes(chunk_bytes), start=0, first_line=1, end=size))
+        return list(scan(fd, dialect, ChunkSizes(chunk_bytes), end=size))
 
 
 def works(

@@ -31,7 +31,7 @@ def test_each_record_has_its_row_and_line_whatever_is_left_out(document, chunk_b
     dialect, data = document
     with in_file(data) as fd:
         try:
-            chunks = list(scan(fd, dialect, ChunkSizes(chunk_bytes), start=0, first_line=1, end=len(data)))
+            chunks = list(scan(fd, dialect, ChunkSizes(chunk_bytes), end=len(data)))
         except SourceProblem:
             assume(False)
         row, line = 1, 1

@@ -19,7 +19,7 @@ from importer.engine.errors import SourceProblem
 from importer.engine.feed import SourceBytes
 from importer.engine.files.profile import SAMPLE_BYTES, SAMPLE_ROWS, profile_file
 from importer.engine.methods.load_data_local import load, statement
-from importer.engine.scanner import scan
+from importer.engine.scanner import Position, scan
 from importer.engine.suggestions import suggest_mapping
 from importer.engine.table import read_table
 from tests.engine.packing import PACKED
@@ -57,8 +57,8 @@ class TestFilesOfAllKinds:
         assert [list(row) for row in profile.rows] == expected
         assert not header or list(profile.header) == header[0]
         with path.open("rb") as file:
-            options = {"start": profile.data_offset, "first_line": profile.data_line, "end": profile.size}
-            chunks = list(scan(file.fileno(), profile.dialect, ChunkSizes(1), **options))
+            begin = Position(profile.data_offset, profile.data_line)
+            chunks = list(scan(file.fileno(), profile.dialect, ChunkSizes(1), begin, end=profile.size))
         # A blank line alone is a chunk without rows here.
         assert [chunk.first_line for chunk in chunks if chunk.rows] == list(profile.lines)
 

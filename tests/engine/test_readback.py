@@ -234,7 +234,7 @@ class TestInALoad:
         assert ImportPlan.from_json(json.loads(json.dumps(plan.as_json()))) == plan
         with open_source(path) as fd:
             end = path.stat().st_size
-            [chunk] = scan(fd, dialect, ChunkSizes(end), start=0, first_line=1, end=end)
+            [chunk] = scan(fd, dialect, ChunkSizes(end), end=end)
         return Work("job", 1, path, database, dialect, plan, chunk, options=options)
 
     def test_every_value_is_compared_and_is_right(self, work: Work):

@@ -79,7 +79,7 @@ class TestLocate:
         expected = [record for number, record in enumerate(records(data, dialect)) if number not in blank]
         with in_file(data) as fd:
             try:
-                chunks = list(scan(fd, dialect, ChunkSizes(10), start=0, first_line=1, end=len(data), tolerate=True))
+                chunks = list(scan(fd, dialect, ChunkSizes(10), end=len(data), tolerate=True))
             except SourceProblem:
                 return
             found = [

@@ -19,7 +19,7 @@ from importer.engine.dialect import ANY_LINE_END, MYSQL_TSV, RFC4180, TSV, Diale
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.records.boundaries import LineEnds
 from importer.engine.records.lines import LARGE, line_ends
-from importer.engine.scanner import ChunkRange, scan
+from importer.engine.scanner import ChunkRange, Position, scan
 from tests.engine.reference import Reading, documents, in_file, read
 
 EXAMPLES = settings(max_examples=1000, derandomize=True, deadline=None)
@@ -30,7 +30,7 @@ WHOLE = 1 << 30  # a chunk size that takes all
 
 def scanned(data: bytes, dialect: Dialect = RFC4180, chunk_bytes: int = WHOLE, **options) -> list[ChunkRange]:
     with in_file(data) as fd:
-        options = {"start": 0, "first_line": 1, "end": len(data), **options}
+        options = {"end": len(data), **options}
         return list(scan(fd, dialect, ChunkSizes(chunk_bytes), **options))
 
 
@@ -155,17 +155,8 @@ class TestChunks:
         except SourceProblem:
             return
         for before, after in pairwise(chunks):
-            start, line = before.offset + before.length, after.first_line
-            again = scanned(
-                data,
-                dialect,
-                chunk_bytes,
-                start=start,
-                first_line=line,
-                tolerate=True,
-                number=after.number,
-                first_row=after.first_row,
-            )
+            begin = Position(before.offset + before.length, after.first_line, after.number, after.first_row)
+            again = scanned(data, dialect, chunk_bytes, begin=begin, tolerate=True)
             assert again == chunks[after.number :]
 
     def test_chunks_of_ascii_alone_are_known(self):
@@ -182,7 +173,7 @@ class TestChunks:
     def test_a_chunk_is_there_before_the_rest_of_the_file_is_read(self):
         data = b"a,b\n" * 1000 + b"\xff\n"
         with in_file(data) as fd:
-            found = scan(fd, RFC4180, ChunkSizes(100), start=0, first_line=1, end=len(data), block_bytes=1000)
+            found = scan(fd, RFC4180, ChunkSizes(100), end=len(data), block_bytes=1000)
             digest = xxhash.xxh3_64(b"a,b\n" * 25).hexdigest()
             assert next(found) == ChunkRange(0, 0, 100, 25, 1, digest, ascii=True)
 
@@ -262,7 +253,7 @@ class TestUnclosedQuote:
     def test_records_before_it_become_chunks_first(self):
         data = b'a,b\nc,"d\n'
         with in_file(data) as fd:
-            found = scan(fd, RFC4180, ChunkSizes(4), start=0, first_line=1, end=len(data))
+            found = scan(fd, RFC4180, ChunkSizes(4), end=len(data))
             with pytest.raises(SourceProblem):
                 assert [next(found).rows, next(found)]
 
@@ -339,11 +330,11 @@ class TestCountingInLargeParts:
 class TestSourceThatChanges:
     def test_a_file_that_has_become_shorter(self):
         with in_file(b"a,b\n" * 100) as fd, pytest.raises(SourceChanged, match="ends at byte 400"):
-            list(scan(fd, RFC4180, ChunkSizes(100), start=0, first_line=1, end=500))
+            list(scan(fd, RFC4180, ChunkSizes(100), end=500))
 
     def test_a_file_that_becomes_shorter_meanwhile(self):
         with in_file(b"a,b\n" * 100) as fd:
-            found = scan(fd, RFC4180, ChunkSizes(8), start=0, first_line=1, end=400, block_bytes=40)
+            found = scan(fd, RFC4180, ChunkSizes(8), end=400, block_bytes=40)
             next(found)
             os.ftruncate(fd, 100)
             with pytest.raises(SourceChanged, match="ends at byte 100"):
@@ -360,7 +351,7 @@ path, quote = sys.argv[1:]
 fd = os.open(path, os.O_RDONLY)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 end = os.fstat(fd).st_size
-chunks = scan(fd, Dialect(quote=quote), ChunkSizes(8 << 20), start=0, first_line=1, end=end, tolerate=True)
+chunks = scan(fd, Dialect(quote=quote), ChunkSizes(8 << 20), end=end, tolerate=True)
 print(sum(chunk.rows for chunk in chunks), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 

@@ -82,7 +82,7 @@ class TestOnServers:
         with in_file(data) as fd:
             if reading.foreign or reading.unclosed:
                 with pytest.raises(SourceProblem):
-                    list(scan(fd, dialect, ChunkSizes(chunk_bytes), start=0, first_line=1, end=len(data)))
+                    list(scan(fd, dialect, ChunkSizes(chunk_bytes), end=len(data)))
                 return
             whole, [records] = loaded(fd, dialect, [(0, len(data))], gaps)
             note(f"{reading} {whole}")
@@ -93,7 +93,7 @@ class TestOnServers:
             for values, row in zip(rows, whole, strict=True):
                 assert same_values(values, row, dialect)
             # ...and the scan's chunks give the same rows.
-            options = {"start": 0, "first_line": 1, "end": len(data), "block_bytes": block, "tolerate": True}
+            options = {"end": len(data), "block_bytes": block, "tolerate": True}
             chunks = list(scan(fd, dialect, ChunkSizes(chunk_bytes), **options))
             rows, counts = loaded(fd, dialect, [(chunk.offset, chunk.length) for chunk in chunks], gaps)
             bad = [sum(chunk.offset <= low < chunk.offset + chunk.length for low, high in gaps) for chunk in chunks]
@@ -112,7 +112,7 @@ class TestOnServers:
         with in_file(data) as fd:
             whole, [records] = loaded(fd, dialect, [(0, len(data))])
             for chunk_bytes in range(1, len(data) + 1):
-                options = {"start": 0, "first_line": 1, "end": len(data), "block_bytes": chunk_bytes + 1}
+                options = {"end": len(data), "block_bytes": chunk_bytes + 1}
                 chunks = list(scan(fd, dialect, ChunkSizes(chunk_bytes), **options))
                 rows, counts = loaded(fd, dialect, [(chunk.offset, chunk.length) for chunk in chunks])
                 assert rows == whole

@@ -11,7 +11,7 @@ from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem
 from importer.engine.records.blocks import BLOCK_BYTES, blocks
 from importer.engine.records.flaws import find_flaws
-from importer.engine.scanner import scan
+from importer.engine.scanner import Position, scan
 from tests.engine.reference import in_file
 
 THREE = Dialect(width=3)
@@ -32,13 +32,13 @@ def bad_records(data: bytes, dialect: Dialect = THREE, **options) -> list[tuple[
 
 def refusal(data: bytes, dialect: Dialect = THREE) -> SourceProblem:
     with in_file(data) as fd, pytest.raises(SourceProblem) as caught:
-        list(scan(fd, dialect, ChunkSizes(1 << 30), start=0, first_line=1, end=len(data)))
+        list(scan(fd, dialect, ChunkSizes(1 << 30), end=len(data)))
     return caught.value
 
 
 def rows(data: bytes, dialect: Dialect = THREE) -> int:
     with in_file(data) as fd:
-        found = scan(fd, dialect, ChunkSizes(1 << 30), start=0, first_line=1, end=len(data), tolerate=True)
+        found = scan(fd, dialect, ChunkSizes(1 << 30), end=len(data), tolerate=True)
         return sum(chunk.rows for chunk in found)
 
 
@@ -118,10 +118,10 @@ class TestUnclosedQuotes:
     def test_chunks_that_end_after_it_are_read_the_same(self):
         data = b'0,"not closed,x\n1,a,b\n2,c,d\n3,"e",f\n'
         with in_file(data) as fd:
-            whole = list(scan(fd, THREE, ChunkSizes(20), start=0, first_line=1, end=len(data), tolerate=True))
+            whole = list(scan(fd, THREE, ChunkSizes(20), end=len(data), tolerate=True))
             for chunk in whole:
                 end = chunk.offset + chunk.length
-                part = scan(fd, THREE, ChunkSizes(999), start=chunk.offset, first_line=1, end=end, tolerate=True)
+                part = scan(fd, THREE, ChunkSizes(999), Position(chunk.offset), end=end, tolerate=True)
                 assert sum(each.rows for each in part) == chunk.rows
 
 
@@ -160,7 +160,7 @@ def test_every_bad_record_is_found_in_every_chunk_of_any_size(kinds, chunk_bytes
     whole = bad_records(data, block_bytes=block_bytes)
     assert [raw for _, _, raw in whole] == wanted
     with in_file(data) as fd:
-        options = {"start": 0, "first_line": 1, "end": len(data), "block_bytes": block_bytes, "tolerate": True}
+        options = {"end": len(data), "block_bytes": block_bytes, "tolerate": True}
         chunks = list(scan(fd, THREE, ChunkSizes(chunk_bytes), **options))
     assert sum(chunk.rows for chunk in chunks) == len(kinds) + 1
     again = [bad for c in chunks for bad in bad_records(data[c.offset : c.offset + c.length], block_bytes=block_bytes)]

@@ -19,7 +19,7 @@ from importer.engine.options import Options
 from importer.engine.outcome import Tally
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
-from importer.engine.scanner import scan
+from importer.engine.scanner import Position, scan
 from importer.engine.server import read_server
 from importer.engine.table import read_table
 
@@ -70,8 +70,7 @@ def came_of(
                 fd,
                 profile.dialect,
                 ChunkSizes(chunk_bytes),
-                start=profile.data_offset,
-                first_line=profile.data_line,
+                Position(profile.data_offset, profile.data_line),
                 end=path.stat().st_size,
                 exactness=plan.exactness,
                 tolerate=options.on_error == "reject",
