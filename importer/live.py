@@ -13,7 +13,7 @@ from importer.engine.building import Stage
 
 KEPT_SECONDS = 3600
 STAGE_KEPT_SECONDS = 30  # a stage that nobody tells of any more is not shown
-INTERVAL = 0.25  # seconds between two updates of one run
+INTERVAL = 0.5  # seconds between two updates of one run: pages ask every second
 
 
 def sent_bytes(job_id: int) -> int:
@@ -57,11 +57,12 @@ class Sent:
                 connection().hdel(_key(self._job_id), self._run)
 
     def _tell(self, sent: int) -> None:
-        self._told = True
-        with suppress(redis.RedisError), connection().pipeline(transaction=False) as pipe:
-            pipe.hset(_key(self._job_id), self._run, sent)
-            pipe.expire(_key(self._job_id), KEPT_SECONDS)
-            pipe.execute()
+        first, self._told = not self._told, True
+        with suppress(redis.RedisError):
+            connection().hset(_key(self._job_id), self._run, str(sent))
+            # Of what a killed worker leaves behind. Once for each run: another call takes as long as the first.
+            if first:
+                connection().expire(_key(self._job_id), KEPT_SECONDS)
 
 
 def stage(job_id: int) -> Stage | None:

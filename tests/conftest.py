@@ -8,7 +8,9 @@ import pytest
 from django.contrib.auth.management import create_permissions
 from django.contrib.contenttypes.management import create_contenttypes
 from django.db.models.signals import post_migrate
+from redis import Redis
 
+from importer import live
 from importer.engine.connection import Address
 from scripts.servers import PrivateRedis
 from tests.stack import Stack, running
@@ -68,6 +70,16 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateRe
     server.start()
     yield server
     server.stop()
+
+
+@pytest.fixture
+def redis(redis_server: PrivateRedis, settings) -> Iterator[Redis]:
+    """A connection to the Redis of the live counters, which nobody else uses meanwhile."""
+    settings.REDIS_URL = redis_server.url
+    live.connection.cache_clear()
+    yield live.connection()
+    live.connection().flushdb()
+    live.connection.cache_clear()
 
 
 @pytest.fixture(scope="session")

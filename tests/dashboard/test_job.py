@@ -30,16 +30,6 @@ def browser(client):
     return client
 
 
-@pytest.fixture
-def counters(redis_server, settings):
-    """A real Redis for the live counters."""
-    settings.REDIS_URL = redis_server.url
-    live.connection.cache_clear()
-    yield
-    live.connection().flushdb()
-    live.connection.cache_clear()
-
-
 def page(browser, job):
     answer = browser.get(reverse("job", args=[job.pk]))
     assert answer.status_code == 200
@@ -139,7 +129,7 @@ class TestPolling:
         assert answer.status_code == 200
         assert "nothing in the last 10 s" in answer.content.decode()
 
-    def test_bytes_on_their_way_move_the_sent_bar_only(self, browser, counters):
+    def test_bytes_on_their_way_move_the_sent_bar_only(self, browser, redis):
         job = make_job(chunks=10, loaded=4)
         seen = seen_in(page(browser, job))
         live.Sent(job.pk, "4").of_chunk(123_456)
@@ -273,7 +263,7 @@ class TestButtons:
         job.refresh_from_db()
         assert job.parallelism == 3
 
-    @pytest.mark.usefixtures("counters")
+    @pytest.mark.usefixtures("redis")
     def test_a_parallelism_that_the_workers_cannot_reach_is_said_to_be_one(self, browser):
         job = make_job(chunks=4, parallelism=3)
         assert "the workers load" not in page(browser, job)

@@ -65,9 +65,7 @@ class TestArrangement:
         assert "They are looked for when all rows are in." in html
         assert "job-unchecked" not in page(browser, self.job(Status.SUCCEEDED, arranged=True))
 
-    def test_how_far_that_is_comes_from_the_live_counters(self, browser, redis_server, settings):
-        settings.REDIS_URL = redis_server.url
-        live.connection.cache_clear()
+    def test_how_far_that_is_comes_from_the_live_counters(self, browser, redis):
         job = self.job(Status.INDEXING, arranged=True, unrestored=True)
         with live.putting_back(job.pk) as tell:
             tell(Stage("writing", 42.4))
@@ -75,7 +73,6 @@ class TestArrangement:
             assert "Indexes: writing" in html
             assert 'value="42' in html
         assert "bar-stage" not in page(browser, job)
-        live.connection.cache_clear()
 
     def test_the_sql_of_both_is_shown(self, browser):
         html = page(browser, self.job(Status.SUCCEEDED, arranged=True))

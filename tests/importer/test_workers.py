@@ -1,18 +1,7 @@
 """What the workers tell of themselves, asked of real ones and of a real Redis."""
 
-import pytest
-
 from importer import live, workers
 from tests.stack import Stack, wait_until
-
-
-@pytest.fixture
-def redis(redis_server, settings):
-    settings.REDIS_URL = redis_server.url
-    live.connection.cache_clear()
-    yield live.connection()
-    live.connection().flushdb()
-    live.connection.cache_clear()
 
 
 def test_running_workers_tell_how_many_chunks_they_load_at_once(stack: Stack):
