@@ -23,8 +23,8 @@ from importer.models import Chunk, ImportJob
 from importer.models.chunk import RANGE
 from importer.wake import Step
 
-# What a run is made of at most: about what loads in a second or two.
-RUN_BYTES = 32 * MIB
+# What a run is made of at most: about what loads in two or three seconds.
+RUN_BYTES = 64 * MIB
 RUN_CHUNKS = 500
 # Shares that are left to each session when a run is claimed, so that no run is the last one for long.
 SHARES_LEFT = 2
