@@ -38,6 +38,16 @@ class TestParallelism:
     def test_shares_this_machines_processors_with_a_local_server(self):
         assert plan().parallelism == 6
 
+    @pytest.mark.parametrize("asked", [{"chunk_bytes": MIB - 1}, {"commit_rows": 500}])
+    def test_is_one_more_where_small_chunks_wait_for_the_disk(self, asked: dict[str, int]):
+        made = plan(options=Options(**asked), record_bytes=100)
+        assert made.parallelism == 7
+        assert "wait for the disk" in why(made, "7 in parallel")
+
+    @pytest.mark.parametrize("asked", [{"chunk_bytes": MIB}, {"commit_rows": 20_000}])
+    def test_is_that_of_the_processors_for_chunks_that_could_be_planned(self, asked: dict[str, int]):
+        assert plan(options=Options(**asked), record_bytes=100).parallelism == 6
+
     def test_of_a_remote_server_is_four(self):
         assert plan(on=server(local=False)).parallelism == 4
 

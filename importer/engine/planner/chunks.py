@@ -35,6 +35,13 @@ def chunk_bytes(case: Case, parallelism: int) -> int:
     return min(good, fits[0]) if fits else good
 
 
+def asked_small(case: Case) -> bool:
+    """Whether smaller chunks are asked for than would ever be planned."""
+    options = case.options
+    few_rows = options.commit_rows and options.commit_rows * case.record_bytes < SMALLEST_CHUNK
+    return bool(few_rows or (options.chunk_bytes and options.chunk_bytes < SMALLEST_CHUNK))
+
+
 def chunk_rows(case: Case) -> int:
     """The most rows of a chunk."""
     return case.options.commit_rows or (MOST_ROWS_IF_REJECTING if case.options.on_error == "reject" else MOST_ROWS)

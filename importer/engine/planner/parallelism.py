@@ -6,11 +6,13 @@ from importer.engine.options import MOST_PARALLELISM
 from importer.engine.plan import Reason
 from importer.engine.planner import network
 from importer.engine.planner.case import Case
-from importer.engine.planner.chunks import SMALLEST_CHUNK
+from importer.engine.planner.chunks import SMALLEST_CHUNK, asked_small
 from importer.engine.server import Server
 
 # Where the server runs loads into a table one at a time, a second session reads, connects and commits meanwhile.
 WHERE_ONE_LOADS = 2
+# Small chunks wait for the disk at a COMMIT each; with one session more, somebody loads meanwhile (facts.md, Speed).
+MORE_FOR_SMALL_CHUNKS = 1
 # Of the connections that the server lets an account have, what asks, ends loads and takes a job's own steps may need.
 OTHER_CONNECTIONS = 3
 
@@ -68,7 +70,10 @@ def _best(case: Case) -> _Choice:
         return _Choice(network.sessions(case.distance), network.why(case.distance))
     if server.cores == 1:
         return _Choice(1, "this machine has one processor")
-    return _Choice(server.cores, f"the server shares this machine's {server.cores} processors")
+    shares = f"the server shares this machine's {server.cores} processors"
+    if asked_small(case):
+        return _Choice(server.cores + MORE_FOR_SMALL_CHUNKS, f"{shares}, and small chunks often wait for the disk")
+    return _Choice(server.cores, shares)
 
 
 def _measured(case: Case, choice: _Choice) -> _Choice:
