@@ -67,9 +67,11 @@ def _double(column: Column, said: str, found: bytes) -> Sameness:
 
 def _float(column: Column, said: str, found: bytes) -> Sameness:
     stored = np.float32(float(found))
-    if np.float32(float(said)) == stored:
-        return Sameness.SAME
-    return _to_scale(column, said, lambda rounded: np.float32(rounded) == stored)
+    # What is beyond a float's range becomes infinite, and no stored value is.
+    with np.errstate(over="ignore"):
+        if np.float32(float(said)) == stored:
+            return Sameness.SAME
+        return _to_scale(column, said, lambda rounded: np.float32(rounded) == stored)
 
 
 def _to_scale(column: Column, said: str, is_stored: Callable[[float], bool]) -> Sameness:
