@@ -32,6 +32,7 @@ class Sent:
         self._whole = 0
         self._told_at = float("-inf")
         self._told = False
+        self._expires = False
 
     def of_chunk(self, sent: int) -> None:
         """So many bytes of the chunk in hand are sent."""
@@ -57,12 +58,12 @@ class Sent:
                 connection().hdel(_key(self._job_id), self._run)
 
     def _tell(self, sent: int) -> None:
-        first, self._told = not self._told, True
+        self._told = True
         with suppress(redis.RedisError):
             connection().hset(_key(self._job_id), self._run, str(sent))
-            # Of what a killed worker leaves behind. Once for each run: another call takes as long as the first.
-            if first:
-                connection().expire(_key(self._job_id), KEPT_SECONDS)
+            # What a killed worker leaves behind goes by itself. Once for each run: a call more takes as long again.
+            if not self._expires:
+                self._expires = bool(connection().expire(_key(self._job_id), KEPT_SECONDS))
 
 
 def stage(job_id: int) -> Stage | None:
