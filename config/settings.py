@@ -94,7 +94,7 @@ BIND = env.str("BIND", default="127.0.0.1")
 PORT = env.int("PORT", default=8000)
 WEB_PROCESSES = env.int("WEB_PROCESSES", default=2)
 WEB_THREADS = env.int("WEB_THREADS", default=8)
-# What one import is planned with, at most by default: for a server on this machine, and for one elsewhere.
+# As many as an import is planned with, into a server on this machine or one at a distance that is not known.
 WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", default=max(4, (os.cpu_count() or 1) + 1))
 
 # --- the first account (`manage.py ensure_admin`) ---

@@ -15,10 +15,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from importer.engine.chunk_sizes import ChunkSizes
-from importer.engine.dialect import ANY_LINE_END, MYSQL_TSV, RFC4180, TSV, Dialect
+from importer.engine.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
 from importer.engine.errors import SourceChanged, SourceProblem
-from importer.engine.records.boundaries import LineEnds
-from importer.engine.records.lines import LARGE, line_ends
 from importer.engine.scanner import ChunkRange, Position, scan
 from tests.engine.reference import Reading, documents, in_file, read
 
@@ -302,29 +300,6 @@ class TestLineEnds:
 
     def test_a_cr_alone_is_data(self):
         assert [chunk.rows for chunk in scanned(b"a\rb,c\nd\r,e\n")] == [2]
-
-
-class TestCountingInLargeParts:
-    """From LARGE bytes on, ends are counted otherwise than before."""
-
-    PARTS = ((0, 3 * LARGE), (7, LARGE + 6), (7, LARGE + 7), (7, LARGE + 8), (LARGE, 3 * LARGE - 1))
-
-    @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r", ANY_LINE_END])
-    def test_lines(self, line_end):
-        data = b"a\nbc\rd\r\n\n\r\r\n" * (LARGE // 4)
-        ends = {"\n": rb"\n", "\r\n": rb"\n"}.get(line_end, rb"\r\n|\n|\r")
-        found = [each.start() for each in re.finditer(ends, data)]
-        for low, high in self.PARTS:
-            assert line_ends(data, line_end, low, high) == sum(low <= at < high for at in found)
-
-    @pytest.mark.parametrize("mark", [b"\n", b"\r"])
-    def test_records(self, mark):
-        data = (b"abc" + mark + mark + b"d" + mark) * (LARGE // 2) + b"e"
-        ends = LineEnds(data, len(data), mark)
-        listed = [at + 1 for at, byte in enumerate(data) if byte == mark[0]]
-        for after, upto in ((0, 5), (5, LARGE - 1), (5, LARGE + 6), (LARGE, len(data))):
-            low, high = ends.last(0, after), ends.last(0, upto)
-            assert ends.count(low, high) == sum(low < end <= high for end in [*listed, len(data)])
 
 
 class TestSourceThatChanges:

@@ -27,10 +27,27 @@ def target(database: Address, transactional_db) -> Target:
     return saved_target(database, "t")
 
 
+@pytest.fixture
+def runs_look_all_the_time(monkeypatch) -> None:
+    """...whether they may keep their chunks, of which they claim many."""
+    monkeypatch.setattr(runs, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(runs, "RECORD_SECONDS", 0)
+    monkeypatch.setattr(loading, "SHARES_LEFT", 1)
+
+
 def created(target: Target, path: Path, rows: list[int], parallelism: int = 1, **options) -> ImportJob:
     path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in rows))
     asked = Options(commit_rows=1, parallelism=parallelism, **options)
     return jobs.create(prepare(sources.register(path), target, "t", options=asked))
+
+
+def another(target: Target, path: Path) -> ImportJob:
+    """An import of the same file into another table, which waits for a worker."""
+    with connect(target.address) as connection:
+        execute(connection, "CREATE TABLE other LIKE t")
+    job = jobs.create(prepare(sources.register(path), target, "other"))
+    scanned(job)
+    return job
 
 
 def scanned(job: ImportJob) -> list[int]:
@@ -133,13 +150,10 @@ def test_a_run_is_not_made_longer_over_a_gap_or_in_a_pause(target: Target, tmp_p
     assert [chunk.number for chunk in jobs.extend_run(claimed, 4, 7)] == [5, 6]
 
 
-def test_a_worker_takes_no_further_run_while_another_job_waits(target: Target, tmp_path: Path, database: Address):
-    with connect(database) as connection:
-        execute(connection, "CREATE TABLE other LIKE t")
+def test_a_worker_takes_no_further_run_while_another_job_waits(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", list(range(100)))
     [first] = scanned(job)
-    waiting = jobs.create(prepare(sources.register(tmp_path / "t.csv"), target, "other"))
-    scanned(waiting)
+    waiting = another(target, tmp_path / "t.csv")
     runs.load(first, lambda *_: None)
     assert 0 < job.chunks.filter(status=Chunk.Status.LOADED).count() < 100
     run(waiting)
@@ -147,18 +161,11 @@ def test_a_worker_takes_no_further_run_while_another_job_waits(target: Target, t
     assert len(loaded(target)) == 100
 
 
-def test_a_run_gives_back_what_it_has_not_begun_when_another_job_waits(
-    target: Target, tmp_path: Path, database: Address, monkeypatch
-):
-    monkeypatch.setattr(runs, "LOOK_SECONDS", 0)
-    monkeypatch.setattr(runs, "RECORD_SECONDS", 0)
-    monkeypatch.setattr(loading, "SHARES_LEFT", 1)
-    with connect(database) as connection:
-        execute(connection, "CREATE TABLE other LIKE t")
+@pytest.mark.usefixtures("runs_look_all_the_time")
+def test_a_run_gives_back_what_it_has_not_begun_when_another_job_waits(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", list(range(100)))
     [first] = scanned(job)
-    waiting = jobs.create(prepare(sources.register(tmp_path / "t.csv"), target, "other"))
-    scanned(waiting)
+    another(target, tmp_path / "t.csv")
     runs.load(first, lambda *_: None)
     brought = len(loaded(target))
     assert 0 < brought < 20
@@ -166,10 +173,8 @@ def test_a_run_gives_back_what_it_has_not_begun_when_another_job_waits(
     assert [each.attempt for each in job.chunks.order_by("number")] == [1] * brought + [0] * (100 - brought)
 
 
-def test_a_run_ends_when_another_session_finds_nothing_left(target: Target, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(runs, "LOOK_SECONDS", 0)
-    monkeypatch.setattr(runs, "RECORD_SECONDS", 0)
-    monkeypatch.setattr(loading, "SHARES_LEFT", 1)
+@pytest.mark.usefixtures("runs_look_all_the_time")
+def test_a_run_ends_when_another_session_finds_nothing_left(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", list(range(100)), parallelism=2)
     first, second = scanned(job)
     waiting = job.chunks.filter(number__gte=50) | job.chunks.filter(pk=second)

@@ -36,7 +36,7 @@ def chunk_bytes(case: Case, parallelism: int) -> int:
 
 
 def asked_small(case: Case) -> bool:
-    """Whether smaller chunks are asked for than would ever be planned."""
+    """Whether smaller chunks are asked for than are planned; so many rows of unknown size are taken for small."""
     options = case.options
     few_rows = options.commit_rows and options.commit_rows * case.record_bytes < SMALLEST_CHUNK
     return bool(few_rows or (options.chunk_bytes and options.chunk_bytes < SMALLEST_CHUNK))
