@@ -13,7 +13,7 @@ from importer.engine.building import Stage
 
 KEPT_SECONDS = 3600
 STAGE_KEPT_SECONDS = 30  # a stage that nobody tells of any more is not shown
-INTERVAL = 0.5  # seconds between two updates of one run: pages ask every second
+INTERVAL = 1.0  # seconds between two updates of one run: pages ask as often
 
 
 def sent_bytes(job_id: int) -> int:

@@ -28,7 +28,7 @@ from importer.work import Then, as_problem
 # Seconds after which a run looks whether it may go on, and a task takes nothing more: a change of the parallelism,
 # other jobs and sessions without work must not wait for long.
 LOOK_SECONDS = 2.0
-TASK_SECONDS = 20.0
+TASK_SECONDS = 45.0
 # Committed chunks are recorded together at most so many seconds after the first of them.
 RECORD_SECONDS = 1.0
 

@@ -25,7 +25,7 @@ Then = Callable[[int, Sequence[Step]], None]
 
 # A scan finds small chunks faster than a database records them one by one.
 MOST_TOGETHER = 256
-LONGEST_TOGETHER = 0.2  # seconds
+LONGEST_TOGETHER = 0.5  # seconds
 FIRST_ALONE = 8
 
 

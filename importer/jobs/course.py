@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models import F, Q, QuerySet, Sum
 from django.utils import timezone
 
 from importer.engine.errors import Problem
@@ -180,16 +180,10 @@ def pending(job: ImportJob) -> QuerySet[Chunk]:
 
 def room_for_sessions(job: ImportJob) -> int:
     """How many more workers may load the job's chunks; less than 0 if there are too many."""
-    flying = Chunk.objects.filter(status__in=Chunk.IN_FLIGHT)
-    return min(
-        job.parallelism - _sessions(flying.filter(job=job)),
-        job.target.ceiling - _sessions(flying.filter(job__target=job.target_id)),
-    )
-
-
-def _sessions(flying: QuerySet[Chunk]) -> int:
-    """How many workers load these chunks, or are asked to."""
-    return int(flying.aggregate(runs=Count("run", distinct=True))["runs"])
+    flying = Chunk.objects.filter(status__in=Chunk.IN_FLIGHT, job__target=job.target_id)
+    # Each run is a worker that loads, or is asked to.
+    owners = [owner for owner, _ in flying.order_by().values_list("job_id", "run").distinct()]
+    return min(job.parallelism - owners.count(job.pk), job.target.ceiling - len(owners))
 
 
 def _end_when_idle(job: ImportJob) -> list[Step]:
