@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import celeryd_after_setup, heartbeat_sent, worker_shutdown
+from celery.signals import celeryd_after_setup, heartbeat_sent, worker_shutdown, worker_shutting_down
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -21,6 +21,13 @@ def _tell_that_it_lives(instance: Any, **_: object) -> None:
         workers.sign_of_life(instance.hostname, instance.concurrency)
 
     heartbeat_sent.connect(tell, weak=False)
+
+
+@worker_shutting_down.connect
+def _end_soon(**_: object) -> None:
+    from importer import stopping
+
+    stopping.ask()
 
 
 @worker_shutdown.connect

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from django.db import connections
 from django.utils import timezone
 
-from importer import jobs, live, rejects
+from importer import jobs, live, rejects, stopping
 from importer.engine.errors import MethodRefused, Problem, TargetProblem
 from importer.engine.load import Loader, Work, loaded_before
 from importer.engine.outcome import Outcome
@@ -133,8 +133,11 @@ class _Way:
     def _keep_books(self) -> bool:
         """Begin what is due in the application's database, to be done while the next chunk loads.
 
-        False: the run is to go no further, since the job pauses or ends.
+        False: the run is to go no further, since the job pauses or ends, or the worker does.
         """
+        if stopping.asked():
+            self._ends = True
+            return False
         last = self._left[0].number if len(self._left) == 1 and time.monotonic() < self._until else None
         due = self._loaded and time.monotonic() - self._recorded_at >= RECORD_SECONDS
         at_once = self._rejects_count and self._loaded and self._loaded[-1].outcome.tally.rejected

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from importer import copies, jobs, rejects, sources
+from importer import copies, jobs, rejects, sources, stopping
 from importer.engine import ledger, verify
 from importer.engine.connection import Address, connect, kill
 from importer.engine.dialect import Dialect
@@ -30,7 +30,10 @@ FIRST_ALONE = 8
 
 
 def scan_job(job_id: int, then: Then) -> None:
-    """Find the chunks of a job, from where the last scan left off; loading begins with the first of them."""
+    """Find the chunks of a job, from where the last scan left off; loading begins with the first of them.
+
+    A worker that is asked to end leaves the rest to another one.
+    """
     job = jobs.claim_scan(job_id)
     if not job:
         return
@@ -39,7 +42,7 @@ def scan_job(job_id: int, then: Then) -> None:
             return
         with open_source(job.plain_file) as fd:
             for found in _together(_found(fd, job)):
-                if not jobs.add_chunks(job, found):
+                if not jobs.add_chunks(job, found) or stopping.asked():
                     return
                 then(job_id, ())
             _check_size(fd, job)

@@ -75,6 +75,13 @@ class Process:
     def stop(self) -> None:
         self._signal(signal.SIGTERM)
 
+    def end(self) -> int:
+        """SIGTERM for it alone, as supervisord and containers send it; its exit status once it has ended."""
+        popen, self.popen = self.popen, None
+        assert popen
+        popen.terminate()
+        return popen.wait(timeout=90)
+
     def _signal(self, how: signal.Signals) -> None:
         popen, self.popen = self.popen, None
         if not popen:

@@ -65,6 +65,17 @@ def test_a_killed_worker_is_held_against_the_chunk_in_its_hand_alone(one_row_eac
     assert one_row_each.of_all(Sum("deaths")) <= 1
 
 
+def test_a_worker_that_is_asked_to_end_gives_back_what_has_not_begun(one_row_each: OneRowEach, stack: Stack):
+    one_row_each.in_the_middle()
+    assert stack.load_worker.end() == 0
+    loading = Chunk.objects.filter(job=one_row_each.job, status=Chunk.Status.LOADING)
+    assert not loading.exists()
+    assert one_row_each.contents()[0] == ImportJob.objects.get(pk=one_row_each.job.pk).loaded_rows < ROWS
+    stack.start_workers()
+    one_row_each.ends_well()
+    assert one_row_each.of_all(Max("attempt")) == 1
+
+
 def test_cancel_ends_a_run_and_retry_loads_the_rest(one_row_each: OneRowEach):
     one_row_each.in_the_middle()
     jobs.cancel(one_row_each.job.pk)

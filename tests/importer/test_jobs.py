@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs, sources, work
+from importer import jobs, sources, stopping, work
 from importer.engine import ledger
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.errors import Problem
@@ -165,6 +165,19 @@ def test_retry_of_a_good_job_is_a_problem(target: Target, file: Path):
     job = run(created(target, file))
     with pytest.raises(Problem, match="cannot be retried"):
         jobs.retry(job.pk)
+
+
+def test_scan_goes_on_where_a_worker_ended_that_was_asked_to(target: Target, file: Path, monkeypatch):
+    job = created(target, file)
+    [scan] = jobs.advance(job.pk)
+    monkeypatch.setattr(stopping, "asked", lambda: True)
+    take(scan)
+    monkeypatch.undo()
+    job.refresh_from_db()
+    assert (job.scan_finished, job.step, job.chunks.count()) == (False, ImportJob.Step.NONE, 1)
+    job = run(job)
+    assert (job.status, job.scanned_rows) == (Status.SUCCEEDED, ROWS)
+    assert count(target) == ROWS
 
 
 def test_scan_goes_on_where_a_dead_one_stopped(target: Target, file: Path):
