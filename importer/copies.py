@@ -18,7 +18,7 @@ from typing import IO
 
 from django.conf import settings
 
-from importer import jobs
+from importer import jobs, stopping
 from importer.engine.errors import Cancelled, Problem, SourceChanged
 from importer.engine.files.packed import Limits
 from importer.engine.files.plain import plain_pieces
@@ -141,7 +141,9 @@ class _Making:
             path.unlink(missing_ok=True)
 
     def _live(self, done: int, *files: IO[bytes]) -> None:
-        """Give a sign of life now and then. Raises Cancelled as soon as the copy is no longer wanted."""
+        """Give a sign of life now and then. Raises Cancelled as soon as copy or worker is no longer wanted."""
+        if stopping.asked():
+            raise Cancelled("The worker has been asked to end.")
         if time.monotonic() - self._seen < LOOK_EVERY:
             return
         if shutil.disk_usage(settings.PLAIN_DIR).free < SPARE_BYTES:

@@ -33,12 +33,12 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def unpacking(database: Address, packed: Path, stack: Stack, transactional_db) -> ImportJob:
-    """A job whose file is being unpacked."""
-    with connect(database) as connection:
+def unpacking(mariadb: Address, packed: Path, stack: Stack, transactional_db) -> ImportJob:
+    """A job whose file is being unpacked, for which it does not matter what kind of server its target is."""
+    with connect(mariadb) as connection:
         ledger.create(connection)
         execute(connection, "CREATE TABLE t (n INT)")
-    job = jobs.create(prepare(sources.register(packed), saved_target(database), "t"))
+    job = jobs.create(prepare(sources.register(packed), saved_target(mariadb), "t"))
     jobs.start(job.pk)
     wait_until(lambda: any(part.stat().st_size for part in parts()), what="a copy that is begun")
     return job
@@ -57,14 +57,26 @@ def nothing_is_left() -> bool:
     return not list(settings.PLAIN_DIR.iterdir())
 
 
-def test_the_worker_that_unpacks_is_killed(unpacking: ImportJob, database: Address, stack: Stack):
+def test_the_worker_that_unpacks_is_killed(unpacking: ImportJob, mariadb: Address, stack: Stack):
     stack.control_worker.kill()
     assert parts(), "the kill came too late"
     stack.control_worker.start()
     job = ended(unpacking)
     assert (job.status, job.loaded_rows, job.problem) == (ImportJob.Status.SUCCEEDED, ROWS, {})
-    with connect(database) as connection:
+    with connect(mariadb) as connection:
         assert fetch_all(connection, "SELECT COUNT(*), SUM(n) FROM t")[0] == (ROWS, 7 * ROWS)
+    wait_until(nothing_is_left, what="the copy and the part to go")
+
+
+def test_the_worker_that_unpacks_is_asked_to_end(unpacking: ImportJob, stack: Stack):
+    assert stack.control_worker.end() == 0
+    unpacking.refresh_from_db()
+    assert (unpacking.plain_copy, parts()) == ("", [])
+    # It is left to whoever comes next, who need not wait for a lease.
+    assert unpacking.step in (ImportJob.Step.NONE, ImportJob.Step.SCAN_QUEUED)
+    stack.start_workers()
+    job = ended(unpacking)
+    assert (job.status, job.loaded_rows, job.problem) == (ImportJob.Status.SUCCEEDED, ROWS, {})
     wait_until(nothing_is_left, what="the copy and the part to go")
 
 
