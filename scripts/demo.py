@@ -80,11 +80,14 @@ def register_target(database: PrivateDatabase) -> None:
 
 
 def end_former_imports(supervisor: Supervisor) -> None:
-    """Cancel what a demo stopped in the middle has left: it would go on into the table we are about to drop."""
+    """Cancel what a demo stopped in the middle has left: it would go on into the table we are about to drop.
+
+    What somebody has begun to import into other tables goes on.
+    """
     from importer import jobs
     from importer.models import ImportJob
 
-    left = ImportJob.objects.filter(target__name=NAME).exclude(status__in=ImportJob.ENDED)
+    left = ImportJob.objects.filter(target__name=NAME, table_name="flights").exclude(status__in=ImportJob.ENDED)
     for job in left.exclude(status=ImportJob.Status.CANCELLING):
         jobs.cancel(job.pk)
     if left.exists():
