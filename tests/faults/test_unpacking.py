@@ -33,12 +33,12 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def unpacking(mariadb: Address, packed: Path, stack: Stack, transactional_db) -> ImportJob:
-    """A job whose file is being unpacked, for which it does not matter what kind of server its target is."""
-    with connect(mariadb) as connection:
+def unpacking(database: Address, packed: Path, stack: Stack, transactional_db) -> ImportJob:
+    """A job whose file is being unpacked."""
+    with connect(database) as connection:
         ledger.create(connection)
         execute(connection, "CREATE TABLE t (n INT)")
-    job = jobs.create(prepare(sources.register(packed), saved_target(mariadb), "t"))
+    job = jobs.create(prepare(sources.register(packed), saved_target(database), "t"))
     jobs.start(job.pk)
     wait_until(lambda: any(part.stat().st_size for part in parts()), what="a copy that is begun")
     return job
@@ -57,13 +57,13 @@ def nothing_is_left() -> bool:
     return not list(settings.PLAIN_DIR.iterdir())
 
 
-def test_the_worker_that_unpacks_is_killed(unpacking: ImportJob, mariadb: Address, stack: Stack):
+def test_the_worker_that_unpacks_is_killed(unpacking: ImportJob, database: Address, stack: Stack):
     stack.control_worker.kill()
     assert parts(), "the kill came too late"
     stack.control_worker.start()
     job = ended(unpacking)
     assert (job.status, job.loaded_rows, job.problem) == (ImportJob.Status.SUCCEEDED, ROWS, {})
-    with connect(mariadb) as connection:
+    with connect(database) as connection:
         assert fetch_all(connection, "SELECT COUNT(*), SUM(n) FROM t")[0] == (ROWS, 7 * ROWS)
     wait_until(nothing_is_left, what="the copy and the part to go")
 
