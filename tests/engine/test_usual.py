@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 from calendar import isleap
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -19,68 +18,7 @@ from importer.engine.exactness.layout import lay_out
 from importer.engine.exactness.usual import Usual
 from importer.engine.records.blocks import blocks
 from tests.engine.reference import in_file
-
-needs_library = pytest.mark.skipif(not native.library(), reason="the library is not compiled here")
-
-NUMBERS = ["0", "-0", "7", "-7", "007", "127", "128", "-128", "-129", "255", "256", "99999", "2147483647", "2147483648",
-           "-2147483648", "9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616",
-           "12345678", "123456789012345678901234567890", "1.5", "-1.25", "1.255", "0.123456", "0.1234567", "1234567.5",
-           "1.", ".5", "-.5", "-", "--1", "+1", "1e3", " 1", "1 ", "", "1234567x", "999.99", "1000.00",
-           "-0.30000000000000004", "0.99999999999999999", "9.007199254740901", "-122.41941550000001",
-           "100000000000000000.5", "90071992547409930",
-           "1e-05", "1.5e+300", "1e400", "1e-400", "5e-324", "0e5", "-1.25E2", "1.e5", "1e", "e5", "1e5.5",
-           " 17", "  -5", "  ", " +5", "+", "+-5", "-+5", "5.0", "5.", "+5.00", "-1.0", "-0.0", "1.05",
-           "5.0.0", ".0", "-.0", "127.0", "128.0", "- 5", f"{17:25}", f"{17:32}", f"{7:030}.0"]  # fmt: skip
-TIMES = ["2024-02-29", "2023-02-29", "1900-02-29", "2000-02-29", "2024-04-31", "2024-12-31", "2024-13-01", "2024-00-10",
-         "2024-01-00", "24-1-2", "2024-01-02 23:59:59", "2024-01-02T23:59:59", "2024-01-02 24:00:00",
-         "2024-01-02 03:60:00", "2024-01-02 03:04:60", "2024-01-02 03:04:05.5", "1969-01-02 03:04:05", "2024/01/02",
-         "12:34:56", "99:59:59", "12:60:00", "12:34", "1999", "2155", "1899", "2156", "0000", "0000-00-00",
-         "2024-01-02 03:04", "2024-01-02T03:60", "2024-01-02 24:00", "2024-01-02 03:04:05.", "2024-01-02 03:04:05.12",
-         "2024-01-02T03:04:05.120", "2024-01-02 03:04:05.123456", "2024-01-02 03:04:05.000000",
-         "2024-01-02 03:04:05.0000000", "2024-01-02 03:04:05.1200000", "2024-01-02 03:04:05.12x",
-         "2024/01/02 03:04:05.12", "2024/02/30",
-         "2024/1/02", "2024-01/02", "2024-01-02 ", "2024-01-02 03:04:05Z", "2024-01-02 03:04:05+00:00",
-         "1970-01-01 00:00:00.5",
-         "2024-01-02x03:04", "12:34:56.1", "12:34:56.12", "12:34:56.123", "12:34:56.", "99:59",
-         "12:60", "12:34.5"]  # fmt: skip
-TEXTS = ["abcd", "abcde", "abcd ", "ab ", " ", "éé", "ééé", "red", "Red", "blue", "NULL", "NA", "a,b", 'a"b', "", "7"]
-ESCAPED = [r"\N", r"\NULL", r"N\ULL", r"\1", r"1\2", r"a\tb", r"ab\ ", r"\\N", r"abc\d", r"re\d", r"\"a", r"\N ",
-           "a\\\tb", r"a\\", "ab\\", "a\\,b", r"\-7", r"2024-01-0\2", "|", "a|", "|a", "~|"]  # fmt: skip
-VALUES = [*NUMBERS, *TIMES, *TEXTS, *ESCAPED]
-# A type, and a value that is usual for it.
-USUAL = {
-    "tinyint": "127", "tinyint unsigned": "255", "int": "2147483647", "bigint unsigned": "18446744073709551615",
-    "decimal(5,2)": "-1.25", "decimal(5,2) unsigned": "999.99", "float": "0.1234567", "double": "-0.30000000000000004",
-    "date": "2024-02-29", "datetime": "2024-01-02T23:59:59", "timestamp": "2024-01-02 23:59:59", "time": "99:59:59",
-    "float(7,2)": "999.99", "double(9,3)": "1.255", "double(9,3) unsigned": "99999", "float(5,3)": "-7",
-    "datetime(6)": "2024-01-02 03:04:05.123456", "datetime(2)": "2024-01-02T03:04:05.120", "time(2)": "12:34:56.12",
-    "timestamp(3)": "2024-01-02T03:04:05.120", "int unsigned": "+5.00", "smallint": "  -5", "mediumint": "5.0",
-    "year": "1999", "char(4)": "abcd", "varchar(4)": "ab ", "enum('red','blue')": "blue", "varbinary(4)": "abcd",
-}  # fmt: skip
-DIALECTS = (
-    Dialect(),
-    Dialect(line_end="\r\n"),
-    MYSQL_TSV,
-    Dialect(escape="\\"),
-    Dialect(trailing_delimiter=True),
-    Dialect(unquoted_empty_is_null=True),
-    Dialect(escape="\\", unquoted_empty_is_null=True, trailing_delimiter=True),
-    Dialect(delimiter="||"),
-    Dialect(delimiter="|~|", escape="\\", trailing_delimiter=True),
-    Dialect(delimiter="東", quote=""),
-)
-
-
-def is_usual(exactness: Exactness, data: bytes) -> bool:
-    with in_file(data) as fd:
-        (block,) = blocks(fd, exactness.dialect, 0, 1, len(data))
-    usual = exactness.inspector.usual
-    assert usual
-    if not usual.all_of(block):
-        return False
-    found = exactness.inspector.examine_one_by_one(block)
-    assert not any((found.faults, found.notices, found.noted))
-    return True
+from tests.engine.usual import DIALECTS, USUAL, VALUES, all_usual, block_of, is_usual, needs_library
 
 
 def test_it_is_compiled_where_there_is_a_compiler():
@@ -115,8 +53,7 @@ def test_leading_zeros_are_unusual_where_they_are_not_wanted(type_: str):
     usual = Usual.of(Dialect(), judges, plain=True)
 
     def among_others(value: str) -> bool:
-        text = f"1\n{value}\n" + "2\n" * 99
-        return usual.all_of(SimpleNamespace(data=text.encode(), size=len(text)))
+        return all_usual(usual, (f"1\n{value}\n" + "2\n" * 99).encode())
 
     for value in (
         "0",
@@ -151,8 +88,7 @@ def test_each_leap_day_is_usual_and_no_other(type_: str, clock: str):
     wanted = [bool(year) and isleap(year) for year in range(10_000)]
     assert [is_usual(exactness, f"{day}\n".encode()) for day in days] == wanted
     data = "\n".join(days).encode()
-    with in_file(data) as fd:
-        (block,) = blocks(fd, exactness.dialect, 0, 1, len(data))
+    block = block_of(data, exactness.dialect)
     cells = lay_out(block, exactness.dialect, 1).cells([0])
     unusual = {*exactness.inspector.judges[0].unusual(cells).tolist()}
     assert [number not in unusual for number in range(10_000)] == wanted
@@ -170,42 +106,6 @@ def test_any_cut_and_any_neighbour(rows):
     for block in found:
         slow = exactness.inspector.examine_one_by_one(block)
         assert not exactness.inspector.usual.all_of(block) or not (slow.faults or slow.notices or slow.noted)
-
-
-# As a value may stand in a file, rightly or not.
-AS_IT_STANDS = [
-    "{}",
-    '"{}"',
-    '"{},x"',
-    '"{}\n"',
-    '"{}""x"',
-    '"{}\0"',
-    '"{}',
-    '{}"',
-    '"{}"x',
-    'x"{}"',
-    '"{}"" "',
-    '{}"x"',
-]
-
-
-@needs_library
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
-def test_many_records_are_as_usual_as_each_by_itself(line_end):
-    """Those of a block are looked at 64 bytes at a time, wherever they begin; a short one alone value after value."""
-    checks = (FieldCheck("a", "varchar(70)"), FieldCheck("b", "varchar(4)"))
-    usual = Exactness(Dialect(line_end=line_end), checks, mariadb=True).inspector.usual
-    assert usual
-
-    def all_usual(text: str) -> bool:
-        return usual.all_of(SimpleNamespace(data=text.encode(), size=len(text)))
-
-    others = "".join(f"{row}{line_end}" for row in ('7,"a,b"', '"7,","ab"', ",", '"",""', '",",",,"', "ab,ab")) * 4
-    assert all_usual(others)
-    for odd in (stands.format(value) for stands in AS_IT_STANDS for value in ("7", "ab", "a", "")):
-        for record in (f"{odd},ab{line_end}", f'"7",{odd}{line_end}'):
-            for place in range(64):
-                assert all_usual(f"{'x' * place},ab{line_end}{record}{others}") == all_usual(record)
 
 
 @needs_library
@@ -228,8 +128,7 @@ def test_what_quotes_are_needed_for_is_usual(rows, quoting, line_end):
     ]
     for checks, all_fit in ((wide, True), (narrow, False)):
         exactness = Exactness(Dialect(line_end=line_end), tuple(checks), mariadb=True)
-        with in_file(data) as fd:
-            (block,) = blocks(fd, exactness.dialect, 0, 1, len(data))
+        block = block_of(data, exactness.dialect)
         usual = exactness.inspector.usual.all_of(block)
         assert usual or not all_fit
         slow = exactness.inspector.examine_one_by_one(block)
@@ -296,8 +195,7 @@ def test_what_escapes_are_needed_for_is_usual(rows, dialect):
     ]
     for checks, all_fit in ((wide, True), (narrow, False)):
         exactness = Exactness(dialect, tuple(checks), mariadb=True)
-        with in_file(data) as fd:
-            (block,) = blocks(fd, exactness.dialect, 0, 1, len(data))
+        block = block_of(data, exactness.dialect)
         usual = exactness.inspector.usual.all_of(block)
         assert usual or not all_fit
         slow = exactness.inspector.examine_one_by_one(block)

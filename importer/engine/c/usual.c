@@ -2,7 +2,7 @@
  * Whether values are as they usually are, for exactness/usual.py: a look over every byte of a file. Nothing here decides
  * anything: what is not usual is left to Python.
  */
-#include "values.h"
+#include "columns.h"
 
 /* Without an escape, with a delimiter of one byte, and with quotes that tell nothing but where a field ends. */
 static inline int is_simple(const struct marks *marks)
@@ -10,66 +10,49 @@ static inline int is_simple(const struct marks *marks)
     return !marks->escape && !marks->told && marks->delimiter_size == 1;
 }
 
-/*
- * Where the first record begins that is not plain and usual throughout, or too near to the end. What stands between the
- * fields is found many bytes at a time, so that no field waits for the one before it.
- */
+/* How many records have an LF right behind the CR that ends them, from the first one on; each has so many marks. */
+static size_t ended_twice(const struct places *places, size_t records, size_t marks)
+{
+    const uint32_t *end = places->at + marks;
+    for (size_t record = 0; record < records; record++, end += marks)
+        if (end[0] != end[-1] + 1 || places->data[end[0]] != '\n')
+            return record;
+    return records;
+}
+
+/* How many of the records of which all marks are found are usual throughout, from the first one on. */
+static size_t usual_records(
+    const struct places *places, const struct marks *marks, const struct field *fields, size_t count)
+{
+    struct column column = {.data = places->data, .ends = places->at + 1, .marks = count + marks->carriage};
+    column.records = places->count / column.marks;
+    enum style style = !is_simple(marks) ? FULL_FIELDS : places->quoted ? QUOTED_FIELDS : BARE_FIELDS;
+    /* What the mark before a field is has been seen in the column before it; a record may begin behind anything. */
+    column.delimiter_size = 1;
+    for (size_t number = 0; number < count && column.records; number++, column.ends++) {
+        column.mark = number + 1 < count ? marks->delimiter[0] : marks->carriage ? '\r' : '\n';
+        column.records = usual_of(fields[number].kind, style)(&column, &fields[number], marks);
+        column.delimiter_size = marks->delimiter_size;
+    }
+    return marks->carriage ? ended_twice(places, column.records, column.marks) : column.records;
+}
+
+/* Where the first record begins that is not plain and usual throughout, or too near to the end. */
 static inline __attribute__((always_inline)) const byte *after_plain_of(
     const byte *data, const byte *end, const struct marks *marks, const struct field *fields, size_t count, int simple)
 {
-    const byte delimiter = marks->delimiter[0], quote = marks->quote, escape = marks->escape;
-    const byte line_end = marks->carriage ? '\r' : '\n', *record = data, *start = data;
-    struct before before = {.mark = 1};
-    size_t number = 0;
-    for (const byte *base = data; end - base >= STRIDE + LONGEST_NUMBER; base += STRIDE) {
-        uint64_t ends = 0, quotes = 0;
-        sixteen odd = {0};
-        for (unsigned part = 0; part < STRIDE; part += 16) {
-            sixteen bytes = load(base + part);
-            ends |= (uint64_t)bits((sixteen)((bytes == delimiter) | (bytes == '\n') | (bytes == '\r'))) << part;
-            quotes |= (uint64_t)bits((sixteen)(bytes == quote)) << part;
-            odd |= (sixteen)(bytes == escape);
-        }
-        if (simple && quote && bits(odd))
-            return record;
-        struct between between = {ends, ends};
-        if (!simple) {
-            if (quote && !escape && bits(odd))
-                return record;
-            uint64_t escaped = 0;
-            if (escape && (bits(odd) || before.escape))
-                escaped = after_escapes(places_of(base, escape), &before);
-            uint64_t line_ends = (places_of(base, '\n') | places_of(base, '\r')) & ~escaped;
-            between = delimiters_of(base, marks, escaped, &before);
-            between.begins |= line_ends;
-            between.ends |= line_ends;
-            quotes &= ~escaped;
-        }
-        ends = quote ? outside_quotes(between, quotes, &before) : between.begins;
-        if (quote && ends == NOT_PLAIN)
-            return record;
-        for (; ends; ends &= ends - 1) {
-            const byte *stop = base + __builtin_ctzll(ends);
-            if (number == count) { /* what is left of CR LF */
-                if (stop != start || *stop != '\n')
-                    return record;
-            } else {
-                if (*stop != (number + 1 < count ? delimiter : line_end))
-                    return record;
-                size_t enclosed = quote && stop != start && *start == quote;
-                size_t length = (size_t)(stop - start) - 2 * enclosed;
-                if (!is_usual(&fields[number], start + enclosed, length, (int)enclosed, marks, simple))
-                    return record;
-                number++;
-            }
-            start = stop + (!simple && *stop == delimiter ? marks->delimiter_size : 1);
-            if (number == count && *stop == '\n') {
-                record = start;
-                number = 0;
-            }
-        }
+    struct places places;
+    start_places(&places, data, end);
+    size_t each = count + marks->carriage;
+    /* Where one record was not usual, others may be near: what is found behind it is of no use. */
+    for (size_t wanted = FEW_MARKS; each <= MOST_MARKS; wanted = wanted < MANY_MARKS ? 2 * wanted : wanted) {
+        find_marks(&places, marks, wanted < each ? each : wanted, simple);
+        size_t records = usual_records(&places, marks, fields, count), found = places.count / each;
+        drop_places(&places, records * each);
+        if (records < found || places.ended)
+            break;
     }
-    return record;
+    return data + (uint32_t)(places.at[0] + 1);
 }
 
 static const byte *after_plain(
@@ -107,7 +90,10 @@ static inline int is_escape(const byte *at, const byte *end, const struct marks 
     return at < end && marks->escape && *at == marks->escape;
 }
 
-/* The first mark between fields that no escape stands before; a quote is none, in a field without quotes. */
+/*
+ * The first mark between fields that no escape stands before; a quote is none, in a field without quotes. As find_marks()
+ * has it, a zero byte is one for want of an escape, unless there are no quotes either.
+ */
 static inline const byte *next_mark(const byte *at, const byte *end, const struct marks *marks)
 {
     for (;;) {
@@ -115,6 +101,8 @@ static inline const byte *next_mark(const byte *at, const byte *end, const struc
         if (is_escape(at, end, marks))
             at += 2;
         else if (at < end && *at == marks->delimiter[0] && !is_delimiter(at, end, marks))
+            at++;
+        else if (at < end && !*at && !marks->quote)
             at++;
         else
             return at;
@@ -146,7 +134,7 @@ static const byte *after_value(
         memcpy(apart, at, length);
         at = apart;
     }
-    return is_usual(field, at, length, enclosed, marks, is_simple(marks)) ? stop : 0;
+    return is_usual(field, field->kind, at, length, enclosed, marks, is_simple(marks)) ? stop : 0;
 }
 
 /*

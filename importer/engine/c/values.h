@@ -3,7 +3,7 @@
  */
 #include "digits.h"
 #include "json.h"
-#include "strides.h"
+#include "places.h"
 #include "times.h"
 
 /* As in usual.py. */
@@ -32,16 +32,15 @@ struct field {
 /* Without quotes: nothing is NULL, the word NULL is, nothing after a record's last delimiter is no field. */
 enum told { EMPTY_IS_NULL = 1, WORD_IS_NULL = 2, NO_LAST_FIELD = 4 };
 
-/* Numbers are looked at this many bytes at a time; a longer one is not usual. */
-enum { LONGEST_NUMBER = 32, MOST_EXPONENT_DIGITS = 3 };
+enum { MOST_EXPONENT_DIGITS = 3 };
 
-/* Of the `length` bytes from `at` on, 32 at most, a bit for each that is no digit. 32 bytes can be read there. */
-static inline uint32_t no_digits(const byte *at, size_t length)
+/* Of the `length` bytes from `at` on, LONGEST_NUMBER at most, a bit for each that is no digit. */
+static inline uint64_t no_digits(const byte *at, size_t length)
 {
-    uint32_t found = bits((sixteen)(load(at) - '0' > 9));
+    uint64_t found = bits((sixteen)(load(at) - '0' > 9));
     if (length > 16)
-        found |= bits((sixteen)(load(at + 16) - '0' > 9)) << 16;
-    return length < 32 ? found & ((1u << length) - 1) : found;
+        found |= (uint64_t)bits((sixteen)(load(at + 16) - '0' > 9)) << 16;
+    return found & (((uint64_t)1 << length) - 1);
 }
 
 /* 19yy or 20yy. */
@@ -51,14 +50,27 @@ static inline int is_year(const byte *at)
     return known && (byte)(at[2] - '0') <= 9 && (byte)(at[3] - '0') <= 9;
 }
 
-/* As nearly all files write it: what is quickest to tell. is_any_moment() knows more. */
+/*
+ * As nearly all files write it: what is quickest to tell. is_any_moment() knows more, and the leap days. Nothing waits
+ * for a comparison before the last line.
+ */
+static inline int is_full_moment(const byte *at, int stamp)
+{
+    static const byte days[20] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    /* From the year's first digit on, and from its fourth: what stands there, and what may be added to it. */
+    const sixteen head = {'0', '0', '0', '0', '-', '0', '0', '-', '0', '0', 0, '0', '0', ':', '0', '0'};
+    const sixteen head_more = {9, 9, 9, 9, 0, 1, 9, 0, 3, 9, 255, 2, 9, 0, 5, 9};
+    const sixteen tail = {'0', '-', '0', '0', '-', '0', '0', 0, '0', '0', ':', '0', '0', ':', '0', '0'};
+    const sixteen tail_more = {9, 0, 1, 9, 0, 3, 9, 255, 2, 9, 0, 5, 9, 0, 5, 9};
+    uint32_t others = bits((sixteen)((load(at) - head > head_more) | (load(at + 3) - tail > tail_more)));
+    unsigned month = at[5] * 10u + at[6] - 11 * '0', day = at[8] * 10u + at[9] - 11 * '0';
+    int between = stamp ? (at[10] == ' ') & (at[0] == '2') : (at[10] == ' ') | (at[10] == 'T');
+    return !others && ((day - 1 < days[month]) & ((at[11] != '2') | (at[12] < '4')) & between);
+}
+
 static inline int is_moment(const byte *at, size_t length, int stamp)
 {
-    if (length == 10)
-        return !stamp && is_day(at);
-    if (length != 19 || !is_day(at) || !is_clock(at + 11, 23))
-        return 0;
-    return stamp ? at[0] == '2' && at[10] == ' ' : at[10] == ' ' || at[10] == 'T';
+    return length == 19 ? is_full_moment(at, stamp) : length == 10 && !stamp && is_day(at);
 }
 
 static __attribute__((noinline)) int is_word(const byte *word, uint32_t count, const byte *at, size_t length)
@@ -124,37 +136,35 @@ static __attribute__((noinline)) int is_json(
     return usual;
 }
 
-/* 33 bytes can be read at `at`. */
-static inline int is_number(const struct field *field, const byte *at, size_t length)
+/* 33 bytes can be read at `at`. Nothing waits for a comparison that could go either way. */
+static inline __attribute__((always_inline)) int is_number(
+    const struct field *field, uint32_t kind, const byte *at, size_t length)
 {
-    size_t minus = (field->flags & SIGN) && *at == '-';
-    at += minus;
-    length -= minus;
-    if (!length || length > LONGEST_NUMBER - 1)
+    uint64_t minus = (field->flags & SIGN) & (*at == '-');
+    size_t digits = length - minus;
+    if (digits - 1 >= LONGEST_NUMBER - 1)
         return 0;
-    uint32_t others = no_digits(at, length);
-    if ((field->flags & PLAIN) && length > 1 && *at == '0' && !(others & 2))
+    uint64_t others = no_digits(at, length) ^ minus;
+    if ((field->flags & PLAIN) && digits > 1 && at[minus] == '0' && !(others >> minus & 2))
         return 0;
-    if (field->kind == WHOLE)
-        return !others && (length < field->most || (length == field->most && memcmp(at, field->text, length) <= 0));
-    size_t whole = length, part = 0;
-    if (others) {
-        whole = (size_t)__builtin_ctz(others);
-        part = length - whole - 1;
-        if ((others & (others - 1)) || at[whole] != '.' || !whole || !part)
-            return 0;
+    if (kind == WHOLE) {
+        if (digits >= field->most)
+            return !others && digits == field->most && memcmp(at + minus, field->text, digits) <= 0;
+        return !others;
     }
-    if (field->kind == FIXED)
-        return whole <= field->most && part <= field->scale;
+    size_t point = (size_t)__builtin_ctzll(others | (uint64_t)1 << length), whole = point - minus;
+    size_t part = length - point; /* the point counts */
+    int known = (whole != 0) & (part != 1) & !(others & (others - 1)) & (!others | (at[point] == '.'));
+    if (kind == FIXED)
+        return known & (whole <= field->most) & (part <= field->scale + 1);
     /* A zero before the point is no significant digit. */
-    return whole + part - (part && *at == '0') <= field->most;
+    return known & (digits - (part != 0) - (part && at[minus] == '0') <= field->most);
 }
 
 /* Whether a value that is there is as the field's usually are. */
 static inline __attribute__((always_inline)) int is_usual_value(
-    const struct field *field, const byte *at, size_t length, int enclosed, const struct marks *marks)
+    const struct field *field, uint32_t kind, const byte *at, size_t length, int enclosed, const struct marks *marks)
 {
-    uint32_t kind = field->kind;
     if (!length)
         return kind == ANYTHING || kind == TEXT ? !(field->flags & NO_EMPTY) : (field->flags & EMPTY) != 0;
     switch (kind) {
@@ -163,7 +173,7 @@ static inline __attribute__((always_inline)) int is_usual_value(
     case WHOLE:
     case FIXED:
     case FLOATING:
-        return is_number(field, at, length);
+        return is_number(field, kind, at, length);
     case DAY:
         return length == 10 && is_day(at);
     case MOMENT:
@@ -247,7 +257,7 @@ static int is_any_number(const struct field *field, const byte *at, size_t lengt
     int is_name = plain && *at == '0' && (byte)(at[1] - '0') <= 9;
     if (field->kind == FLOATING && !is_name && is_given_back((const char *)at, (int)field->scale))
         return 1;
-    return is_number(field, at, length) && *at != '-';
+    return is_number(field, field->kind, at, length) && *at != '-';
 }
 
 /* The same of a word for a missing value, and of other ways of writing that mean what they say. */
@@ -272,11 +282,12 @@ static __attribute__((noinline)) int is_written_otherwise(const struct field *fi
 }
 
 /*
- * Whether the value is as the field's usually are; 33 bytes can be read at `at`, if the field is one of numbers. In a
- * `simple` dialect there is no escape, and quotes tell nothing but where a field ends.
+ * Whether the value is as the field's, of this kind, usually are; 33 bytes can be read at `at`. In a `simple` dialect
+ * there is no escape, and quotes tell nothing but where a field ends.
  */
 static inline __attribute__((always_inline)) int is_usual(
-    const struct field *field, const byte *at, size_t length, int enclosed, const struct marks *marks, int simple)
+    const struct field *field, uint32_t kind, const byte *at, size_t length, int enclosed, const struct marks *marks,
+    int simple)
 {
     if (!simple) {
         if (marks->escape && length == 2 && *at == marks->escape && at[1] == 'N')
@@ -288,5 +299,5 @@ static inline __attribute__((always_inline)) int is_usual(
         if (!enclosed && length == 4 && (marks->told & WORD_IS_NULL) && !memcmp(at, "NULL", 4))
             return is_word(field->nulls, field->null_count, at, length);
     }
-    return is_usual_value(field, at, length, enclosed, marks) || is_written_otherwise(field, at, length);
+    return is_usual_value(field, kind, at, length, enclosed, marks) || is_written_otherwise(field, at, length);
 }

@@ -94,7 +94,7 @@ class Usual:
         `plain`: numbers and times only in the one way that their type follows from, not in all that the server takes.
         """
         marks, fields = _marks(dialect), [_field(judge, dialect) for judge in judges]
-        if not native.library() or not marks or not all(fields):
+        if not native.library() or not marks or not fields or not all(fields):
             return None
         known = [each for each in fields if each]
         if dialect.trailing_delimiter:
