@@ -48,7 +48,7 @@ def test_nothing_is_usual_that_has_a_fault(type_: str, mariadb: bool):
 
 @needs_library
 @pytest.mark.parametrize("type_", ["int", "bigint unsigned", "decimal(9,3)", "double"])
-def test_leading_zeros_are_unusual_where_they_are_not_wanted(type_: str):
+def test_zeros_and_points_without_need_are_unusual_where_they_are_not_wanted(type_: str):
     judges = Exactness(Dialect(), (FieldCheck("a", type_),), mariadb=True).inspector.judges
     usual = Usual.of(Dialect(), judges, plain=True)
 
@@ -59,11 +59,11 @@ def test_leading_zeros_are_unusual_where_they_are_not_wanted(type_: str):
         "0",
         "10",
         "100",
-        *(["0.5", "10.05"] if type_[0] == "d" else []),
+        *(["0.5", "-0.5", "10.05"] if type_[0] == "d" else []),
         *(["-7"] if type_ == "int" else []),
     ):
         assert among_others(value)
-    for value in ("00", "01", "-01", "007", "00.5", "01.5"):
+    for value in ("00", "01", "-01", "007", "00.5", "01.5", "-00.5", "1.", ".5", "-.5"):
         assert not among_others(value)
 
 

@@ -27,6 +27,9 @@ TIMES = ["2024-02-29", "2023-02-29", "1900-02-29", "2000-02-29", "2024-04-31", "
          "2024-01-00", "24-1-2", "2024-01-02 23:59:59", "2024-01-02T23:59:59", "2024-01-02 24:00:00",
          "2024-01-02 03:60:00", "2024-01-02 03:04:60", "2024-01-02 03:04:05.5", "1969-01-02 03:04:05", "2024/01/02",
          "12:34:56", "99:59:59", "12:60:00", "12:34", "1999", "2155", "1899", "2156", "0000", "0000-00-00",
+         "2024-01-00 03:04:05", "2024-00-10 03:04:05", "2024-13-01 03:04:05", "2024-04-31 03:04:05",
+         "2023-02-29 03:04:05", "2024-02-30 03:04:05", "2024-02-29 03:04:05", "2024-12-31 23:59:59",
+         "2024-01-02x03:04:05", "2024-01-02 03:04-05",
          "2024-01-02 03:04", "2024-01-02T03:60", "2024-01-02 24:00", "2024-01-02 03:04:05.", "2024-01-02 03:04:05.12",
          "2024-01-02T03:04:05.120", "2024-01-02 03:04:05.123456", "2024-01-02 03:04:05.000000",
          "2024-01-02 03:04:05.0000000", "2024-01-02 03:04:05.1200000", "2024-01-02 03:04:05.12x",
@@ -69,19 +72,19 @@ def block_of(data: bytes, dialect: Dialect) -> Block:
     return block
 
 
-def is_usual(exactness: Exactness, data: bytes) -> bool:
-    block = block_of(data, exactness.dialect)
-    usual = exactness.inspector.usual
-    assert usual
-    if not usual.all_of(block):
-        return False
-    found = exactness.inspector.examine_one_by_one(block)
-    assert not any((found.faults, found.notices, found.noted))
-    return True
-
-
 def all_usual(usual: Usual, data: bytes) -> bool:
     return usual.all_of(SimpleNamespace(data=data, size=len(data)))
+
+
+def is_usual(exactness: Exactness, data: bytes) -> bool:
+    """And if it is, that nothing is wrong with it."""
+    usual = exactness.inspector.usual
+    assert usual
+    if not all_usual(usual, data):
+        return False
+    found = exactness.inspector.examine_one_by_one(block_of(data, exactness.dialect))
+    assert not any((found.faults, found.notices, found.noted))
+    return True
 
 
 def records_of(block: Block) -> Iterator[tuple[int, int]]:
