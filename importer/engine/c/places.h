@@ -10,6 +10,7 @@
  * Numbers are read so many bytes at a time.
  */
 enum { FEW_MARKS = 32, MANY_MARKS = 512, MOST_MARKS = 8192, LONGEST_NUMBER = 32 };
+/* Bytes; a place has 32 bits. */
 #define MOST_LOOKED_THROUGH ((ptrdiff_t)1 << 30)
 
 /*
