@@ -16,3 +16,9 @@ In the order of the data, which is also the reading order:
 - what takes too long in Python: native
 - settings tried on a sample: lab; published measurements, repeated with rows from a seed: experiments, workloads
 """
+
+import os
+
+# Nothing is used of numpy that OpenBLAS does, which would start a thread for each processor: a tenth of a second of its
+# time each (facts.md, Speed).
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

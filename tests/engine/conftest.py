@@ -1,8 +1,11 @@
 """What several of the engine's tests need."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from importer.engine import native
 
 
 @pytest.fixture
@@ -15,3 +18,16 @@ def source(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture(scope="module", params=list(native.BUILDS))
+def each_build(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The library as it is compiled for any processor, then for newer ones, where this is one."""
+    library = native.opened(request.param)
+    if request.param == "newer" and not (library and library.is_newer()):
+        pytest.skip("the library is not compiled for newer processors here, or this is none")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(native, "library", lambda: library)
+        native.function.cache_clear()
+        yield
+    native.function.cache_clear()

@@ -12,7 +12,10 @@ from importer.engine.records.boundaries import find_ends
 from importer.engine.records.regular_ends import can_tell, regular_ends
 from tests.engine.reference import read
 
-pytestmark = pytest.mark.skipif(not native.library(), reason="the library is not compiled here")
+pytestmark = [
+    pytest.mark.skipif(not native.library(), reason="the library is not compiled here"),
+    pytest.mark.usefixtures("each_build"),
+]
 
 KNOWN = (
     Dialect(),

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from importer.engine.records.survey import Survey, survey, survey_in_steps
 
+pytestmark = pytest.mark.usefixtures("each_build")
+
 WAYS = pytest.mark.parametrize("look", [survey, survey_in_steps], ids=["at once", "in steps"])
 EMPTY_LINE = re.compile(rb"\A[\r\n]|\n[\r\n]|\r\r")
 LONG = 70_000
@@ -31,7 +33,7 @@ def test_it_tells_what_occurs(look: Callable[[bytes, int], Survey], parts: list[
 @pytest.mark.parametrize("what", [b"\n", b"\r\n", b"\n\n", b"\n\r\n", b"\r\r", b"NULL", b"\xff", b"NULK", b"xULL"])
 def test_it_sees_each_wherever_it_stands(look: Callable[[bytes, int], Survey], what: bytes):
     for size in (LONG, 64):
-        for before in (0, 1, 14, 15, 16, 17, size - 1, size):
+        for before in (0, 1, 14, 15, 16, 17, 30, 31, 32, 33, size - 1, size):
             data = b"x" * before + what + b"x" * (size - before)
             assert look(data, len(data)) == seen(data)
             assert look(data, before + 1) == seen(data[: before + 1])

@@ -4,14 +4,12 @@ import csv
 import io
 import json
 import re
-import shutil
 from calendar import isleap
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from importer.engine import native
 from importer.engine.dialect import MYSQL_TSV, Dialect
 from importer.engine.exactness import Exactness, FieldCheck
 from importer.engine.exactness.layout import lay_out
@@ -19,10 +17,6 @@ from importer.engine.exactness.usual import Usual
 from importer.engine.records.blocks import blocks
 from tests.engine.reference import in_file
 from tests.engine.usual import DIALECTS, USUAL, VALUES, all_usual, block_of, is_usual, needs_library
-
-
-def test_it_is_compiled_where_there_is_a_compiler():
-    assert native.library() or not shutil.which(native.COMPILER)
 
 
 @needs_library

@@ -10,8 +10,9 @@ from importer.engine.records.blocks import blocks
 from tests.engine.reference import in_file
 from tests.engine.usual import DIALECTS, USUAL, VALUES, all_usual, block_of, needs_library, records_of
 
+pytestmark = [needs_library, pytest.mark.usefixtures("each_build")]
 
-@needs_library
+
 @pytest.mark.parametrize("type_", USUAL)
 @pytest.mark.parametrize("nullable", [True, False])
 def test_a_record_among_many_is_as_usual_as_by_itself(type_: str, nullable: bool):
@@ -35,7 +36,6 @@ def test_a_record_among_many_is_as_usual_as_by_itself(type_: str, nullable: bool
                 assert [(each.start, each.end) for each in found] == odd
 
 
-@needs_library
 def test_the_only_quotes_wherever_they_are():
     """As a look goes on, 64 bytes and many fields at a time. A space at the end of CHAR is lost, in quotes or not."""
     checks = (FieldCheck("a", "char(4)"), FieldCheck("b", "char(4)"), FieldCheck("c", "varchar(70)"))
@@ -49,7 +49,6 @@ def test_the_only_quotes_wherever_they_are():
                 assert [each.number for each in usual.odd(block_of(data, Dialect()), 1) or []] == [before + 1]
 
 
-@needs_library
 @pytest.mark.parametrize("columns", [1, 511, 4096])
 def test_records_of_any_width(columns):
     usual = Exactness(Dialect(), (FieldCheck("a", "int"),) * columns, mariadb=True).inspector.usual
@@ -80,7 +79,6 @@ AS_IT_STANDS = [
 ]
 
 
-@needs_library
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_many_records_are_as_usual_as_each_by_itself(line_end):
     """Those of a block are looked at 64 bytes at a time, wherever they begin; a short one alone value after value."""

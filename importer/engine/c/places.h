@@ -62,20 +62,20 @@ static inline __attribute__((always_inline)) uint64_t marks_in(
 {
     const byte delimiter = marks->delimiter[0], quote = marks->quote, escape = marks->escape;
     uint64_t ends = 0, quotes = 0;
-    sixteen odd = {0};
-    for (unsigned part = 0; part < STRIDE; part += 16) {
-        sixteen bytes = load(stride + part);
-        ends |= (uint64_t)bits((sixteen)((bytes == delimiter) | (bytes == '\n') | (bytes == '\r'))) << part;
-        quotes |= (uint64_t)bits((sixteen)(bytes == quote)) << part;
-        odd |= (sixteen)(bytes == escape);
+    wide odd = {0};
+    for (unsigned part = 0; part < STRIDE; part += WIDTH) {
+        wide bytes = load_wide(stride + part);
+        ends |= (uint64_t)bits_of_wide((wide)((bytes == delimiter) | (bytes == '\n') | (bytes == '\r'))) << part;
+        quotes |= (uint64_t)bits_of_wide((wide)(bytes == quote)) << part;
+        odd |= (wide)(bytes == escape);
     }
     /* Without an escape, a zero byte; without quotes, one is no different from others. */
-    if (quote && !escape && bits(odd))
+    if (quote && !escape && bits_of_wide(odd))
         return NOT_PLAIN;
     struct between between = {ends, ends};
     if (!simple) {
         uint64_t escaped = 0;
-        if (escape && (bits(odd) || left->escape))
+        if (escape && (bits_of_wide(odd) || left->escape))
             escaped = after_escapes(places_of(stride, escape), left);
         uint64_t line_ends = (places_of(stride, '\n') | places_of(stride, '\r')) & ~escaped;
         between = delimiters_of(stride, marks, escaped, left);

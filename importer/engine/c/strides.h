@@ -31,8 +31,8 @@ struct between {
 static inline uint64_t places_of(const byte *stride, byte wanted)
 {
     uint64_t found = 0;
-    for (unsigned part = 0; part < STRIDE; part += 16)
-        found |= (uint64_t)bits((sixteen)(load(stride + part) == wanted)) << part;
+    for (unsigned part = 0; part < STRIDE; part += WIDTH)
+        found |= (uint64_t)bits_of_wide((wide)(load_wide(stride + part) == wanted)) << part;
     return found;
 }
 

@@ -10,30 +10,31 @@ struct survey {
     uint32_t null_letters; /* whether the letters NULL occur */
 };
 
-/* What has been found so far, of each sixteenth byte by itself: a byte that is not zero says yes, LFs are counted. */
+/* What has been found so far, of each byte of a width by itself: one that is not zero says yes, LFs are counted. */
 struct found {
-    sixteen line_feeds, beyond_ascii, empty_line, null_letters;
+    wide line_feeds, beyond_ascii, empty_line, null_letters;
 };
 
 /* No more fits into a byte. */
 enum { MOST_TURNS = 255 };
+/* Bytes that are read behind a width. */
+enum { BEHIND = 3 };
 
-/* Three bytes after the sixteen can be read, too. */
 static inline void look(const byte *at, struct found *found)
 {
-    sixteen bytes = load(at), second = load(at + 1), third = load(at + 2), fourth = load(at + 3);
-    sixteen feed = (sixteen)(bytes == '\n'), feed_next = (sixteen)(second == '\n');
-    sixteen carriage_next = (sixteen)(second == '\r');
+    wide bytes = load_wide(at), second = load_wide(at + 1), third = load_wide(at + 2), fourth = load_wide(at + 3);
+    wide feed = (wide)(bytes == '\n'), feed_next = (wide)(second == '\n');
+    wide carriage_next = (wide)(second == '\r');
     found->line_feeds -= feed;
     found->beyond_ascii |= bytes;
-    found->empty_line |= (feed & (feed_next | carriage_next)) | ((sixteen)(bytes == '\r') & carriage_next);
-    found->null_letters |= (sixteen)((bytes == 'N') & (second == 'U') & (third == 'L') & (fourth == 'L'));
+    found->empty_line |= (feed & (feed_next | carriage_next)) | ((wide)(bytes == '\r') & carriage_next);
+    found->null_letters |= (wide)((bytes == 'N') & (second == 'U') & (third == 'L') & (fourth == 'L'));
 }
 
-static inline uint64_t sum(sixteen counts)
+static inline uint64_t sum(wide counts)
 {
     uint64_t total = 0;
-    for (unsigned place = 0; place < sizeof counts; place++)
+    for (unsigned place = 0; place < WIDTH; place++)
         total += counts[place];
     return total;
 }
@@ -43,19 +44,19 @@ void survey(const byte *data, size_t size, struct survey *result)
     const byte *at = data, *end = data + size;
     struct found found = {0};
     uint64_t line_feeds = 0;
-    while (end - at >= 16 + 3) {
-        for (unsigned turn = 0; turn < MOST_TURNS && end - at >= 16 + 3; turn++, at += 16)
+    while (end - at >= WIDTH + BEHIND) {
+        for (unsigned turn = 0; turn < MOST_TURNS && end - at >= WIDTH + BEHIND; turn++, at += WIDTH)
             look(at, &found);
         line_feeds += sum(found.line_feeds);
         found.line_feeds ^= found.line_feeds;
     }
     /* Zeros after the last byte are nothing that is looked for. */
-    byte rest[16 + 16 + 3] = {0};
+    byte rest[WIDTH + WIDTH + BEHIND] = {0};
     memcpy(rest, at, (size_t)(end - at));
     look(rest, &found);
-    look(rest + 16, &found);
+    look(rest + WIDTH, &found);
     result->line_feeds = line_feeds + sum(found.line_feeds);
-    result->beyond_ascii = bits((sixteen)(found.beyond_ascii > 127)) != 0;
-    result->empty_line = bits(found.empty_line) || (size && (*data == '\n' || *data == '\r'));
-    result->null_letters = bits(found.null_letters) != 0;
+    result->beyond_ascii = bits_of_wide((wide)(found.beyond_ascii > 127)) != 0;
+    result->empty_line = bits_of_wide(found.empty_line) || (size && (*data == '\n' || *data == '\r'));
+    result->null_letters = bits_of_wide(found.null_letters) != 0;
 }
