@@ -1,6 +1,6 @@
 /*
- * Sixteen bytes at a time, or twice as many where the processor takes them in one step (native.py's NEWER). Words of eight bytes are read at any address and their lowest byte comes first, so this is for
- * little-endian machines.
+ * Sixteen bytes at a time, or twice as many where the processor takes them in one step (native.py's NEWER). Words of
+ * eight bytes are read at any address and their lowest byte comes first, so this is for little-endian machines.
  */
 #pragma once
 #include <stddef.h>
