@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import MySQLdb
+from MySQLdb.constants import ER
 
 from importer.engine import building, indexes
 from importer.engine.building import OnStage
@@ -174,7 +175,7 @@ def put_back(
     try:
         now = indexes.read_indexes(connection, schema, table)
     except MySQLdb.Error as error:
-        if error.args[0] == indexes.UNKNOWN_TABLE:
+        if error.args[0] == ER.NO_SUCH_TABLE:
             return False
         raise
     if keys := indexes.without(now.keys, arrangement.keys):

@@ -9,7 +9,7 @@ from typing import Any
 
 import MySQLdb
 from MySQLdb.connections import Connection
-from MySQLdb.constants import CLIENT
+from MySQLdb.constants import CLIENT, ER
 
 from importer.engine.errors import TargetProblem
 from importer.engine.outgoing import BEGIN, END, ERROR, READ, Feed, Outgoing, read_function
@@ -62,7 +62,6 @@ USUAL_ISOLATION = "READ-COMMITTED"
 
 # The list of warnings is cut there; at most 65,535 (manual, Server System Variables).
 MAX_ERROR_COUNT = 65535
-ACCESS_DENIED = 1227  # ER_SPECIFIC_ACCESS_DENIED_ERROR
 
 
 @dataclass(frozen=True)
@@ -206,7 +205,7 @@ def _see_all_warnings(connection: Connection) -> None:
     try:
         execute(connection, "SET SESSION max_error_count = %s", (MAX_ERROR_COUNT,))
     except MySQLdb.OperationalError as error:
-        if error.args[0] != ACCESS_DENIED:
+        if error.args[0] != ER.SPECIFIC_ACCESS_DENIED_ERROR:
             raise
 
 
@@ -251,6 +250,6 @@ def kill(address: Address, connection_id: int) -> None:
         try:
             execute(connection, "KILL CONNECTION %s", (connection_id,))
         except MySQLdb.OperationalError as error:
-            # ER_NO_SUCH_THREAD; ER_KILL_DENIED_ERROR: after a restart of the server somebody else has the number.
-            if error.args[0] not in (1094, 1095):
+            # Denied: after a restart of the server somebody else has the number.
+            if error.args[0] not in (ER.NO_SUCH_THREAD, ER.KILL_DENIED_ERROR):
                 raise

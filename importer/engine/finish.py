@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass, replace
 
 import MySQLdb
+from MySQLdb.constants import ER
 
 from importer.engine import building, indexes, ledger, modes, staging
 from importer.engine.connection import Address, Connection, LoaderConnection, connect_loader, execute
@@ -26,9 +27,6 @@ from importer.engine.table import read_digest, read_table
 
 # A merge may be silent for as long as it takes; the heart of the step ends it when it is to end.
 READ_TIMEOUT = 12 * 3600  # seconds
-
-# ER_SPECIFIC_ACCESS_DENIED_ERROR
-NO_RIGHT_TO_FLUSH = 1227
 
 _INFO = re.compile(r"Records: (\d+)\s+Duplicates: (\d+)\s+Warnings: (\d+)")
 
@@ -237,7 +235,7 @@ def _settle(connection: LoaderConnection, work: Finish) -> None:
             execute(connection, statement)
         except MySQLdb.OperationalError as error:
             # RENAME closes the table as well; FLUSH does it a little earlier, for who has the right.
-            if not (statement.startswith("FLUSH") and error.args[0] == NO_RIGHT_TO_FLUSH):
+            if not (statement.startswith("FLUSH") and error.args[0] == ER.SPECIFIC_ACCESS_DENIED_ERROR):
                 raise
 
 

@@ -17,8 +17,6 @@ _FOREIGN_KEY = re.compile(
     rf" REFERENCES ((?:{_NAME}\.)?{_NAME}) \(((?:[^`)]|{_NAME})+)\).*?),?$",
     re.MULTILINE,
 )
-# ER_NO_SUCH_TABLE
-UNKNOWN_TABLE = 1146
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import socket
 from dataclasses import dataclass, replace
 
 import MySQLdb
+from MySQLdb.constants import ER
 
 from importer.engine.connection import Address, Connection, execute, fetch_all
 
@@ -83,8 +84,6 @@ FLAVOURS = (
 
 # They refuse LOAD DATA LOCAL whatever local_infile is (facts.md, LOAD DATA LOCAL).
 REFUSE_LOCAL = ("Vitess", "ProxySQL")
-# What an account without the FILE privilege gets; one that has it learns that there is no such table.
-NO_SUCH_TABLE, UNKNOWN_DATABASE = 1146, 1049
 _TRIAL = "LOAD DATA INFILE '/millrace_nowhere' INTO TABLE millrace_nowhere"
 
 
@@ -167,11 +166,14 @@ def read_server(connection: Connection, address: Address) -> Server:
 
 
 def _reads_files(connection: Connection) -> bool:
-    """Whether the account has the FILE privilege, be it its own or a role's: nothing is read to find that out."""
+    """Whether the account has the FILE privilege, be it its own or a role's: nothing is read to find that out.
+
+    Without it, that is what the server says; with it, that there is no such table.
+    """
     try:
         execute(connection, _TRIAL)
     except MySQLdb.Error as error:
-        return error.args[0] in (NO_SUCH_TABLE, UNKNOWN_DATABASE)
+        return error.args[0] in (ER.NO_SUCH_TABLE, ER.BAD_DB_ERROR)
     return False
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import MySQLdb
+from MySQLdb.constants import ER
 
 from importer.engine.arrangement import NotNow
 from importer.engine.check.rights import account
@@ -32,8 +33,6 @@ CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
 
 # One job at a time reads and sets them, on the whole server (manual, Locking Functions).
 LOCK, LOCK_WAIT = "millrace_variables", 30
-# ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE, ER_INCORRECT_GLOBAL_LOCAL_VAR (read-only)
-DENIED, UNKNOWN, READ_ONLY = 1227, 1193, 1238
 
 
 @dataclass(frozen=True)
@@ -59,10 +58,10 @@ def check_server_variables(connection: Connection, asked: Mapping[str, Value], s
 
 
 def _refused(connection: Connection, name: str, server: Server, error: MySQLdb.Error) -> TargetProblem:
-    if error.args[0] in (UNKNOWN, READ_ONLY):
+    if error.args[0] in (ER.UNKNOWN_SYSTEM_VARIABLE, ER.INCORRECT_GLOBAL_LOCAL_VAR):
         said = f"The server has no {name} that can be set while it runs."
         return TargetProblem(said, advice="Leave it out.", option="server_variables")
-    if error.args[0] != DENIED:
+    if error.args[0] != ER.SPECIFIC_ACCESS_DENIED_ERROR:
         said = f"{name} cannot be set: {error.args[-1]}"
         return TargetProblem(said, advice="Leave it out.", option="server_variables")
     right = "SYSTEM_VARIABLES_ADMIN"

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import MySQLdb
+from MySQLdb.constants import ER
 
 from importer.engine import modes
 from importer.engine.connection import Connection, execute, fetch_all
@@ -22,10 +23,6 @@ from importer.engine.table import Table, read_digest
 CHUNK = "millrace_chunk"
 ROW = "millrace_row"
 NUMBERING = (f"{CHUNK} = @{CHUNK}", f"{ROW} = UUID_SHORT()")
-
-TABLE_EXISTS = 1050
-DUPLICATE_COLUMN = 1060
-NO_SUCH_KEY = 1091
 
 
 @dataclass(frozen=True)
@@ -186,7 +183,7 @@ def make(connection: Connection, schema: str, job: str, staged: Staged) -> str:
         try:
             execute(connection, statement)
         except MySQLdb.Error as error:
-            if error.args[0] not in (TABLE_EXISTS, DUPLICATE_COLUMN, NO_SUCH_KEY):
+            if error.args[0] not in (ER.TABLE_EXISTS_ERROR, ER.DUP_FIELDNAME, ER.CANT_DROP_FIELD_OR_KEY):
                 raise
     return read_digest(connection, schema, staging_name(job))
 

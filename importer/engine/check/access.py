@@ -1,20 +1,15 @@
 """Whether the account gets in, how safe the way there is, and what it may do."""
 
 import MySQLdb
+from MySQLdb.constants import CR, ER
 
 from importer.engine import ledger
 from importer.engine.check.finding import Finding, Subject
-from importer.engine.check.rights import DATABASE_ACCESS_DENIED, account, account_parts, grant, grantee, may
+from importer.engine.check.rights import account, account_parts, grant, grantee, may
 from importer.engine.connection import Address, Connection, NotEncrypted, cipher, fetch_all
 from importer.engine.errors import TargetProblem
 from importer.engine.server import is_loopback
 from importer.engine.sql import quote_name, quote_text
-
-# Manual, Server Error Message Reference and Client Error Message Reference.
-ACCESS_DENIED = 1045
-UNKNOWN_DATABASE = 1049
-HOST_NOT_ALLOWED = 1130
-TLS_FAILED = 2026
 
 # Global rights that an account for loading has no use for, and that are dear to whoever steals its password.
 EXCESS = ("SUPER", "FILE", "CREATE USER", "SHUTDOWN")
@@ -28,7 +23,7 @@ def error_number(problem: TargetProblem) -> int:
 
 
 def only_the_database_is_missing(problem: TargetProblem) -> bool:
-    return error_number(problem) in (UNKNOWN_DATABASE, DATABASE_ACCESS_DENIED)
+    return error_number(problem) in (ER.BAD_DB_ERROR, ER.DBACCESS_DENIED_ERROR)
 
 
 def signed_in(connection: Connection, address: Address) -> Finding:
@@ -59,12 +54,12 @@ def refused(address: Address, problem: TargetProblem) -> Finding:
 def _way_in(address: Address, problem: TargetProblem) -> str:
     user = quote_text(address.user)
     return {
-        ACCESS_DENIED: "Check the target's user name and password. To set a new password, on the server: "
+        ER.ACCESS_DENIED_ERROR: "Check the target's user name and password. To set a new password, on the server: "
         f"ALTER USER {user}@'<host>' IDENTIFIED BY '<new password>';",
-        HOST_NOT_ALLOWED: "Let the account in from this machine, on the server: "
+        ER.HOST_NOT_PRIVILEGED: "Let the account in from this machine, on the server: "
         f"CREATE USER {user}@'<this machine>' IDENTIFIED BY '<password>';",
-        TLS_FAILED: "The server needs a certificate that this machine trusts; --tls-ca names its authority's file. "
-        "--tls encrypt does not check it; --tls off is for this machine and trusted networks only.",
+        CR.SSL_CONNECTION_ERROR: "The server needs a certificate that this machine trusts; --tls-ca names its"
+        " authority's file. --tls encrypt does not check it; --tls off is for this machine and trusted networks only.",
     }.get(error_number(problem), problem.advice)
 
 

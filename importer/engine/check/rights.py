@@ -3,18 +3,13 @@
 import uuid
 
 import MySQLdb
+from MySQLdb.constants import ER
 
 from importer.engine import arrangement, modes
 from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
 from importer.engine.sql import quote_name, quote_text
 from importer.engine.table import Table
-
-# Manual, Server Error Message Reference.
-DATABASE_ACCESS_DENIED = 1044
-UNKNOWN_TABLE = 1051
-TABLE_ACCESS_DENIED = 1142
-NO_SUCH_TABLE = 1146
 
 # What may be asked of a table that does not exist: without the right the server says 1142, with it 1146 or 1051, be it
 # the account's own, a role's or a pattern's, and nothing is changed either way (seen on MariaDB 10.11 and MySQL 9.7).
@@ -36,9 +31,9 @@ def may(connection: Connection, database: str, right: str) -> bool:
     try:
         execute(connection, TRIALS[right].format(table=nowhere))
     except MySQLdb.Error as error:
-        if error.args[0] in (TABLE_ACCESS_DENIED, DATABASE_ACCESS_DENIED):
+        if error.args[0] in (ER.TABLEACCESS_DENIED_ERROR, ER.DBACCESS_DENIED_ERROR):
             return False
-        if error.args[0] not in (NO_SUCH_TABLE, UNKNOWN_TABLE):
+        if error.args[0] not in (ER.NO_SUCH_TABLE, ER.BAD_TABLE_ERROR):
             raise
     return True
 

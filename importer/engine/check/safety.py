@@ -3,6 +3,7 @@
 import uuid
 
 import MySQLdb
+from MySQLdb.constants import ER
 
 from importer.engine import ledger
 from importer.engine.check.finding import Finding, Subject
@@ -80,7 +81,7 @@ def _clean_up(subject: Subject, job: str) -> None:
     try:
         execute(subject.connection, f"DELETE FROM {ledger.TABLE} WHERE job = %s", (job,))
     except MySQLdb.OperationalError as error:
-        if error.args[0] != 1142:  # ER_TABLEACCESS_DENIED_ERROR
+        if error.args[0] != ER.TABLEACCESS_DENIED_ERROR:
             raise
 
 

@@ -1,6 +1,7 @@
 """Whether the server takes what an import wants to set for its sessions, found out by trying it in one of them."""
 
 import MySQLdb
+from MySQLdb.constants import ER
 
 from importer.engine import ledger
 from importer.engine.check.rights import account, grant, may
@@ -9,9 +10,6 @@ from importer.engine.errors import TargetProblem
 from importer.engine.plan import ImportPlan
 from importer.engine.server import Server
 from importer.engine.variables import Value
-
-# ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE
-DENIED, UNKNOWN = 1227, 1193
 
 
 def check_session(connection: Connection, plan: ImportPlan, server: Server) -> None:
@@ -46,13 +44,13 @@ def _try(connection: Connection, name: str, value: Value, server: Server) -> Non
     try:
         execute(connection, f"SET SESSION {name} = %s", (value,))
     except MySQLdb.Error as error:
-        if error.args[0] == DENIED:
+        if error.args[0] == ER.SPECIFIC_ACCESS_DENIED_ERROR:
             right = "BINLOG ADMIN" if server.mariadb else "SESSION_VARIABLES_ADMIN"
             raise TargetProblem(
                 f"The account may not set {name} for its session.",
                 advice=f"GRANT {right} ON *.* TO {account(connection)}; or leave it out.",
             ) from error
-        if error.args[0] == UNKNOWN:
+        if error.args[0] == ER.UNKNOWN_SYSTEM_VARIABLE:
             raise TargetProblem(f"The server has no {name}.", advice="Leave it out.") from error
         raise
     taken = fetch_all(connection, f"SELECT @@SESSION.{name}")[0][0]

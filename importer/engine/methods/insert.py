@@ -5,6 +5,7 @@ from functools import partial
 from operator import itemgetter
 
 import MySQLdb
+from MySQLdb.constants import ER
 
 from importer.engine.connection import Feed, LoaderConnection
 from importer.engine.dialect import Dialect
@@ -16,7 +17,6 @@ from importer.engine.methods.statement_size import rows_of
 
 # Measured (facts.md, Methods).
 ROWS = 1000
-WRONG_COLUMN_COUNT = 1136
 
 
 def load(
@@ -48,7 +48,7 @@ def _insert(inserting: Inserting, run: RecordRun) -> bool:
             connection.query(sql)
         except MySQLdb.OperationalError as error:
             # As many fields as there should be in all, but not in each row.
-            if error.args[0] != WRONG_COLUMN_COUNT:
+            if error.args[0] != ER.WRONG_VALUE_COUNT_ON_ROW:
                 raise
         else:
             inserting.add(run, connection.affected_rows())

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import MySQLdb
+from MySQLdb.constants import ER
 
 from importer.engine.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.dialect import Dialect
@@ -16,8 +17,6 @@ from importer.engine.table import Table
 # Manual, Server Error Message Reference and Client Error Message Reference: refused by the server (1148, 3948; 4166 is
 # MariaDB's), by its client library (2068), not known (1047) or not supported (1235) by what poses as one.
 REFUSALS = (1047, 1148, 1235, 2068, 3948, 4166)
-# Vitess has this one for everything (ER_UNKNOWN_ERROR), and says what it is about.
-UNKNOWN_ERROR = 1105
 
 _LEADING = f"LOAD DATA LOCAL INFILE {quote_text(FEED_NAME)} "
 
@@ -70,4 +69,5 @@ def load(connection: LoaderConnection, statement: str, feed: Feed) -> Report:
 def is_refusal(error: MySQLdb.Error) -> bool:
     """Whether the server says that it takes no LOAD DATA LOCAL."""
     number, message = error.args[0], str(error.args[-1]).lower()
-    return number in REFUSALS or (number == UNKNOWN_ERROR and "load" in message)
+    # Vitess has the second one for everything, and says what it is about.
+    return number in REFUSALS or (number == ER.UNKNOWN_ERROR and "load" in message)
