@@ -6,6 +6,7 @@ A second load of the same chunk fails on the primary key before it has sent a by
 from dataclasses import dataclass
 
 import MySQLdb
+from MySQLdb.constants import ER
 
 from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
@@ -31,9 +32,7 @@ CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
 # In place of a chunk's number: the finishing step of a mode that stages.
 FINISH = 2**32 - 1
 
-DUPLICATE_ENTRY = 1062
-# ER_TABLEACCESS_DENIED_ERROR, ER_COLUMNACCESS_DENIED_ERROR
-DENIED = (1142, 1143)
+DENIED = (ER.TABLEACCESS_DENIED_ERROR, ER.COLUMNACCESS_DENIED_ERROR)
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def enter(connection: Connection, entry: Entry) -> bool:
             (entry.job, entry.chunk, entry.attempt, entry.rows, entry.bytes, entry.digest),
         )
     except MySQLdb.IntegrityError as error:
-        if error.args[0] != DUPLICATE_ENTRY:
+        if error.args[0] != ER.DUP_ENTRY:
             raise
         return False
     return True
@@ -161,8 +160,12 @@ def require_memory(connection: Connection, job: str, where: str) -> None:
     Somebody has dropped or emptied it, or a fail-over has lost everything: nobody can tell any more which chunks are
     in, and one of them might load twice.
     """
-    if exists(connection) and fetch_all(connection, f"SELECT 1 FROM {TABLE} WHERE job = %s LIMIT 1", (job,)):
-        return
+    try:
+        if fetch_all(connection, f"SELECT 1 FROM {TABLE} WHERE job = %s LIMIT 1", (job,)):
+            return
+    except MySQLdb.ProgrammingError as error:
+        if error.args[0] != ER.NO_SUCH_TABLE:
+            raise
     raise TargetProblem(
         f"The table {TABLE} has forgotten this import: it was dropped or emptied, or a fail-over lost it.",
         where=where,

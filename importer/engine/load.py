@@ -35,7 +35,7 @@ from importer.engine.rejects.sender import Sender
 from importer.engine.scanner import ChunkRange
 from importer.engine.server_errors import explain
 from importer.engine.sorting.places import Places
-from importer.engine.table import read_digest, read_table
+from importer.engine.table import read_definition, read_digest, read_table
 from importer.engine.unhexing import Unhexed
 
 # Seconds after which a loader looks again whether table and ledger are as planned: small chunks come faster.
@@ -137,6 +137,7 @@ class Loader:
         self._connection: LoaderConnection | None = None
         self._fd: Readable = -1
         self._looked_at: float | None = None
+        self._definition = ""
         self._first = True
         self._stopwatch = Stopwatch()
 
@@ -157,7 +158,7 @@ class Loader:
             self._stopwatch = Stopwatch()
             self._fd = self._open.enter_context(open_source(self._path))
             self._connection = self._open.enter_context(connect_loader(self._address, session=self._session))
-            self._looked_at, self._first = None, True
+            self._looked_at, self._definition, self._first = None, "", True
         return int(self._connection.thread_id())
 
     def load(self, work: Work, on_sent: Callable[[int], None] = lambda _: None) -> Outcome:
@@ -207,10 +208,22 @@ class Loader:
             ledger.create(connection)
         else:
             ledger.require_memory(connection, work.job, str(work.address))
-        _check_table(connection, work.plan)
+        self._check_table(connection, work.plan)
         # What has been read holds locks on the tables' definitions until its transaction ends.
         execute(connection, "ROLLBACK")
         self._looked_at = time.monotonic()
+
+    def _check_table(self, connection: LoaderConnection, plan: ImportPlan) -> None:
+        definition = read_definition(connection, plan.schema, plan.table)
+        if definition and definition == self._definition:
+            return
+        if read_digest(connection, plan.schema, plan.table) != plan.table_digest:
+            read_table(connection, plan.schema, plan.table)  # which says so if it is gone
+            raise TargetProblem(
+                f"The table {plan.schema}.{plan.table} is no longer as it was planned for.",
+                advice="Retry, which plans for the table as it is now.",
+            )
+        self._definition = definition
 
 
 def load_chunk(work: Work, watch: Watch) -> Outcome:
@@ -303,12 +316,3 @@ def _load_rows(
 def _entry(work: Work) -> ledger.Entry:
     chunk = work.chunk
     return ledger.Entry(work.job, chunk.number, work.attempt, chunk.rows, chunk.length, chunk.digest)
-
-
-def _check_table(connection: LoaderConnection, plan: ImportPlan) -> None:
-    if read_digest(connection, plan.schema, plan.table) != plan.table_digest:
-        read_table(connection, plan.schema, plan.table)  # which says so if it is gone
-        raise TargetProblem(
-            f"The table {plan.schema}.{plan.table} is no longer as it was planned for.",
-            advice="Retry, which plans for the table as it is now.",
-        )

@@ -5,10 +5,13 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import MySQLdb
 import xxhash
+from MySQLdb.constants import ER
 
 from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
+from importer.engine.sql import quote_name
 
 # As information_schema writes them in a list; other characters stand for themselves.
 _ESCAPED = {r"\n": "\n", r"\r": "\r", r"\0": "\0"}
@@ -150,6 +153,21 @@ def read_digest(connection: Connection, schema: str, name: str) -> str:
         (schema, name),
     )
     return _digest(engine[0][0] if engine else "", _columns(connection, schema, name))
+
+
+def read_definition(connection: Connection, schema: str, name: str) -> str:
+    """The statement that makes the table, without AUTO_INCREMENT's next number: it changes whenever Table.digest does.
+
+    It takes a third of read_digest()'s time. "" for a view, whose statement does not tell the types of its columns, and
+    where the account may not see it.
+    """
+    try:
+        text = _text(fetch_all(connection, f"SHOW CREATE TABLE {quote_name(schema)}.{quote_name(name)}")[0][1])
+    except MySQLdb.Error as error:
+        if error.args[0] not in (ER.NO_SUCH_TABLE, ER.TABLEACCESS_DENIED_ERROR):
+            raise
+        return ""
+    return re.sub(r" AUTO_INCREMENT=\d+", "", text) if text.startswith("CREATE TABLE ") else ""
 
 
 def _unknown_table(connection: Connection, schema: str, name: str) -> TargetProblem:

@@ -73,6 +73,26 @@ def test_what_changes_on_the_target_meanwhile_is_seen(five: list[Work], change: 
     assert rows_of(five[0].address, "SELECT COUNT(*) FROM t") == [(2,)]
 
 
+def test_what_changes_no_column_meanwhile_is_no_matter(five: list[Work], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(load, "LOOK_AGAIN", 0)
+    changes = ["CREATE INDEX more ON t (n)", "ALTER TABLE t COMMENT 'other'", "SELECT 1", "DROP INDEX more ON t"]
+    with loader_of(five[0]) as loader:
+        loader.load(five[0])
+        for change, work in zip(changes, five[1:], strict=True):
+            run_sql(five[0].address, change)
+            loader.load(work)
+    assert rows_of(five[0].address, "SELECT COUNT(*) FROM t") == [(2 * CHUNKS,)]
+
+
+def test_a_table_that_is_gone_meanwhile_is_said_to_be(five: list[Work], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(load, "LOOK_AGAIN", 0)
+    with loader_of(five[0]) as loader:
+        loader.load(five[0])
+        run_sql(five[0].address, "DROP TABLE t")
+        with pytest.raises(TargetProblem, match="There is no table t in the database"):
+            loader.load(five[1])
+
+
 def test_each_locks_the_table_for_itself(five: list[Work], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(load, "LOOK_AGAIN", 0)
     alone = [replace(work, plan=replace(work.plan, lock_table=True)) for work in five]
