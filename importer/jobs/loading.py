@@ -101,7 +101,7 @@ def _goes_on(job: ImportJob) -> bool:
     """Whether a worker may stay with the job, which is read again and locked."""
     if _others_wait(job):
         return False
-    changing = ["status", "parallelism", "committed_bytes"]
+    changing = ["status", "parallelism"]
     job.refresh_from_db(fields=changing, from_queryset=ImportJob.objects.select_for_update())
     return job.status == Status.LOADING and room_for_sessions(job) >= 0
 
@@ -135,11 +135,13 @@ def _following(job: ImportJob, last: int, size: int = 0) -> QuerySet[Chunk]:
 
     Where the order matters, no gap lies between them.
     """
-    shares = SHARES_LEFT * job.parallelism
-    most = min(RUN_BYTES, max(0, job.data_bytes - job.committed_bytes) // shares)
     ordered = job.plan_json.get("ordered")
     after = pending(job).filter(number__gt=last)
-    for number, length in after.order_by("number").values_list("number", "length")[: RUN_CHUNKS - 1]:
+    found = list(after.order_by("number").values_list("number", "offset", "length")[: RUN_CHUNKS - 1])
+    # Chunks are claimed in the file's order, so that nobody has claimed what comes after the first of these.
+    left = size + (job.read_size - found[0][1] if found else 0)
+    most = min(RUN_BYTES, left // (SHARES_LEFT * job.parallelism))
+    for number, _, length in found:
         size += length
         if size > most or (ordered and number != last + 1):
             break

@@ -113,6 +113,20 @@ def test_a_run_leaves_shares_for_the_other_sessions(target: Target, tmp_path: Pa
     assert 1 < len(claimed.chunks) <= 100 // (4 * loading.SHARES_LEFT) + 1
 
 
+def test_runs_grow_shorter_by_what_nobody_has_claimed(target: Target, tmp_path: Path):
+    job = created(target, tmp_path / "t.csv", list(range(100)), parallelism=2)
+    first, *_ = scanned(job)
+    claimed = jobs.claim_run(first)
+    assert claimed
+    lengths, last = [len(claimed.chunks)], claimed.chunks[-1].number
+    while further := jobs.extend_run(claimed, last, 7):
+        lengths.append(len(further))
+        last = further[-1].number
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[0] > 20
+    assert len(lengths) > 8, "each takes a fourth of what is left, though nothing is in yet"
+
+
 def test_a_run_goes_on_with_what_follows_its_last_chunk(target: Target, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(loading, "RUN_CHUNKS", 3)
     job = created(target, tmp_path / "t.csv", list(range(60)))
