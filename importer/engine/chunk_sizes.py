@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 # From one byte to a terabyte.
 _LONGEST_SHIFT = 40
+# Of the usual chunks, how small a part the last ones become: smaller ones cost more to claim than they even out.
+SMALLEST_PART = 32
 
 
 @dataclass(frozen=True)
@@ -11,7 +13,8 @@ class ChunkSizes:
     """A chunk has as many whole records as go into `bytes`, or one that is larger by itself; at most `rows` are rows.
 
     With `first_bytes`, chunk 0 has at most so many bytes, and each that follows may have twice as many as the one
-    before; with `last_chunks`, too, what is left of the data always makes so many chunks, down to that size.
+    before; with `last_chunks`, too, what is left of the data always makes so many chunks, down to that size, or to a
+    part of `bytes`.
     """
 
     bytes: int
@@ -24,5 +27,7 @@ class ChunkSizes:
         if not self.first_bytes:
             return self.bytes
         growing = self.first_bytes << min(number, _LONGEST_SHIFT)
-        share = max(self.first_bytes, left // self.last_chunks) if self.last_chunks else growing
+        if not self.last_chunks:
+            return min(self.bytes, growing)
+        share = max(self.first_bytes, self.bytes // SMALLEST_PART, left // self.last_chunks)
         return min(self.bytes, growing, share)

@@ -23,9 +23,11 @@ from importer.models import Chunk, ImportJob
 from importer.models.chunk import RANGE
 from importer.wake import Step
 
-# What a run is made of at most: about what loads in two or three seconds.
-RUN_BYTES = 64 * MIB
+# What a run is made of at most: about what loads in five seconds.
+RUN_BYTES = 128 * MIB
 RUN_CHUNKS = 500
+# What is in about as soon as another worker could have begun with it.
+SHORT_BYTES = MIB
 # Shares that are left to each session when a run is claimed, so that no run is the last one for long.
 SHARES_LEFT = 2
 
@@ -80,7 +82,8 @@ def claim_next_run(run: ChunkRun) -> ChunkRun | None:
 def extend_run(run: ChunkRun, last: int, connection_id: int) -> list[Chunk]:
     """Claim what comes after chunk number `last`, with which a run would end, while that one loads on the connection.
 
-    None where claim_next_run() would give none, or where so few are left that each session must take what it gets to.
+    None where claim_next_run() would give none, or where so little is left that each session must take what it gets to,
+    unless that is short.
     """
     with transaction.atomic():
         if not _goes_on(run.job):
@@ -138,15 +141,23 @@ def _following(job: ImportJob, last: int, size: int = 0) -> QuerySet[Chunk]:
     ordered = job.plan_json.get("ordered")
     after = pending(job).filter(number__gt=last)
     found = list(after.order_by("number").values_list("number", "offset", "length")[: RUN_CHUNKS - 1])
-    # Chunks are claimed in the file's order, so that nobody has claimed what comes after the first of these.
-    left = size + (job.read_size - found[0][1] if found else 0)
-    most = min(RUN_BYTES, left // (SHARES_LEFT * job.parallelism))
+    most = _most_bytes(job, found[0][1], size) if found else 0
     for number, _, length in found:
+        run_goes_on = not size and length <= SHORT_BYTES
         size += length
-        if size > most or (ordered and number != last + 1):
+        if (size > most and not run_goes_on) or (ordered and number != last + 1):
             break
         last = number
     return after.filter(number__lte=last)
+
+
+def _most_bytes(job: ImportJob, offset: int, size: int) -> int:
+    """The most bytes of a run of which `size` are claimed, before `offset`.
+
+    Chunks are claimed in the file's order, so that nobody has claimed what lies behind.
+    """
+    left = size + job.read_size - offset
+    return min(RUN_BYTES, left // (SHARES_LEFT * job.parallelism))
 
 
 def renew_run(run: ChunkRun, connection_id: int | None) -> bool:

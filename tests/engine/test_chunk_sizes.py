@@ -63,14 +63,15 @@ def test_each_of_the_first_chunks_may_be_twice_as_large_as_the_one_before():
     assert [each.length for each in found[:6]] == [90, 180, 360, 720, 900, 900]
 
 
-def test_what_is_left_makes_so_many_chunks_down_to_the_size_of_the_first():
-    found = scanned(b"12,ab678\n" * 10_000, ChunkSizes(LARGEST, first_bytes=90, last_chunks=4))
+@pytest.mark.parametrize(("usual", "least"), [(2880, 90), (28_800, 900)])
+def test_what_is_left_makes_so_many_chunks_down_to_the_first_ones_size_or_a_part_of_the_usual(usual: int, least: int):
+    found = scanned(b"12,ab678\n" * 10_000, ChunkSizes(usual, first_bytes=90, last_chunks=4))
     assert [each.length for each in found[:4]] == [90, 180, 360, 720]
     left = 90_000
     for each in found:
-        assert each.length <= max(90, left // 4)
+        assert each.length <= max(least, left // 4)
         left -= each.length
-    assert [each.length for each in found[-4:-1]] == [90, 90, 90]
+    assert [each.length for each in found[-4:-1]] == [least] * 3
 
 
 def test_a_record_larger_than_the_first_chunk_is_one_by_itself():

@@ -127,6 +127,18 @@ def test_runs_grow_shorter_by_what_nobody_has_claimed(target: Target, tmp_path: 
     assert len(lengths) > 8, "each takes a fourth of what is left, though nothing is in yet"
 
 
+def test_a_run_that_goes_on_takes_one_more_at_the_end_if_it_is_short(target: Target, tmp_path: Path, monkeypatch):
+    job = created(target, tmp_path / "t.csv", list(range(4)), parallelism=2)
+    first, _ = scanned(job)
+    claimed = jobs.claim_run(first)
+    assert claimed
+    assert [chunk.number for chunk in claimed.chunks] == [0]
+    monkeypatch.setattr(loading, "SHORT_BYTES", 1)
+    assert jobs.extend_run(claimed, 0, 7) == []
+    monkeypatch.undo()
+    assert [chunk.number for chunk in jobs.extend_run(claimed, 0, 7)] == [2]
+
+
 def test_a_run_goes_on_with_what_follows_its_last_chunk(target: Target, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(loading, "RUN_CHUNKS", 3)
     job = created(target, tmp_path / "t.csv", list(range(60)))
