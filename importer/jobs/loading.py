@@ -152,9 +152,9 @@ def _following(job: ImportJob, last: int, size: int = 0) -> QuerySet[Chunk]:
 
 
 def _most_bytes(job: ImportJob, offset: int, size: int) -> int:
-    """The most bytes of a run of which `size` are claimed, before `offset`.
+    """The most bytes of a run: a share of what is left from `offset` on, and of the `size` bytes that it has already.
 
-    Chunks are claimed in the file's order, so that nobody has claimed what lies behind.
+    Chunks are claimed in the file's order, so that nobody has claimed what lies behind `offset`.
     """
     left = size + job.read_size - offset
     return min(RUN_BYTES, left // (SHARES_LEFT * job.parallelism))
