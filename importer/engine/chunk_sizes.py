@@ -29,5 +29,19 @@ class ChunkSizes:
         growing = self.first_bytes << min(number, _LONGEST_SHIFT)
         if not self.last_chunks:
             return min(self.bytes, growing)
-        share = max(self.first_bytes, self.bytes // SMALLEST_PART, left // self.last_chunks)
-        return min(self.bytes, growing, share)
+        return min(self.bytes, growing, max(self._least_bytes, left // self.last_chunks))
+
+    def count(self, data_bytes: int) -> int:
+        """How many chunks so many bytes make, where records are small and `rows` never matters; at least one."""
+        number, left = 0, data_bytes
+        shrinking_below = self.last_chunks * self.bytes if self._least_bytes < self.bytes else 0
+        while left > 0:
+            most = self.most_bytes(number, left)
+            alike = max(1, (left - shrinking_below) // self.bytes) if most == self.bytes else 1
+            number, left = number + alike, left - alike * most
+        return max(1, number)
+
+    @property
+    def _least_bytes(self) -> int:
+        """The most bytes of the last chunks, where those are smaller than the usual ones."""
+        return max(self.first_bytes or 0, self.bytes // SMALLEST_PART)

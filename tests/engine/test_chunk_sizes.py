@@ -74,6 +74,16 @@ def test_what_is_left_makes_so_many_chunks_down_to_the_first_ones_size_or_a_part
     assert [each.length for each in found[-4:-1]] == [least] * 3
 
 
+@pytest.mark.parametrize("usual", [60, 90, 900, 9000, LARGEST])
+@pytest.mark.parametrize("last_chunks", [0, 2, 4, 16])
+@pytest.mark.parametrize("records", [0, 1, 5, 99, 1000, 10_000])
+def test_there_are_as_many_as_are_counted_beforehand(usual: int, last_chunks: int, records: int):
+    sizes = ChunkSizes(usual, first_bytes=90, last_chunks=last_chunks)
+    found = len(scanned(b"1\n" * records, sizes))
+    # Each ends with a whole record, so that they are a little smaller than they may be.
+    assert sizes.count(2 * records) == pytest.approx(max(1, found), rel=0.05, abs=1)
+
+
 def test_a_record_larger_than_the_first_chunk_is_one_by_itself():
     found = scanned(b"1," + b"x" * 500 + b"\n2,y\n3,z\n", ChunkSizes(LARGEST, first_bytes=10))
     assert [each.rows for each in found] == [1, 2]

@@ -121,6 +121,9 @@ class TestChunks:
         assert why(plan(100 * 1024), "One chunk of at most 1.0 MB")
         assert why(plan(10 * MIB, options=Options(parallelism=1)), "About 10 chunks of at most 1.3 MB")
 
+    def test_and_with_those_at_the_end(self):
+        assert why(plan(10 * MIB, options=Options(parallelism=2)), "About 17 chunks of at most 1.0 MB")
+
     def test_have_as_many_rows_as_are_to_be_committed_together(self):
         made = plan(options=Options(commit_rows=1))
         assert made.chunk_rows == 1

@@ -16,7 +16,7 @@ from importer.engine.plan import ImportPlan
 from importer.engine.planner.as_bytes import as_bytes_reasons
 from importer.engine.planner.auto_increment import auto_increment_reasons
 from importer.engine.planner.case import Case
-from importer.engine.planner.chunks import FIRST_CHUNK, chunk_bytes, chunk_rows, chunks_reason, last_chunks
+from importer.engine.planner.chunks import FIRST_CHUNK, chunk_sizes, chunks_reason
 from importer.engine.planner.holding import holding_reasons
 from importer.engine.planner.index_policy import arrangement, check_foreign_keys, index_reasons, staged_without
 from importer.engine.planner.keeping import keeping_reasons
@@ -45,7 +45,7 @@ def make_plan(case: Case) -> ImportPlan:
     staged = _staged(case)
     chosen = choose_method(case)
     at_once, parallelism_reason = choose_parallelism(case)
-    most_bytes = chunk_bytes(case, at_once)
+    sizes = chunk_sizes(case, at_once)
     order, order_reason = choose_order(case)
     sql = statements(case, chosen.name)
     return ImportPlan(
@@ -53,10 +53,10 @@ def make_plan(case: Case) -> ImportPlan:
         schema=case.table.schema,
         table=case.loaded_into.name,
         **sql,
-        chunk_bytes=most_bytes,
-        chunk_rows=chunk_rows(case),
+        chunk_bytes=sizes.bytes,
+        chunk_rows=sizes.rows,
         first_chunk_bytes=FIRST_CHUNK,
-        last_chunks=last_chunks(case, at_once),
+        last_chunks=sizes.last_chunks,
         parallelism=at_once,
         table_digest="" if staged else case.table.digest,
         fields=tuple(each.column for each in case.mapping),
@@ -66,15 +66,15 @@ def make_plan(case: Case) -> ImportPlan:
             *as_bytes_reasons(sql["bytes_statement"], sql["bytes_ascii_only"], sql["unhexed"]),
             order_reason,
             parallelism_reason,
-            chunks_reason(case, most_bytes),
+            chunks_reason(case, sizes),
             *session_reasons(case),
             *server_reasons(case),
             *index_reasons(case),
             *keeping_reasons(case),
             *holding_reasons(case),
-            *replication_reasons(case, most_bytes),
+            *replication_reasons(case, sizes.bytes),
             *numbering_reasons(case),
-            *auto_increment_reasons(case, most_bytes),
+            *auto_increment_reasons(case, sizes),
             *load_as_reasons(case),
         ),
         exactness=_exactness(case),

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
-from importer.engine.planner.chunks import chunk_rows, count
 from importer.engine.sql import quote_name
 
 # Numbers that a LOAD DATA takes ahead of its rows and gives none back of: as many again as it has rows, at most so many
@@ -13,7 +13,7 @@ MOST_AHEAD = 65_535
 BYTES = {"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8}
 
 
-def auto_increment_reasons(case: Case, chunk_bytes: int) -> Iterator[Reason]:
+def auto_increment_reasons(case: Case, sizes: ChunkSizes) -> Iterator[Reason]:
     """A warning where the rows of the file, as many as its first ones suggest, need more numbers than are left."""
     column = next((each for each in case.table.columns if each.auto_increment), None)
     given = {name.lower() for name in case.columns}
@@ -23,7 +23,7 @@ def auto_increment_reasons(case: Case, chunk_bytes: int) -> Iterator[Reason]:
     largest = 2 ** (8 * BYTES[column.kind] - (not unsigned)) - 1
     first = 1 if case.options.mode in ("replace", "create") else max(1, case.table.next_number)
     rows = int(case.data_bytes / case.record_bytes)
-    ahead = _ahead(case, rows, chunk_bytes)
+    ahead = _ahead(case, rows, sizes)
     if first + rows + ahead <= largest + 1:
         return
     surely = rows > largest - first + 1
@@ -37,9 +37,9 @@ def auto_increment_reasons(case: Case, chunk_bytes: int) -> Iterator[Reason]:
     )
 
 
-def _ahead(case: Case, rows: int, chunk_bytes: int) -> int:
+def _ahead(case: Case, rows: int, sizes: ChunkSizes) -> int:
     """The most numbers that are taken and not used. With the other lock modes it is not known that any are."""
     if case.server.number("innodb_autoinc_lock_mode") != 2:
         return 0
-    chunks = max(count(case.data_bytes, chunk_bytes), -(-rows // chunk_rows(case)))
+    chunks = max(sizes.count(case.data_bytes), -(-rows // (sizes.rows or rows or 1)))
     return min(rows, chunks * MOST_AHEAD)

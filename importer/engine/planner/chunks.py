@@ -1,5 +1,6 @@
 """How large the chunks are."""
 
+from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.plan import Reason
 from importer.engine.planner import network
 from importer.engine.planner.case import Case
@@ -53,15 +54,20 @@ def last_chunks(case: Case, parallelism: int) -> int:
     return 0 if asked or parallelism == 1 else LAST_CHUNKS_PER_SESSION * parallelism
 
 
-def chunks_reason(case: Case, chunk_bytes: int) -> Reason:
+def chunk_sizes(case: Case, parallelism: int) -> ChunkSizes:
+    """How the file is cut for so many sessions."""
+    return ChunkSizes(chunk_bytes(case, parallelism), chunk_rows(case), FIRST_CHUNK, last_chunks(case, parallelism))
+
+
+def chunks_reason(case: Case, sizes: ChunkSizes) -> Reason:
     """How many chunks there will be, and why of that size."""
     options = case.options
-    size = f"{chunk_bytes / 1e6:.1f} MB" if chunk_bytes >= 100_000 else f"{chunk_bytes / 1e3:.1f} kB"
+    size = f"{sizes.bytes / 1e6:.1f} MB" if sizes.bytes >= 100_000 else f"{sizes.bytes / 1e3:.1f} kB"
     why = f"{_why_of_that_size(case)}; each is one transaction"
     if options.commit_rows:
         rows = "1 row" if options.commit_rows == 1 else f"{options.commit_rows:,} rows"
         return Reason(f"Chunks of at most {rows} and {size}", why, option="commit_rows")
-    number = count(case.data_bytes, chunk_bytes)
+    number = sizes.count(case.data_bytes)
     chunks = "One chunk" if number == 1 else f"About {number:,} chunks"
     if options.on_error == "reject":
         why += f", of {MOST_ROWS_IF_REJECTING:,} rows at most"
@@ -77,18 +83,6 @@ def _why_of_that_size(case: Case) -> str:
     if network.largest_chunk(case, 1):
         return "small enough for the line, large enough for its round trips"
     return "small enough to share out and to repeat, large enough to be cheap"
-
-
-def count(data_bytes: int, chunk_bytes: int) -> int:
-    """How many chunks the scan cuts: the first ones are small, and each may be twice as large as the one before."""
-    number, size = 0, FIRST_CHUNK
-    while data_bytes > 0 and size < chunk_bytes:
-        data_bytes, number, size = data_bytes - size, number + 1, size * 2
-    return max(1, number + _rounded_up(max(0, data_bytes), chunk_bytes))
-
-
-def _rounded_up(value: int, divisor: int) -> int:
-    return -(-value // divisor)
 
 
 def _within(value: int, least: int, most: int) -> int:
