@@ -143,9 +143,10 @@ def _following(job: ImportJob, last: int, size: int = 0) -> QuerySet[Chunk]:
     found = list(after.order_by("number").values_list("number", "offset", "length")[: RUN_CHUNKS - 1])
     most = _most_bytes(job, found[0][1], size) if found else 0
     for number, _, length in found:
-        run_goes_on = not size and length <= SHORT_BYTES
+        # To end a run and begin another one would take longer than this chunk.
+        one_more = not size and length <= SHORT_BYTES
         size += length
-        if (size > most and not run_goes_on) or (ordered and number != last + 1):
+        if (size > most and not one_more) or (ordered and number != last + 1):
             break
         last = number
     return after.filter(number__lte=last)
@@ -154,7 +155,8 @@ def _following(job: ImportJob, last: int, size: int = 0) -> QuerySet[Chunk]:
 def _most_bytes(job: ImportJob, offset: int, size: int) -> int:
     """The most bytes of a run: a share of what is left from `offset` on, and of the `size` bytes that it has already.
 
-    Chunks are claimed in the file's order, so that nobody has claimed what lies behind `offset`.
+    Chunks are claimed in the file's order, so that nobody has claimed what lies behind `offset`; but after some were
+    given back, which makes the share larger than it should be.
     """
     left = size + job.read_size - offset
     return min(RUN_BYTES, left // (SHARES_LEFT * job.parallelism))

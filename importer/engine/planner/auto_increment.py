@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
+from importer.engine.planner.chunks import chunk_rows
 from importer.engine.sql import quote_name
 
 # Numbers that a LOAD DATA takes ahead of its rows and gives none back of: as many again as it has rows, at most so many
@@ -41,5 +42,5 @@ def _ahead(case: Case, rows: int, sizes: ChunkSizes) -> int:
     """The most numbers that are taken and not used. With the other lock modes it is not known that any are."""
     if case.server.number("innodb_autoinc_lock_mode") != 2:
         return 0
-    chunks = max(sizes.count(case.data_bytes), -(-rows // (sizes.rows or rows or 1)))
+    chunks = max(sizes.count(case.data_bytes), -(-rows // chunk_rows(case)))
     return min(rows, chunks * MOST_AHEAD)

@@ -23,7 +23,7 @@ CHUNKS_PER_SESSION = 8
 LAST_CHUNKS_PER_SESSION = 2
 
 
-def chunk_bytes(case: Case, parallelism: int) -> int:
+def _chunk_bytes(case: Case, parallelism: int) -> int:
     """The most bytes of a chunk: small shares of the data, so that all sessions end together."""
     if case.options.chunk_bytes:
         return case.options.chunk_bytes
@@ -48,7 +48,7 @@ def chunk_rows(case: Case) -> int:
     return case.options.commit_rows or (MOST_ROWS_IF_REJECTING if case.options.on_error == "reject" else MOST_ROWS)
 
 
-def last_chunks(case: Case, parallelism: int) -> int:
+def _last_chunks(case: Case, parallelism: int) -> int:
     """How many chunks what is left of the data makes at any time; 0 for any number, where their size is asked for."""
     asked = case.options.chunk_bytes or case.options.commit_rows
     return 0 if asked or parallelism == 1 else LAST_CHUNKS_PER_SESSION * parallelism
@@ -56,7 +56,7 @@ def last_chunks(case: Case, parallelism: int) -> int:
 
 def chunk_sizes(case: Case, parallelism: int) -> ChunkSizes:
     """How the file is cut for so many sessions."""
-    return ChunkSizes(chunk_bytes(case, parallelism), chunk_rows(case), FIRST_CHUNK, last_chunks(case, parallelism))
+    return ChunkSizes(_chunk_bytes(case, parallelism), chunk_rows(case), FIRST_CHUNK, _last_chunks(case, parallelism))
 
 
 def chunks_reason(case: Case, sizes: ChunkSizes) -> Reason:
