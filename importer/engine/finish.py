@@ -23,7 +23,7 @@ from importer.engine.rejects.warnings import DUPLICATE
 from importer.engine.sql import quote_name
 from importer.engine.staging import Staged, existing, staging_name
 from importer.engine.surroundings import next_number, read_surroundings
-from importer.engine.table import read_digest, read_table
+from importer.engine.table import read_table, require_as_planned
 
 # A merge may be silent for as long as it takes; the heart of the step ends it when it is to end.
 READ_TIMEOUT = 12 * 3600  # seconds
@@ -132,12 +132,7 @@ def _duplicate(work: Finish, said: str) -> TargetProblem:
 
 def _check_target(connection: LoaderConnection, plan: ImportPlan) -> None:
     assert plan.staged
-    if read_digest(connection, plan.schema, plan.staged.table) != plan.staged.table_digest:
-        read_table(connection, plan.schema, plan.staged.table)  # which says so if it is gone
-        raise TargetProblem(
-            f"The table {plan.schema}.{plan.staged.table} is no longer as it was planned for.",
-            advice="Retry, which plans for the table as it is now.",
-        )
+    require_as_planned(connection, plan.schema, plan.staged.table, plan.staged.table_digest)
 
 
 def _swap(connection: LoaderConnection, work: Finish, watch: Watch) -> Tally:

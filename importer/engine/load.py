@@ -35,7 +35,7 @@ from importer.engine.rejects.sender import Sender
 from importer.engine.scanner import ChunkRange
 from importer.engine.server_errors import explain
 from importer.engine.sorting.places import Places
-from importer.engine.table import read_definition, read_digest, read_table
+from importer.engine.table import read_definition, require_as_planned
 from importer.engine.unhexing import Unhexed
 
 # Seconds after which a loader looks again whether table and ledger are as planned: small chunks come faster.
@@ -217,12 +217,7 @@ class Loader:
         definition = read_definition(connection, plan.schema, plan.table)
         if definition and definition == self._definition:
             return
-        if read_digest(connection, plan.schema, plan.table) != plan.table_digest:
-            read_table(connection, plan.schema, plan.table)  # which says so if it is gone
-            raise TargetProblem(
-                f"The table {plan.schema}.{plan.table} is no longer as it was planned for.",
-                advice="Retry, which plans for the table as it is now.",
-            )
+        require_as_planned(connection, plan.schema, plan.table, plan.table_digest)
         self._definition = definition
 
 

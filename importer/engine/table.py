@@ -170,6 +170,17 @@ def read_definition(connection: Connection, schema: str, name: str) -> str:
     return re.sub(r" AUTO_INCREMENT=\d+", "", text) if text.startswith("CREATE TABLE ") else ""
 
 
+def require_as_planned(connection: Connection, schema: str, name: str, digest: str) -> None:
+    """Raise TargetProblem unless the table is there and still has the Table.digest that was planned for."""
+    if read_digest(connection, schema, name) == digest:
+        return
+    read_table(connection, schema, name)  # which says so if it is gone
+    raise TargetProblem(
+        f"The table {schema}.{name} is no longer as it was planned for.",
+        advice="Retry, which plans for the table as it is now.",
+    )
+
+
 def _unknown_table(connection: Connection, schema: str, name: str) -> TargetProblem:
     near = difflib.get_close_matches(name, list_tables(connection, schema, limit=1000), n=3)
     hint = f"Did you mean {', '.join(near)}?" if near else "Create it first, or look at the database's name."
