@@ -19,7 +19,9 @@ def plan_sql(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Before the first chunk, the staging table is made", _written(*staged.make)
     if arranged:
         yield "Before the first chunk, and written down before that", _written(*_arranging(arranged))
-    yield "Each chunk, in a transaction of its own", _written(plan["statement"])
+    alone = "Each chunk, in a transaction of its own"
+    when = "Each chunk, small ones together in one transaction" if plan.get("transaction_bytes") else alone
+    yield when, _written(plan["statement"])
     if plan.get("bytes_statement"):
         which = "of ASCII alone " if plan.get("bytes_ascii_only") else ""
         why = f"The same for chunks {which}in which every value goes in as it is, quicker"

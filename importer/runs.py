@@ -1,8 +1,8 @@
 """What a worker does to load: claim a run of chunks, load them one by one on one connection, record them in groups.
 
-Each chunk is a transaction of its own on the target. What the first chunks of a run have brought stands, whatever
-becomes of the later ones. Chunks are recorded, and further ones claimed, while the next one loads, so that the server
-waits for neither.
+Each chunk is a transaction of its own on the target, or small ones share one (engine/together.py). What the first
+chunks of a run have brought stands, whatever becomes of the later ones. Chunks are recorded, and further ones claimed,
+while the next one loads, so that the server waits for neither.
 """
 
 import time
@@ -11,6 +11,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import accumulate, takewhile
 
 from django.db import connections
 from django.utils import timezone
@@ -19,6 +20,7 @@ from importer import jobs, live, rejects, stopping
 from importer.engine.errors import MethodRefused, Problem, TargetProblem
 from importer.engine.load import Loader, Work, loaded_before
 from importer.engine.outcome import Outcome
+from importer.engine.together import how_many
 from importer.heart import Heart
 from importer.models import Chunk, ImportJob
 from importer.preparation import plan_without
@@ -72,6 +74,8 @@ class _Way:
         self._sent = live.Sent(run.job.pk, str(run.key))
         self._left = list(run.chunks)
         self._further: Future[list[Chunk]] | None = None
+        # Something was the matter with chunks that were to go in together.
+        self._apart = False
         self._ends = False
         self._looked_at = time.monotonic()
         self._loaded: list[jobs.Loaded] = []
@@ -98,10 +102,9 @@ class _Way:
         try:
             if error := self._begin():
                 return error
-            while self._left and self._keep_books():
-                if error := self._load(self._left[0]):
+            while self._left and self._keep_books(in_hand := self._next()):
+                if error := self._load(in_hand):
                     return error
-                self._left.pop(0)
                 if not self._left:
                     self._take_further()
         finally:
@@ -118,27 +121,49 @@ class _Way:
             return error
         return None
 
-    def _load(self, chunk: Chunk) -> Exception | None:
-        """Load one chunk; what stood in the way, whatever it is."""
+    def _next(self) -> list[Chunk]:
+        """The first of those that are left, and others that share its transaction; none that has failed before."""
         assert self._work
+        first = self._left[0]
+        if self._apart or first.attempt > 1:
+            return [first]
+        untried = takewhile(lambda each: each.attempt == 1, self._left)
+        return self._left[: how_many(self._work.plan, (each.range for each in untried))]
+
+    def _load(self, chunks: list[Chunk]) -> Exception | None:
+        """Load chunks in one transaction, or find that each goes by itself; what stood in the way, whatever it is."""
         began = timezone.now()
         try:
-            outcome = self._loader.load(_of_chunk(self._work, chunk), self._sent.of_chunk)
+            outcomes = self._outcomes(chunks)
         except Exception as error:
             return error
-        self._loaded.append(jobs.Loaded(chunk, outcome, began, timezone.now()))
-        self._sent.whole(chunk.length)
+        if not outcomes:
+            # What was to follow the last of them follows once each is in.
+            self._apart = True
+            self._take_further()
+            return None
+        self._loaded += _in_turn(chunks, outcomes, began, timezone.now())
+        self._sent.whole(sum(chunk.length for chunk in chunks))
+        del self._left[: len(chunks)]
         return None
 
-    def _keep_books(self) -> bool:
-        """Begin what is due in the application's database, to be done while the next chunk loads.
+    def _outcomes(self, chunks: list[Chunk]) -> list[Outcome] | None:
+        assert self._work
+        work = _of_chunk(self._work, chunks[0])
+        if len(chunks) == 1:
+            return [self._loader.load(work, self._sent.of_chunk)]
+        return self._loader.load_together(work, [each.range for each in chunks], self._sent.of_chunk)
+
+    def _keep_books(self, in_hand: list[Chunk]) -> bool:
+        """Begin what is due in the application's database, to be done while the chunks in hand load.
 
         False: the run is to go no further, since the job pauses or ends, or the worker does.
         """
         if stopping.asked():
             self._ends = True
             return False
-        last = self._left[0].number if len(self._left) == 1 and time.monotonic() < self._until else None
+        no_more = len(in_hand) == len(self._left)
+        last = in_hand[-1].number if no_more and time.monotonic() < self._until else None
         due = self._loaded and time.monotonic() - self._recorded_at >= RECORD_SECONDS
         at_once = self._rejects_count and self._loaded and self._loaded[-1].outcome.tally.rejected
         if not (due or at_once or last is not None):
@@ -225,6 +250,13 @@ def _work(run: jobs.ChunkRun) -> Work:
 
 def _of_chunk(work: Work, chunk: Chunk) -> Work:
     return replace(work, chunk=chunk.range, attempt=chunk.attempt)
+
+
+def _in_turn(chunks: list[Chunk], outcomes: list[Outcome], began: datetime, ended: datetime) -> Iterator[jobs.Loaded]:
+    """What became of chunks that went out one after another between the two, each as long as its part of the bytes."""
+    sent = list(accumulate(chunk.length for chunk in chunks))
+    ends = [began + (ended - began) * (each / sent[-1]) for each in sent]
+    return map(jobs.Loaded, chunks, outcomes, [began, *ends], ends)
 
 
 def _utc(moment: datetime | None) -> str:

@@ -91,7 +91,7 @@ SETTINGS: tuple[Setting, ...] = (
         Kind.SIZE,
         "--chunk-size",
         "Chunk size, MiB",
-        "Most bytes of a chunk, which is one transaction: small ones lose less when repeated, large ones cost less",
+        "Most bytes of a chunk, which is counted, and repeated if need be, by itself; small ones share a transaction",
     ),
     Setting(
         "commit_rows",

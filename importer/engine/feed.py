@@ -26,9 +26,10 @@ def open_feed(
     *,
     steps: Sequence[Step] = (),
     on_sent: Callable[[int], None] | None = None,
+    parts: Sequence[int] = (),
 ) -> "SourceBytes | SteppedBytes":
     """The feed of `length` bytes of whole records from `offset` on, through `steps` in their order."""
-    source = SourceBytes(fd, offset, length, on_sent)
+    source = SourceBytes(fd, offset, length, on_sent, parts)
     if not steps:
         return source
     pieces: Iterator[bytes] = iter(source)
@@ -40,16 +41,24 @@ def open_feed(
 class SourceBytes:
     """The bytes [offset, offset + length) of an open file as pieces, once, in order: a feed, or what steps begin with.
 
-    Counts and digests what is read, so the digest is the source's whatever steps do. `on_sent` is told the source
-    bytes read so far, once for each piece.
+    Counts and digests what is read, so the digest is the source's whatever steps do; `parts` are the lengths of those
+    that have a digest each, which together are the whole. `on_sent` is told the source bytes read so far, once for each
+    piece.
     """
 
-    def __init__(self, fd: Readable, offset: int, length: int, on_sent: Callable[[int], None] | None = None) -> None:
+    def __init__(
+        self,
+        fd: Readable,
+        offset: int,
+        length: int,
+        on_sent: Callable[[int], None] | None = None,
+        parts: Sequence[int] = (),
+    ) -> None:
         self._fd = fd
         self._start = self._next = offset
-        self._end = offset + length
         self._on_sent = on_sent
-        self._digest = xxhash.xxh3_64()
+        self._parts = parts or (length,)
+        self._digests: list[xxhash.xxh3_64] = []
 
     @property
     def sent(self) -> int:
@@ -58,22 +67,25 @@ class SourceBytes:
 
     @property
     def digest(self) -> str:
-        """xxh3-64 of the bytes read so far, hexadecimal."""
-        return self._digest.hexdigest()
+        """xxh3-64 of the bytes read so far, hexadecimal; of several parts, one after the other."""
+        return "".join(each.hexdigest() for each in self._digests)
 
     def __iter__(self) -> Iterator[bytes]:
         """Raises SourceChanged if the file is shorter than it was: an end of data always looks like success to the
         server (facts.md, The local-infile callback), so it must not look like one to us.
         """
-        while self._next < self._end:
-            piece = read_at(self._fd, min(BLOCK, self._end - self._next), self._next)
-            if not piece:
-                raise _shorter(self._next)
-            self._next += len(piece)
-            self._digest.update(piece)
-            yield piece
-            if self._on_sent:
-                self._on_sent(self.sent)
+        for length in self._parts:
+            digest, end = xxhash.xxh3_64(), self._next + length
+            self._digests.append(digest)
+            while self._next < end:
+                piece = read_at(self._fd, min(BLOCK, end - self._next), self._next)
+                if not piece:
+                    raise _shorter(self._next)
+                self._next += len(piece)
+                digest.update(piece)
+                yield piece
+                if self._on_sent:
+                    self._on_sent(self.sent)
 
 
 class SteppedBytes:

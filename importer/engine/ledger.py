@@ -3,7 +3,7 @@
 A second load of the same chunk fails on the primary key before it has sent a byte: that is why no chunk loads twice.
 """
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import MySQLdb
 from MySQLdb.constants import ER
@@ -65,13 +65,17 @@ def exists(connection: Connection) -> bool:
     return bool(found)
 
 
-def enter(connection: Connection, entry: Entry) -> bool:
-    """Insert the entry; False if the chunk has been loaded before. Waits while another attempt at it is still open."""
+def enter(connection: Connection, *entries: Entry) -> bool:
+    """Insert the entries; False if one of the chunks has been loaded before, and then none of them is entered.
+
+    Waits while another attempt at one is still open.
+    """
+    values = ", ".join(["(%s, %s, %s, %s, %s, %s)"] * len(entries))
     try:
         execute(
             connection,
-            f"INSERT INTO {TABLE} (job, chunk, attempt, row_count, byte_count, digest) VALUES (%s, %s, %s, %s, %s, %s)",
-            (entry.job, entry.chunk, entry.attempt, entry.rows, entry.bytes, entry.digest),
+            f"INSERT INTO {TABLE} (job, chunk, attempt, row_count, byte_count, digest) VALUES {values}",
+            [value for each in entries for value in astuple(each)],
         )
     except MySQLdb.IntegrityError as error:
         if error.args[0] != ER.DUP_ENTRY:
@@ -94,18 +98,19 @@ def enter_again(connection: Connection, entry: Entry) -> None:
         )
 
 
-def holds(connection: Connection, entry: Entry) -> bool:
-    """Whether the entry is there, as this transaction sees it.
+def holds(connection: Connection, *entries: Entry) -> bool:
+    """Whether the entries, of one attempt and with numbers in a row, are there, as this transaction sees it.
 
     False after `enter` means that the server ended the transaction in between without an error, as MariaDB's bulk
     mode did (facts.md, LOAD DATA LOCAL).
     """
+    first, last = entries[0], entries[-1]
     found = fetch_all(
         connection,
-        f"SELECT 1 FROM {TABLE} WHERE job = %s AND chunk = %s AND attempt = %s",
-        (entry.job, entry.chunk, entry.attempt),
+        f"SELECT COUNT(*) FROM {TABLE} WHERE job = %s AND chunk BETWEEN %s AND %s AND attempt = %s",
+        (first.job, first.chunk, last.chunk, first.attempt),
     )
-    return bool(found)
+    return int(found[0][0]) == len(entries)
 
 
 def record_tally(connection: Connection, entry: Entry, tally: Tally) -> None:

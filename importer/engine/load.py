@@ -5,20 +5,22 @@ whoever asks and however often. What the server reports must add up to what the 
 """
 
 import time
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+
+import MySQLdb
 
 from importer.engine import ledger, staging, unhexing
 from importer.engine.building import OnStage
 from importer.engine.chunk_source import ChunkSource
 from importer.engine.connection import Address, Connection, LoaderConnection, connect, connect_loader, execute
 from importer.engine.dialect import Dialect
-from importer.engine.errors import TargetProblem
+from importer.engine.errors import SourceChanged, TargetProblem
 from importer.engine.locking import lock
-from importer.engine.methods import choice
+from importer.engine.methods import Report, choice
 from importer.engine.methods.readings import set_variables
 from importer.engine.no_rollback import have_alone, require_as_many
 from importer.engine.options import Options
@@ -33,10 +35,11 @@ from importer.engine.rejects.parts import read_counts
 from importer.engine.rejects.review import Review, review
 from importer.engine.rejects.sender import Sender
 from importer.engine.scanner import ChunkRange
-from importer.engine.server_errors import explain
+from importer.engine.server_errors import about_rows, explain
 from importer.engine.sorting.places import Places
 from importer.engine.table import read_definition, require_as_planned
-from importer.engine.unhexing import Unhexed
+from importer.engine.together import joined, outcomes
+from importer.engine.unhexing import NotHexadecimal, Unhexed
 
 # Seconds after which a loader looks again whether table and ledger are as planned: small chunks come faster.
 LOOK_AGAIN = 1.0
@@ -167,30 +170,67 @@ class Loader:
         Raises RowsRefused (with the rows), SourceChanged, or TargetProblem; whatever is raised, nothing of the chunk
         was kept, except where the connection was lost during COMMIT: the next attempt's ledger row tells then.
         """
+        with self._connected() as connection:
+            return self._load(connection, work, on_sent)
+
+    def load_together(
+        self, work: Work, chunks: Sequence[ChunkRange], on_sent: Callable[[int], None] = lambda _: None
+    ) -> list[Outcome] | None:
+        """Load chunks that may share a transaction (together.how_many()) in one, if all their rows go in as they are.
+
+        None if they do not, with nothing of the chunks kept, or if one of them is in already: load each by itself.
+        `work` is that of any of them. Raises as load() does, but what is about the rows or the source.
+        """
+        with self._connected() as connection:
+            return self._load_together(connection, replace(work, chunk=joined(chunks)), chunks, on_sent)
+
+    @contextmanager
+    def _connected(self) -> Iterator[LoaderConnection]:
+        """The connection for a load, which ends it by whatever it raises."""
         self.connect()
         assert self._connection
         try:
             with explain(str(self._address)):
-                return self._load(self._connection, work, on_sent)
+                yield self._connection
         except BaseException:
             self.close()
             raise
 
-    def _load(self, connection: LoaderConnection, work: Work, on_sent: Callable[[int], None]) -> Outcome:
+    def _begin(self, connection: LoaderConnection, work: Work) -> Stopwatch:
+        """What comes before the transaction."""
         stopwatch = self._stopwatch if self._first else Stopwatch()
         self._look_around(connection, work)
         if self._first and work.plan.sources:
             set_variables(connection, work.file_name, work.began)
-        if work.plan.staged and work.plan.staged.numbered:
-            staging.number_rows(connection, work.chunk.number)
         stopwatch.lap("connect")
         self._first = False
+        return stopwatch
+
+    def _load_together(
+        self, connection: LoaderConnection, work: Work, chunks: Sequence[ChunkRange], on_sent: Callable[[int], None]
+    ) -> list[Outcome] | None:
+        stopwatch = self._begin(connection, work)
+        entries = [_entry(work, chunk) for chunk in chunks]
+        goes_in = ledger.enter(connection, *entries)
+        stopwatch.lap("ledger")
+        if not (goes_in and _send_whole(connection, self._fd, work, on_sent) and ledger.holds(connection, *entries)):
+            execute(connection, "ROLLBACK")
+            return None
+        stopwatch.lap("load")
+        execute(connection, "COMMIT")
+        stopwatch.lap("commit")
+        return outcomes(chunks, stopwatch.timings)
+
+    def _load(self, connection: LoaderConnection, work: Work, on_sent: Callable[[int], None]) -> Outcome:
+        stopwatch = self._begin(connection, work)
+        if work.plan.staged and work.plan.staged.numbered:
+            staging.number_rows(connection, work.chunk.number)
         if not work.plan.rolls_back:
             return _load_for_good(connection, self._fd, work, on_sent, stopwatch)
         if work.plan.lock_table:
             lock(connection, work.plan)
         # Without autocommit, this begins the transaction.
-        entry = _entry(work)
+        entry = _entry(work, work.chunk)
         if not ledger.enter(connection, entry):
             execute(connection, "ROLLBACK")
             return _already(connection, work, stopwatch.timings)
@@ -237,7 +277,7 @@ def _load_for_good(
         return _already(connection, work, stopwatch.timings)
     require_as_many(connection, work.plan, work.job)
     stopwatch.lap("ledger")
-    entry = _entry(work)
+    entry = _entry(work, work.chunk)
     outcome = _load_rows(connection, fd, work, entry, on_sent, stopwatch)
     require_as_many(connection, work.plan, work.job, more=work.chunk.rows)
     ledger.enter(connection, entry)
@@ -273,9 +313,8 @@ def _load_rows(
 ) -> Outcome:
     """Send the rows that go in, settle what becomes of the others; all but the COMMIT."""
     chunk, plan = work.chunk, work.plan
-    method = choice.planned(plan, work.dialect)
-    source = ChunkSource(fd, work.path, chunk, work.dialect, work.places)
-    sender = Sender(connection, source, method, plan.numbers, on_sent, work.unhexes)
+    sender = _sender(connection, fd, work, on_sent)
+    source = sender.source
     enough = None if work.options.leaves_out else ENOUGH_FAULTS
     reviewed = review(source, plan.exactness, enough=enough) if chunk.suspect else Review()
     account = Account(connection, source, plan, work.options, sender, reviewed)
@@ -308,6 +347,24 @@ def _load_rows(
     return outcome
 
 
-def _entry(work: Work) -> ledger.Entry:
-    chunk = work.chunk
+def _send_whole(connection: LoaderConnection, fd: Readable, work: Work, on_sent: Callable[[int], None]) -> bool:
+    """Send all rows of a chunk in which nothing is suspect; whether every one of them went in as it is."""
+    try:
+        report = _sender(connection, fd, work, on_sent).send_all(work.statements.plain)
+    except (NotHexadecimal, SourceChanged):
+        return False
+    except MySQLdb.Error as error:
+        if not about_rows(error):
+            raise
+        return False
+    return report == Report(records=work.chunk.rows)
+
+
+def _sender(connection: LoaderConnection, fd: Readable, work: Work, on_sent: Callable[[int], None]) -> Sender:
+    source = ChunkSource(fd, work.path, work.chunk, work.dialect, work.places)
+    method = choice.planned(work.plan, work.dialect)
+    return Sender(connection, source, method, work.plan.numbers, on_sent, work.unhexes)
+
+
+def _entry(work: Work, chunk: ChunkRange) -> ledger.Entry:
     return ledger.Entry(work.job, chunk.number, work.attempt, chunk.rows, chunk.length, chunk.digest)

@@ -24,10 +24,10 @@ class Options:
     the server would change without a word.
 
     How it is loaded: `method` and `rows_per_statement` (for the INSERT methods), chunks of at most `chunk_bytes` and
-    `commit_rows`, each one transaction, `parallelism` of them at once. `indexes` "defer" takes those that refuse no
-    row off an empty table and puts them back afterwards, `foreign_keys` "defer" the same of foreign keys. `sort` "key"
-    loads a copy in the order of the primary key. `partitions` (by hash) are of a table that mode create makes;
-    `load_as` "myisam" stages rows in a MyISAM table that is converted at the end.
+    `commit_rows`, each one transaction unless small ones share one, `parallelism` of them at once. `indexes` "defer"
+    takes those that refuse no row off an empty table and puts them back afterwards, `foreign_keys` "defer" the same of
+    foreign keys. `sort` "key" loads a copy in the order of the primary key. `partitions` (by hash) are of a table that
+    mode create makes; `load_as` "myisam" stages rows in a MyISAM table that is converted at the end.
 
     What is set for it: `unique_checks`, `foreign_key_checks`, `isolation` ("" is READ-COMMITTED),
     `lock_table` and the variables in `session` for each loading session; those in `server_variables` for the whole

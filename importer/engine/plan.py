@@ -64,6 +64,8 @@ class ImportPlan:
     chunk_rows: int | None = None
     first_chunk_bytes: int = 0
     last_chunks: int = 0
+    # The most bytes of chunks that may share a transaction (together.py); 0 where each has its own.
+    transaction_bytes: int = 0
     # What is read back of each chunk, if all of it is to be compared with the file (Options.verify).
     readback: Readback | None = None
     # What the rows are sorted by, if the chunks are those of a sorted copy.

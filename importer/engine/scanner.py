@@ -34,7 +34,8 @@ class ChunkRange:
     `first_line` is the physical line (1-based, counting LF) of its first byte, `digest` the XXH3 (64 bits, in hex) of
     its bytes. `null_word`: a field may be the word NULL, which the server takes for SQL's. `suspect`: some record may
     not go in as it is, or not without a notice; the load looks at each of them before it sends any. `first_row` is the
-    number (1-based) of its first record among all of the file's data. `ascii`: all its bytes are.
+    number (1-based) of its first record among all of the file's data. `ascii`: all its bytes are. `parts` are the
+    lengths of the chunks that were joined into it (together.py), whose digests stand one after the other in `digest`.
     """
 
     number: int
@@ -47,6 +48,12 @@ class ChunkRange:
     suspect: bool = False
     first_row: int = 1
     ascii: bool = False
+    parts: tuple[int, ...] = ()
+
+    @property
+    def end(self) -> int:
+        """The offset of the first byte behind it."""
+        return self.offset + self.length
 
 
 class Checks(Protocol):

@@ -1,4 +1,4 @@
-"""A part of a job that is loaded in one transaction."""
+"""A part of a job that goes in as a whole or not at all."""
 
 from django.db import models
 
@@ -10,7 +10,7 @@ RANGE = ("number", "offset", "length", "rows", "first_line", "first_row", "diges
 
 
 class Chunk(models.Model):
-    """A run of whole records of the file, loaded in one transaction.
+    """A run of whole records of the file, loaded in one transaction, which small ones share.
 
     pending -> queued -> loading -> loaded
        ^          |         |

@@ -135,13 +135,14 @@ def account_with(address: Address, *rights: str) -> Iterator[Address]:
 @contextmanager
 def counting_loads(address: Address) -> Iterator[list[int]]:
     """How many LOAD DATA statements one load takes, less those of its planning: the list's only item, at the end."""
-    start, counted = _loads(address), [0]
+    start, counted = loads_so_far(address), [0]
     with connect(address) as connection:
         read_server(connection, address)
-    planned = _loads(address)
+    planned = loads_so_far(address)
     yield counted
-    counted[0] = _loads(address) - planned - (planned - start)
+    counted[0] = loads_so_far(address) - planned - (planned - start)
 
 
-def _loads(address: Address) -> int:
+def loads_so_far(address: Address) -> int:
+    """How many LOAD DATA statements the server has run."""
     return int(rows_of(address, "SHOW GLOBAL STATUS LIKE 'Com_load'")[0][1])

@@ -38,14 +38,16 @@ class TestParallelism:
     def test_shares_this_machines_processors_with_a_local_server(self):
         assert plan().parallelism == 6
 
-    @pytest.mark.parametrize("asked", [{"chunk_bytes": MIB - 1}, {"commit_rows": 500}])
+    @pytest.mark.parametrize("asked", [{"chunk_bytes": MIB - 1, "on_error": "reject"}, {"commit_rows": 500}])
     def test_is_one_more_where_small_chunks_wait_for_the_disk(self, asked: dict[str, int]):
         made = plan(options=Options(**asked), record_bytes=100)
         assert made.parallelism == 7
         assert "wait for the disk" in why(made, "7 in parallel")
 
-    @pytest.mark.parametrize("asked", [{"chunk_bytes": MIB}, {"commit_rows": 20_000}])
-    def test_is_that_of_the_processors_for_chunks_that_could_be_planned(self, asked: dict[str, int]):
+    @pytest.mark.parametrize(
+        "asked", [{"chunk_bytes": MIB, "on_error": "reject"}, {"commit_rows": 20_000}, {"chunk_bytes": 1000}]
+    )
+    def test_is_that_of_the_processors_for_transactions_that_could_be_planned(self, asked: dict):
         assert plan(options=Options(**asked), record_bytes=100).parallelism == 6
 
     def test_of_a_remote_server_is_four(self):
@@ -131,6 +133,38 @@ class TestChunks:
 
     def test_size_is_as_asked(self):
         assert plan(options=Options(chunk_bytes=77)).chunk_bytes == 77
+
+    def test_share_transactions_of_the_size_that_is_planned_where_smaller_ones_are_asked_for(self):
+        made = plan(options=Options(chunk_bytes=77_000))
+        assert made.transaction_bytes == plan().chunk_bytes == 20_833_333
+        told = why(made, "About 12,988 chunks of at most 77.0 kB")
+        assert told == "as asked; up to 20.8 MB of them that lie side by side are one transaction"
+
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            {"commit_rows": 500},
+            {"on_error": "reject"},
+            {"on_duplicate": "skip"},
+            {"on_duplicate": "replace"},
+            {"verify": "full"},
+            {"lock_table": True},
+            {"mode": "upsert"},
+            {"mode": "replace", "load_as": "myisam"},
+            {"chunk_bytes": 64 * MIB},
+        ],
+    )
+    def test_are_a_transaction_each_where_their_rows_have_to_be_known_or_as_asked(self, asked: dict):
+        keyed = table(column("a", nullable=False), keys=(Key("PRIMARY", ("a",), True),))
+        made = plan(of=keyed, options=Options(**{"chunk_bytes": 77_000, **asked}))
+        assert made.transaction_bytes == 0
+        assert any("each is one transaction" in each.why for each in made.reasons)
+
+    def test_share_none_that_the_binary_log_has_no_room_for(self):
+        logs = server(log_bin="ON", max_binlog_cache_size=str(4 * MIB), binlog_cache_size="32768")
+        made = plan(options=Options(chunk_bytes=77_000), on=logs)
+        assert made.transaction_bytes == MIB
+        assert "SET GLOBAL binlog_cache_size = 2097152" in why(made, "The binary log is on")
 
 
 class TestObstacles:

@@ -7,10 +7,12 @@ import pytest
 from importer import jobs, runs, sources, work
 from importer.engine import ledger
 from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.errors import TargetProblem
 from importer.engine.options import Options
 from importer.jobs import loading
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation import prepare
+from tests.engine.loads import loads_so_far
 from tests.importer.steps import run, take
 from tests.targets import saved_target
 
@@ -37,7 +39,9 @@ def runs_look_all_the_time(monkeypatch) -> None:
 
 def created(target: Target, path: Path, rows: list[int], parallelism: int = 1, **options) -> ImportJob:
     path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in rows))
-    asked = Options(commit_rows=1, parallelism=parallelism, **options)
+    # Each row is a chunk, and a transaction if nothing else is asked for.
+    each = {} if "chunk_bytes" in options else {"commit_rows": 1}
+    asked = Options(parallelism=parallelism, **each, **options)
     return jobs.create(prepare(sources.register(path), target, "t", options=asked))
 
 
@@ -256,3 +260,60 @@ def test_the_chunks_of_a_dead_worker_that_are_in_are_not_held_against_it(target:
     job = run(job)
     assert (job.status, job.loaded_rows) == (Status.SUCCEEDED, 20)
     assert loaded(target) == list(range(20))
+
+
+class TestChunksThatShareATransaction:
+    """...each of one row."""
+
+    @pytest.fixture(autouse=True)
+    def _keyed(self, target: Target) -> None:
+        with connect(target.address) as connection:
+            execute(connection, "ALTER TABLE t ADD PRIMARY KEY (n)")
+
+    def test_are_counted_and_recorded_one_by_one(self, target: Target, tmp_path: Path):
+        job = created(target, tmp_path / "t.csv", list(range(200)), chunk_bytes=1)
+        before = loads_so_far(target.address)
+        job = run(job)
+        assert loads_so_far(target.address) - before < 20
+        assert (job.status, job.problem, job.loaded_rows, job.chunks.count()) == (Status.SUCCEEDED, {}, 200, 200)
+        with connect(target.address) as connection:
+            assert ledger.rows_by_chunk(connection, str(job.key)) == dict.fromkeys(range(200), 1)
+        assert set(job.chunks.values_list("attempt", "loaded_rows")) == {(1, 1)}
+        spans = list(job.chunks.order_by("number").values_list("started_at", "finished_at"))
+        assert all(began < ended for began, ended in spans)
+
+    @pytest.mark.parametrize("rows", [[1, 2, 3, 4, 3, 6, 7, 8], [1, 2, 3, 4, 300, 6, 7, 8]])
+    def test_end_at_a_bad_row_as_if_each_had_its_own(self, target: Target, tmp_path: Path, rows: list[int]):
+        job = run(created(target, tmp_path / "t.csv", rows, chunk_bytes=1))
+        assert (job.status, job.loaded_rows, job.problem["rows"][0]["line"]) == (Status.FAILED, 4, 6)
+        assert loaded(target) == [1, 2, 3, 4]
+        assert [each.attempt for each in job.chunks.order_by("number")] == [1, 1, 1, 1, 1, 0, 0, 0]
+
+    def test_go_in_by_themselves_once_they_have_failed(self, target: Target, tmp_path: Path):
+        job = created(target, tmp_path / "t.csv", list(range(20)), chunk_bytes=1)
+        [first] = scanned(job)
+        job.chunks.filter(number__lt=8).update(attempt=1)
+        before = loads_so_far(target.address)
+        runs.load(first, lambda *_: None)
+        assert loads_so_far(target.address) - before >= 8 + 1
+        assert len(loaded(target)) == 20
+
+    def test_are_found_in_the_ledger_after_the_answer_to_their_commit_was_lost(
+        self, target: Target, tmp_path: Path, monkeypatch
+    ):
+        def lost(self: runs.Loader, *given) -> None:
+            load_together(self, *given)
+            raise TargetProblem("The connection to the server was lost.", retryable=True)
+
+        job = created(target, tmp_path / "t.csv", list(range(50)), chunk_bytes=1)
+        [first] = scanned(job)
+        load_together = runs.Loader.load_together
+        monkeypatch.setattr(runs.Loader, "load_together", lost)
+        runs.load(first, lambda *_: None)
+        brought = len(loaded(target))
+        assert brought > 2
+        assert statuses(job) == [Chunk.Status.LOADED] + [Chunk.Status.PENDING] * 49
+        monkeypatch.undo()
+        job = run(job)
+        assert (job.status, job.problem, job.loaded_rows) == (Status.SUCCEEDED, {}, 50)
+        assert loaded(target) == list(range(50))

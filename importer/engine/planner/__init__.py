@@ -16,7 +16,7 @@ from importer.engine.plan import ImportPlan
 from importer.engine.planner.as_bytes import as_bytes_reasons
 from importer.engine.planner.auto_increment import auto_increment_reasons
 from importer.engine.planner.case import Case
-from importer.engine.planner.chunks import FIRST_CHUNK, chunk_sizes, chunks_reason
+from importer.engine.planner.chunks import FIRST_CHUNK, chunk_sizes, chunks_reason, transaction_bytes
 from importer.engine.planner.holding import holding_reasons
 from importer.engine.planner.index_policy import arrangement, check_foreign_keys, index_reasons, staged_without
 from importer.engine.planner.keeping import keeping_reasons
@@ -46,6 +46,7 @@ def make_plan(case: Case) -> ImportPlan:
     chosen = choose_method(case)
     at_once, parallelism_reason = choose_parallelism(case)
     sizes = chunk_sizes(case, at_once)
+    together = transaction_bytes(case, at_once)
     order, order_reason = choose_order(case)
     sql = statements(case, chosen.name)
     return ImportPlan(
@@ -57,6 +58,7 @@ def make_plan(case: Case) -> ImportPlan:
         chunk_rows=sizes.rows,
         first_chunk_bytes=FIRST_CHUNK,
         last_chunks=sizes.last_chunks,
+        transaction_bytes=together,
         parallelism=at_once,
         table_digest="" if staged else case.table.digest,
         fields=tuple(each.column for each in case.mapping),
@@ -66,13 +68,13 @@ def make_plan(case: Case) -> ImportPlan:
             *as_bytes_reasons(sql["bytes_statement"], sql["bytes_ascii_only"], sql["unhexed"]),
             order_reason,
             parallelism_reason,
-            chunks_reason(case, sizes),
+            chunks_reason(case, sizes, together),
             *session_reasons(case),
             *server_reasons(case),
             *index_reasons(case),
             *keeping_reasons(case),
             *holding_reasons(case),
-            *replication_reasons(case, sizes.bytes),
+            *replication_reasons(case, max(sizes.bytes, together)),
             *numbering_reasons(case),
             *auto_increment_reasons(case, sizes),
             *load_as_reasons(case),

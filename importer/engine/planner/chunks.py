@@ -24,9 +24,12 @@ LAST_CHUNKS_PER_SESSION = 2
 
 
 def _chunk_bytes(case: Case, parallelism: int) -> int:
-    """The most bytes of a chunk: small shares of the data, so that all sessions end together."""
-    if case.options.chunk_bytes:
-        return case.options.chunk_bytes
+    """The most bytes of a chunk."""
+    return case.options.chunk_bytes or _good_bytes(case, parallelism)
+
+
+def _good_bytes(case: Case, parallelism: int) -> int:
+    """What loads quickest: small shares of the data, so that all sessions end together."""
     share = case.data_bytes // (parallelism * CHUNKS_PER_SESSION)
     logged = case.server.on("log_bin") or case.server.on("wsrep_on")
     largest = LARGEST_LOGGED_CHUNK if logged else LARGEST_CHUNK
@@ -37,10 +40,34 @@ def _chunk_bytes(case: Case, parallelism: int) -> int:
 
 
 def asked_small(case: Case) -> bool:
-    """Whether smaller chunks are asked for than are planned; so many rows of unknown size are taken for small."""
+    """Whether smaller transactions are asked for than are planned; so many rows of unknown size are taken for small."""
     options = case.options
     few_rows = options.commit_rows and options.commit_rows * case.record_bytes < SMALLEST_CHUNK
-    return bool(few_rows or (options.chunk_bytes and options.chunk_bytes < SMALLEST_CHUNK))
+    few_bytes = options.chunk_bytes and options.chunk_bytes < SMALLEST_CHUNK and _each_by_itself(case)
+    return bool(few_rows or few_bytes)
+
+
+def transaction_bytes(case: Case, parallelism: int) -> int:
+    """The most bytes of chunks that share a transaction (together.py); 0 where each has its own.
+
+    Small chunks that are asked for go in as if they had been planned.
+    """
+    good = _good_bytes(case, parallelism)
+    return 0 if _each_by_itself(case) or good <= _chunk_bytes(case, parallelism) else good
+
+
+def _each_by_itself(case: Case) -> bool:
+    """Whether the rows of a commit are asked for, or something has to be known of each chunk's own rows."""
+    options = case.options
+    return bool(
+        options.commit_rows
+        or options.on_error == "reject"
+        or options.on_duplicate != "fail"
+        or options.verify == "full"
+        or options.lock_table
+        or case.numbers_rows
+        or not case.rolls_back
+    )
 
 
 def chunk_rows(case: Case) -> int:
@@ -59,11 +86,12 @@ def chunk_sizes(case: Case, parallelism: int) -> ChunkSizes:
     return ChunkSizes(_chunk_bytes(case, parallelism), chunk_rows(case), FIRST_CHUNK, _last_chunks(case, parallelism))
 
 
-def chunks_reason(case: Case, sizes: ChunkSizes) -> Reason:
-    """How many chunks there will be, and why of that size."""
+def chunks_reason(case: Case, sizes: ChunkSizes, together: int) -> Reason:
+    """How many chunks there will be, and why of that size; up to `together` bytes of them share a transaction."""
     options = case.options
-    size = f"{sizes.bytes / 1e6:.1f} MB" if sizes.bytes >= 100_000 else f"{sizes.bytes / 1e3:.1f} kB"
-    why = f"{_why_of_that_size(case)}; each is one transaction"
+    size = _written(sizes.bytes)
+    one = f"up to {_written(together)} of them that lie side by side are one transaction" if together else ""
+    why = f"{_why_of_that_size(case)}; {one or 'each is one transaction'}"
     if options.commit_rows:
         rows = "1 row" if options.commit_rows == 1 else f"{options.commit_rows:,} rows"
         return Reason(f"Chunks of at most {rows} and {size}", why, option="commit_rows")
@@ -83,6 +111,10 @@ def _why_of_that_size(case: Case) -> str:
     if network.largest_chunk(case, 1):
         return "small enough for the line, large enough for its round trips"
     return "small enough to share out and to repeat, large enough to be cheap"
+
+
+def _written(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 100_000 else f"{size / 1e3:.1f} kB"
 
 
 def _within(value: int, least: int, most: int) -> int:

@@ -26,11 +26,11 @@ def largest_transaction(server: Server) -> tuple[int, str] | None:
     return min(found, default=None)
 
 
-def replication_reasons(case: Case, chunk_bytes: int) -> Iterator[Reason]:
+def replication_reasons(case: Case, transaction_bytes: int) -> Iterator[Reason]:
     """What the binary log and the cluster cost, with the line that changes it."""
     server = case.server
     fits = largest_transaction(server)
-    if fits and chunk_bytes > fits[0]:
+    if fits and transaction_bytes > fits[0]:
         yield Reason(
             f"{fits[1]} is {human_bytes(fits[0] * EVENTS_PER_BYTE)}",
             f"chunks as large as asked may be refused; those of {human_bytes(fits[0])} fit in any case",
@@ -44,7 +44,7 @@ def replication_reasons(case: Case, chunk_bytes: int) -> Iterator[Reason]:
             holds_back=True,
         )
     if server.on("log_bin") and case.options.session.get("sql_log_bin") != "0":
-        yield _binary_log(server, chunk_bytes)
+        yield _binary_log(server, transaction_bytes)
 
 
 def _rows_of_a_write_set(case: Case) -> Iterator[Reason]:
@@ -57,11 +57,11 @@ def _rows_of_a_write_set(case: Case) -> Iterator[Reason]:
         )
 
 
-def _binary_log(server: Server, chunk_bytes: int) -> Reason:
+def _binary_log(server: Server, transaction_bytes: int) -> Reason:
     cache = server.number("binlog_cache_size")
     line = ""
-    if cache is not None and cache < min(chunk_bytes, LARGEST_CACHE):
-        good = min(LARGEST_CACHE, -(-chunk_bytes // MIB) * MIB * 2)
+    if cache is not None and cache < min(transaction_bytes, LARGEST_CACHE):
+        good = min(LARGEST_CACHE, -(-transaction_bytes // MIB) * MIB * 2)
         line = (
             f"; a chunk's part of it goes through a temporary file: SET GLOBAL binlog_cache_size = {good} keeps it in"
             " the memory of each session"
@@ -69,6 +69,6 @@ def _binary_log(server: Server, chunk_bytes: int) -> Reason:
     return Reason(
         "The binary log is on",
         "rows are written twice, and a replica applies each chunk only once it has committed here, so it lags behind by"
-        f" one at least; smaller chunks shorten that{line}",
+        f" one at least; fewer rows per commit shorten that{line}",
         holds_back=True,
     )

@@ -37,14 +37,14 @@ class Sender:
         unhexed: Unhexed | None = None,
     ) -> None:
         self.connection = connection
-        self._source, self._fd, self._chunk, self._dialect = source, source.fd, source.chunk, source.dialect
+        self.source, self._fd, self._chunk, self._dialect = source, source.fd, source.chunk, source.dialect
         self._load, self._numbers, self._on_sent, self._unhexed = load, numbers, on_sent, unhexed
         self._left_out = False
 
     @cached_property
     def rows(self) -> ChunkRows:
         """Where the rows are; looked up only if it is needed."""
-        return ChunkRows(self._source)
+        return ChunkRows(self.source)
 
     @property
     def row_count(self) -> int:
@@ -68,7 +68,7 @@ class Sender:
         """Load the whole chunk. Raises SourceChanged if its bytes are not those that were scanned."""
         chunk = self._chunk
         steps = self._steps(chunk, statement)
-        feed = open_feed(self._fd, chunk.offset, chunk.length, steps=steps, on_sent=self._on_sent)
+        feed = open_feed(self._fd, chunk.offset, chunk.length, steps=steps, on_sent=self._on_sent, parts=chunk.parts)
         report = self._load(self.connection, statement, feed)
         self._require(feed.digest)
         return report
@@ -102,7 +102,7 @@ class Sender:
         steps: list[Step] = []
         # First what knows the records by their bytes in the file.
         if self._numbers:
-            steps.append(numbered(piece, self._dialect, self._numbers, gaps, self._source.places))
+            steps.append(numbered(piece, self._dialect, self._numbers, gaps, self.source.places))
         elif len(gaps):
             steps.append(leaving_out(gaps, piece.offset))
         if self._dialect.rewriting:
@@ -131,6 +131,6 @@ class Sender:
             raise SourceChanged(
                 f"The file has changed: the bytes from {chunk.offset:,} to {chunk.offset + chunk.length:,} are not"
                 " those that were scanned.",
-                where=str(self._source.path),
+                where=str(self.source.path),
                 advice="Leave the file alone while it loads; import it again as a new file.",
             )
