@@ -199,6 +199,7 @@ CHOSEN = _of(
     ("sorted_by", "Sorted by", Kind.TEXT),
     ("first_chunk_bytes", "First chunk", Kind.BYTES),
     ("last_chunks", "Chunks that the rest makes at least", Kind.NUMBER),
+    ("transaction_bytes", "Chunks in one transaction, up to", Kind.BYTES),
     ("ordered", "One chunk after another", Kind.SWITCH),
     ("rolls_back", "Can roll back", Kind.SWITCH),
     ("staged", "By way of a staging table", Kind.SWITCH),

@@ -167,6 +167,7 @@ def _chosen(job: ImportJob) -> Told:
     yield "chunk_bytes", plan.get("chunk_bytes")
     yield "first_chunk_bytes", plan.get("first_chunk_bytes")
     yield "last_chunks", plan.get("last_chunks")
+    yield "transaction_bytes", plan.get("transaction_bytes")
     yield "commit_rows", plan.get("chunk_rows")
     yield "parallelism", job.parallelism
     yield "planned_parallelism", plan.get("parallelism")

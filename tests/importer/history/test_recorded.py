@@ -98,6 +98,7 @@ def test_everything_there_is_to_tell_is_told(target: Target, tmp_path: Path):
         "mode": "append",
         "asked_commit_rows": 100,
         "commit_rows": 100,
+        "transaction_bytes": 0,
         "asked_session": "sort_buffer_size = 1M",
         "session_sort_buffer_size": 2**20,
         "method": "load_data_local",
