@@ -29,6 +29,7 @@ class Line:
     `to_baseline` is beside the case that the results name as baseline; `to_single`, `to_best` and `to_best_before`
     beside raw LOAD DATA: the single one, the best with the keys put on when this way puts them on, and the best
     with the keys in place. None: there is no such case, or it is this one. `choices` are those of the last round.
+    `for_server_second` are the seconds for each second of the server's processor time.
     """
 
     server: str
@@ -49,6 +50,7 @@ class Line:
     peaks: dict[str, float]
     choices: tuple[str, ...]
     medians: dict[str, float | None]
+    for_server_second: float | None
 
 
 class Runs:
@@ -105,6 +107,9 @@ class Runs:
             peaks=_largest(run["peaks"] for run in runs.values()),
             choices=tuple(list(runs.values())[-1]["choices"]),
             medians={name: _median(run[name] for run in runs.values()) for name in _MEDIANS},
+            for_server_second=_median(
+                run["seconds"] / run["server_cpu"] if run["server_cpu"] else None for run in runs.values()
+            ),
         )
 
     def _best_raw(self, server: str, workload: str, keys: str) -> str:

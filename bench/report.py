@@ -27,6 +27,7 @@ brackets. Ratios are rates beside the other way's in the same round, above 1 fas
 LOCAL that treats the secondary keys the same (in place, or put on afterwards), *keys in place* the best one that has
 them in place from the start, *baseline* the line without such a ratio. *First row*: seconds to the first committed one.
 *Peak*: the most memory of one loading process. *Client* and *server*: seconds of processor time for each million rows.
+*s / server s*: seconds for each second of the server's processor time, which leaves out how fast the machine just was.
 *Written*: by the server's process while it loaded, beside the size of the file; pages that were still dirty at the end
 come later. *(sample)*: the first rows of the file only."""
 
@@ -126,6 +127,7 @@ def _columns(runs: Runs, workloads: Sequence[str]) -> list[Column]:
         ("peak MB", lambda line: _number(_loader_peak(line), "{:.0f}")),
         ("client", lambda line: _number(_per_million(line, "cpu"), "{:.2f}")),
         ("server", lambda line: _number(_per_million(line, "server_cpu"), "{:.2f}")),
+        ("s / server s", lambda line: _number(line.for_server_second, "{:.3f}")),
         ("written", lambda line: _written(runs.results, line)),
     ]
     return columns

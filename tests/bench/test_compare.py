@@ -110,6 +110,18 @@ def test_the_report_says_how_safe_the_end_of_a_load_is(tmp_path):
     assert "may be lost in a crash" in write_report([found.write(tmp_path)]).read_text()
 
 
+def test_how_fast_the_machine_was_is_left_out_of_the_seconds_for_each_of_the_servers():
+    found = lines(
+        results(
+            run("single", 1, 4, server_cpu=8), run("millrace", 1, 3, server_cpu=5),
+            run("single", 2, 8, server_cpu=16), run("millrace", 2, 6, server_cpu=10),
+            run("copy", 1, 5, server_cpu=None),
+        )
+    )  # fmt: skip
+    assert (found["single"].for_server_second, found["millrace"].for_server_second) == (0.5, 0.6)
+    assert found["copy"].for_server_second is None
+
+
 def test_options_of_an_import_are_read_from_words():
     words = {
         "chunk_bytes": "4M",
