@@ -4,11 +4,10 @@ import argparse
 import os
 from pathlib import Path
 
-from importer.engine.sizes import MIB
 from importer.engine.workloads import Workload
+from importer.management.arguments import size
 
 SEPARATORS = {"comma": ",", "tab": "\t"}
-UNITS = {"K": 2**10, "M": MIB, "G": 2**30}
 # Of the memory of this machine, for the buffer pool of a server that is started: at most so much, and such a part.
 MOST_POOL = 4 * 2**30
 PART_OF_MEMORY = 4
@@ -70,12 +69,6 @@ def rows_of(workload: Workload, arguments: argparse.Namespace) -> int:
     if arguments.size:
         return max(1, arguments.size // workload.row_bytes)
     return arguments.rows or workload.rows
-
-
-def size(text: str) -> int:
-    """Bytes from a number with K, M, G or nothing behind it."""
-    unit = UNITS.get(text[-1:].upper())
-    return int(float(text[:-1]) * unit) if unit else int(text)
 
 
 def usual_pool() -> int:

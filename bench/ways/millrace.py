@@ -19,7 +19,7 @@ from bench.servers import Server
 from bench.ways.way import AFTER, BEFORE, Clocked, Way
 from importer.engine.connection import Address, connect, fetch_all
 from importer.engine.options import Options
-from importer.engine.sizes import MIB
+from importer.engine.sizes import bytes_written
 from importer.engine.workloads.table import Table, dialect_of
 
 # Looking must not cost what is measured, and the raw ways have nobody who looks: so the next look comes the later, the
@@ -106,7 +106,7 @@ class Millrace(Way):
 
 
 def options_of(asked: dict[str, str]) -> Options:
-    """Options from words: numbers, true and false, sizes in MiB with an M; `session.NAME` for one session variable."""
+    """Options from words: numbers, true and false, sizes such as 512K; `session.NAME` for one session variable."""
     types = {each.name: str(each.type) for each in fields(Options)}
     values: dict[str, Any] = {}
     for name, text in asked.items():
@@ -117,7 +117,8 @@ def options_of(asked: dict[str, str]) -> Options:
         elif "bool" in types[field]:
             values[field] = text == "true"
         elif "int" in types[field]:
-            values[field] = int(text[:-1]) * MIB if text.endswith("M") else int(text)
+            values[field] = bytes_written(text)
+            assert values[field] is not None, f"{name} is {text!r}, which is no number and no size such as 512K"
         else:
             values[field] = text
     return Options(**values)

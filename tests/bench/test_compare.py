@@ -124,14 +124,16 @@ def test_how_fast_the_machine_was_is_left_out_of_the_seconds_for_each_of_the_ser
 
 def test_options_of_an_import_are_read_from_words():
     words = {
-        "chunk_bytes": "4M",
+        "chunk_bytes": "512K",
         "parallelism": "3",
         "checks": "false",
         "verify": "full",
         "session.sort_buffer_size": "1",
     }
     read = options_of(words)
-    wanted = Options(chunk_bytes=2**22, parallelism=3, checks=False, verify="full", session={"sort_buffer_size": "1"})
+    wanted = Options(chunk_bytes=2**19, parallelism=3, checks=False, verify="full", session={"sort_buffer_size": "1"})
     assert read == wanted
     with pytest.raises(AssertionError, match="no option nothing"):
         options_of({"nothing": "1"})
+    with pytest.raises(AssertionError, match="parallelism is 'some'"):
+        options_of({"parallelism": "some"})
