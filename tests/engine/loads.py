@@ -108,6 +108,16 @@ def works(
     ]
 
 
+def five_chunks(address: Address, folder: Path, options: Options) -> list[Work]:
+    """The works of five chunks of two rows each, for a table t that has a key."""
+    run_sql(address, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(9))")
+    path = folder / "five.csv"
+    path.write_text("".join(f"{n},word {n}\n" for n in range(10)))
+    found = works(address, path, ["n", "word"], options, chunk_bytes=18)
+    assert len(found) == 5
+    return found
+
+
 def load_file(address: Address, path: Path, mapping: Sequence[ColumnMapping | str], *args, **kwargs) -> Loaded:
     """Load every chunk of the file, in order; arguments as those of works()."""
     outcomes = [load_chunk(work, Watch()) for work in works(address, path, mapping, *args, **kwargs)]

@@ -11,20 +11,14 @@ from importer.engine.errors import RowsRefused, TargetProblem
 from importer.engine.load import Loader, Work
 from importer.engine.mapping import Filling
 from importer.engine.options import Options
-from tests.engine.loads import rows_of, run_sql, works
+from tests.engine.loads import five_chunks, rows_of, run_sql, works
 
 CHUNKS = 5
 
 
 @pytest.fixture
 def five(database: Address, tmp_path: Path) -> list[Work]:
-    """Five chunks of two rows each."""
-    run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(9))")
-    path = tmp_path / "five.csv"
-    path.write_text("".join(f"{n},word {n}\n" for n in range(2 * CHUNKS)))
-    found = works(database, path, ["n", "word"], Options(), chunk_bytes=18)
-    assert len(found) == CHUNKS
-    return found
+    return five_chunks(database, tmp_path, Options())
 
 
 def loader_of(work: Work) -> Loader:

@@ -16,7 +16,7 @@ from importer.engine.outcome import Outcome, Tally
 from importer.engine.plan import ImportPlan
 from importer.engine.scanner import ChunkRange
 from importer.engine.together import how_many
-from tests.engine.loads import HEADERLESS, loads_so_far, rows_of, run_sql, works
+from tests.engine.loads import HEADERLESS, five_chunks, loads_so_far, rows_of, run_sql, works
 
 SMALL = Options(chunk_bytes=18)
 CHUNKS = 5
@@ -24,13 +24,7 @@ CHUNKS = 5
 
 @pytest.fixture
 def five(database: Address, tmp_path: Path) -> list[Work]:
-    """Five chunks of two rows each."""
-    run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(9))")
-    path = tmp_path / "five.csv"
-    path.write_text("".join(f"{n},word {n}\n" for n in range(2 * CHUNKS)))
-    found = works(database, path, ["n", "word"], SMALL, chunk_bytes=18)
-    assert len(found) == CHUNKS
-    return found
+    return five_chunks(database, tmp_path, SMALL)
 
 
 def together(given: list[Work]) -> list[Outcome] | None:
