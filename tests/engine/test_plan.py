@@ -160,6 +160,9 @@ class TestChunks:
         assert made.transaction_bytes == 0
         assert any("each is one transaction" in each.why for each in made.reasons)
 
+    def test_are_a_transaction_each_in_a_cluster(self):
+        assert plan(options=Options(chunk_bytes=77_000), on=server(wsrep_on="ON")).transaction_bytes == 0
+
     def test_share_none_that_the_binary_log_has_no_room_for(self):
         logs = server(log_bin="ON", max_binlog_cache_size=str(4 * MIB), binlog_cache_size="32768")
         made = plan(options=Options(chunk_bytes=77_000), on=logs)

@@ -57,10 +57,15 @@ def transaction_bytes(case: Case, parallelism: int) -> int:
 
 
 def _each_by_itself(case: Case) -> bool:
-    """Whether the rows of a commit are asked for, or something has to be known of each chunk's own rows."""
+    """Whether a transaction is to be as small as its chunk is asked to be, or each chunk's own rows have to be known.
+
+    Small is what is wanted where the rows of a commit are asked for, and in a cluster, all of whose nodes certify and
+    apply each transaction and may limit its rows (wsrep_max_ws_rows).
+    """
     options = case.options
     return bool(
         options.commit_rows
+        or case.server.on("wsrep_on")
         or options.on_error == "reject"
         or options.on_duplicate != "fail"
         or options.verify == "full"
