@@ -3,7 +3,7 @@
 A second load of the same chunk fails on the primary key before it has sent a byte: that is why no chunk loads twice.
 """
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 import MySQLdb
 from MySQLdb.constants import ER
@@ -46,6 +46,11 @@ class Entry:
     bytes: int
     digest: str
 
+    @property
+    def values(self) -> tuple[str | int, ...]:
+        """In the order of the fields; dataclasses.astuple() copies each, which took a sixth of a small chunk's time."""
+        return self.job, self.chunk, self.attempt, self.rows, self.bytes, self.digest
+
 
 def create(connection: Connection) -> None:
     """Create the ledger in the connection's database if it is not there. DDL: commits implicitly.
@@ -75,7 +80,7 @@ def enter(connection: Connection, *entries: Entry) -> bool:
         execute(
             connection,
             f"INSERT INTO {TABLE} (job, chunk, attempt, row_count, byte_count, digest) VALUES {values}",
-            [value for each in entries for value in astuple(each)],
+            [value for each in entries for value in each.values],
         )
     except MySQLdb.IntegrityError as error:
         if error.args[0] != ER.DUP_ENTRY:

@@ -97,9 +97,8 @@ def scan(
         while low < block.size:
             most = sizes.most_bytes(chunk.begin.number, end - chunk.begin.offset)
             high = block.ends.last(low, chunk.begin.offset + most - block.offset)
-            # Where each row ends is found out only if there may be too many of them.
-            if high and sizes.rows and chunk.rows + block.rows(low, high) >= sizes.rows:
-                high = min(high, block.end_of_row(low, sizes.rows - chunk.rows))
+            if high and sizes.rows:
+                high = block.end_within(low, high, sizes.rows - chunk.rows)
             if high <= low and chunk.length:
                 yield chunk.closed()
                 chunk = chunk.following()
@@ -129,8 +128,9 @@ class _OpenChunk:
     def take(self, fd: Readable, block: Block, low: int, high: int) -> None:
         """Add the records between two ends of a block."""
         self.length += high - low
-        self.rows += block.rows(low, high)
-        self.lines += block.lines_between(low, high, self.line_end)
+        rows, lines = block.rows_and_lines(low, high, self.line_end)
+        self.rows += rows
+        self.lines += lines
         self.suspect |= block.blemished(low, high)
         self.null_word = self.null_word or block.has_null_word(low, high)
         self.ascii = self.ascii and block.is_ascii(low, high)

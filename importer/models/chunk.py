@@ -1,6 +1,7 @@
 """A part of a job that goes in as a whole or not at all."""
 
 from django.db import models
+from django.utils.functional import cached_property
 
 from importer.engine.scanner import ChunkRange
 from importer.models.job import ImportJob
@@ -70,6 +71,6 @@ class Chunk(models.Model):
     def __str__(self) -> str:
         return f"chunk {self.number} of import {self.job_id}"
 
-    @property
+    @cached_property
     def range(self) -> ChunkRange:
         return ChunkRange(**{name: getattr(self, name) for name in RANGE})

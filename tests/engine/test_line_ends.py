@@ -1,12 +1,15 @@
 """Counting line ends, and ends of records, in parts of a block: from LARGE bytes on otherwise than below."""
 
 import re
+from itertools import combinations
 
 import pytest
 
-from importer.engine.dialect import ANY_LINE_END
+from importer.engine.dialect import ANY_LINE_END, Dialect
+from importer.engine.records.blocks import blocks
 from importer.engine.records.boundaries import LineEnds
 from importer.engine.records.lines import LARGE, line_ends
+from tests.engine.reference import in_file
 
 PARTS = ((0, 3 * LARGE), (7, LARGE + 6), (7, LARGE + 7), (7, LARGE + 8), (LARGE, 3 * LARGE - 1))
 
@@ -28,3 +31,18 @@ def test_records_are_counted(mark):
     for after, upto in ((0, 5), (5, LARGE - 1), (5, LARGE + 6), (LARGE, len(data))):
         low, high = ends.last(0, after), ends.last(0, upto)
         assert ends.count(low, high) == sum(low < end <= high for end in [*listed, len(data)])
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r", ANY_LINE_END])
+@pytest.mark.parametrize("blank_lines", ["skip", "keep"])
+def test_rows_and_lines_of_a_block_are_counted(line_end, blank_lines):
+    """Between any two ends of a block with blank lines, whose last record has no line end."""
+    end = "\n" if line_end == ANY_LINE_END else line_end
+    data = f"a,b{end}{end}c,d{end}{end}{end}e,f".encode()
+    with in_file(data) as fd:
+        (block,) = blocks(fd, Dialect(line_end=line_end, blank_lines=blank_lines), 0, 1, len(data))
+    ends = [0, *block.ends.listed().tolist()]
+    for low, high in combinations(ends, 2):
+        *lines, rest = data[low:high].decode().split(end)
+        rows = [line for line in lines if line or blank_lines == "keep"] + [rest] * bool(rest)
+        assert block.rows_and_lines(low, high, line_end) == (len(rows), len(lines))

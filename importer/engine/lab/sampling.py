@@ -91,7 +91,7 @@ def write_sample(
 def _wanted(block: Block, sample: Sample, taken: int, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The parts of the block that are in the sample, each of whole records; offsets in the block."""
     if sample.rows is not None:
-        yield 0, block.end_of_row(0, sample.rows - taken)
+        yield 0, block.end_within(0, block.size, sample.rows - taken)
         return
     width = (end - start) / RANGES
     for number in range(RANGES):

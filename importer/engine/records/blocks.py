@@ -55,24 +55,33 @@ class Block:
     def rows(self, low: int, high: int) -> int:
         """How many records there are between two ends, blank lines left out."""
         if high - low == self.size and isinstance(self.ends, LineEnds):
-            return self.lines + (not self.data.endswith(self.ends.mark, 0, high)) - len(self.blank)
+            return self.lines + self.ends.is_cut(low, high) - len(self.blank)
         return self.ends.count(low, high) - count_between(self.blank, low, high)
 
-    def end_of_row(self, low: int, count: int) -> int:
-        """Where the last of the `count` rows after `low` ends; `size` if there are fewer, `low` for none."""
+    def rows_and_lines(self, low: int, high: int, line_end: str) -> tuple[int, int]:
+        """How many of rows() and how many physical lines there are between two ends."""
+        rows = self.rows(low, high)
+        if high - low == self.size:
+            return rows, self.lines
+        if isinstance(self.ends, LineEnds) and ends_in_lf(line_end):
+            # Each line end ends a record, so that they need not be counted again.
+            return rows, rows + count_between(self.blank, low, high) - self.ends.is_cut(low, high)
+        return rows, line_ends(self.data, line_end, low, high)
+
+    def end_within(self, low: int, high: int, count: int) -> int:
+        """Where the last of at most `count` rows between two ends ends; `low` for none."""
+        # A row has a byte at least, so that most often they need not be counted, nor the end of each be found.
+        if high - low < count or self.rows(low, high) < count:
+            return high
         if count <= 0:
             return low
         at = int(self._row_ends.searchsorted(low, side="right")) + count - 1
-        return int(self._row_ends[at]) if at < len(self._row_ends) else self.size
+        return int(self._row_ends[at])
 
     @cached_property
     def _row_ends(self) -> Any:
         """The ends of the records that are rows, as an array."""
         return self.ends.listed()[self.row_numbers() >= 0] if len(self.blank) else self.ends.listed()
-
-    def lines_between(self, low: int, high: int, line_end: str) -> int:
-        """How many physical lines there are between two ends."""
-        return self.lines if high - low == self.size else line_ends(self.data, line_end, low, high)
 
     def has_null_word(self, low: int, high: int) -> bool:
         """Whether a field may be the word NULL between two ends."""

@@ -42,8 +42,11 @@ class LineEnds:
 
     def count(self, low: int, high: int) -> int:
         """How many records there are between two ends."""
-        found = count_byte(self.data, self.mark, low, high)
-        return found + (low < high and not self.data.endswith(self.mark, low, high))
+        return count_byte(self.data, self.mark, low, high) + self.is_cut(low, high)
+
+    def is_cut(self, low: int, high: int) -> bool:
+        """Whether the last record between two ends has no mark, at the end of the data."""
+        return low < high and not self.data.endswith(self.mark, low, high)
 
     def listed(self) -> Any:
         """All ends as a one-dimensional array, ascending."""
