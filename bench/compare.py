@@ -2,11 +2,14 @@
 
 import re
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bench.results import Results
+
+# One of Results.runs.
+Run = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class Line:
     `to_baseline` is beside the case that the results name as baseline; `to_single`, `to_best` and `to_best_before`
     beside raw LOAD DATA: the single one, the best with the keys put on when this way puts them on, and the best
     with the keys in place. None: there is no such case, or it is this one. `choices` are those of the last round.
-    `for_server_second` are the seconds for each second of the server's processor time.
+    `for_server_second` are the seconds for each second of the server's processor time. `alike` are the ratios beside
+    the baseline, or else the best raw way, in those rounds in which the machine's processors were as near each other.
     """
 
     server: str
@@ -51,6 +55,7 @@ class Line:
     choices: tuple[str, ...]
     medians: dict[str, float | None]
     for_server_second: float | None
+    alike: list[float]
 
 
 class Runs:
@@ -58,7 +63,7 @@ class Runs:
 
     def __init__(self, results: Results) -> None:
         self.results = results
-        self._by_case: dict[tuple[str, str, str], dict[Any, dict[str, Any]]] = {}
+        self._by_case: dict[tuple[str, str, str], dict[Any, Run]] = {}
         for run in results.runs:
             if isinstance(run["round"], str) or run["round"] > 0:
                 case = run["server"], run["workload"], run["way"]
@@ -88,6 +93,7 @@ class Runs:
         best, best_before = (self._best_raw(server, workload, each) for each in (keys, "before"))
         baseline = self.results.made["baseline"]
         against = server, baseline.get("workload") or workload, baseline.get("way") or way
+        against_best = server, workload, best
         return Line(
             server=server,
             workload=workload,
@@ -101,15 +107,16 @@ class Runs:
             first_row=_median(run["first_row"] for run in runs.values()),
             to_baseline=self._ratio(runs, against) if baseline else None,
             to_single=self._ratio(runs, (server, workload, "single")),
-            to_best=self._ratio(runs, (server, workload, best)),
+            to_best=self._ratio(runs, against_best),
             to_best_before=self._ratio(runs, (server, workload, best_before)),
             best=best,
             peaks=_largest(run["peaks"] for run in runs.values()),
             choices=tuple(list(runs.values())[-1]["choices"]),
-            medians={name: _median(run[name] for run in runs.values()) for name in _MEDIANS},
+            medians={name: _median(run.get(name) for run in runs.values()) for name in _MEDIANS},
             for_server_second=_median(
                 run["seconds"] / run["server_cpu"] if run["server_cpu"] else None for run in runs.values()
             ),
+            alike=self._ratios(runs, against if baseline else against_best, _alike),
         )
 
     def _best_raw(self, server: str, workload: str, keys: str) -> str:
@@ -121,18 +128,35 @@ class Runs:
         }
         return max(rates, key=rates.__getitem__, default="")
 
-    def _ratio(self, runs: dict[Any, dict[str, Any]], against: tuple[str, str, str]) -> Spread | None:
-        others = self._by_case.get(against)
-        if not others or others is runs:
-            return None
-        ratios = [_rate(run) / _rate(others[number]) for number, run in runs.items() if number in others]
+    def _ratio(self, runs: dict[Any, Run], against: tuple[str, str, str]) -> Spread | None:
+        ratios = self._ratios(runs, against)
         return Spread.of(ratios) if ratios else None
 
+    def _ratios(
+        self, runs: dict[Any, Run], against: tuple[str, str, str], may_compare: Callable[[Run, Run], bool] | None = None
+    ) -> list[float]:
+        """Round by round, where there are two to compare."""
+        others = self._by_case.get(against, {})
+        if others is runs:
+            return []
+        pairs = [(run, others[number]) for number, run in runs.items() if number in others]
+        return [_rate(run) / _rate(other) for run, other in pairs if not may_compare or may_compare(run, other)]
 
-_MEDIANS = ("cpu", "server_cpu", "server_written", "server_data_written", "server_log_written", "server_dirty")
+
+_MEDIANS = (
+    "cpu", "server_cpu", "server_written", "server_data_written", "server_log_written", "server_dirty", "handover",
+)  # fmt: skip
+# How many times as long a handover may take in one run as in the other one (handover.py).
+_ALIKE = 1.2
 
 
-def _rate(run: dict[str, Any]) -> float:
+def _alike(run: Run, other: Run) -> bool:
+    """Whether the machine's processors were as near each other in both runs, as far as that is known."""
+    shorter, longer = sorted(each.get("handover") or 0 for each in (run, other))
+    return 0 < longer <= shorter * _ALIKE
+
+
+def _rate(run: Run) -> float:
     """Rows per second: ways that load a sample compare with the others by this."""
     return run["rows"] / run["seconds"]
 

@@ -6,6 +6,7 @@ Several files of one kind, such as one for each buffer pool or hour, are taken a
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
 
 from bench.charts import can_draw, draw
 from bench.compare import Line, Runs, Spread
@@ -28,6 +29,8 @@ LOCAL that treats the secondary keys the same (in place, or put on afterwards), 
 them in place from the start, *baseline* the line without such a ratio. *First row*: seconds to the first committed one.
 *Peak*: the most memory of one loading process. *Client* and *server*: seconds of processor time for each million rows.
 *s / server s*: seconds for each second of the server's processor time, which leaves out how fast the machine just was.
+*Handover*: nanoseconds until what one processor hands to another one is back, which decides that. *Alike*: the median
+ratio to the baseline, or the best raw way, of those rounds alone in which it was the same for both, within a fifth.
 *Written*: by the server's process while it loaded, beside the size of the file; pages that were still dirty at the end
 come later. *(sample)*: the first rows of the file only."""
 
@@ -128,6 +131,8 @@ def _columns(runs: Runs, workloads: Sequence[str]) -> list[Column]:
         ("client", lambda line: _number(_per_million(line, "cpu"), "{:.2f}")),
         ("server", lambda line: _number(_per_million(line, "server_cpu"), "{:.2f}")),
         ("s / server s", lambda line: _number(line.for_server_second, "{:.3f}")),
+        ("handover", lambda line: _number(line.medians["handover"], "{:.0f}")),
+        ("alike", lambda line: f"{median(line.alike):.2f} of {len(line.alike)}" if line.alike else ""),
         ("written", lambda line: _written(runs.results, line)),
     ]
     return columns

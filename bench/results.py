@@ -8,12 +8,12 @@
      "workloads": {name: {"title", "rows", "bytes", "tables": {name: CREATE TABLE}}},
      "runs": [{"server", "workload", "way", "round", "place", "rows", "sample", "raw", "keys", "seconds", "first_row",
                "cpu", "cpus", "peaks", "parts", "choices", "server_cpu", "server_written", "server_data_written",
-               "server_log_written", "server_dirty"}],
+               "server_log_written", "server_dirty", "handover"}],
      "left_out": [{"server", "workload", "way", "why"}]}
 
 Sizes are bytes, peaks MB, times seconds. `round` 0 and below are warm-ups, which no figure counts; `place` is the run's
-place within its round. `baseline` is empty where ways are compared with raw LOAD DATA; `notes` are sentences. What
-could not be seen from here is null.
+place within its round. `handover` are nanoseconds (handover.py). `baseline` is empty where ways are compared with raw
+LOAD DATA; `notes` are sentences. What could not be seen from here is null.
 """
 
 import json

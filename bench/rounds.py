@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from bench.content import check_tables
 from bench.files import Files
+from bench.handover import Handover
 from bench.meter import ServerMeter
 from bench.results import Results
 from bench.servers import Server
@@ -82,7 +83,7 @@ def _run(server: Server, case: Case) -> dict:
     way, files = case.way, case.files
     way.prepare(server, files)
     _let_it_write(server)
-    with ServerMeter(server) as meter:
+    with Handover() as handover, ServerMeter(server) as meter:
         clocked = way.load(server, files)
     assert meter.cost
     check_tables(server, files, way.rows(files), way.name)
@@ -96,6 +97,7 @@ def _run(server: Server, case: Case) -> dict:
         "raw": way.raw,
         **clocked.as_json(),
         **meter.cost.as_json(),
+        "handover": handover.mean,
     }
 
 

@@ -122,6 +122,23 @@ def test_how_fast_the_machine_was_is_left_out_of_the_seconds_for_each_of_the_ser
     assert found["copy"].for_server_second is None
 
 
+def test_rounds_in_which_the_machine_was_alike_have_a_ratio_of_their_own(tmp_path):
+    runs = [
+        run("single", 1, 4, handover=60), run("millrace", 1, 3, handover=70),
+        run("single", 2, 4, handover=60), run("millrace", 2, 5, handover=330),
+        run("single", 3, 5, handover=340), run("millrace", 3, 4, handover=330),
+        run("single", 4, 4, handover=None), run("millrace", 4, 1, handover=None),
+        run("single", 5, 4), run("millrace", 5, 1, handover=60),
+    ]  # fmt: skip
+    found = lines(results(*runs))["millrace"]
+    assert found.alike == [4 / 3, 5 / 4]
+    assert found.medians["handover"] == 200
+    assert "| 200 | 1.29 of 2 |" in write_report([results(*runs).write(tmp_path)]).read_text()
+    baseline = lines(results(*runs, baseline={"way": "millrace"}))
+    assert baseline["single"].alike == [3 / 4, 4 / 5]
+    assert baseline["millrace"].alike == []
+
+
 def test_options_of_an_import_are_read_from_words():
     words = {
         "chunk_bytes": "512K",

@@ -1,0 +1,65 @@
+"""How near each other two processors are while a load runs: how long they wait for what the other one has written.
+
+On a virtual machine that may change from one second to the next and last for minutes, and makes the same load take 1.4
+times as long (docs/facts.md, Measuring). The program is handover.c, compiled where there is a compiler.
+"""
+
+import atexit
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+
+from importer.engine.native import COMPILER
+
+SOURCE = Path(__file__).with_suffix(".c")
+
+
+class Handover:
+    """Looks once a second during a `with`; `mean` are then the nanoseconds until a cache line is back, over all looks.
+
+    None if it could not look: where there is one processor only, no compiler, or no Linux.
+    """
+
+    def __init__(self) -> None:
+        self.mean: float | None = None
+        self._running: subprocess.Popen[str] | None = None
+        self._first = ""
+
+    def __enter__(self) -> "Handover":
+        # Only Linux says on which ones we may run, and lets us choose.
+        processors = sorted(os.sched_getaffinity(0))[:2] if hasattr(os, "sched_getaffinity") else []
+        if len(processors) == 2 and (program := _program()):
+            command = [program, *map(str, processors)]
+            self._running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+            assert self._running.stdout
+            self._first = self._running.stdout.readline()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self._running:
+            return
+        with self._running:
+            self._running.terminate()
+            assert self._running.stdout
+            looks = [float(line) for line in (self._first, *self._running.stdout) if line]
+        self.mean = round(statistics.mean(looks), 1) if looks else None
+
+
+@cache
+def _program() -> Path | None:
+    """The compiled program, in a folder that is there until this process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="millrace-bench-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    program = folder / SOURCE.stem
+    try:
+        subprocess.run([COMPILER, "-O2", "-pthread", "-o", program, SOURCE], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return program
