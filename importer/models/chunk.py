@@ -73,4 +73,5 @@ class Chunk(models.Model):
 
     @cached_property
     def range(self) -> ChunkRange:
+        """The same for good: what a scan has found does not change."""
         return ChunkRange(**{name: getattr(self, name) for name in RANGE})
