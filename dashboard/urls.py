@@ -3,12 +3,12 @@
 from django.contrib.auth import views as auth
 from django.urls import path
 
+from dashboard import health
 from dashboard.forms import SignInForm
 from dashboard.views import (
     channels,
     compare,
     connections,
-    health,
     hearings,
     history,
     job,

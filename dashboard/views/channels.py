@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from dashboard.access import staff_only
 from dashboard.channel_form import ChannelForm
-from dashboard.staff import staff_only
 from importer import telling
 from importer.engine.errors import Problem
 from importer.models import Channel, Notice

@@ -13,9 +13,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import trigger_client_event
 
+from dashboard.access import staff_only
 from dashboard.connection_form import ConnectionForm
 from dashboard.schedules.preview import there
-from dashboard.staff import staff_only
 from importer.connections import check, host_key
 from importer.connections.folder import offered
 from importer.engine.errors import Problem

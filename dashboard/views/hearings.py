@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from dashboard.staff import staff_only
+from dashboard.access import staff_only
 from importer import telling
 from importer.models import Channel, Hearing, Schedule
 from importer.models.channel import Event
