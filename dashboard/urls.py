@@ -4,9 +4,9 @@ from django.contrib.auth import views as auth
 from django.urls import path
 
 from dashboard import health
+from dashboard.channels import views
 from dashboard.forms import SignInForm
 from dashboard.views import (
-    channels,
     compare,
     connections,
     hearings,
@@ -106,11 +106,11 @@ urlpatterns = [
     path("connections/<int:pk>/confirm/", connections.connection_confirm, name="connection_confirm"),
     path("connections/<int:pk>/delete/", connections.connection_delete, name="connection_delete"),
     # the channels
-    path("channels/", channels.channels, name="channels"),
-    path("channels/new/", channels.channel_new, name="channel_new"),
-    path("channels/<int:pk>/", channels.channel, name="channel"),
-    path("channels/<int:pk>/switch/", channels.channel_switch, name="channel_switch"),
-    path("channels/<int:pk>/test/", channels.channel_test, name="channel_test"),
-    path("channels/<int:pk>/delete/", channels.channel_delete, name="channel_delete"),
-    path("notices/<int:pk>/again/", channels.notice_again, name="notice_again"),
+    path("channels/", views.channels, name="channels"),
+    path("channels/new/", views.channel_new, name="channel_new"),
+    path("channels/<int:pk>/", views.channel, name="channel"),
+    path("channels/<int:pk>/switch/", views.channel_switch, name="channel_switch"),
+    path("channels/<int:pk>/test/", views.channel_test, name="channel_test"),
+    path("channels/<int:pk>/delete/", views.channel_delete, name="channel_delete"),
+    path("notices/<int:pk>/again/", views.notice_again, name="notice_again"),
 ]

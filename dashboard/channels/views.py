@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dashboard.access import staff_only
-from dashboard.channel_form import ChannelForm
+from dashboard.channels.form import ChannelForm
 from importer import telling
 from importer.engine.errors import Problem
 from importer.models import Channel, Notice
