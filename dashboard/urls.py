@@ -5,10 +5,10 @@ from django.urls import path
 
 from dashboard import health
 from dashboard.channels import views
+from dashboard.connections import views as connections
 from dashboard.forms import SignInForm
 from dashboard.views import (
     compare,
-    connections,
     hearings,
     history,
     job,

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_htmx.http import trigger_client_event
 
 from dashboard.access import staff_only
-from dashboard.connection_form import ConnectionForm
+from dashboard.connections.form import ConnectionForm
 from dashboard.schedules.preview import there
 from importer.connections import check, host_key
 from importer.connections.folder import offered

@@ -1,0 +1,1 @@
+"""Pages of the connections: places that files are fetched from."""
