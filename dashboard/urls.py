@@ -7,10 +7,10 @@ from dashboard import health
 from dashboard.channels import views
 from dashboard.connections import views as connections
 from dashboard.forms import SignInForm
+from dashboard.history import views as history
 from dashboard.views import (
     compare,
     hearings,
-    history,
     job,
     jobs,
     lab,

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from dashboard.history.address import View
-from dashboard.history.values import short, title
+from dashboard.history.labels import short, title
+from dashboard.history.url_state import View
 from importer.history.columns import column
 from importer.history.facts import FACTS, Fact, Group, Value
 from importer.history.finding import Page, Row, matching, page

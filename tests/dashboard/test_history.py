@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from django.urls import reverse
 
-from dashboard.history.address import USUAL
+from dashboard.history.url_state import USUAL
 from importer.history.facts import FACTS
 from importer.history.finding import in_order
 from importer.history.query import Query

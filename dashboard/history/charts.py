@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.history.address import View
-from dashboard.history.values import short, title
+from dashboard.history.labels import short, title
+from dashboard.history.url_state import View
 from importer.history import charts
 from importer.history.charts import Change, Point, Spread, Summary
 from importer.history.columns import column

@@ -11,11 +11,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from dashboard.history import offers
-from dashboard.history.address import CHARTS, PARTS, USUAL, View, sent_by_form, view_of
-from dashboard.history.drawings import drawing
-from dashboard.history.gains import told_of
+from dashboard.history import choices
+from dashboard.history.charts import drawing
+from dashboard.history.setting_effects import told_of
 from dashboard.history.table import chooser, table
+from dashboard.history.url_state import CHARTS, PARTS, USUAL, View, sent_by_form, view_of
 from importer.engine.errors import Problem
 from importer.history.columns import counted
 from importer.history.export import as_csv, as_json
@@ -56,8 +56,8 @@ def _context(view: View) -> dict[str, Any]:
         "drawing": drawing(view),
         "tables": tables,
         "told": told_of(view, tables),
-        "chips": offers.chips(view),
-        "comparing": offers.comparing("indexes"),
+        "chips": choices.chips(view),
+        "comparing": choices.comparing("indexes"),
         "hidden": view.pairs_without("table", *FIELDS[view.chart]),
         "hidden_beside_columns": view.pairs_without("columns"),
         "chooser": chooser(),
@@ -67,9 +67,9 @@ def _context(view: View) -> dict[str, Any]:
         "everything": view.but(columns=tuple(FACTS)),
         "charts": [(name, title, view.but(chart=name, page=view.page)) for name, title in CHARTS.items()],
         "parts": PARTS,
-        "facts": offers.facts(),
-        "along": offers.facts(Group.CHOSEN, Group.ASKED, Group.FILE, Group.TABLE, Group.SERVER, Group.JOB),
-        "timings": offers.timings(),
+        "facts": choices.facts(),
+        "along": choices.facts(Group.CHOSEN, Group.ASKED, Group.FILE, Group.TABLE, Group.SERVER, Group.JOB),
+        "timings": choices.timings(),
     }
 
 
@@ -87,7 +87,7 @@ def chart(request: HttpRequest) -> JsonResponse:
 def values(request: HttpRequest) -> HttpResponse:
     """What `?fact=` can be compared by, and with: fields of the form for another condition."""
     try:
-        comparing = offers.comparing(request.GET.get("fact", ""))
+        comparing = choices.comparing(request.GET.get("fact", ""))
     except Problem as problem:
         return HttpResponse(str(problem), status=404, content_type="text/plain; charset=utf-8")
     return render(request, "dashboard/_history_comparing.html", {"comparing": comparing})

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dashboard.history.address import View
+from dashboard.history.url_state import View
 from importer.history.facts import FACTS, TIMINGS, Fact, Group, Kind, fact
 from importer.history.finding import values_of
 from importer.history.query import UNKNOWN, Condition, Op, written

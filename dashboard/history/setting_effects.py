@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from dashboard.history.address import View
-from dashboard.history.values import short, title
+from dashboard.history.labels import short, title
+from dashboard.history.url_state import View
 from importer.history.difference import Differences, Gain, differences, untried
 from importer.history.facts import FACTS, Kind
 from importer.history.finding import in_order
