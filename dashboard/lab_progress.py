@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from dashboard.charts import speed_step, top_speed
+from dashboard.jobs.charts import speed_step, top_speed
 from dashboard.lab_words import name_of
 from importer import lab as labs
 from importer.engine.lab.budget import Spent, expected

@@ -8,22 +8,8 @@ from dashboard.channels import views
 from dashboard.connections import views as connections
 from dashboard.forms import SignInForm
 from dashboard.history import views as history
-from dashboard.views import (
-    compare,
-    hearings,
-    job,
-    jobs,
-    lab,
-    lab_new,
-    labs,
-    new,
-    presets,
-    rejects,
-    schedule,
-    schedules,
-    targets,
-    uploads,
-)
+from dashboard.jobs import compare, detail, list, reject_files
+from dashboard.views import hearings, lab, lab_new, labs, new, presets, schedule, schedules, targets, uploads
 
 sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
 
@@ -32,23 +18,23 @@ urlpatterns = [
     path("login/", sign_in, name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     # the imports
-    path("", jobs.jobs, name="jobs"),
+    path("", list.jobs, name="jobs"),
     # one import
-    path("jobs/<int:pk>/", job.job, name="job"),
-    path("jobs/<int:pk>/live/", job.live, name="job_live"),
-    path("jobs/<int:pk>/rates/", job.rates, name="job_rates"),
-    path("jobs/<int:pk>/chunks/<int:first>-<int:last>/", job.troubled_chunks, name="job_troubled"),
-    path("jobs/<int:pk>/timings/", job.timings, name="job_timings"),
-    path("jobs/<int:pk>/pause/", job.pause, name="job_pause"),
-    path("jobs/<int:pk>/resume/", job.resume, name="job_resume"),
-    path("jobs/<int:pk>/cancel/", job.cancel, name="job_cancel"),
-    path("jobs/<int:pk>/retry/", job.retry, name="job_retry"),
-    path("jobs/<int:pk>/restore/", job.restore, name="job_restore"),
-    path("jobs/<int:pk>/drop-kept/", job.drop_kept, name="job_drop_kept"),
-    path("jobs/<int:pk>/parallelism/", job.parallelism, name="job_parallelism"),
-    path("jobs/<int:pk>/rejects/", rejects.reject_file, name="job_reject_file"),
-    path("jobs/<int:pk>/reasons/", rejects.reasons_file, name="job_reasons_file"),
-    path("jobs/<int:pk>/again/", rejects.again, name="job_again"),
+    path("jobs/<int:pk>/", detail.job, name="job"),
+    path("jobs/<int:pk>/live/", detail.live, name="job_live"),
+    path("jobs/<int:pk>/rates/", detail.rates, name="job_rates"),
+    path("jobs/<int:pk>/chunks/<int:first>-<int:last>/", detail.troubled_chunks, name="job_troubled"),
+    path("jobs/<int:pk>/timings/", detail.timings, name="job_timings"),
+    path("jobs/<int:pk>/pause/", detail.pause, name="job_pause"),
+    path("jobs/<int:pk>/resume/", detail.resume, name="job_resume"),
+    path("jobs/<int:pk>/cancel/", detail.cancel, name="job_cancel"),
+    path("jobs/<int:pk>/retry/", detail.retry, name="job_retry"),
+    path("jobs/<int:pk>/restore/", detail.restore, name="job_restore"),
+    path("jobs/<int:pk>/drop-kept/", detail.drop_kept, name="job_drop_kept"),
+    path("jobs/<int:pk>/parallelism/", detail.parallelism, name="job_parallelism"),
+    path("jobs/<int:pk>/rejects/", reject_files.reject_file, name="job_reject_file"),
+    path("jobs/<int:pk>/reasons/", reject_files.reasons_file, name="job_reasons_file"),
+    path("jobs/<int:pk>/again/", reject_files.again, name="job_again"),
     # a new import
     path("new/", new.new, name="new"),
     path("new/tables/", new.tables, name="new_tables"),

@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
-from dashboard.asked import asked
+from dashboard.jobs.option_summary import asked
 from dashboard.lab_charts import lab_charts
 from dashboard.lab_progress import LabProgress, lab_progress
 from importer import lab as labs

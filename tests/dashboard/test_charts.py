@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 
-from dashboard import charts
+from dashboard.jobs import charts
 from importer.models import Chunk, SourceFile
 from tests.dashboard.job_data import HEADER, LENGTH, REFUSED, ROWS, Status, make_job, make_user
 

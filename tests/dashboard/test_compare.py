@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from dashboard.beside import address, beside
+from dashboard.jobs.peer_comparison import address, beside
 from importer import jobs
 from importer.history.comparing import compare
 from importer.history.seeding import seed

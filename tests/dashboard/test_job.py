@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.progress import progress
+from dashboard.jobs.progress import progress
 from importer import live, workers
 from importer.engine.connection import connect, execute
 from importer.engine.errors import BadRow, Problem

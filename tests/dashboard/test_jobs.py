@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.views.jobs import PAGE_ROWS, SORTS
+from dashboard.jobs.list import PAGE_ROWS, SORTS
 from importer.models import ImportJob, SourceFile, Target
 from tests.dashboard.job_data import Status, make_job
 

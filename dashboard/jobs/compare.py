@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from dashboard.beside import address
+from dashboard.jobs.peer_comparison import address
 from importer.history.comparing import Comparison, Difference, Verdict, compare
 from importer.history.facts import CHOSEN, PHASES
 from importer.history.words import in_words

@@ -12,12 +12,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
-from dashboard import charts
-from dashboard.asked import asked
-from dashboard.beside import beside
-from dashboard.left_out import left_out
-from dashboard.progress import Progress, progress
-from dashboard.timings import timings_of
+from dashboard.jobs import charts
+from dashboard.jobs.chunk_timings import timings_of
+from dashboard.jobs.option_summary import asked
+from dashboard.jobs.peer_comparison import beside
+from dashboard.jobs.progress import Progress, progress
+from dashboard.jobs.rejected_rows import left_out
 from importer import jobs, workers
 from importer.engine.errors import Problem
 from importer.models import Chunk, ImportJob

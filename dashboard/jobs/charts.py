@@ -22,8 +22,8 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Coalesce
 
+from dashboard.jobs.throughput import Span, throughput
 from importer.models import Chunk, ImportJob
-from importer.rates import Span, throughput
 
 MOST_CELLS = 600
 FEW_CELLS = 100

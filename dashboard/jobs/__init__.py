@@ -1,0 +1,1 @@
+"""Pages of the imports: the list, one import, rejected rows, and imports compared."""
