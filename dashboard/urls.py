@@ -9,7 +9,10 @@ from dashboard.connections import views as connections
 from dashboard.forms import SignInForm
 from dashboard.history import views as history
 from dashboard.jobs import compare, detail, list, reject_files
-from dashboard.views import hearings, lab, lab_new, labs, new, presets, schedule, schedules, targets, uploads
+from dashboard.lab import detail as lab
+from dashboard.lab import list as labs
+from dashboard.lab import new as lab_new
+from dashboard.views import hearings, new, presets, schedule, schedules, targets, uploads
 
 sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
 

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from dashboard.lab_words import name_of
+from dashboard.lab.labels import name_of
 from importer import lab as lab_of
 from importer.models import Lab
 

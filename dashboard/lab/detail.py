@@ -14,8 +14,8 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
 from dashboard.jobs.option_summary import asked
-from dashboard.lab_charts import lab_charts
-from dashboard.lab_progress import LabProgress, lab_progress
+from dashboard.lab.charts import lab_charts
+from dashboard.lab.progress import LabProgress, lab_progress
 from importer import lab as labs
 from importer import sources, workers
 from importer.engine.errors import Problem

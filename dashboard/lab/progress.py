@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from dashboard.jobs.charts import speed_step, top_speed
-from dashboard.lab_words import name_of
+from dashboard.lab.labels import name_of
 from importer import lab as labs
 from importer.engine.lab.budget import Spent, expected
 from importer.engine.lab.finals import most_finals

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dashboard.lab_words import label, name_of, value_words
+from dashboard.lab.labels import label, name_of, value_words
 from importer import lab as labs
 from importer.engine.lab.curves import Curve, Point, curves, shares
 from importer.engine.lab.grid import words

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dashboard.lab_grids import FIRST, OFFERS, OWN, Offer, offered
+from dashboard.lab.grids import FIRST, OFFERS, OWN, Offer, offered
 from dashboard.speed import whole_number
 from importer.engine.errors import Problem
 from importer.engine.lab.budget import Budget

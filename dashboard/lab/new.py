@@ -11,9 +11,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from dashboard.choices import Choices
-from dashboard.lab_form import SEEDS, LabChoices, as_of
-from dashboard.lab_grids import OFFERS, OWN, Offer, why_not
-from dashboard.lab_words import label
+from dashboard.lab.form import SEEDS, LabChoices, as_of
+from dashboard.lab.grids import OFFERS, OWN, Offer, why_not
+from dashboard.lab.labels import label
 from dashboard.preview import Preview, look
 from importer import lab, presets, sources, workers
 from importer.engine.errors import Problem

@@ -1,0 +1,1 @@
+"""Pages of the lab: a new one, the list, one with its trials and recommendation."""
