@@ -12,7 +12,9 @@ from dashboard.jobs import compare, detail, list, reject_files
 from dashboard.lab import detail as lab
 from dashboard.lab import list as labs
 from dashboard.lab import new as lab_new
-from dashboard.views import hearings, new, presets, schedule, schedules, targets, uploads
+from dashboard.new_import import presets, uploads
+from dashboard.new_import import views as new
+from dashboard.views import hearings, schedule, schedules, targets
 
 sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
 

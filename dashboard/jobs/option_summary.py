@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dashboard.accounting import ACCOUNTING
+from dashboard.new_import.row_policy import ACCOUNTING
 from importer.engine.options import Options
 from importer.speed import SETTINGS
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from dashboard.lab.grids import FIRST, OFFERS, OWN, Offer, offered
-from dashboard.speed import whole_number
+from dashboard.new_import.speed_form import whole_number
 from importer.engine.errors import Problem
 from importer.engine.lab.budget import Budget
 from importer.engine.lab.grid import Value

@@ -10,11 +10,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from dashboard.choices import Choices
 from dashboard.lab.form import SEEDS, LabChoices, as_of
 from dashboard.lab.grids import OFFERS, OWN, Offer, why_not
 from dashboard.lab.labels import label
-from dashboard.preview import Preview, look
+from dashboard.new_import.form import Choices
+from dashboard.new_import.preview import Preview, look
 from importer import lab, presets, sources, workers
 from importer.engine.errors import Problem
 from importer.lab.asked import SAMPLE_ROWS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.choices import Choices, parse_markers, show_markers
+from dashboard.new_import.form import Choices, parse_markers, show_markers
 from importer.engine.errors import Problem
 
 

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from dashboard.choices import Choices
+from dashboard.new_import.form import Choices
 from importer.models import ImportJob, MappingPreset
 from tests.dashboard.test_new import show, shown_form, start, target, uploaded
 

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from dashboard.preview import _stem
+from dashboard.new_import.preview import _stem
 from importer.engine import ledger
 from importer.engine.connection import connect, execute
 from importer.models import ImportJob, Target

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from django.utils.html import escape
 
-from dashboard.speed import SpeedChoices, card
+from dashboard.new_import.speed_form import SpeedChoices, card
 from importer.engine.connection import connect, execute
 from importer.engine.errors import Problem
 from importer.engine.options import Options

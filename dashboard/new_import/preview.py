@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
-from dashboard.choices import Choices
-from dashboard.columns import Cell, Field, Unfilled
+from dashboard.new_import.column_cards import Cell, Field, Unfilled
+from dashboard.new_import.form import Choices
 from importer import presets, sources
 from importer.engine.arriving import Arrival, arrivals
 from importer.engine.connection import Connection, connect

@@ -10,8 +10,8 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
-from dashboard.accounting import ACCOUNTING
-from dashboard.speed import SpeedChoices, whole_number
+from dashboard.new_import.row_policy import ACCOUNTING
+from dashboard.new_import.speed_form import SpeedChoices, whole_number
 from importer import lab as labs
 from importer.engine.dialect import LINE_ENDS, Dialect, from_written
 from importer.engine.errors import Problem

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dashboard.choices import show_markers
+from dashboard.new_import.form import show_markers
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.table import Column
 from importer.engine.transforms import FALSE_WORDS, TEMPORAL, TRANSFORMS, TRUE_WORDS, Transform, fitting

@@ -13,12 +13,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
-from dashboard import choices as form
-from dashboard import speed
-from dashboard.accounting import ACCOUNTING
-from dashboard.choices import Choices
-from dashboard.columns import FILLINGS, TRIMS
-from dashboard.preview import Preview, look
+from dashboard.new_import import form, speed_form
+from dashboard.new_import.column_cards import FILLINGS, TRIMS
+from dashboard.new_import.form import Choices
+from dashboard.new_import.preview import Preview, look
+from dashboard.new_import.row_policy import ACCOUNTING
 from importer import jobs, presets, sources, workers
 from importer.engine.connection import connect
 from importer.engine.dialect import LINE_ENDS, as_written
@@ -192,7 +191,7 @@ def _show(
         "encodings": encodings.COMMON,
         "packed_as": WORDS.get(preview.profile.packing, "") if preview.profile else "",
         "accounting": _accounting(preview.choices),
-        "speed": speed.card(
+        "speed": speed_form.card(
             preview.choices.speed, preview.prepared.plan if preview.prepared else None, preview.problem
         ),
         "saved": saved,

@@ -1,0 +1,1 @@
+"""The page of a new import: upload, form, preview, plan."""
