@@ -14,7 +14,10 @@ from dashboard.lab import list as labs
 from dashboard.lab import new as lab_new
 from dashboard.new_import import presets, uploads
 from dashboard.new_import import views as new
-from dashboard.views import hearings, schedule, schedules, targets
+from dashboard.schedules import detail as schedule
+from dashboard.schedules import list as schedules
+from dashboard.schedules import subscriptions
+from dashboard.views import targets
 
 sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
 
@@ -55,7 +58,7 @@ urlpatterns = [
     path("schedules/preview/", schedules.schedule_preview, name="schedule_preview"),
     path("schedules/<int:pk>/", schedule.schedule, name="schedule"),
     path("schedules/<int:pk>/edit/", schedules.schedule_edit, name="schedule_edit"),
-    path("schedules/<int:pk>/told/", hearings.hearings, name="schedule_told"),
+    path("schedules/<int:pk>/told/", subscriptions.hearings, name="schedule_told"),
     path("schedules/<int:pk>/pause/", schedule.pause, name="schedule_pause"),
     path("schedules/<int:pk>/resume/", schedule.resume, name="schedule_resume"),
     path("schedules/<int:pk>/run/", schedule.run, name="schedule_run"),

@@ -12,8 +12,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from dashboard.schedules.figures import figures, slow_imports, throughput
-from dashboard.schedules.month import month, span_of
+from dashboard.schedules.calendar import month, span_of
+from dashboard.schedules.statistics import figures, slow_imports, throughput
 from importer import schedules
 from importer.engine.errors import Problem
 from importer.models import PickedFile, Run, Schedule
