@@ -6,7 +6,6 @@ from django.urls import path
 from dashboard import health
 from dashboard.channels import views
 from dashboard.connections import views as connections
-from dashboard.forms import SignInForm
 from dashboard.history import views as history
 from dashboard.jobs import compare, detail, list, reject_files
 from dashboard.lab import detail as lab
@@ -17,7 +16,8 @@ from dashboard.new_import import views as new
 from dashboard.schedules import detail as schedule
 from dashboard.schedules import list as schedules
 from dashboard.schedules import subscriptions
-from dashboard.views import targets
+from dashboard.targets import views as targets
+from dashboard.targets.form import SignInForm
 
 sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
 

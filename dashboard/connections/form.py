@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from dashboard.ca_file import WithCAFile
+from dashboard.targets.ca_file import WithCAFile
 from importer.connections import keeping
 from importer.connections.bases import WITH_USER, Base, parse_base, written
 from importer.connections.fields import Field, fields_of

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from dashboard.forms import TargetForm
+from dashboard.targets.form import TargetForm
 from importer.engine.errors import Problem
 from importer.models import Target
 from importer.targets import check

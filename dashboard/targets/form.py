@@ -9,7 +9,7 @@ from django.contrib.auth.forms import AuthenticationForm
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
 
-from dashboard.ca_file import WithCAFile
+from dashboard.targets.ca_file import WithCAFile
 from importer.engine.errors import TargetProblem
 from importer.models import Target
 from importer.targets import refuse_forbidden
