@@ -17,7 +17,7 @@ from typing import Any
 import MySQLdb
 from MySQLdb.connections import Connection
 
-from importer.engine.experiments import inserts
+from importer.experiments import plain_inserts
 
 
 class Clock:
@@ -103,7 +103,9 @@ def insert(
     """INSERTs into one table after the other, each as inserts.Rows has it; commit_every 0: one commit a table."""
     with connected(address, autocommit=False) as connection:
         for table in tables:
-            inserts.insert(connection, inserts.Rows(**table), rows_per_statement, commit_every, clock.committed)
+            plain_inserts.insert(
+                connection, plain_inserts.Rows(**table), rows_per_statement, commit_every, clock.committed
+            )
 
 
 def peak_mb(pid: str | int = "self") -> float:

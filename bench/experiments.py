@@ -13,8 +13,8 @@ from pathlib import Path
 
 from bench import application, settings
 from bench.servers import servers_to_measure
-from importer.engine.experiments.experiment import FULL
-from importer.engine.experiments.known import EXPERIMENTS
+from importer.experiments.experiment import FULL
+from importer.experiments.published.registry import EXPERIMENTS
 
 LONGEST_WAIT = 300  # seconds
 

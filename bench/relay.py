@@ -8,7 +8,7 @@ Prints `ready` once it listens, and runs until it is ended. All its connections 
 import argparse
 import asyncio
 
-from importer.engine.experiments.relay import BLOCK, Line, relaying
+from importer.experiments.slow_link import BLOCK, Line, relaying
 
 
 async def serve(arguments: argparse.Namespace) -> None:

@@ -8,15 +8,15 @@ experiments.py: published experiments, which are labs of ways; experiment_trials
 experiment_outcome.py: what was found, beside the article.
 """
 
+from importer.experiments.outcome import Begun
+from importer.experiments.outcome import found as experiment_found
+from importer.experiments.runner import AskedExperiment, end_left
+from importer.experiments.runner import begin as begin_experiment
+from importer.experiments.runner import finish as finish_experiment
+from importer.experiments.runner import run as run_experiment
 from importer.lab.asked import Asked, cancel, choose, create, create_from_job, prepare_again, start
 from importer.lab.course import take, unended
 from importer.lab.expected import Expected, expect, suggest_sample
-from importer.lab.experiment_outcome import Begun
-from importer.lab.experiment_outcome import found as experiment_found
-from importer.lab.experiments import AskedExperiment, end_left
-from importer.lab.experiments import begin as begin_experiment
-from importer.lab.experiments import finish as finish_experiment
-from importer.lab.experiments import run as run_experiment
 from importer.lab.outcome import options_of, options_to_apply, outcome, save_preset, whole
 from importer.lab.tidying import remove_orphans, sweep_target
 from importer.lab.trials import spent

@@ -6,7 +6,7 @@ import hashlib
 import pytest
 
 from bench.slow_link import _without_servers
-from importer.engine.experiments.relay import BLOCK, MOST_BLOCKS, Line, relaying
+from importer.experiments.slow_link import BLOCK, MOST_BLOCKS, Line, relaying
 
 
 def test_bytes_arrive_behind_those_sent_before_at_the_lines_rate():

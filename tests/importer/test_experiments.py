@@ -15,7 +15,7 @@ from django.urls import reverse
 from importer import lab
 from importer.engine.connection import Address
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.experiments.known import EXPERIMENTS
+from importer.experiments.published.registry import EXPERIMENTS
 from importer.lab.course import GONE
 from importer.models import Chunk, ImportJob, Lab, SourceFile, Target
 from scripts.servers import free_port

@@ -12,14 +12,14 @@ from django.core.management.base import CommandError
 
 from importer import lab, sources, workers
 from importer.engine.errors import Problem
-from importer.engine.experiments.report import markdown
 from importer.engine.files.profile import profile_file
 from importer.engine.lab.budget import Budget
 from importer.engine.lab.grid import GRIDS, Grid, Value, grid_named
 from importer.engine.lab.sampling import Sample
+from importer.experiments import command
+from importer.experiments.report import markdown
 from importer.lab import cancel as cancel_lab
 from importer.lab.asked import REPEATS, SAMPLE_ROWS
-from importer.management import experiment
 from importer.management.arguments import bounded, percent, setting_values, size
 from importer.management.asked import named_target
 from importer.management.prepared import PreparedCommand
@@ -44,7 +44,7 @@ class Command(PreparedCommand):
         _add_what(run)
         _add_how_much(run)
         run.add_argument("--json", dest="as_json", action="store_true", help="print the result as JSON")
-        experiment.add_verbs(verbs)
+        command.add_verbs(verbs)
         verbs.add_parser("list", help="all labs, the latest first").add_argument(
             "--json", dest="as_json", action="store_true"
         )
@@ -76,15 +76,15 @@ class Command(PreparedCommand):
             sys.exit(1)
 
     def _experiments(self, *, as_json: bool, **_: Any) -> None:
-        known = experiment.listed()
+        known = command.listed()
         if as_json:
             self._write_json(known)
             return
-        for line in experiment.lines(known):
+        for line in command.lines(known):
             self.stdout.write(line)
 
     def _experiment(self, *, as_json: bool, **options: Any) -> None:
-        found, ended = experiment.run(options, lambda line: None if as_json else self.stderr.write(line))
+        found, ended = command.run(options, lambda line: None if as_json else self.stderr.write(line))
         if as_json:
             self._write_json(found.as_json())
         else:

@@ -1,8 +1,8 @@
 """(d) One hash partition and eight, filled by one to eight sessions."""
 
-from importer.engine.experiments.experiment import Claim, Experiment, Import, Made, Way
 from importer.engine.options import Options
 from importer.engine.workloads import partitioned
+from importer.experiments.experiment import Claim, Experiment, Import, Made, Way
 
 PARTITIONS, SESSIONS = (1, 8), (1, 2, 4, 8)
 _WORKLOADS = {count: partitioned(count) for count in PARTITIONS}

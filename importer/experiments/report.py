@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from importer.engine.experiments.chart import Bar, draw
-from importer.engine.experiments.experiment import Experiment, Import, Raw, Way
-from importer.engine.experiments.judging import AGREES, DISAGREES, RULE, Judged, Rates, Spread, judge_claim, judge_way
+from importer.experiments.chart import Bar, draw
+from importer.experiments.experiment import Experiment, Import, Raw, Way
+from importer.experiments.verdicts import AGREES, DISAGREES, RULE, Judged, Rates, Spread, judge_claim, judge_way
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
-from importer.engine.experiments.experiment import Claim, Experiment, Way
+from importer.experiments.experiment import Claim, Experiment, Way
 
 # As near as that to 1, two ways are level; and so many times apart, two ratios still say the same. Servers, disks and
 # processors of other years move ratios by less than that where nothing else is at work.

@@ -1,9 +1,9 @@
 """(b) Single INSERTs, transactions, and LOAD DATA with and without checks, by the size of bulks on an indexed table."""
 
-from importer.engine.experiments import raw
-from importer.engine.experiments.experiment import Claim, Experiment, Import, Made, Raw, Way
 from importer.engine.options import Options
 from importer.engine.workloads import INDEXED
+from importer.experiments import raw_statements
+from importer.experiments.experiment import Claim, Experiment, Import, Made, Raw, Way
 
 # The article gives percents: 28,108 rows/s are 2,124 % more than its single INSERTs.
 SINGLE = 28_108 / 22.24
@@ -49,7 +49,7 @@ BULKS = Experiment(
     small_rows=100_000,
     baseline="single INSERTs, commit each",
     ways=(
-        Way("single INSERTs, commit each", Raw(raw.insert(1, 1)), _ONE, 700, SINGLE, most_rows=2_000),
+        Way("single INSERTs, commit each", Raw(raw_statements.insert(1, 1)), _ONE, 700, SINGLE, most_rows=2_000),
         *(_transaction(rows, *rates) for rows, rates in TRANSACTIONS.items()),
         *(_load(rows, *rates) for rows, rates in LOADS.items()),
         *(_load(rows, None, rate, checks=False) for rows, rate in UNCHECKED.items()),

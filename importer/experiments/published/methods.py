@@ -1,9 +1,9 @@
 """(a) Methods compared, and rows per INSERT from 1 to 10,000; on this machine's line and from farther away."""
 
-from importer.engine.experiments import raw
-from importer.engine.experiments.experiment import Claim, Experiment, Import, Made, Raw, Way
 from importer.engine.options import Options
 from importer.engine.workloads import MIXED
+from importer.experiments import raw_statements
+from importer.experiments.experiment import Claim, Experiment, Import, Made, Raw, Way
 
 DELAY = 0.010  # seconds there and back
 LOCAL_ROWS = {1: 40_000.0, 2: None, 5: None, 10: None, 40: 0.9 * 247_000, 100: None, 1000: 247_000.0, 10_000: None}
@@ -24,7 +24,7 @@ def _insert(rows: int, published: float | None) -> Way:
 
 def _far_insert(rows: int, published: float | None) -> Way:
     name = f"INSERT, {rows:,} {'row' if rows == 1 else 'rows'}, 10 ms away"
-    do = Raw(raw.insert(rows, 0), DELAY)
+    do = Raw(raw_statements.insert(rows, 0), DELAY)
     # Each statement waits for the line: 300 of them are 3 seconds.
     return Way(name, do, _ONE, min(90 * rows, 50_000), published, FAR_WHY, most_rows=rows * 300, beside=RAW)
 
@@ -45,10 +45,10 @@ METHODS = Experiment(
             rate=250_000,
             published=377_000,
         ),
-        Way(RAW, Raw(raw.load), _ONE, 350_000, 377_000),
-        Way("INSERT ... SELECT", Raw(raw.copy), _COPIED, 300_000, 313_000, beside=RAW),
+        Way(RAW, Raw(raw_statements.load), _ONE, 350_000, 377_000),
+        Way("INSERT ... SELECT", Raw(raw_statements.copy), _COPIED, 300_000, 313_000, beside=RAW),
         *(_insert(rows, published) for rows, published in LOCAL_ROWS.items()),
-        Way("LOAD DATA, 10 ms away", Raw(raw.load, DELAY), _ONE, 150_000, 322_000, FAR_WHY, beside=RAW),
+        Way("LOAD DATA, 10 ms away", Raw(raw_statements.load, DELAY), _ONE, 150_000, 322_000, FAR_WHY, beside=RAW),
         *(_far_insert(rows, published) for rows, published in FAR_ROWS.items()),
     ),
     claims=(

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from importer.engine.errors import Problem
-from importer.engine.experiments.raw import Place
 from importer.engine.options import Options
 from importer.engine.workloads.table import Table, Workload
+from importer.experiments.raw_statements import Place
 
 SMALL, FULL = "small", "full"
 # Seconds of a trial besides its work: tables made and dropped, a file looked at, an import's steps.

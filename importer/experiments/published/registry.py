@@ -1,12 +1,12 @@
 """The experiments by their names."""
 
 from importer.engine.errors import Problem
-from importer.engine.experiments.bulks import BULKS
-from importer.engine.experiments.experiment import Experiment
-from importer.engine.experiments.methods import METHODS
-from importer.engine.experiments.naive import NAIVE
-from importer.engine.experiments.partitions import PARTITIONED
-from importer.engine.experiments.records import RECORDS
+from importer.experiments.experiment import Experiment
+from importer.experiments.published.bulks import BULKS
+from importer.experiments.published.methods import METHODS
+from importer.experiments.published.naive import NAIVE
+from importer.experiments.published.partitions import PARTITIONED
+from importer.experiments.published.records import RECORDS
 
 EXPERIMENTS: dict[str, Experiment] = {each.name: each for each in (METHODS, BULKS, NAIVE, PARTITIONED, RECORDS)}
 

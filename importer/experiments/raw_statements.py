@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from importer.engine.connection import FEED_NAME, Address, Connection, connect, connect_loader, execute, fetch_all
-from importer.engine.experiments import inserts
 from importer.engine.feed import BLOCK
 from importer.engine.workloads.table import Table
+from importer.experiments import plain_inserts
 
 # Reads and writes of single rows: at most so many, and no new one after so many seconds.
 MOST_POINTS, POINT_SECONDS = 1000, 5.0
@@ -46,10 +46,10 @@ def insert(rows_per_statement: int, commit_every: int) -> Callable[[Place], int]
 
     def run(place: Place) -> int:
         own = place.own
-        rows = inserts.Rows(str(own.path), ",", own.rows, own.name, own.table.names, own.table.hexadecimal)
+        rows = plain_inserts.Rows(str(own.path), ",", own.rows, own.name, own.table.names, own.table.hexadecimal)
         with _connected(place) as connection:
             connection.autocommit(False)
-            inserts.insert(connection, rows, rows_per_statement, commit_every, lambda: None)
+            plain_inserts.insert(connection, rows, rows_per_statement, commit_every, lambda: None)
         return own.rows
 
     return run

@@ -11,15 +11,15 @@ from django.conf import settings
 from importer import in_process, jobs
 from importer.engine.connection import Address, Connection, execute, fetch_all
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.experiments import raw
-from importer.engine.experiments.experiment import Import, Raw, Way
-from importer.engine.experiments.raw import Place, Placed
-from importer.engine.experiments.relay import farther
 from importer.engine.lab import scratch
 from importer.engine.lab.scratch import Scratch
 from importer.engine.options import Options
 from importer.engine.server_errors import explain
 from importer.engine.workloads.table import Table, dialect_of
+from importer.experiments import raw_statements
+from importer.experiments.experiment import Import, Raw, Way
+from importer.experiments.raw_statements import Place, Placed
+from importer.experiments.slow_link import farther
 from importer.heart import Heart
 from importer.lab.guarded import connected, mine
 from importer.lab.preparing import scratch_of
@@ -43,9 +43,9 @@ def try_way(lab: Lab, trial: Trial, way: Way, heart: Heart) -> dict[str, Any]:
         for made, kept, placed in zip(way.tables, scratches, place.tables, strict=True):
             scratch.write_down(connection, kept)
             with explain(placed.name):
-                execute(connection, raw.create_sql(placed, place, keys=made.keys, engine=made.engine))
+                execute(connection, raw_statements.create_sql(placed, place, keys=made.keys, engine=made.engine))
             if made.filled:
-                raw.load_file(place.address, placed, heart.connected)
+                raw_statements.load_file(place.address, placed, heart.connected)
     match way.do:
         case Raw():
             figures = _raw(way.do, place)

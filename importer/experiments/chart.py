@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from math import ceil, floor, log10
 
-from importer.engine.experiments.judging import Spread
+from importer.experiments.verdicts import Spread
 
 LABELS, BARS, VALUES = 330, 480, 90  # pixels: names, bars, numbers
 LINE, HEAD, FOOT = 22, 44, 30

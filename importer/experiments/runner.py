@@ -21,17 +21,17 @@ from importer import in_process, jobs, work
 from importer.engine.connection import connect
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.experiments.experiment import Experiment
-from importer.engine.experiments.known import experiment_named
 from importer.engine.lab.budget import Budget
 from importer.engine.lab.grid import WAY, Grid
 from importer.engine.lab.rounds import turns
 from importer.engine.lab.sampling import Sample
+from importer.experiments.experiment import Experiment
+from importer.experiments.published.registry import experiment_named
+from importer.experiments.trials import try_way
 from importer.heart import Heart
 from importer.jobs.guarded import lease_end
 from importer.lab.asked import MOST_REPEATS, REPEATS
 from importer.lab.course import GONE, take
-from importer.lab.experiment_trials import try_way
 from importer.lab.guarded import Status, change_mine, claim, connected, end, heart_of, mine, release
 from importer.lab.order import lay_out
 from importer.lab.tidying import tidy

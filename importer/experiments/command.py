@@ -7,9 +7,9 @@ from typing import Any
 
 from importer import lab
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.experiments.experiment import FULL, SMALL
-from importer.engine.experiments.known import EXPERIMENTS, experiment_named
-from importer.engine.experiments.report import Found, number, write_report
+from importer.experiments.experiment import FULL, SMALL
+from importer.experiments.published.registry import EXPERIMENTS, experiment_named
+from importer.experiments.report import Found, number, write_report
 from importer.lab.asked import MOST_REPEATS, REPEATS
 from importer.management.arguments import bounded
 from importer.management.asked import named_target

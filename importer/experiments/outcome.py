@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from django.utils import timezone
 
 from importer.engine.connection import connect
-from importer.engine.experiments.known import experiment_named
-from importer.engine.experiments.report import Circumstances, Found
 from importer.engine.lab.grid import WAY
 from importer.engine.lab.rounds import WARM_UP
 from importer.engine.server import read_server
 from importer.engine.sizes import GIB
+from importer.experiments.published.registry import experiment_named
+from importer.experiments.report import Circumstances, Found
 from importer.models import Lab, Target, Trial
 
 # Processes at work before it began, as a share of the processors, from which on the machine was busy.

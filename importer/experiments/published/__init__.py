@@ -1,0 +1,1 @@
+"""The five published measurements, one file each."""
