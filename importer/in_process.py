@@ -13,7 +13,7 @@ from django.db import connections
 from importer import copies, jobs
 from importer.engine.sizes import MIB
 from importer.models import ImportJob
-from importer.wake import Step
+from importer.queue import Step
 
 # Seconds between two looks at the job: few at first, so that a small file is not kept waiting.
 FIRST_LOOK, LOOK_EVERY = 0.01, 0.2

@@ -24,7 +24,7 @@ from importer.engine.together import how_many
 from importer.heart import Heart
 from importer.models import Chunk, ImportJob
 from importer.preparation import plan_without
-from importer.wake import Step
+from importer.queue import Step
 from importer.work import Then, as_problem
 
 # Seconds after which a run looks whether it may go on, and a task takes nothing more: a change of the parallelism,

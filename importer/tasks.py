@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from importer import arranging, finishing, jobs, lab, runs, schedules, telling, wake, work
+from importer import arranging, finishing, jobs, lab, queue, runs, schedules, telling, work
 from importer.engine.finish import READ_TIMEOUT
+from importer.queue import Step
 from importer.telling.sending import LONGEST_SEND
-from importer.wake import Step
 
 
 @shared_task
@@ -57,7 +57,7 @@ def advance(job_id: int) -> None:
 
 @shared_task
 def take_lab(lab_id: int) -> None:
-    lab.take(lab_id, wake.send)
+    lab.take(lab_id, queue.send)
 
 
 @shared_task(time_limit=LONGEST_SEND)
@@ -67,28 +67,28 @@ def tell(notice_id: int) -> None:
 
 @shared_task
 def take_run(run_id: int) -> None:
-    schedules.take(run_id, wake.send)
+    schedules.take(run_id, queue.send)
 
 
 @shared_task
 def look_for_files(schedule_id: int) -> None:
     if run := schedules.look_for_files(schedule_id):
-        wake.send([Step("take_run", run.pk)])
+        queue.send([Step("take_run", run.pk)])
 
 
 @shared_task
 def tick() -> None:
-    schedules.tick(wake.send)
+    schedules.tick(queue.send)
 
 
 @shared_task
 def sweep() -> None:
     work.sweep(_go_on)
-    wake.send([Step("take_lab", lab_id) for lab_id in lab.unended()])
+    queue.send([Step("take_lab", lab_id) for lab_id in lab.unended()])
     lab.remove_orphans()
-    wake.send([Step("tell", notice_id) for notice_id in telling.due()])
+    queue.send([Step("tell", notice_id) for notice_id in telling.due()])
     telling.forget_old()
 
 
 def _go_on(job_id: int, later: Sequence[Step] = ()) -> None:
-    wake.send([*later, *jobs.advance(job_id)])
+    queue.send([*later, *jobs.advance(job_id)])

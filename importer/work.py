@@ -16,7 +16,7 @@ from importer.engine.reading import Readable, open_source, read_at, size_of
 from importer.engine.records.lines import line_ends
 from importer.engine.scanner import ChunkRange, Position, scan
 from importer.models import Chunk, ImportJob
-from importer.wake import Step
+from importer.queue import Step
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from importer.engine.errors import Problem
 from importer.engine.plan import Reason
 from importer.jobs.guarded import NO_STEP, JobStep, Status, claim_step, lease_end, my_step, try_later
 from importer.models import ImportJob
-from importer.wake import Step
+from importer.queue import Step
 
 
 def claim_arrange(job_id: int) -> ImportJob | None:

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F
 
-from importer import wake
+from importer import queue
 from importer.engine.errors import Problem, RecordUnreadable, RowsRefused, TooManyRejects
 from importer.engine.options import MOST_PARALLELISM, Options
 from importer.jobs.counted import COUNTS
@@ -61,7 +61,7 @@ def create(
 
 def start(job_id: int) -> None:
     """Let workers have it: at once, or when the job that has the table has ended."""
-    wake.send(advance(job_id))
+    queue.send(advance(job_id))
 
 
 def pause(job_id: int) -> None:

@@ -27,8 +27,8 @@ from importer.jobs.limits import exceeded
 from importer.jobs.recorded import record_later
 from importer.jobs.report import equation
 from importer.models import Chunk, ImportJob, PickedFile
+from importer.queue import Step
 from importer.telling import import_ended
-from importer.wake import Step
 
 # Steps during which a worker is at the target, or at the file.
 RUNNING = (

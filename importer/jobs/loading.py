@@ -21,7 +21,7 @@ from importer.jobs.guarded import LONGEST_BACKOFF, JobStep, Status, lease_end, t
 from importer.jobs.many import update_each
 from importer.models import Chunk, ImportJob
 from importer.models.chunk import RANGE
-from importer.wake import Step
+from importer.queue import Step
 
 # What a run is made of at most: about what loads in five seconds.
 RUN_BYTES = 128 * MIB

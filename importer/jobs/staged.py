@@ -12,7 +12,7 @@ from importer.engine.plan import ImportPlan
 from importer.jobs.course import after_all_rows
 from importer.jobs.guarded import NO_STEP, JobStep, Status, claim_step, lease_end, my_step, try_later
 from importer.models import ImportJob
-from importer.wake import Step
+from importer.queue import Step
 
 # How long the staging table of a job that has ended waits for the next look at a server that did not answer.
 CLEAN_AGAIN = timedelta(minutes=10)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from django.contrib.auth.models import User
 
-from importer import wake, workers
+from importer import queue, workers
 from importer.engine.errors import Problem
 from importer.engine.lab.budget import Budget
 from importer.engine.lab.grid import Grid, Settings, changes, combinations
@@ -15,7 +15,7 @@ from importer.engine.plan import ImportPlan
 from importer.lab.guarded import Status, change
 from importer.models import ImportJob, Lab, Target
 from importer.preparation import Prepared, prepare
-from importer.wake import Step
+from importer.queue import Step
 
 SAMPLE_ROWS = 200_000
 REPEATS = 3
@@ -116,7 +116,7 @@ def prepare_again(job: ImportJob) -> Prepared:
 
 def start(lab_id: int) -> None:
     """Let workers have it: at once, or when the lab that has the target has ended."""
-    wake.send([Step("take_lab", lab_id)])
+    queue.send([Step("take_lab", lab_id)])
 
 
 def cancel(lab_id: int) -> None:

@@ -15,7 +15,7 @@ from importer.lab.guarded import Status, change, change_mine, claim, connected, 
 from importer.lab.preparing import prepare_lab
 from importer.lab.tidying import remove_sample, tidy
 from importer.models import ImportJob, Lab, Trial
-from importer.wake import Step
+from importer.queue import Step
 
 log = logging.getLogger(__name__)
 

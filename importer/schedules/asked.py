@@ -9,19 +9,19 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from importer import presets, wake
+from importer import presets, queue
 from importer.engine.connection import connect
 from importer.engine.errors import Problem
 from importer.engine.files.profile import profile_file
 from importer.engine.options import Options
 from importer.engine.table import read_table
 from importer.models import ImportJob, MappingPreset, PickedFile, Run, Schedule, SourceConnection
+from importer.queue import Step
 from importer.schedules import due
 from importer.schedules.beat import record_run, timing_of
 from importer.schedules.checked import check
 from importer.schedules.ending import stop
 from importer.schedules.guarded import UNENDED, Status, touch
-from importer.wake import Step
 
 Trigger = Schedule.Trigger
 
@@ -171,7 +171,7 @@ def run_now(schedule: Schedule, for_date: date | None = None, user: User | None 
     if not run:
         raise Problem("A run was begun this very moment.", schedule.name, "See how that one ends.")
     touch(schedule.pk)
-    wake.send([Step("take_run", run.pk)])
+    queue.send([Step("take_run", run.pk)])
     return run
 
 

@@ -16,10 +16,10 @@ from django.utils import timezone
 from importer.engine.errors import Problem
 from importer.models import Run, Schedule
 from importer.models.channel import Event
+from importer.queue import Step
 from importer.schedules import due
 from importer.schedules.guarded import UNENDED, Status, touch
 from importer.schedules.telling import happened
-from importer.wake import Step
 
 log = logging.getLogger(__name__)
 

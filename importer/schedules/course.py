@@ -10,12 +10,12 @@ from django.utils import timezone
 
 from importer.engine.errors import Cancelled, Problem
 from importer.models import Run
+from importer.queue import Step
 from importer.schedules import passing
 from importer.schedules.ending import end, end_by_itself, stop
 from importer.schedules.finding import look
 from importer.schedules.guarded import Status, change_mine, claim, heart_of, look_again, mine, release
 from importer.schedules.loading import Stopped, go_on
-from importer.wake import Step
 
 log = logging.getLogger(__name__)
 

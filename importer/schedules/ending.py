@@ -8,13 +8,13 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Sum
 from django.utils import timezone
 
-from importer import jobs, wake
+from importer import jobs, queue
 from importer.engine.errors import Problem
 from importer.models import ImportJob, JobFact, PickedFile, Run, Schedule
 from importer.models.channel import Event
+from importer.queue import Step
 from importer.schedules.guarded import Outcome, Status, touch
 from importer.schedules.telling import happened
-from importer.wake import Step
 
 NOT_NEW = (Outcome.ALREADY_LOADED, Outcome.FAILED_BEFORE, Outcome.GONE)
 
@@ -70,7 +70,7 @@ def end(
             happened(run, event)
         touch(run.schedule_id)
     waiting = Run.objects.filter(schedule=run.schedule_id, status=Status.WAITING).order_by("due_at", "pk")
-    wake.send([Step("take_run", pk) for pk in waiting.values_list("pk", flat=True)[:1]])
+    queue.send([Step("take_run", pk) for pk in waiting.values_list("pk", flat=True)[:1]])
     return True
 
 

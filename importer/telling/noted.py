@@ -4,11 +4,11 @@ from typing import Any
 
 from django.utils import timezone
 
-from importer import wake
+from importer import queue
 from importer.models import Channel, Hearing, ImportJob, Notice, Run
 from importer.models.channel import Event
+from importer.queue import Step
 from importer.telling.payload import payload_of
-from importer.wake import Step
 
 
 def note(
@@ -30,7 +30,7 @@ def note(
     payload = payload_of(event, what, job, run, details)
     values = {"job": job, "run": run, "schedule": run and run.schedule, "payload": payload}
     noted = [_note(channel, event, about, values) for channel in hearing]
-    wake.send([Step("tell", pk) for pk in noted if pk])
+    queue.send([Step("tell", pk) for pk in noted if pk])
 
 
 def _note(channel: Channel, event: Event, about: str, values: dict[str, Any]) -> int | None:

@@ -15,11 +15,11 @@ from django.db import transaction
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
-from importer import wake
+from importer import queue
 from importer.engine.errors import Problem
 from importer.models import Channel, Notice
+from importer.queue import Step
 from importer.telling import mail, webhook
-from importer.wake import Step
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ def send(notice_id: int) -> None:
     elif not _attempt(notice):
         return
     Channel.objects.filter(pk=notice.channel_id).update(free_at=None, failures=0)
-    wake.send([Step("tell", pk) for pk in _due(Channel.objects.filter(pk=notice.channel_id))])
+    queue.send([Step("tell", pk) for pk in _due(Channel.objects.filter(pk=notice.channel_id))])
 
 
 def due() -> list[int]:
@@ -66,7 +66,7 @@ def ask_again(notice_id: int) -> bool:
     given_up = Notice.objects.filter(pk=notice_id, status=Status.GIVEN_UP)
     asked = bool(given_up.update(status=Status.WAITING, attempts=0, next_at=timezone.now()))
     if asked:
-        wake.send([Step("tell", notice_id)])
+        queue.send([Step("tell", notice_id)])
     return asked
 
 

@@ -19,10 +19,10 @@ import pytest
 from django.utils import timezone
 
 from importer.models import Run, Schedule
+from importer.queue import Step
 from importer.schedules import beat, due
 from importer.schedules.beat import take_up, tick
 from importer.schedules.guarded import claim, mine
-from importer.wake import Step
 from tests.importer.schedules.conftest import database, folder, make  # noqa: F401
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)

@@ -2,8 +2,8 @@
 
 from importer import jobs
 from importer.models import Chunk, ImportJob
+from importer.queue import Step
 from importer.steps import OF_AN_IMPORT
-from importer.wake import Step
 
 
 def take(step: Step) -> None:

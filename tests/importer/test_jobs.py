@@ -11,7 +11,7 @@ from importer.engine.errors import Problem
 from importer.engine.options import Options
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation import prepare
-from importer.wake import Step
+from importer.queue import Step
 from tests.importer.steps import run, take
 from tests.targets import saved_target
 

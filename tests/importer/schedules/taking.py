@@ -6,8 +6,8 @@ from django.utils import timezone
 
 from importer import schedules
 from importer.models import ImportJob, Run, Schedule
+from importer.queue import Step
 from importer.schedules.beat import take_up
-from importer.wake import Step
 from tests.importer.steps import run as run_job
 
 

@@ -11,8 +11,8 @@ from importer.engine.connection import connect, fetch_all
 from importer.engine.errors import Problem
 from importer.history.columns import column
 from importer.models import ImportJob, Run, Schedule, Target
+from importer.queue import Step
 from importer.schedules.guarded import change_mine, claim
-from importer.wake import Step
 from tests.engine.loads import run_sql
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.taking import job_of, now, outcomes, run_now, take, to_end, to_import
