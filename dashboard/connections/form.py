@@ -7,9 +7,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from dashboard.targets.ca_file import WithCAFile
-from importer.connections import keeping
-from importer.connections.bases import WITH_USER, Base, parse_base, written
-from importer.connections.fields import Field, fields_of
+from importer.connections import manage
+from importer.connections.locations import WITH_USER, Base, parse_base, written
+from importer.connections.settings_schema import Field, fields_of
 from importer.engine.errors import Problem
 from importer.models import SourceConnection
 
@@ -72,7 +72,7 @@ class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
 
     @property
     def asked(self) -> list[forms.BoundField]:
-        """The fields of this kind alone, in the order of importer/connections/fields.py."""
+        """The fields of this kind alone, in the order of importer/connections/settings_schema.py."""
         return [self[name] for name in (*self._settings, *self._secrets)]
 
     def clean_place(self) -> str:
@@ -98,7 +98,7 @@ class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
         cleaned = super().clean() or self.cleaned_data
         settings, given = self._entered(self._settings), self._entered(self._secrets)
         signs_in = self.instance.kind != Kind.HTTP or settings.get("auth") in SIGNS_IN
-        stays = self._base and keeping.leads_there(self.instance, self._base, settings)
+        stays = self._base and manage.leads_there(self.instance, self._base, settings)
         if self._base and self._stored and signs_in and not stays and not given:
             self.add_error(next(iter(self._secrets)), "The place or the account is another one now. Enter it for that.")
         if settings.get("auth") in SIGNS_IN and not given and not set(self._stored) - set(cleaned.get("forgotten", ())):
@@ -115,7 +115,7 @@ class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
         connection: SourceConnection = super().save(commit=False)
         if commit:
             forgotten = dict.fromkeys(self.cleaned_data.get("forgotten", ()), "")
-            keeping.save(
+            manage.save(
                 connection,
                 self.cleaned_data["place"],
                 self._entered(self._settings),

@@ -12,9 +12,9 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from importer.connections.found import Found
-from importer.connections.pattern import filled_in
-from importer.connections.place import Place
+from importer.connections.file_pattern import filled_in
+from importer.connections.listing import Found
+from importer.connections.protocol import Place
 from importer.engine.check.finding import Finding
 from importer.engine.errors import Problem, SourceProblem
 from importer.models import Schedule, SourceConnection, SourceFile

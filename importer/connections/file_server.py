@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 from django.contrib.auth.models import User
 
 from importer import sources
-from importer.connections import kept
-from importer.connections.found import Found, by_name, require_few
-from importer.connections.pattern import Pattern
+from importer.connections import download
+from importer.connections.file_pattern import Pattern
+from importer.connections.listing import Found, by_name, require_few
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.models import SourceConnection, SourceFile
 from importer.sources import Stream
@@ -69,7 +69,7 @@ class FileServer(ABC):
 
     def fetch(self, found: Found, user: User | None) -> SourceFile:
         """A copy; the last one again if size and time are those of that."""
-        before = kept.fetched_before(self._connection, found)
+        before = download.fetched_before(self._connection, found)
         if before and found.etag and before.found_etag == found.etag:
             return before
         source = None
@@ -78,7 +78,7 @@ class FileServer(ABC):
             try:
                 with self._opened(session, found) as stream:
                     told = _Told(self, found.name, stream)
-                    source = kept.fetched(self._connection, found, told, found.size, user)
+                    source = download.fetched(self._connection, found, told, found.size, user)
                 self._require_same(session, found)
             except BaseException:
                 if source:

@@ -18,9 +18,9 @@ import xxhash
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from importer.connections import kept
-from importer.connections.found import Found, by_name, require_few
-from importer.connections.pattern import Pattern
+from importer.connections import download
+from importer.connections.file_pattern import Pattern
+from importer.connections.listing import Found, by_name, require_few
 from importer.engine.check.finding import Finding
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.models import SourceConnection, SourceFile
@@ -92,10 +92,10 @@ class Folder:
             if not seen.st_size:
                 raise SourceProblem("The file is empty.", self._path(found.name), "Look at what writes it.")
             digest = xxhash.xxh3_128()
-            while piece := os.read(fd, kept.PIECE_BYTES):
+            while piece := os.read(fd, download.PIECE_BYTES):
                 digest.update(piece)
             self._same(fd, found)
-        return kept.in_place(self._connection, found, self._path(found.name), seen.st_size, digest.hexdigest())
+        return download.in_place(self._connection, found, self._path(found.name), seen.st_size, digest.hexdigest())
 
     def move(self, found: Found, folder: str) -> None:
         *above, name = found.name.split("/")

@@ -19,9 +19,9 @@ from django.conf import settings
 from django.contrib.auth.models import User
 
 from importer.addresses import web_connection, web_url
-from importer.connections import kept
-from importer.connections.found import Found
-from importer.connections.pattern import Pattern
+from importer.connections import download
+from importer.connections.file_pattern import Pattern
+from importer.connections.listing import Found
 from importer.engine.check.finding import Finding
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.models import SourceConnection, SourceFile
@@ -83,7 +83,7 @@ class WebServer:
 
     def fetch(self, found: Found, user: User | None) -> SourceFile:
         """A copy; the last one again if the server says that nothing has changed since."""
-        before = kept.fetched_before(self._connection, found)
+        before = download.fetched_before(self._connection, found)
         with self._asked("GET", found.name, _unless_changed(before)) as answer:
             if before and answer.response.status == 304:
                 return before
@@ -95,7 +95,7 @@ class WebServer:
                 )
             body = Body(answer)
             found = replace(found, etag=now.etag, modified_at=now.modified_at)
-            return kept.fetched(self._connection, found, body, answer.size, user)
+            return download.fetched(self._connection, found, body, answer.size, user)
 
     def move(self, found: Found, folder: str) -> None:  # noqa: ARG002
         raise self._only_keeps(found)

@@ -21,10 +21,10 @@ from botocore.loaders import JSONFileLoader, Loader
 from django.contrib.auth.models import User
 
 from importer.addresses import refuse_host
-from importer.connections import kept
+from importer.connections import download
+from importer.connections.file_pattern import Pattern
 from importer.connections.folder import unfinished
-from importer.connections.found import Found, by_name, require_few
-from importer.connections.pattern import Pattern
+from importer.connections.listing import Found, by_name, require_few
 from importer.engine.check.finding import Finding
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.sizes import MIB
@@ -82,7 +82,7 @@ class Bucket:
             if not ranges.size:
                 raise SourceProblem("The file is empty.", path, "Look at what writes it.")
             content = xxhash.xxh3_128_hexdigest(f"s3 {found.etag} {ranges.size}".encode())
-            return kept.in_place(self._connection, found, path, ranges.size, content)
+            return download.in_place(self._connection, found, path, ranges.size, content)
 
     @contextmanager
     def opened(self, name: str, etag: str) -> Iterator["ObjectRanges"]:

@@ -17,10 +17,10 @@ import paramiko
 
 from importer.addresses import connected
 from importer.connections import host_key
+from importer.connections.file_pattern import Pattern
 from importer.connections.file_server import SILENCE, FileServer
 from importer.connections.folder import unfinished
-from importer.connections.found import Found
-from importer.connections.pattern import Pattern
+from importer.connections.listing import Found
 from importer.engine.check.finding import Finding
 from importer.engine.errors import SourceProblem
 from importer.models import SourceConnection

@@ -46,7 +46,7 @@ class SourceFile(models.Model):
         """What imports read: the file, or a way to it through the connection that found it."""
         if self.owned or self.connection_id is None:
             return self.file
-        from importer.connections.elsewhere import FoundFile
+        from importer.connections.remote_file import FoundFile
 
         return FoundFile(self.connection_id, self.path, self.found_etag)
 

@@ -4,7 +4,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from importer.connections import folder_below
-from importer.connections.pattern import Pattern, filled_in
+from importer.connections.file_pattern import Pattern, filled_in
 from importer.engine.errors import Problem
 from importer.models import Schedule
 from importer.schedules import due

@@ -11,8 +11,8 @@ from django.core.management.base import CommandError
 from django.db.models import ProtectedError
 
 from importer import connections
-from importer.connections.fields import FIELDS
-from importer.connections.keeping import add_or_replace
+from importer.connections.manage import add_or_replace
+from importer.connections.settings_schema import FIELDS
 from importer.engine.errors import Problem
 from importer.management.prepared import PreparedCommand
 from importer.models import SourceConnection

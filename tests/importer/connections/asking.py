@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from importer import connections
-from importer.connections.found import Found
+from importer.connections.listing import Found
 from importer.engine.errors import Problem
 from importer.models import SourceConnection
 

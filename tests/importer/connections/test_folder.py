@@ -7,7 +7,7 @@ import pytest
 
 from importer import connections
 from importer.connections import folder
-from importer.connections.found import Found
+from importer.connections.listing import Found
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.models import SourceConnection
 from tests.importer.connections.asking import find
@@ -66,7 +66,7 @@ class TestFind:
             (base / f"{number:05}.csv").touch()
         found = find(connection)
         assert [each.name for each in found] == [f"{number:05}.csv" for number in range(10_000)]
-        monkeypatch.setattr("importer.connections.found.MOST_FOUND", 9_999)
+        monkeypatch.setattr("importer.connections.listing.MOST_FOUND", 9_999)
         with pytest.raises(SourceProblem, match="More than 9,999 files match"):
             find(connection)
 

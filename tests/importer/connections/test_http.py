@@ -90,7 +90,7 @@ class TestFetch:
     @pytest.mark.parametrize("folder", ["in", "chunked"])
     def test_one_that_is_too_large(self, web, connection, monkeypatch, settings, folder):
         settings.UPLOAD_MAX_BYTES = 10_000
-        monkeypatch.setattr("importer.connections.kept.STEP", 4096)
+        monkeypatch.setattr("importer.connections.download.STEP", 4096)
         web.files[f"/{folder}/a.csv"] = DATA
         with pytest.raises(TooLarge, match="at most 10,000"):
             fetch(connection, f"{folder}/a.csv")

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from importer.connections.pattern import Pattern, filled_in
+from importer.connections.file_pattern import Pattern, filled_in
 from importer.engine.errors import SourceProblem
 
 # An hour before the clocks of Vienna go back, and already the next day there.

@@ -42,7 +42,7 @@ def test_finds_by_pattern_page_by_page(connection, put, monkeypatch):
     every = find(connection, subfolders=True)
     assert [each.name for each in every] == ["2025/e.csv", "2026/a.csv", "2026/b.csv", "2026/deep/d.csv", "f.csv"]
     assert every[0].size == len(DATA)
-    monkeypatch.setattr("importer.connections.found.MOST_FOUND", 4)
+    monkeypatch.setattr("importer.connections.listing.MOST_FOUND", 4)
     with pytest.raises(Problem, match="More than 4 files"):
         find(connection, subfolders=True)
 

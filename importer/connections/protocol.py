@@ -5,8 +5,8 @@ from typing import Protocol
 
 from django.contrib.auth.models import User
 
-from importer.connections.found import Found
-from importer.connections.pattern import Pattern
+from importer.connections.file_pattern import Pattern
+from importer.connections.listing import Found
 from importer.engine.check.finding import Finding
 from importer.models import SourceFile
 

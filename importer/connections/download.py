@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from django.contrib.auth.models import User
 
-from importer.connections.found import Found
+from importer.connections.listing import Found
 from importer.models import SourceConnection, SourceFile
 from importer.sources import (
     PIECE_BYTES,

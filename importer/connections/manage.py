@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from django.core.exceptions import ValidationError
 
-from importer.connections.bases import Base, parse_base
-from importer.connections.fields import fields_of
+from importer.connections.locations import Base, parse_base
+from importer.connections.settings_schema import fields_of
 from importer.engine.errors import SourceProblem
 from importer.models import SourceConnection
 
