@@ -16,8 +16,9 @@ from django_htmx.http import trigger_client_event
 from dashboard.access import staff_only
 from dashboard.connections.form import ConnectionForm
 from dashboard.schedules.preview import there
-from importer.connections import check, host_key
-from importer.connections.folder import offered
+from importer.connections import check
+from importer.connections.protocols import host_key
+from importer.connections.protocols.folder import offered
 from importer.engine.errors import Problem
 from importer.models import SourceConnection
 

@@ -81,5 +81,5 @@ def _findings(connection: SourceConnection) -> Iterator[Finding]:
 
 
 def _place(connection: SourceConnection) -> Place:
-    place: Place = import_module(f"importer.connections.{connection.kind}").open_place(connection)
+    place: Place = import_module(f"importer.connections.protocols.{connection.kind}").open_place(connection)
     return place

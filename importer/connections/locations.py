@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from urllib.parse import quote, unquote, urlsplit
 
 from importer.addresses import web_url
-from importer.connections.folder import root_of
+from importer.connections.protocols.folder import root_of
 from importer.engine.errors import SourceProblem
 from importer.models import SourceConnection
 

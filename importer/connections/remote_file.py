@@ -34,7 +34,7 @@ class FoundFile:
                 self.path,
                 "Let it lead there again, or look for the file anew.",
             )
-        place = import_module(f"importer.connections.{connection.kind}").open_place(connection)
+        place = import_module(f"importer.connections.protocols.{connection.kind}").open_place(connection)
         name = self.path.removeprefix(f"{connection.base}/")
         opened: AbstractContextManager[Readable] = place.opened(name, self.etag)
         return opened

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from importer.connections import folder as folders
+from importer.connections.protocols import folder as folders
 from importer.models import ImportJob, SourceConnection
 from tests.browser.conftest import expect_no_scrolling_sideways
 from tests.dashboard.job_data import make_job

@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.urls import reverse
 
-from importer.connections import folder as folders
+from importer.connections.protocols import folder as folders
 from importer.models import Schedule, SourceConnection
 from tests.dashboard.job_data import make_job
 from tests.file_servers import sftp_files, web_files

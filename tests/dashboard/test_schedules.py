@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.schedules.form import suggested_pattern
-from importer.connections import folder as folders
+from importer.connections.protocols import folder as folders
 from importer.models import MappingPreset, PickedFile, Run, Schedule, SourceConnection
 from tests.dashboard.job_data import make_job
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from importer import connections, jobs
-from importer.connections import s3
+from importer.connections.protocols import s3
 from importer.engine.connection import connect, execute, fetch_all
 from importer.engine.options import Options
 from importer.models import SourceConnection

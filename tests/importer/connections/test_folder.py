@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from importer import connections
-from importer.connections import folder
 from importer.connections.listing import Found
+from importer.connections.protocols import folder
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.models import SourceConnection
 from tests.importer.connections.asking import find

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from importer import connections
-from importer.connections import http
+from importer.connections.protocols import http
 from importer.engine.errors import Problem, SourceChanged
 from importer.models import SourceConnection, SourceFile
 from importer.sources import DiskFull, TooLarge

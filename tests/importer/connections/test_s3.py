@@ -3,7 +3,7 @@
 import pytest
 
 from importer import connections
-from importer.connections import s3
+from importer.connections.protocols import s3
 from importer.engine.errors import Problem, SourceChanged
 from importer.engine.reading import open_source, read_at, size_of
 from importer.models import SourceConnection

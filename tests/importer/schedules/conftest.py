@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from importer import schedules, sources
-from importer.connections import folder as folders
+from importer.connections.protocols import folder as folders
 from importer.engine.connection import Address
 from importer.models import Schedule, SourceConnection
 from importer.preparation import prepare

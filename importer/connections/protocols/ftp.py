@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 
 from importer.addresses import certificates, connected
 from importer.connections.file_pattern import Pattern
-from importer.connections.file_server import SILENCE, FileServer
-from importer.connections.folder import unfinished
 from importer.connections.listing import Found
+from importer.connections.protocols.file_server import SILENCE, FileServer
+from importer.connections.protocols.folder import unfinished
 from importer.engine.check.finding import Finding
 from importer.engine.errors import SourceProblem
 from importer.models import SourceConnection

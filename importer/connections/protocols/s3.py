@@ -23,8 +23,8 @@ from django.contrib.auth.models import User
 from importer.addresses import refuse_host
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
-from importer.connections.folder import unfinished
 from importer.connections.listing import Found, by_name, require_few
+from importer.connections.protocols.folder import unfinished
 from importer.engine.check.finding import Finding
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.sizes import MIB

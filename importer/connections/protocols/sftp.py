@@ -16,11 +16,11 @@ from typing import Any
 import paramiko
 
 from importer.addresses import connected
-from importer.connections import host_key
 from importer.connections.file_pattern import Pattern
-from importer.connections.file_server import SILENCE, FileServer
-from importer.connections.folder import unfinished
 from importer.connections.listing import Found
+from importer.connections.protocols import host_key
+from importer.connections.protocols.file_server import SILENCE, FileServer
+from importer.connections.protocols.folder import unfinished
 from importer.engine.check.finding import Finding
 from importer.engine.errors import SourceProblem
 from importer.models import SourceConnection

@@ -1,0 +1,1 @@
+"""The protocols of a connection, one file each."""
