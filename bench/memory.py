@@ -30,7 +30,7 @@ from bench.ways.millrace import ended, peaks
 from importer.engine.connection import connect, execute
 from importer.engine.dialect import Dialect
 from importer.engine.options import Options
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 from importer.engine.workloads.table import SEED
 
 MOST = 120  # MB of a process, whatever the file

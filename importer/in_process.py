@@ -11,7 +11,7 @@ import django
 from django.db import connections
 
 from importer import copies, jobs
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 from importer.models import ImportJob
 from importer.queue import Step
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from importer.engine.options import OFFERED, Options
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 
 
 class Kind(Enum):

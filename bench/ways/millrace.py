@@ -19,7 +19,7 @@ from bench.servers import Server
 from bench.ways.way import AFTER, BEFORE, Clocked, Way
 from importer.engine.connection import Address, connect, fetch_all
 from importer.engine.options import Options
-from importer.engine.sizes import bytes_written
+from importer.engine.units import bytes_written
 from importer.engine.workloads.table import Table, dialect_of
 
 # Looking must not cost what is measured, and the raw ways have nobody who looks: so the next look comes the later, the

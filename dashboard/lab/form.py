@@ -13,7 +13,7 @@ from importer.engine.lab.budget import Budget
 from importer.engine.lab.grid import Value
 from importer.engine.lab.sampling import Sample
 from importer.engine.lab.written import read_values, write_values
-from importer.engine.sizes import GIB, bytes_written, short_size
+from importer.engine.units import GIB, bytes_written, short_size
 from importer.lab import Asked
 from importer.lab.asked import MOST_REPEATS, REPEATS
 from importer.models import ImportJob, Lab

@@ -13,7 +13,7 @@ from importer.engine.options import BOUNDS, Options
 from importer.engine.plan import ImportPlan
 from importer.engine.server_wide import SERVER_VARIABLES
 from importer.engine.session import SESSION_VARIABLES
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 from importer.speed import SETTINGS, Kind, Setting
 
 # What decides first, for the line that a closed card shows.

@@ -10,7 +10,7 @@ import MySQLdb
 from importer.engine.connection import Address, Connection, connect, execute, fetch_all
 from importer.engine.errors import Problem
 from importer.engine.server import read_server
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 
 # ER_ALTER_OPERATION_NOT_SUPPORTED, and the same with the reason
 NOT_IN_PLACE = (1845, 1846)

@@ -10,8 +10,8 @@ from importer.engine import ledger
 from importer.engine.connection import FEED_NAME, Address, LoaderConnection, connect_loader, execute
 from importer.engine.errors import MethodRefused
 from importer.engine.methods import load_data_local
-from importer.engine.sizes import MIB
 from importer.engine.sql import quote_text
+from importer.engine.units import MIB
 
 PINGS = 9
 LINE = b"x" * 1023 + b"\n"

@@ -7,7 +7,7 @@ from importer.engine import modes
 from importer.engine.errors import Problem
 from importer.engine.server_wide import SERVER_VARIABLES
 from importer.engine.session import ISOLATIONS, SESSION_VARIABLES
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 from importer.engine.variables import values
 
 MOST_PARALLELISM = 64

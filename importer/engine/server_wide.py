@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from importer.engine.sizes import GIB, MIB
+from importer.engine.units import GIB, MIB
 from importer.engine.variables import Variable
 
 # Manual, InnoDB Startup Options and System Variables; that each can be set while the server runs was tried on both.

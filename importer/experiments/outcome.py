@@ -9,7 +9,7 @@ from importer.engine.connection import connect
 from importer.engine.lab.grid import WAY
 from importer.engine.lab.rounds import WARM_UP
 from importer.engine.server import read_server
-from importer.engine.sizes import GIB
+from importer.engine.units import GIB
 from importer.experiments.published.registry import experiment_named
 from importer.experiments.report import Circumstances, Found
 from importer.models import Lab, Target, Trial

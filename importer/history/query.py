@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
 from importer.engine.errors import Problem
-from importer.engine.sizes import bytes_written, short_size
+from importer.engine.units import bytes_written, short_size
 from importer.history.facts import Fact, Kind, Value, fact
 
 # What the table shows where nobody says what.

@@ -19,7 +19,7 @@ from importer.engine.indexes import Definition
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan, Reason
-from importer.engine.sizes import GIB, MIB
+from importer.engine.units import GIB, MIB
 from importer.history.facts_of_job import add_up, facts_of
 from importer.jobs.many import insert_each
 from importer.jobs.recorded import kept

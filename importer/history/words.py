@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from importer.engine.sizes import human_bytes
+from importer.engine.units import human_bytes
 from importer.history.facts import FACTS, Kind, Value
 
 

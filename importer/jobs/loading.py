@@ -14,7 +14,7 @@ from django.utils import timezone
 from importer.engine.errors import Problem
 from importer.engine.outcome import Outcome
 from importer.engine.plan import ImportPlan
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 from importer.jobs.counted import COUNTS, Kind, merged
 from importer.jobs.course import enforce_limits, fail, pending, queue_chunks, room_for_sessions
 from importer.jobs.guarded import LONGEST_BACKOFF, JobStep, Status, lease_end, touch

@@ -11,7 +11,7 @@ from importer import jobs, lab, sources
 from importer.engine.connection import Address
 from importer.engine.lab.sampling import Sample
 from importer.engine.options import Options
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target, Trial
 from importer.preparation import prepare
 from tests.engine.loads import run_sql

@@ -10,7 +10,7 @@ from importer.engine.check.finding import Subject
 from importer.engine.connection import Address, connect
 from importer.engine.distance import Distance, measure
 from importer.engine.server import read_server
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 from tests.engine.loads import rows_of
 from tests.engine.test_plan import plan, server, why
 from tests.slow_line import slow_line

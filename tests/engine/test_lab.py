@@ -6,7 +6,7 @@ from importer.engine.errors import Problem
 from importer.engine.lab.budget import Budget, Known, Spent, why_not
 from importer.engine.lab.grid import GRIDS, Grid, combinations, words
 from importer.engine.lab.rounds import turns
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 
 
 class TestGrid:

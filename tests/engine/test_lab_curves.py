@@ -6,7 +6,7 @@ from importer.engine.errors import Problem
 from importer.engine.lab.curves import curves, shares
 from importer.engine.lab.ranking import Measured
 from importer.engine.lab.written import read_values, write_values
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 
 
 def measured(**rates):

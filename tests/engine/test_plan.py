@@ -8,8 +8,8 @@ from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.server import Server
-from importer.engine.sizes import GIB, MIB
 from importer.engine.table import Column, Key, Table
+from importer.engine.units import GIB, MIB
 
 
 def column(name: str, **values) -> Column:

@@ -5,9 +5,9 @@ import pytest
 from importer.engine.errors import Problem
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
-from importer.engine.sizes import GIB, MIB
 from importer.engine.sorting.sample import KeyOrder
 from importer.engine.table import Key
+from importer.engine.units import GIB, MIB
 from tests.engine.test_plan import column, plan, server, table, why
 
 KEYED = table(column("a", nullable=False), keys=(Key("PRIMARY", ("a",), True),))

@@ -12,7 +12,7 @@ from importer.engine.lab import scratch
 from importer.engine.lab.budget import Budget
 from importer.engine.lab.sampling import Sample
 from importer.engine.options import Options
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 from importer.lab.outcome import planned_number
 from importer.lab.preparing import REHEARSAL, scratch_of
 from importer.models import ImportJob, Lab, SourceFile, Target, Trial

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from importer.engine.lab.grid import GRIDS
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 from importer.management.commands.lab import _grid
 from importer.models import Lab
 from tests.engine.loads import run_sql

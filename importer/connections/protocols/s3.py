@@ -27,7 +27,7 @@ from importer.connections.listing import Found, by_name, require_few
 from importer.connections.protocols.folder import unfinished
 from importer.engine.check.finding import Finding
 from importer.engine.errors import SourceChanged, SourceProblem
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 from importer.models import SourceConnection, SourceFile
 
 # Asked for at once, in bytes: a request's round trip costs as much as some megabytes. Two of them may be in memory.

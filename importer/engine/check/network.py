@@ -3,7 +3,7 @@
 from importer.engine import ledger
 from importer.engine.check.finding import Finding, Subject
 from importer.engine.distance import Distance, measure
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 
 # A session of a server on a fast line takes some 20 MB/s (facts.md, Speed): a slower line decides how long loads take.
 SLOW_LINE = 20 * 10**6

@@ -5,7 +5,7 @@ import os
 from importer.engine.check.finding import Finding, Subject
 from importer.engine.planner.method import SAID, fallback
 from importer.engine.server import REFUSE_LOCAL
-from importer.engine.sizes import GIB, MIB, human_bytes
+from importer.engine.units import GIB, MIB, human_bytes
 
 OLDEST = {"MariaDB": (10, 5), "MySQL": (8, 0)}
 # Nothing of Millrace has been tried on these.

@@ -6,7 +6,7 @@ from statistics import median
 from typing import Any
 
 from importer.engine.errors import Problem
-from importer.engine.sizes import GIB
+from importer.engine.units import GIB
 
 
 @dataclass(frozen=True)

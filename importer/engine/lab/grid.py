@@ -7,7 +7,7 @@ from typing import Any
 
 from importer.engine.errors import Problem
 from importer.engine.options import BOUNDS, OFFERED, Options
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 
 Value = int | str | bool | None
 Settings = dict[str, Value]

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from importer.engine.errors import Problem
 from importer.engine.lab.grid import SWITCHES, TRIED, Value
 from importer.engine.options import OFFERED
-from importer.engine.sizes import bytes_written, short_size
+from importer.engine.units import bytes_written, short_size
 
 NONE = "none"
 

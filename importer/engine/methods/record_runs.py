@@ -11,7 +11,7 @@ from importer.engine.records.blocks import Block
 from importer.engine.records.boundaries import find_ends
 from importer.engine.records.fields import Record, records, sent_values
 from importer.engine.records.whole_records import whole_records
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 
 NULL_WORD = b"NULL"
 # Bytes of the records that are put into one statement: it, and what it is made of, are in memory at the same time.

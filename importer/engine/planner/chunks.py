@@ -5,7 +5,7 @@ from importer.engine.plan import Reason
 from importer.engine.planner import network
 from importer.engine.planner.case import Case
 from importer.engine.planner.replication import largest_transaction
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 
 # A chunk costs a millisecond besides its load, some 50 ms of loading a MB (facts.md, Speed).
 SMALLEST_CHUNK = 1 * MIB

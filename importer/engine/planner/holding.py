@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
 from importer.engine.server import Server
-from importer.engine.sizes import GIB, MIB, human_bytes
+from importer.engine.units import GIB, MIB, human_bytes
 
 # Below this the redo log fills within seconds of a load, which then waits for the server to flush pages.
 ROOMY_REDO = 1024 * MIB

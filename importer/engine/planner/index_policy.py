@@ -8,7 +8,7 @@ from importer.engine.errors import Problem
 from importer.engine.indexes import Definition
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 
 # Measured (facts.md, Indexes after the load): from here on it pays on both servers, the steps of its own included.
 PAYS_FROM = 8 * MIB

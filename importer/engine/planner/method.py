@@ -10,7 +10,7 @@ from importer.engine.methods import choice, insert, insert_single
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
 from importer.engine.server import Server
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 
 # Each with its words, and what it costs beside LOAD DATA LOCAL. Measured: facts.md, Methods.
 SAID = {

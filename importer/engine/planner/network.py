@@ -4,7 +4,7 @@ import math
 
 from importer.engine.distance import Distance
 from importer.engine.planner.case import Case
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 
 # What one session of a server takes, in bytes a second (facts.md, Speed); a remote server's own cores are not visible.
 SESSION_RATE = 20 * 10**6

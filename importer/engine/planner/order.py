@@ -6,9 +6,9 @@ from importer.engine.options import Options
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
 from importer.engine.server import Server
-from importer.engine.sizes import MIB
 from importer.engine.sorting.keys import SortKey, Unsortable
 from importer.engine.table import Table
+from importer.engine.units import MIB
 
 # What rows take in InnoDB beside what they take in a file: some 20 bytes each, and pages that are not quite full.
 TABLE_BYTES_PER_BYTE = 1.3

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
 from importer.engine.server import Server
-from importer.engine.sizes import MIB, human_bytes
+from importer.engine.units import MIB, human_bytes
 
 # What a chunk's rows take in the binary log, or in a cluster's write set, beside their text: wide rows of NULLs and
 # numbers take more than they do in the file.

@@ -7,7 +7,7 @@ from itertools import islice
 
 from importer.engine.dialect import Dialect
 from importer.engine.records.fields import FieldPatterns, field_patterns, undone
-from importer.engine.sizes import MIB
+from importer.engine.units import MIB
 
 # Bytes; of a record that is larger there should not be several copies.
 LARGE = MIB
