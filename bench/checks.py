@@ -14,7 +14,7 @@ from bench.comparison import comparison
 from bench.files import Files
 from bench.rounds import Case
 from bench.ways import way
-from importer.engine.feed import BLOCK
+from importer.engine.feed.feed import BLOCK
 from importer.engine.workloads import WORKLOADS
 
 SETTINGS = ("checks=false", "verify=full", "on_error=reject", "rounding=reject")

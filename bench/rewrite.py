@@ -5,8 +5,8 @@ import time
 
 from bench.scan import PLAIN, QUOTED
 from importer.engine.dialect import Dialect
-from importer.engine.feed import BLOCK
-from importer.engine.rewrite import rewritten
+from importer.engine.feed.feed import BLOCK
+from importer.engine.feed.rewriter import rewritten
 
 ROUNDS = 5
 

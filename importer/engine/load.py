@@ -13,12 +13,14 @@ from pathlib import Path
 
 import MySQLdb
 
-from importer.engine import ledger, staging, unhexing
+from importer.engine import ledger, staging
 from importer.engine.building import OnStage
-from importer.engine.chunk_source import ChunkSource
 from importer.engine.connection import Address, Connection, LoaderConnection, connect, connect_loader, execute
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged, TargetProblem
+from importer.engine.feed import hex_decoder
+from importer.engine.feed.chunk_source import ChunkSource
+from importer.engine.feed.hex_decoder import NotHexadecimal, Unhexed
 from importer.engine.locking import lock
 from importer.engine.methods import Report, choice
 from importer.engine.methods.readings import set_variables
@@ -39,7 +41,6 @@ from importer.engine.server_errors import about_rows, explain
 from importer.engine.sorting.places import Places
 from importer.engine.table import read_definition, require_as_planned
 from importer.engine.together import joined, outcomes
-from importer.engine.unhexing import NotHexadecimal, Unhexed
 
 # Seconds after which a loader looks again whether table and ledger are as planned: small chunks come faster.
 LOOK_AGAIN = 1.0
@@ -87,7 +88,7 @@ class Work:
     @property
     def unhexes(self) -> Unhexed | None:
         """How hexadecimal digits are sent as bytes, where that is planned and can be done here."""
-        return self.plan.unhexed if unhexing.available() else None
+        return self.plan.unhexed if hex_decoder.available() else None
 
     @property
     def places(self) -> Places | None:

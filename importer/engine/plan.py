@@ -7,11 +7,11 @@ from typing import Any
 from importer.engine.arrangement import Arrangement
 from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.exactness import Exactness
-from importer.engine.numbering import NUMBERS
+from importer.engine.feed.hex_decoder import Unhexed
+from importer.engine.feed.row_numbers import NUMBERS
 from importer.engine.readback import Readback
 from importer.engine.sorting.keys import SortKey
 from importer.engine.staging import Staged
-from importer.engine.unhexing import Unhexed
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from importer.engine.connection import LoaderConnection, connect_loader, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.exactness import Exactness, Examination
-from importer.engine.feed import open_feed
+from importer.engine.feed.feed import open_feed
 from importer.engine.mapping import ColumnMapping
 from importer.engine.methods.load_data_local import load, statement
 from importer.engine.readback.same_value import Sameness, same_value

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.errors import SourceProblem
-from importer.engine.feed import open_feed
-from importer.engine.numbering import numbered
+from importer.engine.feed.feed import open_feed
+from importer.engine.feed.row_numbers import numbered
 from importer.engine.records.fields import records
 from importer.engine.records.lines import line_ends
 from importer.engine.records.whole_records import whole_records

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from importer.engine.connection import LoaderConnection, execute
 from importer.engine.expressions import expression, is_plain
+from importer.engine.feed.row_numbers import NUMBERS
 from importer.engine.mapping import ColumnMapping, Filling
-from importer.engine.numbering import NUMBERS
 from importer.engine.sql import quote_name, quote_text
 from importer.engine.table import Column, Table
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from importer.engine.expressions import is_plain
+from importer.engine.feed.hex_decoder import Unhexed, available, can_unhex
 from importer.engine.files import encodings
 from importer.engine.mapping import ColumnMapping
 from importer.engine.methods import choice
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
 from importer.engine.table import TEXTS
-from importer.engine.unhexing import Unhexed, available, can_unhex
 
 # Columns without one that read a text without one as any other text. INET6 and UUID do not: to them it is binary.
 _OTHERS = {

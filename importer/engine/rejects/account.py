@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from importer.engine.chunk_source import ChunkSource
 from importer.engine.connection import Connection
 from importer.engine.errors import BadRow, RowsRefused, TooManyRejects
 from importer.engine.faults import Fault, shortened
+from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.options import Options
 from importer.engine.outcome import NoticeCount, Outcome, ReasonCount, Tally
 from importer.engine.plan import ImportPlan

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 
 from importer.engine.dialect import Dialect
 from importer.engine.faults import LONGEST_SHOWN, Fault
+from importer.engine.feed.chunk_rows import ChunkRows
 from importer.engine.files import encodings
 from importer.engine.reading import Readable
 from importer.engine.records.blocks import BLOCK_BYTES
-from importer.engine.records.chunk_rows import ChunkRows
 from importer.engine.records.fields import LocatedRecord, fields
 from importer.engine.records.large_values import shown_values
 from importer.engine.rejects.duplicates import KeyOfRow, first_records

@@ -5,9 +5,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from operator import itemgetter
 
-from importer.engine.chunk_source import ChunkSource
 from importer.engine.exactness import Exactness
 from importer.engine.faults import Fault
+from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.reading import Readable
 from importer.engine.records.blocks import Block, blocks, read_exactly
 from importer.engine.records.flaws import find_flaws

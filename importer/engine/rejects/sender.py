@@ -4,19 +4,19 @@ import dataclasses
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 
-from importer.engine.chunk_source import ChunkSource
 from importer.engine.connection import LoaderConnection
 from importer.engine.errors import SourceChanged
-from importer.engine.feed import SourceBytes, Step, ended, leaving_out, open_feed
+from importer.engine.feed.chunk_rows import ChunkRows
+from importer.engine.feed.chunk_source import ChunkSource
+from importer.engine.feed.feed import SourceBytes, Step, ended, leaving_out, open_feed
+from importer.engine.feed.hex_decoder import Unhexed, unhexed
+from importer.engine.feed.rewriter import in_pieces, passes_in_pieces, rewritten
+from importer.engine.feed.row_numbers import numbered
 from importer.engine.files import encodings
 from importer.engine.methods import Load, Report
-from importer.engine.numbering import numbered
 from importer.engine.reading import read_at
-from importer.engine.records.chunk_rows import ChunkRows
 from importer.engine.records.large_values import LARGE
-from importer.engine.rewrite import in_pieces, passes_in_pieces, rewritten
 from importer.engine.scanner import ChunkRange
-from importer.engine.unhexing import Unhexed, unhexed
 
 
 class Sender:

@@ -13,7 +13,7 @@ from typing import Any
 
 from importer.engine import native
 from importer.engine.dialect import Dialect
-from importer.engine.feed import BLOCK, Step
+from importer.engine.feed.feed import BLOCK, Step
 
 # A record that goes on in the next piece is read again. A chunk with a larger one goes as it is.
 LONGEST_RECORD = 1024 * 1024

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from importer.engine.dialect import ANY_LINE_END, Dialect
-from importer.engine.feed import Step
+from importer.engine.feed.feed import Step
 from importer.engine.records.boundaries import Ends, blank_records, quotes_are_regular
 from importer.engine.records.fields import values
 from importer.engine.records.walk import one_of

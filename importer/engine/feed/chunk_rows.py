@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine.chunk_source import ChunkSource
+from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.records.blocks import blocks, pieces, read_exactly
 from importer.engine.records.fields import LocatedRecord
 from importer.engine.records.lines import line_ends

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from importer.engine.dialect import Dialect
-from importer.engine.feed import Step
+from importer.engine.feed.feed import Step
 from importer.engine.records.boundaries import Ends, blank_records
 from importer.engine.records.lines import line_end_positions, line_ends
 from importer.engine.records.whole_records import whole_records

@@ -1,0 +1,1 @@
+"""The bytes of a chunk on their way to the server."""
