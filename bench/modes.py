@@ -17,12 +17,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.servers import DATABASE, address_of
-from importer.engine import ledger, staging
+from importer.engine import staging
 from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.files.profile import profile_file
-from importer.engine.finish import Finish, finish
-from importer.engine.load import Watch, Work, load_chunk
+from importer.engine.load import ledger
+from importer.engine.load.finish import Finish, finish
+from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source

@@ -25,9 +25,9 @@ from pathlib import Path
 from bench.servers import DATABASE, address_of
 from importer.engine.connection import Address, connect, execute
 from importer.engine.files.profile import profile_file
-from importer.engine.load import Watch, Work, load_chunk
+from importer.engine.load.loader import Watch, Work, load_chunk
+from importer.engine.load.outcome import Tally
 from importer.engine.options import Options
-from importer.engine.outcome import Tally
 from importer.engine.plan import ImportPlan
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source

@@ -24,11 +24,11 @@ from pathlib import Path
 from bench.client import peak_mb
 from bench.meter import ServerMeter
 from bench.servers import Server, servers_to_measure
-from importer.engine import ledger
 from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.connection import connect, execute
 from importer.engine.files.profile import Profile, profile_file
-from importer.engine.load import Watch, Work, load_chunk
+from importer.engine.load import ledger
+from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source

@@ -10,7 +10,7 @@ from importer.engine import arrangement, building, foreign_keys, server_variable
 from importer.engine.arrangement import NotNow
 from importer.engine.connection import Connection, connect, kill
 from importer.engine.errors import Problem, RowsRefused
-from importer.engine.finish import READ_TIMEOUT
+from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.plan import Reason
 from importer.heart import Heart
 from importer.models import ImportJob

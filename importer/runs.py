@@ -1,6 +1,6 @@
 """What a worker does to load: claim a run of chunks, load them one by one on one connection, record them in groups.
 
-Each chunk is a transaction of its own on the target, or small ones share one (engine/together.py). What the first
+Each chunk is a transaction of its own on the target, or small ones share one (engine/load/shared_transaction.py). What the first
 chunks of a run have brought stands, whatever becomes of the later ones. Chunks are recorded, and further ones claimed,
 while the next one loads, so that the server waits for neither.
 """
@@ -18,9 +18,9 @@ from django.utils import timezone
 
 from importer import jobs, live, rejects, stopping
 from importer.engine.errors import MethodRefused, Problem, TargetProblem
-from importer.engine.load import Loader, Work, loaded_before
-from importer.engine.outcome import Outcome
-from importer.engine.together import how_many
+from importer.engine.load.loader import Loader, Work, loaded_before
+from importer.engine.load.outcome import Outcome
+from importer.engine.load.shared_transaction import how_many
 from importer.heart import Heart
 from importer.models import Chunk, ImportJob
 from importer.preparation import plan_without

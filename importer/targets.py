@@ -15,7 +15,7 @@ from importer.engine import check as engine_check
 from importer.engine.check import Finding
 from importer.engine.connection import connect
 from importer.engine.errors import TargetProblem
-from importer.engine.finish import READ_TIMEOUT
+from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.server import is_loopback
 from importer.models import ImportJob, Target
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from celery import shared_task
 
 from importer import arranging, finishing, jobs, lab, queue, runs, schedules, telling, work
-from importer.engine.finish import READ_TIMEOUT
+from importer.engine.load.finish import READ_TIMEOUT
 from importer.queue import Step
 from importer.telling.sending import LONGEST_SEND
 

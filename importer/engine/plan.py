@@ -72,7 +72,7 @@ class ImportPlan:
     sorted_by: SortKey | None = None
     # Variables of each loading session, besides connection.LOADER_SESSION or instead of what stands there.
     session: dict[str, int | str] = field(default_factory=dict)
-    # Each chunk holds the table, and the ledger, alone (engine/locking.py).
+    # Each chunk holds the table, and the ledger, alone (engine/load/table_lock.py).
     lock_table: bool = False
     # What is changed on the target for the time of the job, and put back.
     arrangement: Arrangement | None = None

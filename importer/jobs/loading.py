@@ -12,7 +12,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from importer.engine.errors import Problem
-from importer.engine.outcome import Outcome
+from importer.engine.load.outcome import Outcome
 from importer.engine.plan import ImportPlan
 from importer.engine.units import MIB
 from importer.jobs.counted import COUNTS, Kind, merged

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from importer.engine.verify import Equation
+from importer.engine.load.verify import Equation
 from importer.history.watch import regression
 from importer.models import ImportJob
 

@@ -6,8 +6,8 @@ from typing import Any
 from django.db.models import F, QuerySet, Sum
 from django.utils import timezone
 
+from importer.engine.load.outcome import Tally
 from importer.engine.new_table import NewTable
-from importer.engine.outcome import Tally
 from importer.engine.plan import ImportPlan
 from importer.jobs.course import after_all_rows
 from importer.jobs.guarded import NO_STEP, JobStep, Status, claim_step, lease_end, my_step, try_later

@@ -10,7 +10,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from importer.engine.connection import Connection, connect, kill
-from importer.engine.finish import READ_TIMEOUT
+from importer.engine.load.finish import READ_TIMEOUT
 from importer.heart import Heart
 from importer.jobs.guarded import LONGEST_BACKOFF, lease_end
 from importer.models import Lab

@@ -7,7 +7,7 @@ from django.db import models
 
 from importer import secrets
 from importer.engine.connection import Address
-from importer.engine.distance import Distance
+from importer.engine.load.network_probe import Distance
 
 
 class Target(models.Model):

@@ -5,15 +5,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
-from importer.engine import ledger, staging
+from importer.engine import staging
 from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import RFC4180
-from importer.engine.finish import Finish, finish
-from importer.engine.load import Watch, Work, load_chunk
+from importer.engine.load import ledger
+from importer.engine.load.finish import Finish, finish
+from importer.engine.load.loader import Watch, Work, load_chunk
+from importer.engine.load.outcome import Tally
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
-from importer.engine.outcome import Tally
 from importer.engine.plan import ImportPlan
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from importer.engine import ledger
 from importer.engine.check import network
 from importer.engine.check.finding import Subject
 from importer.engine.connection import Address, connect
-from importer.engine.distance import Distance, measure
+from importer.engine.load import ledger
+from importer.engine.load.network_probe import Distance, measure
 from importer.engine.server import read_server
 from importer.engine.units import MIB
 from tests.engine.loads import rows_of

@@ -7,8 +7,8 @@ import pytest
 
 from importer.engine.connection import Address
 from importer.engine.errors import RowsRefused, TargetProblem
+from importer.engine.load.outcome import Tally
 from importer.engine.options import Options
-from importer.engine.outcome import Tally
 from tests.engine.loads import REJECT, account_with, counting_loads, load_bytes, rows_of, run_sql
 
 STOP = Options(checks=False)

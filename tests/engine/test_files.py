@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine import ledger
 from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.files.profile import Profile, profile_file
-from importer.engine.load import Watch, Work, load_chunk
+from importer.engine.load import ledger
+from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan

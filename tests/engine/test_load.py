@@ -6,12 +6,12 @@ from pathlib import Path
 import MySQLdb
 import pytest
 
-from importer.engine import ledger
 from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.errors import RowsRefused, SourceChanged, TargetProblem
-from importer.engine.load import Watch, Work, load_chunk, loaded_before
+from importer.engine.load import ledger
+from importer.engine.load.loader import Watch, Work, load_chunk, loaded_before
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan

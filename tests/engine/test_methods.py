@@ -9,10 +9,10 @@ import pytest
 
 from importer.engine.connection import Address
 from importer.engine.dialect import MYSQL_TSV, RFC4180, Dialect
+from importer.engine.load.outcome import Tally
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.methods import record_runs
 from importer.engine.options import OFFERED, Options
-from importer.engine.outcome import Tally
 from importer.engine.records import large_values
 from tests.engine.loads import HEADERLESS, load_bytes, rows_of, run_sql
 from tests.engine.test_check import setting

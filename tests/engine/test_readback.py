@@ -11,7 +11,7 @@ from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, Problem, RowsRefused
-from importer.engine.load import Watch, Work, load_chunk
+from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan

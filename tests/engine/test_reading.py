@@ -8,9 +8,9 @@ import pytest
 from importer.engine.connection import Address
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem
+from importer.engine.load.outcome import Tally
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
-from importer.engine.outcome import Tally
 from tests.engine.loads import REJECT, load_bytes, rows_of, run_sql
 
 COLUMNS = ("n", "a", "b")

@@ -7,12 +7,12 @@ from pathlib import Path
 import MySQLdb
 import pytest
 
-from importer.engine import ledger, verify
 from importer.engine.check.sessions import check_session
 from importer.engine.connection import ISOLATION, Address, connect, connect_loader, execute, fetch_all
 from importer.engine.errors import Problem, RowsRefused, TargetProblem
-from importer.engine.load import Watch, load_chunk
-from importer.engine.locking import lock
+from importer.engine.load import ledger, verify
+from importer.engine.load.loader import Watch, load_chunk
+from importer.engine.load.table_lock import lock
 from importer.engine.options import Options, check_options
 from importer.engine.plan import ImportPlan
 from importer.engine.server import read_server

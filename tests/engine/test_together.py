@@ -5,17 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine import ledger, native
+from importer.engine import native
 from importer.engine.connection import Address, connect, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.errors import TargetProblem
-from importer.engine.load import Loader, Watch, Work, load_chunk
+from importer.engine.load import ledger
+from importer.engine.load.loader import Loader, Watch, Work, load_chunk
+from importer.engine.load.outcome import Outcome, Tally
+from importer.engine.load.shared_transaction import how_many
 from importer.engine.mapping import ColumnMapping, Filling
 from importer.engine.options import Options
-from importer.engine.outcome import Outcome, Tally
 from importer.engine.plan import ImportPlan
 from importer.engine.scanner import ChunkRange
-from importer.engine.together import how_many
 from tests.engine.loads import HEADERLESS, five_chunks, loads_so_far, rows_of, run_sql, works
 
 SMALL = Options(chunk_bytes=18)

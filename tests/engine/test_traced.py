@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from importer.engine.connection import Address
+from importer.engine.load.outcome import Tally
 from importer.engine.options import Options
-from importer.engine.outcome import Tally
 from tests.engine.loads import counting_loads, load_bytes, rows_of, run_sql
 
 STOP = Options(checks=False)

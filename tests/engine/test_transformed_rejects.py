@@ -10,7 +10,7 @@ import pytest
 from importer.engine.connection import Address, connect
 from importer.engine.dialect import RFC4180
 from importer.engine.errors import RowsRefused
-from importer.engine.load import Watch, Work, load_chunk
+from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan

@@ -14,10 +14,10 @@ from importer.engine.connection import Address
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.errors import RowsRefused
 from importer.engine.feed.hex_decoder import NotHexadecimal, Unhexed, can_unhex, unhexed
-from importer.engine.load import Loader, Watch, Work, load_chunk
+from importer.engine.load.loader import Loader, Watch, Work, load_chunk
+from importer.engine.load.outcome import Outcome
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
-from importer.engine.outcome import Outcome
 from tests.engine.loads import rows_of, run_sql, works
 
 pytestmark = pytest.mark.skipif(not native.library(), reason="the library is not compiled here")

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from importer.engine import ledger
 from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.files.profile import profile_file
-from importer.engine.load import Watch, Work, load_chunk
+from importer.engine.load import ledger
+from importer.engine.load.loader import Watch, Work, load_chunk
+from importer.engine.load.outcome import Tally
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
-from importer.engine.outcome import Tally
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import Position, scan

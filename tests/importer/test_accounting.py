@@ -5,8 +5,8 @@ from django.utils import timezone
 
 from importer import jobs
 from importer.engine.errors import Problem, TooManyRejects
+from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
 from importer.engine.options import Options
-from importer.engine.outcome import NoticeCount, Outcome, ReasonCount, Tally
 from importer.jobs.counted import MOST_KINDS, OTHERS, merged
 from importer.jobs.limits import exceeded, most_rejects
 from importer.models import Chunk, ImportJob

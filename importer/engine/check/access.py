@@ -3,11 +3,11 @@
 import MySQLdb
 from MySQLdb.constants import CR, ER
 
-from importer.engine import ledger
 from importer.engine.check.finding import Finding, Subject
 from importer.engine.check.rights import account, account_parts, grant, grantee, may
 from importer.engine.connection import Address, Connection, NotEncrypted, cipher, fetch_all
 from importer.engine.errors import TargetProblem
+from importer.engine.load import ledger
 from importer.engine.server import is_loopback
 from importer.engine.sql import quote_name, quote_text
 

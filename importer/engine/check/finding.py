@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from importer.engine.connection import Address, Connection
-from importer.engine.distance import Distance
+from importer.engine.load.network_probe import Distance
 from importer.engine.server import Server
 
 

@@ -1,9 +1,9 @@
 """A few rows of the ledger's table, loaded by the method that imports into this target would take."""
 
-from importer.engine import ledger
 from importer.engine.connection import LoaderConnection
 from importer.engine.dialect import MYSQL_TSV
 from importer.engine.errors import MethodRefused
+from importer.engine.load import ledger
 from importer.engine.mapping import ColumnMapping
 from importer.engine.methods import choice
 from importer.engine.planner.method import fallback

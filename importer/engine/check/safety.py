@@ -5,10 +5,10 @@ import uuid
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine import ledger
 from importer.engine.check.finding import Finding, Subject
 from importer.engine.check.probe import PROBE_ROWS, load_probe
 from importer.engine.connection import connect_loader, execute, fetch_all
+from importer.engine.load import ledger
 from importer.engine.planner.method import SAID
 from importer.engine.sql import quote_name
 

@@ -3,10 +3,10 @@
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine import ledger
 from importer.engine.check.rights import account, grant, may
 from importer.engine.connection import ISOLATION, Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
+from importer.engine.load import ledger
 from importer.engine.plan import ImportPlan
 from importer.engine.server import Server
 from importer.engine.variables import Value

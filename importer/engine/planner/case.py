@@ -6,10 +6,10 @@ from functools import cached_property
 
 from importer.engine import modes
 from importer.engine.dialect import Dialect
-from importer.engine.distance import Distance
 from importer.engine.indexes import NO_INDEXES, Indexes
+from importer.engine.load.network_probe import Distance
+from importer.engine.load.non_transactional import cannot_roll_back
 from importer.engine.mapping import ColumnMapping, Filling
-from importer.engine.no_rollback import cannot_roll_back
 from importer.engine.options import Options
 from importer.engine.past import NO_PAST, Past
 from importer.engine.server import Server

@@ -2,7 +2,7 @@
 
 import math
 
-from importer.engine.distance import Distance
+from importer.engine.load.network_probe import Distance
 from importer.engine.planner.case import Case
 from importer.engine.units import MIB
 

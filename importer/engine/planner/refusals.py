@@ -1,7 +1,7 @@
 """What forbids an import whatever is asked for."""
 
 from importer.engine.errors import TargetProblem
-from importer.engine.no_rollback import cannot_roll_back
+from importer.engine.load.non_transactional import cannot_roll_back
 from importer.engine.server import Server
 from importer.engine.table import Table
 

@@ -9,8 +9,8 @@ from importer.engine.connection import Connection
 from importer.engine.errors import BadRow, RowsRefused, TooManyRejects
 from importer.engine.faults import Fault, shortened
 from importer.engine.feed.chunk_source import ChunkSource
+from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
 from importer.engine.options import Options
-from importer.engine.outcome import NoticeCount, Outcome, ReasonCount, Tally
 from importer.engine.plan import ImportPlan
 from importer.engine.rejects.explain import Explanation, Wrong
 from importer.engine.rejects.isolate import Findings

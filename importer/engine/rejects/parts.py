@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from importer.engine.errors import Problem
 from importer.engine.faults import LONGEST_VALUE, Fault
-from importer.engine.outcome import NoticeCount, Outcome, ReasonCount, Tally
+from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
 
 SUFFIXES = ("rejects", "csv", "json")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine import load
 from importer.engine.errors import Problem
+from importer.engine.load import loader
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.server import OF_SPEED
@@ -18,7 +18,7 @@ from importer.history.facts import ASKED, CHOSEN, FACTS, PHASES, fact
 from importer.models import JobFact
 from importer.speed import SETTINGS
 
-PLANNER = Path(load.__file__).parent / "planner"
+PLANNER = Path(loader.__file__).parent / "planner"
 # Of ImportPlan: what says how the rows go in, word by word, and what the facts are told from.
 NOT_CHOICES = {
     "schema", "table", "table_digest", "fields", "sources", "statement", "null_word_statement", "traced_statement",
@@ -58,7 +58,7 @@ def test_each_choice_of_a_plan_has_a_fact():
 
 
 def test_each_phase_that_a_chunk_is_timed_by_has_a_fact():
-    laps = set(re.findall(r'stopwatch\.lap\("(\w+)"\)', Path(load.__file__).read_text()))
+    laps = set(re.findall(r'stopwatch\.lap\("(\w+)"\)', Path(loader.__file__).read_text()))
     assert {"connect", "load", "commit"} <= laps
     assert {f"phase_{lap}" for lap in laps} == {each.name for each in PHASES} - {"phase_wait"}
 

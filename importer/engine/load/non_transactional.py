@@ -8,9 +8,10 @@ that part out again, and the staging table is of no further use; the target's ta
 Rows and ledger are not in one transaction, as MySQL warns of that, and refuses it where GTIDs are enforced.
 """
 
-from importer.engine import ledger, staging
+from importer.engine import staging
 from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
+from importer.engine.load import ledger
 from importer.engine.plan import ImportPlan
 
 ENGINES = ("myisam", "aria")

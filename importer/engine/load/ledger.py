@@ -10,7 +10,7 @@ from MySQLdb.constants import ER
 
 from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
-from importer.engine.outcome import Tally
+from importer.engine.load.outcome import Tally
 from importer.engine.sql import quote_name, quote_text
 
 TABLE = "millrace_ledger"

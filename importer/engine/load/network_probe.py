@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import MySQLdb
 
-from importer.engine import ledger
 from importer.engine.connection import FEED_NAME, Address, LoaderConnection, connect_loader, execute
 from importer.engine.errors import MethodRefused
+from importer.engine.load import ledger
 from importer.engine.methods import load_data_local
 from importer.engine.sql import quote_text
 from importer.engine.units import MIB

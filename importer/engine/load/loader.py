@@ -13,7 +13,7 @@ from pathlib import Path
 
 import MySQLdb
 
-from importer.engine import ledger, staging
+from importer.engine import staging
 from importer.engine.building import OnStage
 from importer.engine.connection import Address, Connection, LoaderConnection, connect, connect_loader, execute
 from importer.engine.dialect import Dialect
@@ -21,12 +21,14 @@ from importer.engine.errors import SourceChanged, TargetProblem
 from importer.engine.feed import hex_decoder
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.feed.hex_decoder import NotHexadecimal, Unhexed
-from importer.engine.locking import lock
+from importer.engine.load import ledger
+from importer.engine.load.non_transactional import have_alone, require_as_many
+from importer.engine.load.outcome import Outcome
+from importer.engine.load.shared_transaction import joined, outcomes
+from importer.engine.load.table_lock import lock
 from importer.engine.methods import Report, choice
 from importer.engine.methods.readings import set_variables
-from importer.engine.no_rollback import have_alone, require_as_many
 from importer.engine.options import Options
-from importer.engine.outcome import Outcome
 from importer.engine.plan import ImportPlan
 from importer.engine.readback.comparison import read_back
 from importer.engine.reading import Place, Readable, open_source
@@ -40,7 +42,6 @@ from importer.engine.scanner import ChunkRange
 from importer.engine.server_errors import about_rows, explain
 from importer.engine.sorting.places import Places
 from importer.engine.table import read_definition, require_as_planned
-from importer.engine.together import joined, outcomes
 
 # Seconds after which a loader looks again whether table and ledger are as planned: small chunks come faster.
 LOOK_AGAIN = 1.0

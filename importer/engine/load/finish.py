@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine import building, indexes, ledger, modes, staging
+from importer.engine import building, indexes, modes, staging
 from importer.engine.connection import Address, Connection, LoaderConnection, connect_loader, execute
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.kept import RENAME_WAIT
-from importer.engine.load import Watch
-from importer.engine.no_rollback import have_alone
-from importer.engine.outcome import Tally
+from importer.engine.load import ledger
+from importer.engine.load.loader import Watch
+from importer.engine.load.non_transactional import have_alone
+from importer.engine.load.outcome import Tally
 from importer.engine.plan import ImportPlan
 from importer.engine.rejects.warnings import DUPLICATE
 from importer.engine.sql import quote_name

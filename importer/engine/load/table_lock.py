@@ -1,7 +1,7 @@
 """A chunk that has the table to itself."""
 
-from importer.engine import ledger
 from importer.engine.connection import LoaderConnection, execute
+from importer.engine.load import ledger
 from importer.engine.plan import ImportPlan
 from importer.engine.sql import quote_name
 

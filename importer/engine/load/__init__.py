@@ -1,0 +1,1 @@
+"""Loads chunks exactly once and proves it."""
