@@ -16,8 +16,8 @@ from importer.engine.connection import LoaderConnection, connect_loader, execute
 from importer.engine.dialect import Dialect
 from importer.engine.exactness import Exactness, Examination
 from importer.engine.feed.feed import open_feed
+from importer.engine.load.methods.load_data_local import load, statement
 from importer.engine.mapping import ColumnMapping
-from importer.engine.methods.load_data_local import load, statement
 from importer.engine.readback.same_value import Sameness, same_value
 from importer.engine.records.boundaries import find_ends
 from importer.engine.scanner import Block

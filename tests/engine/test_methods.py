@@ -9,9 +9,9 @@ import pytest
 
 from importer.engine.connection import Address
 from importer.engine.dialect import MYSQL_TSV, RFC4180, Dialect
+from importer.engine.load.methods import row_batches
 from importer.engine.load.outcome import Tally
 from importer.engine.mapping import ColumnMapping, Filling
-from importer.engine.methods import record_runs
 from importer.engine.options import OFFERED, Options
 from importer.engine.records import large_values
 from tests.engine.loads import HEADERLESS, load_bytes, rows_of, run_sql
@@ -60,7 +60,7 @@ BAD = [
 def every_record_large():
     """What the methods do with a record of some MB, they do with each."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(record_runs, "MOST_BYTES", 1)
+        patch.setattr(row_batches, "MOST_BYTES", 1)
         patch.setattr(large_values, "PIECE", 3)
         yield
 

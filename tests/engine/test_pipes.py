@@ -13,8 +13,8 @@ import pytest
 from importer.engine.connection import Address
 from importer.engine.errors import SourceChanged, TargetProblem
 from importer.engine.load.loader import Watch, load_chunk
+from importer.engine.load.methods import registry
 from importer.engine.load.outcome import Tally
-from importer.engine.methods import choice
 from importer.engine.options import Options
 from importer.engine.pipes import PREFIX, Writer, pipe_in
 from tests.engine.loads import account_with, rows_of, run_sql, works
@@ -141,7 +141,7 @@ class TestLoads:
         path = tmp_path / "data.csv"
         path.write_text("1\n")
         (work,) = works(database, path, ["n"], BY_PIPE)
-        load = choice.loading("load_data_server", work.dialect, width=1, rows=None, folder="/nowhere")
+        load = registry.loading("load_data_server", work.dialect, width=1, rows=None, folder="/nowhere")
         with pytest.raises(TargetProblem, match="SERVER_FILES_DIR"):
             load(None, "", None)
 

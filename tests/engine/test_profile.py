@@ -18,7 +18,7 @@ from importer.engine.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
 from importer.engine.errors import SourceProblem
 from importer.engine.feed.feed import SourceBytes
 from importer.engine.files.profile import SAMPLE_BYTES, SAMPLE_ROWS, profile_file
-from importer.engine.methods.load_data_local import load, statement
+from importer.engine.load.methods.load_data_local import load, statement
 from importer.engine.scanner import Position, scan
 from importer.engine.suggestions import suggest_mapping
 from importer.engine.table import read_table

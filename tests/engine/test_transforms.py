@@ -10,8 +10,8 @@ from importer.engine.connection import Address, connect, connect_loader, execute
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.exactness import Exactness
+from importer.engine.load.methods import load_data_local
 from importer.engine.mapping import ColumnMapping, check_mapping
-from importer.engine.methods import load_data_local
 from importer.engine.records.blocks import Block
 from importer.engine.records.boundaries import LineEnds
 from importer.engine.rejects.warnings import read_warnings

@@ -4,8 +4,8 @@ from importer.engine.connection import LoaderConnection
 from importer.engine.dialect import MYSQL_TSV
 from importer.engine.errors import MethodRefused
 from importer.engine.load import ledger
+from importer.engine.load.methods import registry
 from importer.engine.mapping import ColumnMapping
-from importer.engine.methods import choice
 from importer.engine.planner.method import fallback
 from importer.engine.server import Server
 from importer.engine.table import Column, Table
@@ -37,6 +37,6 @@ def _load(connection: LoaderConnection, server: Server, database: str, job: str,
     columns = tuple(Column(name, "varchar(64)", False, None, False, False) for name in COLUMNS)
     table = Table(database, ledger.TABLE, "InnoDB", columns)
     mapping = [ColumnMapping(name) for name in COLUMNS]
-    statement = choice.statement(method, table, MYSQL_TSV, mapping, (), folder=folder)
-    load = choice.loading(method, MYSQL_TSV, width=len(COLUMNS), rows=PROBE_ROWS, folder=folder)
+    statement = registry.statement(method, table, MYSQL_TSV, mapping, (), folder=folder)
+    load = registry.loading(method, MYSQL_TSV, width=len(COLUMNS), rows=PROBE_ROWS, folder=folder)
     load(connection, statement, [probe_rows(job)])

@@ -22,12 +22,12 @@ from importer.engine.feed import hex_decoder
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.feed.hex_decoder import NotHexadecimal, Unhexed
 from importer.engine.load import ledger
+from importer.engine.load.methods import Report, registry
+from importer.engine.load.methods.field_expressions import set_variables
 from importer.engine.load.non_transactional import have_alone, require_as_many
 from importer.engine.load.outcome import Outcome
 from importer.engine.load.shared_transaction import joined, outcomes
 from importer.engine.load.table_lock import lock
-from importer.engine.methods import Report, choice
-from importer.engine.methods.readings import set_variables
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.readback.comparison import read_back
@@ -364,7 +364,7 @@ def _send_whole(connection: LoaderConnection, fd: Readable, work: Work, on_sent:
 
 def _sender(connection: LoaderConnection, fd: Readable, work: Work, on_sent: Callable[[int], None]) -> Sender:
     source = ChunkSource(fd, work.path, work.chunk, work.dialect, work.places)
-    method = choice.planned(work.plan, work.dialect)
+    method = registry.planned(work.plan, work.dialect)
     return Sender(connection, source, method, work.plan.numbers, on_sent, work.unhexes)
 
 

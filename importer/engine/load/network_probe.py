@@ -9,7 +9,7 @@ import MySQLdb
 from importer.engine.connection import FEED_NAME, Address, LoaderConnection, connect_loader, execute
 from importer.engine.errors import MethodRefused
 from importer.engine.load import ledger
-from importer.engine.methods import load_data_local
+from importer.engine.load.methods import load_data_local
 from importer.engine.sql import quote_text
 from importer.engine.units import MIB
 

@@ -9,10 +9,10 @@ from MySQLdb.constants import ER
 
 from importer.engine.connection import Feed, LoaderConnection
 from importer.engine.dialect import Dialect
-from importer.engine.methods import Report
+from importer.engine.load.methods import Report
+from importer.engine.load.methods.row_batches import RecordRun
 from importer.engine.methods.insert_into import Template, template
 from importer.engine.methods.insert_runs import Inserting
-from importer.engine.methods.record_runs import RecordRun
 from importer.engine.methods.statement_size import rows_of
 
 # Measured (facts.md, Methods).

@@ -10,10 +10,10 @@ import numpy as np
 
 from importer.engine.connection import Feed, LoaderConnection
 from importer.engine.dialect import Dialect
-from importer.engine.methods import Report
+from importer.engine.load.methods import Report
+from importer.engine.load.methods.row_batches import RecordRun, lay_out_run, null_words
 from importer.engine.methods.insert_into import template
 from importer.engine.methods.insert_runs import Inserting
-from importer.engine.methods.record_runs import RecordRun, lay_out_run, null_words
 from importer.engine.methods.statement_size import rows_of
 from importer.engine.prepared import MOST_PLACEHOLDERS, Prepared
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from importer.engine.expressions import is_plain
 from importer.engine.feed.hex_decoder import Unhexed, available, can_unhex
 from importer.engine.files import encodings
+from importer.engine.load.methods import registry
 from importer.engine.mapping import ColumnMapping
-from importer.engine.methods import choice
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
 from importer.engine.table import TEXTS
@@ -70,7 +70,7 @@ def _is_hexadecimal(mapping: ColumnMapping) -> bool:
 
 def _stores_alike(case: Case, method: str, mapping: Sequence[ColumnMapping], charsets: frozenset[str]) -> bool:
     """Whether nothing but character sets tells what becomes of the fields, and the texts are in one of these."""
-    if not case.options.checks or method in choice.INSERTING:
+    if not case.options.checks or method in registry.INSERTING:
         return False
     if case.fillings or case.numbers_rows or not all(is_plain(each) for each in mapping):
         return False

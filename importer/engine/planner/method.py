@@ -6,7 +6,8 @@ The ladder: LOAD DATA LOCAL; where that is refused, LOAD DATA from a pipe that t
 from dataclasses import dataclass
 
 from importer.engine.errors import Problem, TargetProblem
-from importer.engine.methods import choice, insert, insert_single
+from importer.engine.load.methods import registry
+from importer.engine.methods import insert, insert_single
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
 from importer.engine.server import Server
@@ -68,7 +69,7 @@ def fallback(server: Server) -> Chosen:
 
 def rows_per_statement(case: Case, method: str) -> int | None:
     """How many rows an INSERT has; None for the methods that load files."""
-    if method not in choice.INSERTING:
+    if method not in registry.INSERTING:
         return None
     return insert_single.ROWS if method == "insert_single" else case.options.rows_per_statement or insert.ROWS
 

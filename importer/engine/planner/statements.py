@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from importer.engine.load.methods import registry
+from importer.engine.load.methods.field_expressions import numbers
 from importer.engine.mapping import ColumnMapping
-from importer.engine.methods import choice
-from importer.engine.methods.readings import numbers
 from importer.engine.plan import Reason
 from importer.engine.planner.as_bytes import needs_ascii, plan_unhexed, takes_bytes
 from importer.engine.planner.case import Case
@@ -18,7 +18,7 @@ def statements(case: Case, method: str) -> dict[str, Any]:
     also = NUMBERING if case.numbers_rows else ()
 
     def statement(mapping: Sequence[ColumnMapping] = case.mapping, **how: bool) -> str:
-        return choice.statement(
+        return registry.statement(
             method, into, dialect, mapping, case.fillings, also=also, folder=case.server.shared_folder, **how
         )
 
@@ -28,7 +28,7 @@ def statements(case: Case, method: str) -> dict[str, Any]:
     replaces = options.ordered and options.on_duplicate == "replace"
 
     def as_asked(statement: str) -> str:
-        return choice.replacing(method, statement) if statement and replaces else statement
+        return registry.replacing(method, statement) if statement and replaces else statement
 
     return {
         "statement": as_asked(statement()),

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from importer.engine.methods import Report
+from importer.engine.load.methods import Report
 from importer.engine.rejects.warnings import DUPLICATE, TRUNCATED, ServerWarning, Warnings, by_number, by_trace
 
 Named = Mapping[int, ServerWarning]

@@ -18,7 +18,7 @@ import MySQLdb
 from importer.engine.connection import execute, fetch_all
 from importer.engine.errors import TargetProblem
 from importer.engine.feed.hex_decoder import NotHexadecimal
-from importer.engine.methods.readings import RESET_TRACE
+from importer.engine.load.methods.field_expressions import RESET_TRACE
 from importer.engine.rejects.answer import Answer, Tolerance, understand
 from importer.engine.rejects.sender import Sender
 from importer.engine.rejects.warnings import DUPLICATE, ServerWarning, read_warnings

@@ -13,7 +13,7 @@ from importer.engine.feed.hex_decoder import Unhexed, unhexed
 from importer.engine.feed.rewriter import in_pieces, passes_in_pieces, rewritten
 from importer.engine.feed.row_numbers import numbered
 from importer.engine.files import encodings
-from importer.engine.methods import Load, Report
+from importer.engine.load.methods import Load, Report
 from importer.engine.reading import read_at
 from importer.engine.records.large_values import LARGE
 from importer.engine.scanner import ChunkRange
@@ -22,7 +22,7 @@ from importer.engine.scanner import ChunkRange
 class Sender:
     """One chunk's way to the server. Rows are known by their number in the chunk, from 0.
 
-    `load` is the plan's method (methods/choice.py). `numbers` are those that the feed puts before each record
+    `load` is the plan's method (load/methods/registry.py). `numbers` are those that the feed puts before each record
     (ImportPlan.numbers). What `unhexed` has as its statement is sent with bytes for hexadecimal digits, which may raise
     NotHexadecimal.
     """

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from importer.engine.methods import Line
-from importer.engine.methods.readings import TRACE
+from importer.engine.load.methods import Line
+from importer.engine.load.methods.field_expressions import TRACE
 
 _ROW = re.compile(r"\s*\bat row (\d+)$|^Row (\d+) ")
 # 'c' on MySQL, `db`.`table`.`c` on MariaDB.

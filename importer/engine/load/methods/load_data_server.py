@@ -14,9 +14,9 @@ import MySQLdb
 from importer.engine.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.dialect import Dialect
 from importer.engine.errors import MethodRefused
+from importer.engine.load.methods import Report
+from importer.engine.load.methods.load_data import into_table
 from importer.engine.mapping import ColumnMapping, Filling
-from importer.engine.methods import Report
-from importer.engine.methods.load_data import into_table
 from importer.engine.pipes import Writer, pipe_in
 from importer.engine.sql import quote_text
 from importer.engine.table import Table

@@ -6,16 +6,9 @@ from types import ModuleType
 from typing import Any
 
 from importer.engine.dialect import Dialect
+from importer.engine.load.methods import Load, load_data_local, load_data_server
 from importer.engine.mapping import ColumnMapping, Filling
-from importer.engine.methods import (
-    Load,
-    insert,
-    insert_into,
-    insert_prepared,
-    insert_single,
-    load_data_local,
-    load_data_server,
-)
+from importer.engine.methods import insert, insert_into, insert_prepared, insert_single
 from importer.engine.plan import ImportPlan
 from importer.engine.table import Table
 
