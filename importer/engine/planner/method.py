@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load.methods import registry
-from importer.engine.methods import insert, insert_single
+from importer.engine.load.methods.inserts import insert, insert_single
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
 from importer.engine.server import Server

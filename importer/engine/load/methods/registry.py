@@ -7,8 +7,8 @@ from typing import Any
 
 from importer.engine.dialect import Dialect
 from importer.engine.load.methods import Load, load_data_local, load_data_server
+from importer.engine.load.methods.inserts import insert, insert_prepared, insert_single, insert_sql
 from importer.engine.mapping import ColumnMapping, Filling
-from importer.engine.methods import insert, insert_into, insert_prepared, insert_single
 from importer.engine.plan import ImportPlan
 from importer.engine.table import Table
 
@@ -20,7 +20,7 @@ INSERTING: dict[str, ModuleType] = {
 _RENDERING: dict[str, ModuleType] = {
     "load_data_local": load_data_local,
     "load_data_server": load_data_server,
-    **dict.fromkeys(INSERTING, insert_into),
+    **dict.fromkeys(INSERTING, insert_sql),
 }
 
 
@@ -36,7 +36,7 @@ def statement(
 ) -> str:
     """The method's statement; `folder` is for a server's pipes, `how` as load_data.into_table() has it."""
     if method in INSERTING:
-        return insert_into.statement(table, mapping, fillings, **how)
+        return insert_sql.statement(table, mapping, fillings, **how)
     if method == "load_data_server":
         return load_data_server.statement(table, dialect, mapping, fillings, folder=folder, **how)
     return load_data_local.statement(table, dialect, mapping, fillings, **how)

@@ -3,7 +3,7 @@
 Its chunks are of one row (options.commit_rows), so that each row is a transaction.
 """
 
-from importer.engine.methods import insert
+from importer.engine.load.methods.inserts import insert
 
 ROWS = 1
 load = insert.load

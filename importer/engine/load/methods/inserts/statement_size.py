@@ -2,7 +2,7 @@
 
 from importer.engine.connection import LoaderConnection, fetch_all
 from importer.engine.errors import TargetProblem
-from importer.engine.methods.insert_into import Template
+from importer.engine.load.methods.inserts.insert_sql import Template
 
 # Of max_allowed_packet, for the records of a statement: it is longer than they are.
 SHARE = 4

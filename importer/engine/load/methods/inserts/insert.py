@@ -10,10 +10,10 @@ from MySQLdb.constants import ER
 from importer.engine.connection import Feed, LoaderConnection
 from importer.engine.dialect import Dialect
 from importer.engine.load.methods import Report
+from importer.engine.load.methods.inserts.insert_batches import Inserting
+from importer.engine.load.methods.inserts.insert_sql import Template, template
+from importer.engine.load.methods.inserts.statement_size import rows_of
 from importer.engine.load.methods.row_batches import RecordRun
-from importer.engine.methods.insert_into import Template, template
-from importer.engine.methods.insert_runs import Inserting
-from importer.engine.methods.statement_size import rows_of
 
 # Measured (facts.md, Methods).
 ROWS = 1000

@@ -1,0 +1,1 @@
+"""The methods that load by INSERT statements."""
