@@ -12,13 +12,14 @@ from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, Problem, RowsRefused
 from importer.engine.load.loader import Watch, Work, load_chunk
+from importer.engine.load.readback import compare, large_rows
+from importer.engine.load.readback.compare import differences
+from importer.engine.load.readback.value_equality import Sameness, same_value
 from importer.engine.mapping import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.planner import Case, make_plan
-from importer.engine.readback import Readback, comparison, key_for, large_rows
-from importer.engine.readback.comparison import differences
-from importer.engine.readback.same_value import Sameness, same_value
+from importer.engine.readback import Readback, key_for
 from importer.engine.reading import open_source
 from importer.engine.records import large_values
 from importer.engine.scanner import scan
@@ -170,7 +171,7 @@ def test_table_whose_rows_cannot_be_found_again_is_refused(database: Address, co
 @pytest.fixture(params=[None, 4], ids=["usual rows", "large rows"])
 def _large_from(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param:
-        for module in (comparison, large_rows):
+        for module in (compare, large_rows):
             monkeypatch.setattr(module, "LARGE", request.param)
         monkeypatch.setattr(large_values, "PIECE", 3)
 

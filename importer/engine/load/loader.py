@@ -26,11 +26,11 @@ from importer.engine.load.methods import Report, registry
 from importer.engine.load.methods.field_expressions import set_variables
 from importer.engine.load.non_transactional import have_alone, require_as_many
 from importer.engine.load.outcome import Outcome
+from importer.engine.load.readback.compare import read_back
 from importer.engine.load.shared_transaction import joined, outcomes
 from importer.engine.load.table_lock import lock
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
-from importer.engine.readback.comparison import read_back
 from importer.engine.reading import Place, Readable, open_source
 from importer.engine.rejects.account import Account
 from importer.engine.rejects.answer import Tolerance

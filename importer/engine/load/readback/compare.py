@@ -6,9 +6,10 @@ from itertools import islice
 from importer.engine.connection import Connection
 from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, RowsRefused
-from importer.engine.readback import Readback, large_rows, rows
-from importer.engine.readback.rows import Values
-from importer.engine.readback.same_value import accepted
+from importer.engine.load.readback import expected_rows, large_rows
+from importer.engine.load.readback.expected_rows import Values
+from importer.engine.load.readback.value_equality import accepted
+from importer.engine.readback import Readback
 from importer.engine.records.fields import LocatedRecord
 from importer.engine.records.large_values import LARGE
 
@@ -37,7 +38,9 @@ def _all_differences(
 ) -> Iterator[BadRow]:
     for some in _batches(records):
         if len(some) > 1 or not large_rows.is_same(connection, readback, dialect, some[0].raw):
-            said = rows.said(connection, readback, [rows.texts(record.raw, dialect) for record in some])
+            said = expected_rows.said(
+                connection, readback, [expected_rows.texts(record.raw, dialect) for record in some]
+            )
             yield from differences(connection, readback, [record.line for record in some], said)
 
 
@@ -65,9 +68,9 @@ def differences(
     connection: Connection, readback: Readback, lines: Sequence[int], said: Sequence[Values]
 ) -> Iterator[BadRow]:
     """The cells of the table that are not as `said`, and the rows that are not there; `lines` are their lines."""
-    found = rows.found(connection, readback, said)
+    found = expected_rows.found(connection, readback, said)
     for line, wanted in zip(lines, said, strict=True):
-        row = found.get(rows.key_of(readback, wanted))
+        row = found.get(expected_rows.key_of(readback, wanted))
         if row is None:
             key = ", ".join(_shown(wanted[at]) for at in readback.key_positions)
             yield BadRow(line, ", ".join(readback.key), key, "there is no row with this key.")

@@ -11,9 +11,10 @@ from hashlib import sha256
 from importer.engine.connection import Connection
 from importer.engine.dialect import Dialect
 from importer.engine.files import encodings
+from importer.engine.load.readback import expected_rows
+from importer.engine.load.readback.value_equality import accepted
 from importer.engine.prepared import Prepared
-from importer.engine.readback import Readback, Reading, rows
-from importer.engine.readback.same_value import accepted
+from importer.engine.readback import Readback, Reading
 from importer.engine.records.large_values import LARGE, LargeValue, large_values
 from importer.engine.sql import quote_name
 from importer.engine.table import TEXTS, Column
@@ -39,13 +40,13 @@ def is_same(connection: Connection, readback: Readback, dialect: Dialect, record
         return False
     fields = {each.field for each in large.values()}
     texts = [_text(value, dialect, field in fields, field in digested) for field, value in enumerate(values)]
-    (said,) = rows.said(connection, readback, [texts])
+    (said,) = expected_rows.said(connection, readback, [texts])
     for at, each in large.items():
         value = values[each.field]
         if each.column.kind == DOCUMENT and value:
             _compare(connection, readback, at, said, _in_utf8(value, dialect.encoding))
     instead = {at: _same(at) if each.column.kind == DOCUMENT else _digest(each.column) for at, each in large.items()}
-    found = rows.found(connection, readback, [said], instead).get(rows.key_of(readback, said))
+    found = expected_rows.found(connection, readback, [said], instead).get(expected_rows.key_of(readback, said))
     return found is not None and all(
         value == other or (at not in large and accepted(reading.column, value, other, readback.rounding))
         for at, (reading, value, other) in enumerate(zip(readback.readings, said, found, strict=True))
@@ -82,13 +83,15 @@ def _same(at: int) -> str:
     return f"@millrace_same_{at}"
 
 
-def _compare(connection: Connection, readback: Readback, at: int, said: rows.Values, document: Iterator[bytes]) -> None:
+def _compare(
+    connection: Connection, readback: Readback, at: int, said: expected_rows.Values, document: Iterator[bytes]
+) -> None:
     """Have the server say in a variable whether the row's JSON value is this document (1), another (0) or none (NULL).
 
     As MySQL compares JSON: the order of keys does not count (manual, Comparison and Ordering of JSON Values).
     """
     name = quote_name(readback.readings[at].column.name)
-    told = f"SELECT {name} = CAST(CONVERT(? USING utf8mb4) AS JSON) {rows.from_rows(readback, [said])}"
+    told = f"SELECT {name} = CAST(CONVERT(? USING utf8mb4) AS JSON) {expected_rows.from_rows(readback, [said])}"
     with closing(Prepared(connection, f"SET {_same(at)} = ({told})".encode(), 1)) as statement:
         statement.execute_in_pieces([document])
 

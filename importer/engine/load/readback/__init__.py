@@ -1,0 +1,1 @@
+"""Reads loaded values back and compares them with the file."""
