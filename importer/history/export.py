@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from importer.engine.rejects.parts import defused
+from importer.engine.load.rejects.reject_files import defused
 from importer.history.facts import FACTS, Kind, Value
 from importer.history.finding import Row
 

@@ -3,7 +3,7 @@
 import math
 
 from importer.engine.errors import TooManyRejects
-from importer.engine.rejects.reasons import on_reading
+from importer.engine.load.rejects.reasons import on_reading
 from importer.jobs.counted import by_reason
 from importer.models import ImportJob
 

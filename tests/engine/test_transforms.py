@@ -11,10 +11,10 @@ from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.exactness import Exactness
 from importer.engine.load.methods import load_data_local
+from importer.engine.load.rejects.server_warnings import read_warnings
 from importer.engine.mapping import ColumnMapping, check_mapping
 from importer.engine.records.blocks import Block
 from importer.engine.records.boundaries import LineEnds
-from importer.engine.rejects.warnings import read_warnings
 from importer.engine.table import read_table
 from importer.engine.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform
 

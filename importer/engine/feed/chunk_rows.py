@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from importer.engine.feed.chunk_source import ChunkSource
+from importer.engine.load.rejects.duplicate_lookup import Earlier
 from importer.engine.records.blocks import blocks, pieces, read_exactly
 from importer.engine.records.fields import LocatedRecord
 from importer.engine.records.lines import line_ends
-from importer.engine.rejects.duplicates import Earlier
 from importer.engine.sorting.places import LINE, OFFSET
 
 WINDOW = 2**20

@@ -19,8 +19,8 @@ from importer.engine.load import ledger
 from importer.engine.load.loader import Watch
 from importer.engine.load.non_transactional import have_alone
 from importer.engine.load.outcome import Tally
+from importer.engine.load.rejects.server_warnings import DUPLICATE
 from importer.engine.plan import ImportPlan
-from importer.engine.rejects.warnings import DUPLICATE
 from importer.engine.sql import quote_name
 from importer.engine.staging import Staged, existing, staging_name
 from importer.engine.surroundings import next_number, read_surroundings

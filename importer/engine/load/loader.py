@@ -27,17 +27,17 @@ from importer.engine.load.methods.field_expressions import set_variables
 from importer.engine.load.non_transactional import have_alone, require_as_many
 from importer.engine.load.outcome import Outcome
 from importer.engine.load.readback.compare import read_back
+from importer.engine.load.rejects.isolate import Findings, Isolation, Statements
+from importer.engine.load.rejects.load_result import Tolerance
+from importer.engine.load.rejects.prescreen import Review, review
+from importer.engine.load.rejects.reject_files import read_counts
+from importer.engine.load.rejects.reject_log import Account
+from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.shared_transaction import joined, outcomes
 from importer.engine.load.table_lock import lock
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.reading import Place, Readable, open_source
-from importer.engine.rejects.account import Account
-from importer.engine.rejects.answer import Tolerance
-from importer.engine.rejects.isolate import Findings, Isolation, Statements
-from importer.engine.rejects.parts import read_counts
-from importer.engine.rejects.review import Review, review
-from importer.engine.rejects.sender import Sender
 from importer.engine.scanner import ChunkRange
 from importer.engine.server_errors import about_rows, explain
 from importer.engine.sorting.places import Places

@@ -5,7 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from importer.engine.load.methods import Report
-from importer.engine.rejects.warnings import DUPLICATE, TRUNCATED, ServerWarning, Warnings, by_number, by_trace
+from importer.engine.load.rejects.server_warnings import (
+    DUPLICATE,
+    TRUNCATED,
+    ServerWarning,
+    Warnings,
+    by_number,
+    by_trace,
+)
 
 Named = Mapping[int, ServerWarning]
 

@@ -4,7 +4,7 @@ import re
 
 from importer.engine.expressions import most_bytes
 from importer.engine.faults import Fault
-from importer.engine.rejects.warnings import DUPLICATE, WRONG_COUNT, ServerWarning
+from importer.engine.load.rejects.server_warnings import DUPLICATE, WRONG_COUNT, ServerWarning
 from importer.engine.table import Key, Table
 from importer.engine.transforms import BINARIES, TRANSFORMS
 

@@ -10,15 +10,15 @@ from importer.engine.errors import BadRow, RowsRefused, TooManyRejects
 from importer.engine.faults import Fault, shortened
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
+from importer.engine.load.rejects.explain import Explanation, Wrong
+from importer.engine.load.rejects.isolate import Findings
+from importer.engine.load.rejects.prescreen import Review
+from importer.engine.load.rejects.reasons import on_reading
+from importer.engine.load.rejects.reject_files import LeftOut, remove_parts, write_parts
+from importer.engine.load.rejects.sender import Sender
+from importer.engine.load.rejects.server_warnings import DUPLICATE, TRUNCATED, WRONG_COUNT
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
-from importer.engine.rejects.explain import Explanation, Wrong
-from importer.engine.rejects.isolate import Findings
-from importer.engine.rejects.parts import LeftOut, remove_parts, write_parts
-from importer.engine.rejects.reasons import on_reading
-from importer.engine.rejects.review import Review
-from importer.engine.rejects.sender import Sender
-from importer.engine.rejects.warnings import DUPLICATE, TRUNCATED, WRONG_COUNT
 from importer.engine.table import read_table
 
 # Named one by one in a message; the rest are counted.
