@@ -15,7 +15,8 @@ from importer.engine.errors import Problem, TargetProblem
 from importer.engine.files.plain import needs_copy
 from importer.engine.files.profile import Profile, profile_file
 from importer.engine.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
-from importer.engine.mapping import AskedField, ColumnMapping, Filling
+from importer.engine.mapping.columns import AskedField, ColumnMapping, Filling
+from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.new_table import LONGEST_NAME, NewTable, change_table, partition_table, suggest_table
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
@@ -27,7 +28,6 @@ from importer.engine.server_variables import check_server_variables
 from importer.engine.sorting.keys import SortKey, Unsortable
 from importer.engine.sorting.sample import KeyOrder, key_order
 from importer.engine.staging import existing, staging_name
-from importer.engine.suggestions import map_to_new, suggest_mapping
 from importer.engine.surroundings import NOTHING_AROUND, Surroundings, read_surroundings
 from importer.engine.table import Table, read_table
 from importer.models import ImportJob, SourceFile, Target

@@ -24,7 +24,7 @@ from importer.engine.dialect import Dialect
 from importer.engine.load import ledger
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.load.outcome import Tally
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.options import OFFERED, Options
 from importer.engine.reading import open_source
 from importer.engine.scanner import Position, scan

@@ -16,10 +16,10 @@ from importer import lab as labs
 from importer.engine.dialect import LINE_ENDS, Dialect, from_written
 from importer.engine.errors import Problem
 from importer.engine.files import encodings
-from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mapping.suggest import MATCHES
 from importer.engine.new_table import NewTable
 from importer.engine.options import BOUNDS, Options
-from importer.engine.suggestions import MATCHES
 from importer.engine.table import Table
 from importer.models import ImportJob, Lab, MappingPreset, Target
 from importer.preparation import AskedTable

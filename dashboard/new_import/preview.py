@@ -8,18 +8,18 @@ from pathlib import PurePath
 from dashboard.new_import.column_cards import Cell, Field, Unfilled
 from dashboard.new_import.form import Choices
 from importer import presets, sources
-from importer.engine.arriving import Arrival, arrivals
 from importer.engine.connection import Connection, connect
 from importer.engine.dialect import RFC4180, Dialect
-from importer.engine.doubts import mapping_notes
 from importer.engine.errors import Problem
 from importer.engine.files.encodings import UTF8
 from importer.engine.files.profile import Profile, profile_file
 from importer.engine.files.sample import SAMPLE_BYTES
-from importer.engine.mapping import AskedField, ColumnMapping, Filling
+from importer.engine.mapping.columns import AskedField, ColumnMapping, Filling
+from importer.engine.mapping.preview import Arrival, arrivals
+from importer.engine.mapping.suggest import map_to_new, suggest_mapping
+from importer.engine.mapping.warnings import mapping_notes
 from importer.engine.new_table import NewTable, change_table, suggest_table
 from importer.engine.reading import open_source, read_at
-from importer.engine.suggestions import map_to_new, suggest_mapping
 from importer.engine.table import Table, list_tables, read_table
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import AskedTable, Prepared, prepare

@@ -24,9 +24,9 @@ from importer.engine.dialect import LINE_ENDS, as_written
 from importer.engine.errors import Problem
 from importer.engine.files import encodings
 from importer.engine.files.packed import WORDS
+from importer.engine.mapping.suggest import BY_NAME, BY_POSITION
 from importer.engine.modes import MODES
 from importer.engine.options import OFFERED
-from importer.engine.suggestions import BY_NAME, BY_POSITION
 from importer.engine.table import list_tables
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
 from importer.preparation import Prepared

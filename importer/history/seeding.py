@@ -16,7 +16,7 @@ from django.utils import timezone
 from importer.engine.arrangement import Arrangement
 from importer.engine.dialect import Dialect
 from importer.engine.indexes import Definition
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan, Reason
 from importer.engine.units import GIB, MIB

@@ -6,11 +6,11 @@ from typing import Any
 
 from importer import presets, sources
 from importer.engine.dialect import LINE_ENDS, Dialect
-from importer.engine.doubts import mapping_notes
 from importer.engine.errors import Problem
 from importer.engine.files.profile import profile_file
+from importer.engine.mapping.transforms import TRANSFORMS
+from importer.engine.mapping.warnings import mapping_notes
 from importer.engine.options import Options
-from importer.engine.transforms import TRANSFORMS
 from importer.models import Target
 from importer.preparation import AskedTable, Prepared, prepare
 from importer.speed import SETTINGS, Kind

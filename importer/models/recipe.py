@@ -3,7 +3,7 @@
 from django.db import models
 
 from importer.engine.dialect import Dialect
-from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.options import Options
 
 

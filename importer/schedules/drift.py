@@ -9,7 +9,7 @@ from importer import presets
 from importer.engine.connection import connect, execute
 from importer.engine.errors import Problem
 from importer.engine.files.profile import Profile
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.new_table import suggest_table
 from importer.engine.sql import quote_name
 from importer.engine.table import Table, read_table

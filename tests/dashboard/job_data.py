@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, Problem
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan, Reason
 from importer.models import Chunk, ImportJob, SourceFile, Target

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from importer.engine.connection import connect, execute
-from importer.engine.mapping import Filling
+from importer.engine.mapping.columns import Filling
 from importer.models import ImportJob, MappingPreset
 from tests.dashboard.test_new import HTMX, show, shown_form, start, target, uploaded
 

@@ -12,7 +12,7 @@ from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.load.outcome import Outcome, Tally
-from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source

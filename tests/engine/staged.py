@@ -13,7 +13,7 @@ from importer.engine.load import ledger
 from importer.engine.load.finish import Finish, finish
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.load.outcome import Tally
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.planner import Case, make_plan

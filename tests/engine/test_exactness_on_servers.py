@@ -18,7 +18,7 @@ from importer.engine.exactness import Exactness, Examination
 from importer.engine.feed.feed import open_feed
 from importer.engine.load.methods.load_data_local import load, statement
 from importer.engine.load.readback.value_equality import Sameness, same_value
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.records.boundaries import find_ends
 from importer.engine.scanner import Block
 from importer.engine.server import read_server

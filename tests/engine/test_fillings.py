@@ -10,7 +10,7 @@ from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.errors import Problem
 from importer.engine.load.loader import Watch, Work, load_chunk
-from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.server import read_server

@@ -12,7 +12,7 @@ from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.errors import RowsRefused, SourceChanged, TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.loader import Watch, Work, load_chunk, loaded_before
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source

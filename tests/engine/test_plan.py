@@ -4,7 +4,7 @@ import pytest
 
 from importer.engine.dialect import RFC4180
 from importer.engine.errors import Problem
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.server import Server

@@ -9,7 +9,7 @@ import pytest
 from importer.engine.dialect import RFC4180
 from importer.engine.errors import Problem
 from importer.engine.load.methods import load_data_local
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan, Reason
 from importer.engine.planner import Case, make_plan

@@ -19,8 +19,8 @@ from importer.engine.errors import SourceProblem
 from importer.engine.feed.feed import SourceBytes
 from importer.engine.files.profile import SAMPLE_BYTES, SAMPLE_ROWS, profile_file
 from importer.engine.load.methods.load_data_local import load, statement
+from importer.engine.mapping.suggest import suggest_mapping
 from importer.engine.scanner import Position, scan
-from importer.engine.suggestions import suggest_mapping
 from importer.engine.table import read_table
 from tests.engine.packing import PACKED
 

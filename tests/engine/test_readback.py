@@ -15,7 +15,7 @@ from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.load.readback import compare, large_rows
 from importer.engine.load.readback.compare import differences
 from importer.engine.load.readback.value_equality import Sameness, same_value
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.planner import Case, make_plan

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from importer.engine.connection import Address
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from tests.engine.loads import load_bytes, run_sql
 
 READINGS = [

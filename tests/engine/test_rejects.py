@@ -12,7 +12,7 @@ from importer.engine.load import ledger
 from importer.engine.load.loader import Watch, load_chunk
 from importer.engine.load.outcome import Tally
 from importer.engine.load.verify import missing_chunks
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.options import Options
 from tests.engine.loads import (
     REJECT,

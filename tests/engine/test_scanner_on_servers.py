@@ -12,7 +12,7 @@ from importer.engine.errors import SourceProblem
 from importer.engine.feed.feed import leaving_out, open_feed
 from importer.engine.feed.rewriter import rewritten
 from importer.engine.load.methods.load_data_local import load, statement
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.scanner import scan
 from importer.engine.table import read_table
 from tests.engine.reference import Reading, documents, in_file, read

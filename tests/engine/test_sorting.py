@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from importer.engine.dialect import ANY_LINE_END, RFC4180, Dialect
 from importer.engine.errors import RecordUnreadable
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.reading import open_source
 from importer.engine.records.blocks import BLOCK_BYTES, blocks
 from importer.engine.records.fields import fields, records

@@ -3,10 +3,10 @@
 import pytest
 
 from importer.engine.dialect import MYSQL_TSV
-from importer.engine.doubts import mapping_notes
 from importer.engine.files.profile import profile_file
-from importer.engine.mapping import ColumnMapping
-from importer.engine.suggestions import suggest_mapping
+from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mapping.suggest import suggest_mapping
+from importer.engine.mapping.warnings import mapping_notes
 from tests.engine.tables import table
 
 

@@ -13,7 +13,7 @@ from importer.engine.load import ledger
 from importer.engine.load.loader import Loader, Watch, Work, load_chunk
 from importer.engine.load.outcome import Outcome, Tally
 from importer.engine.load.shared_transaction import how_many
-from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.scanner import ChunkRange

@@ -11,7 +11,7 @@ from importer.engine.connection import Address, connect
 from importer.engine.dialect import RFC4180
 from importer.engine.errors import RowsRefused
 from importer.engine.load.loader import Watch, Work, load_chunk
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.server import read_server

@@ -12,11 +12,11 @@ from importer.engine.errors import Problem
 from importer.engine.exactness import Exactness
 from importer.engine.load.methods import load_data_local
 from importer.engine.load.rejects.server_warnings import read_warnings
-from importer.engine.mapping import ColumnMapping, check_mapping
+from importer.engine.mapping.columns import ColumnMapping, check_mapping
+from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform
 from importer.engine.records.blocks import Block
 from importer.engine.records.boundaries import LineEnds
 from importer.engine.table import read_table
-from importer.engine.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform
 
 # No character of a test's values, so that each record is one value whatever is in it.
 DIALECT = Dialect(delimiter="\x01", quote="", line_end="\n", header=False)

@@ -16,7 +16,7 @@ from importer.engine.errors import RowsRefused
 from importer.engine.feed.hex_decoder import NotHexadecimal, Unhexed, can_unhex, unhexed
 from importer.engine.load.loader import Loader, Watch, Work, load_chunk
 from importer.engine.load.outcome import Outcome
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.options import Options
 from tests.engine.loads import rows_of, run_sql, works
 

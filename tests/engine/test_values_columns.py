@@ -6,7 +6,7 @@ import pytest
 
 from importer.engine.connection import Address
 from importer.engine.dialect import Dialect
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from tests.engine.values import REJECT, Came, came_of
 
 DIALECT = Dialect(header=False)

@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from importer.engine.mapping import AskedField, Filling
+from importer.engine.mapping.columns import AskedField, Filling
 from importer.management.arguments import asked_field, bounded, filling, level, percent, rows, size, variable
 
 

@@ -13,7 +13,7 @@ from importer import presets, sources
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.errors import Problem
 from importer.engine.files.profile import profile_file
-from importer.engine.mapping import AskedField, Filling
+from importer.engine.mapping.columns import AskedField, Filling
 from importer.engine.options import Options
 from importer.engine.table import read_table
 from importer.models import MappingPreset, Target

@@ -17,7 +17,7 @@ from importer import copies, jobs, rejects, sources
 from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.files.profile import profile_file
 from importer.engine.load import ledger
-from importer.engine.mapping import Filling
+from importer.engine.mapping.columns import Filling
 from importer.engine.options import Options
 from importer.models import ImportJob, Target
 from importer.preparation import AskedTable, prepare

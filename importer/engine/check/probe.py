@@ -5,7 +5,7 @@ from importer.engine.dialect import MYSQL_TSV
 from importer.engine.errors import MethodRefused
 from importer.engine.load import ledger
 from importer.engine.load.methods import registry
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.planner.method import fallback
 from importer.engine.server import Server
 from importer.engine.table import Column, Table

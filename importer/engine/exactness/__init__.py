@@ -16,7 +16,7 @@ from importer.engine.dialect import Dialect
 from importer.engine.exactness.checks import FieldCheck, Judge
 from importer.engine.exactness.examination import Examination
 from importer.engine.exactness.inspector import Inspector
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.records.blocks import Block
 from importer.engine.table import Table
 

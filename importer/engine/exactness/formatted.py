@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine.dates import PARTS
 from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.times import TIME_OF_DAY
 from importer.engine.exactness.verdict import Verdict, refused
+from importer.engine.mapping.date_formats import PARTS
 
 _CLOCK = ("%H", "%k", "%h", "%l", "%i", "%s", "%f")
 

@@ -8,8 +8,8 @@ import numpy as np
 from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.numbers import FloatingPoint
 from importer.engine.exactness.verdict import Verdict
+from importer.engine.mapping.transforms import plain_text
 from importer.engine.table import Column
-from importer.engine.transforms import plain_text
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from importer.engine import modes
 from importer.engine.errors import Problem
 from importer.engine.exactness import Exactness
-from importer.engine.mapping import check_mapping
+from importer.engine.mapping.columns import check_mapping
 from importer.engine.options import check_options
 from importer.engine.plan import ImportPlan
 from importer.engine.planner.as_bytes import as_bytes_reasons

@@ -7,11 +7,11 @@ read them: those can only be taken without a character set.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from importer.engine.expressions import is_plain
 from importer.engine.feed.hex_decoder import Unhexed, available, can_unhex
 from importer.engine.files import encodings
 from importer.engine.load.methods import registry
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mapping.expressions import is_plain
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
 from importer.engine.table import TEXTS

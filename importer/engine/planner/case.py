@@ -9,7 +9,7 @@ from importer.engine.dialect import Dialect
 from importer.engine.indexes import NO_INDEXES, Indexes
 from importer.engine.load.network_probe import Distance
 from importer.engine.load.non_transactional import cannot_roll_back
-from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.options import Options
 from importer.engine.past import NO_PAST, Past
 from importer.engine.server import Server

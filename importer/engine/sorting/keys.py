@@ -15,7 +15,7 @@ from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.exactness.cells import PADDING, Page
 from importer.engine.exactness.layout import lay_out
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.reading import Readable
 from importer.engine.records.blocks import Block, read_exactly
 from importer.engine.records.fields import fields

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from importer.engine.dialect import Dialect
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.workloads.text import Chance, Text, lines
 
 SEED = 20261120

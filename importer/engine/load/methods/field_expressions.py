@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from importer.engine.connection import LoaderConnection, execute
-from importer.engine.expressions import expression, is_plain
 from importer.engine.feed.row_numbers import NUMBERS
-from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mapping.expressions import expression, is_plain
 from importer.engine.sql import quote_name, quote_text
 from importer.engine.table import Column, Table
 

@@ -16,7 +16,7 @@ from importer.engine.dialect import Dialect
 from importer.engine.errors import MethodRefused
 from importer.engine.load.methods import Report
 from importer.engine.load.methods.load_data import into_table
-from importer.engine.mapping import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.pipes import Writer, pipe_in
 from importer.engine.sql import quote_text
 from importer.engine.table import Table

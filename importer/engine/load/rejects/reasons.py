@@ -2,11 +2,11 @@
 
 import re
 
-from importer.engine.expressions import most_bytes
 from importer.engine.faults import Fault
 from importer.engine.load.rejects.server_warnings import DUPLICATE, WRONG_COUNT, ServerWarning
+from importer.engine.mapping.expressions import most_bytes
+from importer.engine.mapping.transforms import BINARIES, TRANSFORMS
 from importer.engine.table import Key, Table
-from importer.engine.transforms import BINARIES, TRANSFORMS
 
 TEXT = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "binary", "varbinary", "blob")
 LISTS = ("enum", "set")

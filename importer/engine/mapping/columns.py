@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from importer.engine.errors import Problem
+from importer.engine.mapping.transforms import check_transforms
 from importer.engine.table import Column, Table
-from importer.engine.transforms import check_transforms
 from importer.engine.values import NUMBER_KINDS, is_number
 
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from importer.engine import dates
 from importer.engine.errors import Problem
+from importer.engine.mapping import date_formats
 from importer.engine.sql import quote_text
 from importer.engine.table import Column
 from importer.engine.values import DATE_KINDS, TIME_KINDS
@@ -81,7 +81,7 @@ def check_transforms(names: Sequence[str], datetime_format: str, column: Column)
             )
     readings = [name for name in names if not TRANSFORMS[name].cleans]
     if datetime_format:
-        dates.check_format(datetime_format)
+        date_formats.check_format(datetime_format)
         if column.kind not in TEMPORAL:
             raise Problem(
                 f"{column.name} is {column.type}, which takes no date and time format.",

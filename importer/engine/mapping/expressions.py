@@ -8,11 +8,11 @@ what follows the date, its own warnings have no row number (facts.md), and other
 import re
 from dataclasses import dataclass, replace
 
-from importer.engine import dates
-from importer.engine.mapping import ColumnMapping
+from importer.engine.mapping import date_formats
+from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mapping.transforms import BINARIES, INTEGERS, TRANSFORMS
 from importer.engine.sql import quote_text
 from importer.engine.table import Column
-from importer.engine.transforms import BINARIES, INTEGERS, TRANSFORMS
 from importer.engine.values import DATE_KINDS, TIME_KINDS
 
 LISTS = ("enum", "set")
@@ -76,7 +76,7 @@ class _Value:
         return self._where(self._matches(reading.takes(self.column)), value, wanted)
 
     def _date(self, datetime_format: str) -> str:
-        pattern = dates.pattern(datetime_format, dates.fraction_digits(self.column))
+        pattern = date_formats.pattern(datetime_format, date_formats.fraction_digits(self.column))
         value = f"STR_TO_DATE({self.text}, {quote_text(datetime_format)})"
         return self._where(self._matches(pattern), value, datetime_format)
 
@@ -84,7 +84,7 @@ class _Value:
         """A text that was cleaned, where the column would change it silently; exactness looks at texts as they are."""
         kind = self.column.kind
         if kind in DATE_KINDS | TIME_KINDS:
-            return self._where(self._matches(dates.native(self.column)), self.text, f"a plain {kind}")
+            return self._where(self._matches(date_formats.native(self.column)), self.text, f"a plain {kind}")
         if kind in UNCHANGED:
             return self._where(self._matches(UNCHANGED[kind]), self.text, f"a plain {kind}")
         if kind == "bit":

@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from importer.engine import dates
 from importer.engine.faults import shortened
 from importer.engine.files.profile import Profile
-from importer.engine.mapping import ColumnMapping
-from importer.engine.misfits import Fits, misfits
-from importer.engine.suggestions import DECIMAL_COMMA_FIRST, read_dates_of, typed, values_said
+from importer.engine.mapping import date_formats
+from importer.engine.mapping.best_fit import Fits, misfits
+from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mapping.suggest import DECIMAL_COMMA_FIRST, read_dates_of, typed, values_said
+from importer.engine.mapping.transforms import BLANKS, NUMBERS, TRANSFORMS
 from importer.engine.table import Column, Table
-from importer.engine.transforms import BLANKS, NUMBERS, TRANSFORMS
 from importer.engine.values import DATE_KINDS, is_number
 
 
@@ -67,7 +67,7 @@ def _reading(mapping: ColumnMapping, column: Column) -> Fits | None:
     blanks = BLANKS if "trim" in mapping.transforms else ""
     if column.kind in DATE_KINDS:
         form = mapping.datetime_format
-        return (lambda value: dates.matches(form, value.strip(blanks))) if form else None
+        return (lambda value: date_formats.matches(form, value.strip(blanks))) if form else None
     if column.kind not in NUMBERS:
         return None
     chosen = next((TRANSFORMS[name] for name in mapping.transforms if not TRANSFORMS[name].cleans), None)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from importer.engine.errors import Problem
-from importer.engine.misfits import best_readings
+from importer.engine.mapping.best_fit import best_readings
 from importer.engine.table import Column
 
 # STR_TO_DATE's own words (manual, DATE_FORMAT()), and the texts that each may stand for; the server would take more:

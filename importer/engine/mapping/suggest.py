@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from importer.engine.dates import DateReading, read_dates
 from importer.engine.errors import Problem
 from importer.engine.files.profile import Profile
-from importer.engine.mapping import AskedField, ColumnMapping, asked_by_position, map_by_name
-from importer.engine.misfits import best_readings
+from importer.engine.mapping.best_fit import best_readings
+from importer.engine.mapping.columns import AskedField, ColumnMapping, asked_by_position, map_by_name
+from importer.engine.mapping.date_formats import DateReading, read_dates
+from importer.engine.mapping.transforms import BINARIES, BLANKS, NUMBERS, TRANSFORMS
 from importer.engine.table import Column, Table
-from importer.engine.transforms import BINARIES, BLANKS, NUMBERS, TRANSFORMS
 from importer.engine.values import DATE_KINDS, NULL_WORDS, NUMBER_KINDS, TIME_KINDS, is_number
 
 BY_NAME, BY_POSITION = "name", "position"

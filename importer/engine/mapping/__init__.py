@@ -1,0 +1,1 @@
+"""Which field goes into which column, and how its text is converted."""
