@@ -19,16 +19,16 @@ from pathlib import Path
 from bench.servers import DATABASE, address_of
 from importer.engine import staging
 from importer.engine.chunk_sizes import ChunkSizes
-from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.files.profile import profile_file
 from importer.engine.load import ledger
 from importer.engine.load.finish import Finish, finish
 from importer.engine.load.loader import Watch, Work, load_chunk
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.server_info import read_server
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import Position, scan
-from importer.engine.server import read_server
 from importer.engine.table import read_table
 from importer.engine.workloads import NODES
 

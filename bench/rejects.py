@@ -23,16 +23,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.servers import DATABASE, address_of
-from importer.engine.connection import Address, connect, execute
 from importer.engine.files.profile import profile_file
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.load.outcome import Tally
+from importer.engine.mysql.connection import Address, connect, execute
+from importer.engine.mysql.server_info import read_server
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import Position, scan
-from importer.engine.server import read_server
 from importer.engine.table import read_table
 from importer.engine.workloads import NODES
 from importer.engine.workloads.table import SEED

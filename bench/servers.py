@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from importer.engine.connection import Address, connect, execute, fetch_all
-from importer.engine.server import is_loopback
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.server_info import is_loopback
 from scripts.servers import PrivateDatabase, PrivateMariaDB, PrivateMySQL, free_port, is_free
 
 DATABASE = "millrace_bench"

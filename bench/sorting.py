@@ -25,15 +25,15 @@ from bench.client import peak_mb
 from bench.meter import ServerMeter
 from bench.servers import Server, servers_to_measure
 from importer.engine.chunk_sizes import ChunkSizes
-from importer.engine.connection import connect, execute
 from importer.engine.files.profile import Profile, profile_file
 from importer.engine.load import ledger
 from importer.engine.load.loader import Watch, Work, load_chunk
+from importer.engine.mysql.connection import connect, execute
+from importer.engine.mysql.server_info import read_server
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import Position, scan
-from importer.engine.server import read_server
 from importer.engine.sorting.copy import Source, sort_records
 from importer.engine.sorting.keys import SortKey
 from importer.engine.sorting.places import Places

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from importer import jobs, live
 from importer.engine import arrangement, building, foreign_keys, server_variables
 from importer.engine.arrangement import NotNow
-from importer.engine.connection import Connection, connect, kill
 from importer.engine.errors import Problem, RowsRefused
 from importer.engine.load.finish import READ_TIMEOUT
+from importer.engine.mysql.connection import Connection, connect, kill
 from importer.engine.plan import Reason
 from importer.heart import Heart
 from importer.models import ImportJob

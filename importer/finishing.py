@@ -9,11 +9,11 @@ from django.conf import settings
 
 from importer import jobs, live
 from importer.engine import staging
-from importer.engine.connection import connect
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.load import ledger, verify
 from importer.engine.load.finish import Finish, finish, is_done
 from importer.engine.load.loader import Watch
+from importer.engine.mysql.connection import connect
 from importer.engine.new_table import NewTable
 from importer.engine.plan import Reason
 from importer.engine.reading import open_source

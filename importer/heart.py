@@ -11,8 +11,8 @@ from django.conf import settings
 from django.db import connections
 
 from importer import jobs
-from importer.engine.connection import Address, kill
 from importer.engine.errors import Cancelled, Problem
+from importer.engine.mysql.connection import Address, kill
 from importer.models import ImportJob
 
 log = logging.getLogger(__name__)

@@ -9,7 +9,6 @@ from django.conf import settings
 from importer.engine import modes
 from importer.engine.check.rights import check_rights, why_no_arranging
 from importer.engine.check.sessions import check_session
-from importer.engine.connection import Connection, connect
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.files.plain import needs_copy
@@ -17,13 +16,14 @@ from importer.engine.files.profile import Profile, profile_file
 from importer.engine.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
 from importer.engine.mapping.columns import AskedField, ColumnMapping, Filling
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
+from importer.engine.mysql.connection import Connection, connect
+from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.new_table import LONGEST_NAME, NewTable, change_table, partition_table, suggest_table
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.planner import Case, make_plan
 from importer.engine.planner.order import outgrows
 from importer.engine.reading import open_source
-from importer.engine.server import Server, read_server
 from importer.engine.server_variables import check_server_variables
 from importer.engine.sorting.keys import SortKey, Unsortable
 from importer.engine.sorting.sample import KeyOrder, key_order

@@ -6,9 +6,9 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from importer.engine.connection import connect
 from importer.engine.errors import Problem
 from importer.engine.files.profile import profile_file
+from importer.engine.mysql.connection import connect
 from importer.engine.table import Table, read_table
 from importer.models import ImportJob, MappingPreset, Schedule
 from importer.preparation import Prepared

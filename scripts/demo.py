@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.management import call_command
 from MySQLdb.connections import Connection
 
-from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from scripts.flights import ROWS, TABLE, flights_file
 from scripts.run import address, run_script, serving
 from scripts.servers import PrivateDatabase, is_free, private_database

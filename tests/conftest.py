@@ -11,7 +11,7 @@ from django.db.models.signals import post_migrate
 from redis import Redis
 
 from importer import live
-from importer.engine.connection import Address
+from importer.engine.mysql.connection import Address
 from scripts.servers import PrivateRedis
 from tests.stack import Stack, running
 from tests.targets import TestServer, mariadb_server, mysql_server

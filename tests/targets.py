@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.errors import TargetProblem
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import Target
 from scripts.servers import START_TIMEOUT, PrivateMariaDB
 

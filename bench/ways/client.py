@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bench.ways.way import BEFORE, Clocked
-from importer.engine.connection import Address
+from importer.engine.mysql.connection import Address
 
 
 def run_statements(

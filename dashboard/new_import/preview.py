@@ -8,7 +8,6 @@ from pathlib import PurePath
 from dashboard.new_import.column_cards import Cell, Field, Unfilled
 from dashboard.new_import.form import Choices
 from importer import presets, sources
-from importer.engine.connection import Connection, connect
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.errors import Problem
 from importer.engine.files.encodings import UTF8
@@ -18,6 +17,7 @@ from importer.engine.mapping.columns import AskedField, ColumnMapping, Filling
 from importer.engine.mapping.preview import Arrival, arrivals
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mapping.warnings import mapping_notes
+from importer.engine.mysql.connection import Connection, connect
 from importer.engine.new_table import NewTable, change_table, suggest_table
 from importer.engine.reading import open_source, read_at
 from importer.engine.table import Table, list_tables, read_table

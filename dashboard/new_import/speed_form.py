@@ -9,10 +9,10 @@ from typing import Any
 from dashboard.templatetags.millrace import size
 from importer.engine import modes
 from importer.engine.errors import Problem
+from importer.engine.mysql.global_variables import SERVER_VARIABLES
+from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.options import BOUNDS, Options
 from importer.engine.plan import ImportPlan
-from importer.engine.server_wide import SERVER_VARIABLES
-from importer.engine.session import SESSION_VARIABLES
 from importer.engine.units import MIB
 from importer.speed import SETTINGS, Kind, Setting
 

@@ -14,12 +14,12 @@ from MySQLdb.constants import ER
 
 from importer.engine import building, indexes
 from importer.engine.building import OnStage
-from importer.engine.connection import Address, Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
 from importer.engine.foreign_keys import check_rows, rehearse
 from importer.engine.indexes import Definition, ForeignKey, Kind
-from importer.engine.server_errors import is_lost
-from importer.engine.variables import Value
+from importer.engine.mysql.connection import Address, Connection, execute, fetch_all
+from importer.engine.mysql.error_messages import is_lost
+from importer.engine.mysql.variables import Value
 
 TABLE = "millrace_arrangement"
 

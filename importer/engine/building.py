@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import MySQLdb
 
-from importer.engine.connection import Address, Connection, connect, execute, fetch_all
 from importer.engine.errors import Problem
-from importer.engine.server import read_server
+from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
+from importer.engine.mysql.server_info import read_server
 from importer.engine.units import MIB
 
 # ER_ALTER_OPERATION_NOT_SUPPORTED, and the same with the reason

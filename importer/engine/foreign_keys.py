@@ -2,10 +2,10 @@
 
 import xxhash
 
-from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.errors import BadRow, RowsRefused
 from importer.engine.indexes import ForeignKey
-from importer.engine.sql import quote_name
+from importer.engine.mysql.connection import Connection, execute, fetch_all
+from importer.engine.mysql.quoting import quote_name
 
 MOST_NAMED = 10
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from importer.engine.connection import Connection, execute, fetch_all
-from importer.engine.sql import quote_name
+from importer.engine.mysql.connection import Connection, execute, fetch_all
+from importer.engine.mysql.quoting import quote_name
 from importer.engine.table import Key, Table
 
 # In SHOW CREATE TABLE each key and each constraint stands on a line of its own: line ends in comments are escaped.

@@ -8,7 +8,7 @@ from typing import Any
 from importer.engine.errors import Problem
 from importer.engine.files.profile import Profile
 from importer.engine.files.types import Seen, check_type
-from importer.engine.sql import quote_name
+from importer.engine.mysql.quoting import quote_name
 from importer.engine.table import TEXTS, Column, Key, Table
 from importer.engine.values import NULL_WORDS
 

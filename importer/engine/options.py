@@ -5,10 +5,10 @@ from typing import Any
 
 from importer.engine import modes
 from importer.engine.errors import Problem
-from importer.engine.server_wide import SERVER_VARIABLES
-from importer.engine.session import ISOLATIONS, SESSION_VARIABLES
+from importer.engine.mysql.global_variables import SERVER_VARIABLES
+from importer.engine.mysql.session_variables import ISOLATIONS, SESSION_VARIABLES
+from importer.engine.mysql.variables import values
 from importer.engine.units import MIB
-from importer.engine.variables import values
 
 MOST_PARALLELISM = 64
 

@@ -13,12 +13,12 @@ from MySQLdb.constants import ER
 
 from importer.engine.arrangement import NotNow
 from importer.engine.check.rights import account
-from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
-from importer.engine.server import Server
-from importer.engine.server_errors import is_lost
-from importer.engine.sql import quote_name
-from importer.engine.variables import Value
+from importer.engine.mysql.connection import Connection, execute, fetch_all
+from importer.engine.mysql.error_messages import is_lost
+from importer.engine.mysql.quoting import quote_name
+from importer.engine.mysql.server_info import Server
+from importer.engine.mysql.variables import Value
 
 TABLE = "millrace_variables"
 CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (

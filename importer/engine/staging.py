@@ -11,9 +11,9 @@ import MySQLdb
 from MySQLdb.constants import ER
 
 from importer.engine import modes
-from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.indexes import Definition, taking_off
-from importer.engine.sql import quote_name
+from importer.engine.mysql.connection import Connection, execute, fetch_all
+from importer.engine.mysql.quoting import quote_name
 from importer.engine.surroundings import Surroundings
 from importer.engine.table import Table, read_digest
 

@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from importer.engine.connection import Connection, fetch_all
-from importer.engine.sql import quote_name
+from importer.engine.mysql.connection import Connection, fetch_all
+from importer.engine.mysql.quoting import quote_name
 
 _NEXT_NUMBER = re.compile(r" AUTO_INCREMENT=(\d+)")
 

@@ -9,9 +9,9 @@ import MySQLdb
 import xxhash
 from MySQLdb.constants import ER
 
-from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
-from importer.engine.sql import quote_name
+from importer.engine.mysql.connection import Connection, execute, fetch_all
+from importer.engine.mysql.quoting import quote_name
 
 # As information_schema writes them in a list; other characters stand for themselves.
 _ESCAPED = {r"\n": "\n", r"\r": "\r", r"\0": "\0"}

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from importer.engine.connection import FEED_NAME, Address, Connection, connect, connect_loader, execute, fetch_all
 from importer.engine.feed.feed import BLOCK
+from importer.engine.mysql.connection import FEED_NAME, Address, Connection, connect, connect_loader, execute, fetch_all
 from importer.engine.workloads.table import Table
 from importer.experiments import plain_inserts
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from queue import Queue
 
-from importer.engine.connection import Address
+from importer.engine.mysql.connection import Address
 
 LISTEN = "127.0.0.1"
 LAST_WORDS = 5  # seconds that a connection may take to close

@@ -11,9 +11,9 @@ from enum import Enum
 
 from importer import speed
 from importer.engine.errors import Problem
-from importer.engine.server_wide import SERVER_VARIABLES
-from importer.engine.session import SESSION_VARIABLES
-from importer.engine.variables import Variable
+from importer.engine.mysql.global_variables import SERVER_VARIABLES
+from importer.engine.mysql.session_variables import SESSION_VARIABLES
+from importer.engine.mysql.variables import Variable
 
 Value = int | float | str | bool
 

@@ -8,8 +8,8 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from importer.engine import kept, staging
-from importer.engine.connection import connect
 from importer.engine.errors import Problem
+from importer.engine.mysql.connection import connect
 from importer.jobs.guarded import NO_STEP, JobStep, claim_of, lease_end
 from importer.models import ImportJob
 

@@ -9,8 +9,8 @@ from typing import Any
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from importer.engine.connection import Connection, connect, kill
 from importer.engine.load.finish import READ_TIMEOUT
+from importer.engine.mysql.connection import Connection, connect, kill
 from importer.heart import Heart
 from importer.jobs.guarded import LONGEST_BACKOFF, lease_end
 from importer.models import Lab

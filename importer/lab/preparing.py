@@ -8,7 +8,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from importer.copies import PART
-from importer.engine.connection import Connection
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.files.packed import Limits
 from importer.engine.files.plain import needs_copy, plain_pieces
@@ -17,6 +16,7 @@ from importer.engine.lab import scratch
 from importer.engine.lab.rounds import turns
 from importer.engine.lab.sampling import Taken, write_sample
 from importer.engine.lab.scratch import Scratch, scratch_name
+from importer.engine.mysql.connection import Connection
 from importer.engine.planner.order import DISK_BYTES_PER_BYTE
 from importer.engine.reading import Place, open_source, size_of
 from importer.engine.table import Table, read_table

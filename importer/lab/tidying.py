@@ -10,10 +10,10 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from importer.engine import kept, modes, staging
-from importer.engine.connection import Connection, connect
 from importer.engine.lab import scratch
 from importer.engine.load import ledger
 from importer.engine.load.finish import READ_TIMEOUT
+from importer.engine.mysql.connection import Connection, connect
 from importer.lab.guarded import Status
 from importer.models import ImportJob, Lab, SourceFile, Target, Trial
 

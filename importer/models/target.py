@@ -6,8 +6,8 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 
 from importer import secrets
-from importer.engine.connection import Address
 from importer.engine.load.network_probe import Distance
+from importer.engine.mysql.connection import Address
 
 
 class Target(models.Model):

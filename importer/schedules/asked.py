@@ -10,9 +10,9 @@ from django.db.models import F
 from django.utils import timezone
 
 from importer import presets, queue
-from importer.engine.connection import connect
 from importer.engine.errors import Problem
 from importer.engine.files.profile import profile_file
+from importer.engine.mysql.connection import connect
 from importer.engine.options import Options
 from importer.engine.table import read_table
 from importer.models import ImportJob, MappingPreset, PickedFile, Run, Schedule, SourceConnection

@@ -6,12 +6,12 @@ from dataclasses import replace
 from django.db.models import F
 
 from importer import presets
-from importer.engine.connection import connect, execute
 from importer.engine.errors import Problem
 from importer.engine.files.profile import Profile
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mysql.connection import connect, execute
+from importer.engine.mysql.quoting import quote_name
 from importer.engine.new_table import suggest_table
-from importer.engine.sql import quote_name
 from importer.engine.table import Table, read_table
 from importer.models import Schedule
 

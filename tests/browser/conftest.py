@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from playwright.sync_api import Page, expect, sync_playwright
 
-from importer.engine.connection import Address
+from importer.engine.mysql.connection import Address
 from tests.stack import Stack, wait_until
 
 # How long a page may take to show what is expected: longer than Playwright's 5 s, a busy machine is no failure.

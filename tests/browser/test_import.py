@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob
 from tests.stack import wait_until
 from tests.targets import TestServer

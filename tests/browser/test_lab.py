@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from importer import jobs, sources
-from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob, Lab
 from importer.preparation import prepare
 from tests.stack import wait_until

@@ -8,7 +8,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from importer import sources
-from importer.engine.connection import Address, connect, execute
+from importer.engine.mysql.connection import Address, connect, execute
 from importer.models import MappingPreset, SourceFile
 from tests.browser.conftest import expect_no_scrolling_sideways
 from tests.targets import saved_target

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob
 from tests.browser.test_import import add_target, upload
 from tests.stack import wait_until

@@ -11,7 +11,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from importer import jobs, sources, telling
-from importer.engine.connection import Address, connect, fetch_all
+from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.models import Channel, Schedule, SourceConnection
 from importer.models.channel import Event
 from importer.preparation import prepare

@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from importer import sources
-from importer.engine.connection import connect, execute
 from importer.engine.load import ledger
+from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob, SourceFile
 from tests.browser.conftest import expect_no_scrolling_sideways, session
 from tests.targets import saved_target

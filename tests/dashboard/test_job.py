@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from dashboard.jobs.progress import progress
 from importer import live, workers
-from importer.engine.connection import connect, execute
 from importer.engine.errors import BadRow, Problem
+from importer.engine.mysql.connection import connect, execute
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from tests.dashboard.job_data import HEADER, LENGTH, REFUSED, ROWS, Status, make_job, make_user
 

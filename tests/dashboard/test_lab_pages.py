@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from importer import jobs, lab, sources
-from importer.engine.connection import Address
 from importer.engine.lab.sampling import Sample
+from importer.engine.mysql.connection import Address
 from importer.engine.options import Options
 from importer.engine.units import MIB
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target, Trial

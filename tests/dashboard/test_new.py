@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from importer import sources
-from importer.engine.connection import connect, execute, fetch_all
 from importer.engine.load import ledger
+from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.models import ImportJob, SourceFile, Target
 from tests.targets import saved_target
 

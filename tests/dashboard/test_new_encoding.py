@@ -5,8 +5,8 @@ import gzip
 import pytest
 
 from dashboard.new_import.preview import _stem
-from importer.engine.connection import connect, execute
 from importer.engine.load import ledger
+from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob, Target
 from tests.dashboard.test_new import show, shown_form, start, uploaded
 from tests.engine.packing import PACKED

@@ -3,8 +3,8 @@
 import pytest
 from django.urls import reverse
 
-from importer.engine.connection import connect, execute
 from importer.engine.load import ledger
+from importer.engine.mysql.connection import connect, execute
 from importer.engine.options import Options
 from importer.models import ImportJob
 from tests.dashboard.job_data import make_job

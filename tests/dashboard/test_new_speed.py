@@ -7,8 +7,8 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from dashboard.new_import.speed_form import SpeedChoices, card
-from importer.engine.connection import connect, execute
 from importer.engine.errors import Problem
+from importer.engine.mysql.connection import connect, execute
 from importer.engine.options import Options
 from importer.models import ImportJob, MappingPreset
 from importer.speed import SETTINGS

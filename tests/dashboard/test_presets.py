@@ -3,8 +3,8 @@
 import pytest
 from django.urls import reverse
 
-from importer.engine.connection import connect, execute
 from importer.engine.mapping.columns import Filling
+from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob, MappingPreset
 from tests.dashboard.test_new import HTMX, show, shown_form, start, target, uploaded
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from importer.engine.chunk_sizes import ChunkSizes
-from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.load.outcome import Outcome, Tally
 from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import scan
-from importer.engine.server import Server, read_server
 from importer.engine.table import read_table
 
 HEADERLESS = replace(RFC4180, header=False)

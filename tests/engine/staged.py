@@ -7,19 +7,19 @@ from uuid import uuid4
 
 from importer.engine import staging
 from importer.engine.chunk_sizes import ChunkSizes
-from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import RFC4180
 from importer.engine.load import ledger
 from importer.engine.load.finish import Finish, finish
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.load.outcome import Tally
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.server_info import read_server
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import scan
-from importer.engine.server import read_server
 from importer.engine.surroundings import read_surroundings
 from importer.engine.table import read_table
 

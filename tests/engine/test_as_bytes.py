@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from importer.engine import native
-from importer.engine.connection import Address
 from importer.engine.errors import RowsRefused
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mysql.connection import Address
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.planner.as_bytes import WITH_ASCII

@@ -10,8 +10,8 @@ import pytest
 
 from importer.engine import check as engine_check
 from importer.engine.check import check
-from importer.engine.connection import Address, connect, execute, fetch_all, kill
 from importer.engine.load import ledger
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all, kill
 from importer.engine.units import human_bytes
 from scripts.servers import free_port
 

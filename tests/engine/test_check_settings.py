@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from importer.engine.check import check, safety, settings
 from importer.engine.check.finding import Subject
-from importer.engine.connection import Address, NotEncrypted, connect, connect_loader, execute
-from importer.engine.server import Server
+from importer.engine.mysql.connection import Address, NotEncrypted, connect, connect_loader, execute
+from importer.engine.mysql.server_info import Server
 from scripts.servers import PrivateMariaDB
 
 FAR = Address("db.example.org", 3306, "loader", "", "shop", tls="verify")

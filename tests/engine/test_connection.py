@@ -1,4 +1,4 @@
-from importer.engine.connection import Address, connect, connect_loader, fetch_all
+from importer.engine.mysql.connection import Address, connect, connect_loader, fetch_all
 
 
 class TestConnect:

@@ -10,7 +10,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from importer.engine import native
-from importer.engine.connection import Address, connect, execute
 from importer.engine.dialect import Dialect
 from importer.engine.exactness import Exactness, FieldCheck
 from importer.engine.exactness.documents import (
@@ -26,8 +25,9 @@ from importer.engine.exactness.documents import (
     judge_whole,
 )
 from importer.engine.exactness.verdict import Level, Verdict
+from importer.engine.mysql.connection import Address, connect, execute
+from importer.engine.mysql.server_info import read_server
 from importer.engine.records.blocks import blocks
-from importer.engine.server import read_server
 from tests.engine.reference import in_file
 
 needs_library = pytest.mark.skipif(not native.library(), reason="the library is not compiled here")

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from importer.engine.connection import LoaderConnection, connect_loader, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.exactness import Exactness, Examination
 from importer.engine.feed.feed import open_feed
 from importer.engine.load.methods.load_data_local import load, statement
 from importer.engine.load.readback.value_equality import Sameness, same_value
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mysql.connection import LoaderConnection, connect_loader, execute, fetch_all
+from importer.engine.mysql.server_info import read_server
 from importer.engine.records.boundaries import find_ends
 from importer.engine.scanner import Block
-from importer.engine.server import read_server
 from importer.engine.table import Column, Table, read_table
 
 DIALECT = Dialect(header=False)

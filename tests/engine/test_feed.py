@@ -14,7 +14,7 @@ from importer.engine.errors import SourceChanged
 from importer.engine.feed import feed
 from importer.engine.feed.feed import SourceBytes, SteppedBytes, open_feed
 from importer.engine.feed.rewriter import in_pieces, passes_in_pieces, rewritten
-from importer.engine.outgoing import READ, Outgoing, next_bytes, read_function
+from importer.engine.mysql.infile_buffer import READ, Outgoing, next_bytes, read_function
 from tests.engine.reference import in_file
 
 LINE_ENDS = ("", "\n", "\r", "\r\n")

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.errors import Problem
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.server_info import read_server
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan
-from importer.engine.server import read_server
 from importer.engine.table import read_table
 from tests.engine.test_load import columns, given_table, ranges, rows_of
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from importer.engine.connection import Address
+from importer.engine.mysql.connection import Address
 from tests.generated import Bench, make_case
 
 CASES = 300

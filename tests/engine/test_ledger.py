@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from importer.engine.connection import Address, connect, connect_loader, execute
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.outcome import Tally
+from importer.engine.mysql.connection import Address, connect, connect_loader, execute
 
 ENTRY = ledger.Entry("job", 0, 1, 10, 100, "")
 

@@ -7,17 +7,17 @@ import MySQLdb
 import pytest
 
 from importer.engine.chunk_sizes import ChunkSizes
-from importer.engine.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.errors import RowsRefused, SourceChanged, TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.loader import Watch, Work, load_chunk, loaded_before
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mysql.connection import Address, connect, connect_loader, execute, fetch_all
+from importer.engine.mysql.server_info import read_server
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import ChunkRange, scan
-from importer.engine.server import read_server
 from importer.engine.table import read_table
 from tests.proxy import cutting_at_commit
 

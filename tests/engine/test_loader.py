@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.connection import Address, connect, execute
 from importer.engine.errors import RowsRefused, TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load import loader as load
 from importer.engine.load.loader import Loader, Work
 from importer.engine.mapping.columns import Filling
+from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.options import Options
 from tests.engine.loads import five_chunks, rows_of, run_sql, works
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.connection import Address
 from importer.engine.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.load.methods import row_batches
 from importer.engine.load.outcome import Tally
 from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mysql.connection import Address
 from importer.engine.options import OFFERED, Options
 from importer.engine.records import large_values
 from tests.engine.loads import HEADERLESS, load_bytes, rows_of, run_sql

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from importer.engine import staging
-from importer.engine.connection import Address, connect
 from importer.engine.errors import Problem, RowsRefused, TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.finish import is_done
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.load.outcome import Tally
+from importer.engine.mysql.connection import Address, connect
 from importer.engine.table import read_table
 from tests.engine.staged import DIALECT, Import, given, planned, rows_of
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.connection import Address
 from importer.engine.errors import SourceChanged, TargetProblem
 from importer.engine.load.loader import Watch, load_chunk
 from importer.engine.load.methods import registry
 from importer.engine.load.outcome import Tally
+from importer.engine.mysql.connection import Address
+from importer.engine.mysql.named_pipes import PREFIX, Writer, pipe_in
 from importer.engine.options import Options
-from importer.engine.pipes import PREFIX, Writer, pipe_in
 from tests.engine.loads import account_with, rows_of, run_sql, works
 from tests.stack import wait_until
 

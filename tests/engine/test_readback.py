@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from importer.engine.chunk_sizes import ChunkSizes
-from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, Problem, RowsRefused
 from importer.engine.load.loader import Watch, Work, load_chunk
@@ -16,6 +15,8 @@ from importer.engine.load.readback import compare, large_rows
 from importer.engine.load.readback.compare import differences
 from importer.engine.load.readback.value_equality import Sameness, same_value
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.server_info import read_server
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.planner import Case, make_plan
@@ -23,7 +24,6 @@ from importer.engine.readback import Readback, key_for
 from importer.engine.reading import open_source
 from importer.engine.records import large_values
 from importer.engine.scanner import scan
-from importer.engine.server import read_server
 from importer.engine.table import Column, read_table
 
 # Column type, what a file says, and whether the server's own answer for it is the same value.

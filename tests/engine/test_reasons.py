@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.connection import Address
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mysql.connection import Address
 from tests.engine.loads import load_bytes, run_sql
 
 READINGS = [

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.connection import Address, connect
 from importer.engine.errors import Problem, RowsRefused, TargetProblem, TooManyRejects
 from importer.engine.load import ledger
 from importer.engine.load.loader import Watch, load_chunk
 from importer.engine.load.outcome import Tally
 from importer.engine.load.verify import missing_chunks
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mysql.connection import Address, connect
 from importer.engine.options import Options
 from tests.engine.loads import (
     REJECT,

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.connection import Address
 from importer.engine.load.outcome import Tally
+from importer.engine.mysql.connection import Address
 from tests.engine.loads import REJECT, load_bytes, rows_of, run_sql
 
 CASES = int(os.environ.get("CASES", "8"))

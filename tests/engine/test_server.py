@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from importer.engine.connection import connect, execute, fetch_all
-from importer.engine.server import Server, _flavour, is_loopback, read_server
+from importer.engine.mysql.connection import connect, execute, fetch_all
+from importer.engine.mysql.server_info import Server, _flavour, is_loopback, read_server
 
 
 def read(address):

@@ -8,14 +8,14 @@ import MySQLdb
 import pytest
 
 from importer.engine.check.sessions import check_session
-from importer.engine.connection import ISOLATION, Address, connect, connect_loader, execute, fetch_all
 from importer.engine.errors import Problem, RowsRefused, TargetProblem
 from importer.engine.load import ledger, verify
 from importer.engine.load.loader import Watch, load_chunk
 from importer.engine.load.table_lock import lock
+from importer.engine.mysql.connection import ISOLATION, Address, connect, connect_loader, execute, fetch_all
+from importer.engine.mysql.server_info import read_server
 from importer.engine.options import Options, check_options
 from importer.engine.plan import ImportPlan
-from importer.engine.server import read_server
 from importer.engine.table import Key
 from tests.engine.loads import account_with, load_file, rows_of, run_sql, works
 from tests.engine.test_plan import column, plan, table

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from importer.engine import staging
-from importer.engine.connection import Address, connect
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.kept import drop_kept, kept_size, restore
 from importer.engine.load.finish import is_done
 from importer.engine.load.outcome import Tally
+from importer.engine.mysql.connection import Address, connect
 from importer.engine.surroundings import next_number, read_surroundings
 from tests.engine.staged import Import, given, planned, rows_of
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from importer.engine.connection import Address, connect
+from importer.engine.mysql.connection import Address, connect
 from importer.engine.table import read_definition, read_digest
 from tests.engine.loads import account_with, run_sql
 

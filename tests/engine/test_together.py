@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from importer.engine import native
-from importer.engine.connection import Address, connect, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
@@ -14,6 +13,7 @@ from importer.engine.load.loader import Loader, Watch, Work, load_chunk
 from importer.engine.load.outcome import Outcome, Tally
 from importer.engine.load.shared_transaction import how_many
 from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.scanner import ChunkRange

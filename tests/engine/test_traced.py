@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.connection import Address
 from importer.engine.load.outcome import Tally
+from importer.engine.mysql.connection import Address
 from importer.engine.options import Options
 from tests.engine.loads import counting_loads, load_bytes, rows_of, run_sql
 

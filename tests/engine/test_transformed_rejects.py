@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.connection import Address, connect
 from importer.engine.dialect import RFC4180
 from importer.engine.errors import RowsRefused
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mysql.connection import Address, connect
+from importer.engine.mysql.server_info import read_server
 from importer.engine.options import Options
 from importer.engine.planner import Case, make_plan
-from importer.engine.server import read_server
 from importer.engine.table import read_table
 from tests.engine.test_load import given_table, ranges, rows_of
 

@@ -6,7 +6,6 @@ from decimal import Decimal
 
 import pytest
 
-from importer.engine.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.exactness import Exactness
@@ -14,6 +13,7 @@ from importer.engine.load.methods import load_data_local
 from importer.engine.load.rejects.server_warnings import read_warnings
 from importer.engine.mapping.columns import ColumnMapping, check_mapping
 from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform
+from importer.engine.mysql.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.records.blocks import Block
 from importer.engine.records.boundaries import LineEnds
 from importer.engine.table import read_table

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from importer.engine import native
-from importer.engine.connection import Address
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.errors import RowsRefused
 from importer.engine.feed.hex_decoder import NotHexadecimal, Unhexed, can_unhex, unhexed
 from importer.engine.load.loader import Loader, Watch, Work, load_chunk
 from importer.engine.load.outcome import Outcome
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mysql.connection import Address
 from importer.engine.options import Options
 from tests.engine.loads import rows_of, run_sql, works
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from importer.engine.connection import Address
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mysql.connection import Address
 from importer.engine.options import Options
 from tests.engine.values import REJECT, came_of
 

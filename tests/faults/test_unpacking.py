@@ -8,8 +8,8 @@ import pytest
 from django.conf import settings
 
 from importer import jobs, sources
-from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.load import ledger
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob
 from importer.preparation import prepare
 from tests.stack import Stack, wait_until

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from importer import jobs, lab, sources
-from importer.engine.connection import Address, connect, fetch_all
 from importer.engine.lab.grid import Grid
 from importer.engine.lab.sampling import Sample
+from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.options import Options
 from importer.lab import Asked
 from importer.models import ImportJob, Lab, Target

@@ -8,8 +8,8 @@ from django.core.management import call_command
 
 from importer import arranging, jobs, sources, targets, work
 from importer.engine import arrangement, indexes
-from importer.engine.connection import connect, execute, fetch_all
 from importer.engine.errors import Problem
+from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.options import Options
 from importer.models import ImportJob, Target
 from importer.preparation import prepare

@@ -8,9 +8,9 @@ import pytest
 from django.test import override_settings
 
 from importer import jobs, runs, sources
-from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.options import Options
 from importer.jobs import loading
 from importer.models import Chunk, ImportJob, SourceFile, Target

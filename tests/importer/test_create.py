@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from importer import jobs, sources
-from importer.engine.connection import connect, execute, fetch_all
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
+from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.options import Options
 from importer.engine.table import read_table
 from importer.models import ImportJob, Target

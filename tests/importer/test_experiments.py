@@ -13,8 +13,8 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from importer import lab
-from importer.engine.connection import Address
 from importer.engine.errors import Cancelled, Problem
+from importer.engine.mysql.connection import Address
 from importer.experiments.published.registry import EXPERIMENTS
 from importer.lab.course import GONE
 from importer.models import Chunk, ImportJob, Lab, SourceFile, Target

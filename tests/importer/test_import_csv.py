@@ -12,8 +12,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from importer import in_process, live, workers
-from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.load import ledger
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from tests.stack import ROOT, Stack, wait_until
 from tests.targets import saved_target

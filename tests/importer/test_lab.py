@@ -6,11 +6,11 @@ import pytest
 from django.conf import settings
 
 from importer import jobs, lab, sources
-from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.errors import Problem
 from importer.engine.lab import scratch
 from importer.engine.lab.budget import Budget
 from importer.engine.lab.sampling import Sample
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.options import Options
 from importer.engine.units import MIB
 from importer.lab.outcome import planned_number

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from importer import jobs, sources
-from importer.engine.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.options import Options
 from importer.engine.table import read_table
 from importer.models import ImportJob, Target

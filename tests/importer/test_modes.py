@@ -7,9 +7,9 @@ from django.core.management import CommandError, call_command
 
 from importer import finishing, jobs, sources, work
 from importer.engine import staging
-from importer.engine.connection import connect, execute, fetch_all
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
+from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.options import Options
 from importer.models import ImportJob, Target
 from importer.preparation import prepare

@@ -10,10 +10,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from importer import presets, sources
-from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.errors import Problem
 from importer.engine.files.profile import profile_file
 from importer.engine.mapping.columns import AskedField, Filling
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.options import Options
 from importer.engine.table import read_table
 from importer.models import MappingPreset, Target

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from importer import jobs, rejects, runs, sources
-from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.files.profile import profile_file
 from importer.engine.load import ledger
 from importer.engine.load.loader import Watch, load_chunk
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.options import Options
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation import prepare

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from importer import jobs, runs, sources, work
-from importer.engine.connection import Address, connect, execute, fetch_all
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.options import Options
 from importer.jobs import loading
 from importer.models import Chunk, ImportJob, Target

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command, load_command_class
 
 from importer import presets, sources
-from importer.engine.connection import connect, execute
+from importer.engine.mysql.connection import connect, execute
 from importer.engine.options import Options
 from importer.management.asked import prepare_asked
 from importer.models import ImportJob, Target

@@ -155,7 +155,7 @@ class TestCheck:
 
     def test_the_distance_is_kept_for_the_planner_until_the_address_changes(self, database, monkeypatch):
         # Every server of the tests is on this machine; for this one it is to seem elsewhere.
-        monkeypatch.setattr("importer.engine.server.is_loopback", lambda _: False)
+        monkeypatch.setattr("importer.engine.mysql.server_info.is_loopback", lambda _: False)
         targets.check(add_or_replace("here", url_of(database)))
         distance = Target.objects.get(name="here").distance
         assert distance is not None

@@ -10,10 +10,10 @@ import MySQLdb
 
 from importer.engine.check import access, arranged, network, safety, settings
 from importer.engine.check.finding import Finding, Subject
-from importer.engine.connection import Address, connect
 from importer.engine.errors import TargetProblem
-from importer.engine.server import read_server
-from importer.engine.server_errors import explain
+from importer.engine.mysql.connection import Address, connect
+from importer.engine.mysql.error_messages import explain
+from importer.engine.mysql.server_info import read_server
 
 __all__ = ["Finding", "check"]
 

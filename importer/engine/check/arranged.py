@@ -5,8 +5,8 @@ from dataclasses import replace
 from importer.engine import arrangement, indexes
 from importer.engine.arrangement import Written
 from importer.engine.check.finding import Finding, Subject
-from importer.engine.connection import Connection
 from importer.engine.lab import scratch
+from importer.engine.mysql.connection import Connection
 from importer.engine.staging import existing
 
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from importer.engine.connection import Address, Connection
 from importer.engine.load.network_probe import Distance
-from importer.engine.server import Server
+from importer.engine.mysql.connection import Address, Connection
+from importer.engine.mysql.server_info import Server
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
 """A few rows of the ledger's table, loaded by the method that imports into this target would take."""
 
-from importer.engine.connection import LoaderConnection
 from importer.engine.dialect import MYSQL_TSV
 from importer.engine.errors import MethodRefused
 from importer.engine.load import ledger
 from importer.engine.load.methods import registry
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mysql.connection import LoaderConnection
+from importer.engine.mysql.server_info import Server
 from importer.engine.planner.method import fallback
-from importer.engine.server import Server
 from importer.engine.table import Column, Table
 
 PROBE_ROWS = 3

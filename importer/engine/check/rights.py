@@ -6,9 +6,9 @@ import MySQLdb
 from MySQLdb.constants import ER
 
 from importer.engine import arrangement, modes
-from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
-from importer.engine.sql import quote_name, quote_text
+from importer.engine.mysql.connection import Connection, execute, fetch_all
+from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.table import Table
 
 # What may be asked of a table that does not exist: without the right the server says 1142, with it 1146 or 1051, be it

@@ -7,10 +7,10 @@ from MySQLdb.constants import ER
 
 from importer.engine.check.finding import Finding, Subject
 from importer.engine.check.probe import PROBE_ROWS, load_probe
-from importer.engine.connection import connect_loader, execute, fetch_all
 from importer.engine.load import ledger
+from importer.engine.mysql.connection import connect_loader, execute, fetch_all
+from importer.engine.mysql.quoting import quote_name
 from importer.engine.planner.method import SAID
-from importer.engine.sql import quote_name
 
 
 def ledger_table(subject: Subject) -> Finding:

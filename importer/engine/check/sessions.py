@@ -4,12 +4,12 @@ import MySQLdb
 from MySQLdb.constants import ER
 
 from importer.engine.check.rights import account, grant, may
-from importer.engine.connection import ISOLATION, Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
+from importer.engine.mysql.connection import ISOLATION, Connection, execute, fetch_all
+from importer.engine.mysql.server_info import Server
+from importer.engine.mysql.variables import Value
 from importer.engine.plan import ImportPlan
-from importer.engine.server import Server
-from importer.engine.variables import Value
 
 
 def check_session(connection: Connection, plan: ImportPlan, server: Server) -> None:

@@ -7,12 +7,12 @@ target's database, says which table it stands for, even when nobody knows the la
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
 from importer.engine.indexes import ForeignKey, foreign_keys, show_create
+from importer.engine.mysql.connection import Connection, execute, fetch_all
+from importer.engine.mysql.error_messages import explain
+from importer.engine.mysql.quoting import quote_name
 from importer.engine.new_table import partitioning
-from importer.engine.server_errors import explain
-from importer.engine.sql import quote_name
 from importer.engine.table import Table
 
 TABLE = "millrace_lab"

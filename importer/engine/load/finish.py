@@ -12,7 +12,6 @@ import MySQLdb
 from MySQLdb.constants import ER
 
 from importer.engine import building, indexes, modes, staging
-from importer.engine.connection import Address, Connection, LoaderConnection, connect_loader, execute
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.kept import RENAME_WAIT
 from importer.engine.load import ledger
@@ -20,8 +19,9 @@ from importer.engine.load.loader import Watch
 from importer.engine.load.non_transactional import have_alone
 from importer.engine.load.outcome import Tally
 from importer.engine.load.rejects.server_warnings import DUPLICATE
+from importer.engine.mysql.connection import Address, Connection, LoaderConnection, connect_loader, execute
+from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan import ImportPlan
-from importer.engine.sql import quote_name
 from importer.engine.staging import Staged, existing, staging_name
 from importer.engine.surroundings import next_number, read_surroundings
 from importer.engine.table import read_table, require_as_planned

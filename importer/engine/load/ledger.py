@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
 from importer.engine.load.outcome import Tally
-from importer.engine.sql import quote_name, quote_text
+from importer.engine.mysql.connection import Connection, execute, fetch_all
+from importer.engine.mysql.quoting import quote_name, quote_text
 
 TABLE = "millrace_ledger"
 

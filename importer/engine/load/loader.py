@@ -15,7 +15,6 @@ import MySQLdb
 
 from importer.engine import staging
 from importer.engine.building import OnStage
-from importer.engine.connection import Address, Connection, LoaderConnection, connect, connect_loader, execute
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged, TargetProblem
 from importer.engine.feed import hex_decoder
@@ -35,11 +34,12 @@ from importer.engine.load.rejects.reject_log import Account
 from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.shared_transaction import joined, outcomes
 from importer.engine.load.table_lock import lock
+from importer.engine.mysql.connection import Address, Connection, LoaderConnection, connect, connect_loader, execute
+from importer.engine.mysql.error_messages import about_rows, explain
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.reading import Place, Readable, open_source
 from importer.engine.scanner import ChunkRange
-from importer.engine.server_errors import about_rows, explain
 from importer.engine.sorting.places import Places
 from importer.engine.table import read_definition, require_as_planned
 

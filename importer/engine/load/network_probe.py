@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import MySQLdb
 
-from importer.engine.connection import FEED_NAME, Address, LoaderConnection, connect_loader, execute
 from importer.engine.errors import MethodRefused
 from importer.engine.load import ledger
 from importer.engine.load.methods import load_data_local
-from importer.engine.sql import quote_text
+from importer.engine.mysql.connection import FEED_NAME, Address, LoaderConnection, connect_loader, execute
+from importer.engine.mysql.quoting import quote_text
 from importer.engine.units import MIB
 
 PINGS = 9

@@ -9,9 +9,9 @@ Rows and ledger are not in one transaction, as MySQL warns of that, and refuses 
 """
 
 from importer.engine import staging
-from importer.engine.connection import Connection, execute, fetch_all
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
+from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.plan import ImportPlan
 
 ENGINES = ("myisam", "aria")

@@ -1,9 +1,9 @@
 """A chunk that has the table to itself."""
 
-from importer.engine.connection import LoaderConnection, execute
 from importer.engine.load import ledger
+from importer.engine.mysql.connection import LoaderConnection, execute
+from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan import ImportPlan
-from importer.engine.sql import quote_name
 
 
 def lock(connection: LoaderConnection, plan: ImportPlan) -> None:

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from importer.engine.connection import Address, connect
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
+from importer.engine.mysql.connection import Address, connect
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from importer.engine.mapping import date_formats
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.transforms import BINARIES, INTEGERS, TRANSFORMS
-from importer.engine.sql import quote_text
+from importer.engine.mysql.quoting import quote_text
 from importer.engine.table import Column
 from importer.engine.values import DATE_KINDS, TIME_KINDS
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from importer.engine.connection import SQL_MODE, Connection, execute, fetch_all
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.expressions import expression, is_plain
 from importer.engine.mapping.transforms import BINARIES, check_transforms
+from importer.engine.mysql.connection import SQL_MODE, Connection, execute, fetch_all
 from importer.engine.table import Column, Table
 from importer.engine.values import DATE_KINDS
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from importer.engine.errors import Problem
 from importer.engine.mapping import date_formats
-from importer.engine.sql import quote_text
+from importer.engine.mysql.quoting import quote_text
 from importer.engine.table import Column
 from importer.engine.values import DATE_KINDS, TIME_KINDS
 

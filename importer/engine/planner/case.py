@@ -10,9 +10,9 @@ from importer.engine.indexes import NO_INDEXES, Indexes
 from importer.engine.load.network_probe import Distance
 from importer.engine.load.non_transactional import cannot_roll_back
 from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mysql.server_info import Server
 from importer.engine.options import Options
 from importer.engine.past import NO_PAST, Past
-from importer.engine.server import Server
 from importer.engine.sorting.keys import SortKey
 from importer.engine.sorting.sample import KeyOrder
 from importer.engine.staging import staging_name

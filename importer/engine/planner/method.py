@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load.methods import registry
 from importer.engine.load.methods.inserts import insert, insert_single
+from importer.engine.mysql.server_info import Server
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
-from importer.engine.server import Server
 from importer.engine.units import MIB
 
 # Each with its words, and what it costs beside LOAD DATA LOCAL. Measured: facts.md, Methods.

@@ -2,10 +2,10 @@
 
 from importer.engine.errors import Problem
 from importer.engine.files.plain import needs_copy
+from importer.engine.mysql.server_info import Server
 from importer.engine.options import Options
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
-from importer.engine.server import Server
 from importer.engine.sorting.keys import SortKey, Unsortable
 from importer.engine.table import Table
 from importer.engine.units import MIB

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
+from importer.engine.mysql.server_info import Server
 from importer.engine.options import MOST_PARALLELISM
 from importer.engine.plan import Reason
 from importer.engine.planner import network
 from importer.engine.planner.case import Case
 from importer.engine.planner.chunks import SMALLEST_CHUNK, asked_small
-from importer.engine.server import Server
 
 # Where the server runs loads into a table one at a time, a second session reads, connects and commits meanwhile.
 WHERE_ONE_LOADS = 2

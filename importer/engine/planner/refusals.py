@@ -2,7 +2,7 @@
 
 from importer.engine.errors import TargetProblem
 from importer.engine.load.non_transactional import cannot_roll_back
-from importer.engine.server import Server
+from importer.engine.mysql.server_info import Server
 from importer.engine.table import Table
 
 

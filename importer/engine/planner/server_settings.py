@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from importer.engine.arrangement import Arrangement
+from importer.engine.mysql.global_variables import SERVER_VARIABLES
+from importer.engine.mysql.server_info import Server
+from importer.engine.mysql.variables import Value, require_flavour, values
 from importer.engine.options import Options
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
-from importer.engine.server import Server
-from importer.engine.server_wide import SERVER_VARIABLES
-from importer.engine.variables import Value, require_flavour, values
 
 
 def asked_variables(options: Options) -> dict[str, Value]:

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from importer.engine.connection import ISOLATION
 from importer.engine.errors import Problem, TargetProblem
+from importer.engine.mysql.connection import ISOLATION
+from importer.engine.mysql.quoting import quote_name
+from importer.engine.mysql.session_variables import SESSION_VARIABLES
+from importer.engine.mysql.variables import Value, require_flavour, values
 from importer.engine.plan import Reason
 from importer.engine.planner.case import Case
-from importer.engine.session import SESSION_VARIABLES
-from importer.engine.sql import quote_name
 from importer.engine.table import Key
-from importer.engine.variables import Value, require_flavour, values
 
 # A LOCK TABLES waits for every other import on the target; by default the servers let it wait for a day or a year.
 LOCK_WAIT = 50  # seconds

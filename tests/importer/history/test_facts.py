@@ -9,11 +9,11 @@ import pytest
 
 from importer.engine.errors import Problem
 from importer.engine.load import loader
+from importer.engine.mysql.global_variables import SERVER_VARIABLES
+from importer.engine.mysql.server_info import OF_SPEED
+from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
-from importer.engine.server import OF_SPEED
-from importer.engine.server_wide import SERVER_VARIABLES
-from importer.engine.session import SESSION_VARIABLES
 from importer.history.facts import ASKED, CHOSEN, FACTS, PHASES, fact
 from importer.models import JobFact
 from importer.speed import SETTINGS

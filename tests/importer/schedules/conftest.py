@@ -8,7 +8,7 @@ import pytest
 
 from importer import schedules, sources
 from importer.connections.protocols import folder as folders
-from importer.engine.connection import Address
+from importer.engine.mysql.connection import Address
 from importer.models import Schedule, SourceConnection
 from importer.preparation import prepare
 from importer.presets import save

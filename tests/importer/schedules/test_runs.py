@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 
 from importer import jobs, schedules
-from importer.engine.connection import connect, fetch_all
 from importer.engine.errors import Problem
+from importer.engine.mysql.connection import connect, fetch_all
 from importer.history.columns import column
 from importer.models import ImportJob, Run, Schedule, Target
 from importer.queue import Step

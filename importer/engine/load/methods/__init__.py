@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from importer.engine.connection import Connection, Feed, LoaderConnection
+from importer.engine.mysql.connection import Connection, Feed, LoaderConnection
 
 _INFO = re.compile(r"Records: (\d+)\s+Deleted: (\d+)\s+Skipped: (\d+)\s+Warnings: (\d+)")
 

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.dialect import Dialect
 from importer.engine.errors import MethodRefused
 from importer.engine.load.methods import Report
 from importer.engine.load.methods.load_data import into_table
 from importer.engine.mapping.columns import ColumnMapping, Filling
-from importer.engine.sql import quote_text
+from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, execute
+from importer.engine.mysql.quoting import quote_text
 from importer.engine.table import Table
 
 # Manual, Server Error Message Reference and Client Error Message Reference: refused by the server (1148, 3948; 4166 is

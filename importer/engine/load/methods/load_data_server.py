@@ -11,14 +11,14 @@ from pathlib import Path
 
 import MySQLdb
 
-from importer.engine.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.dialect import Dialect
 from importer.engine.errors import MethodRefused
 from importer.engine.load.methods import Report
 from importer.engine.load.methods.load_data import into_table
 from importer.engine.mapping.columns import ColumnMapping, Filling
-from importer.engine.pipes import Writer, pipe_in
-from importer.engine.sql import quote_text
+from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, execute
+from importer.engine.mysql.named_pipes import Writer, pipe_in
+from importer.engine.mysql.quoting import quote_text
 from importer.engine.table import Table
 
 _LEADING = re.compile(r"LOAD DATA INFILE '((?:[^'\\]|\\.)*)' (IGNORE )")

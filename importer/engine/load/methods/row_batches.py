@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from importer.engine.connection import Feed
 from importer.engine.dialect import Dialect
+from importer.engine.mysql.connection import Feed
 from importer.engine.records.blocks import Block
 from importer.engine.records.boundaries import find_ends
 from importer.engine.records.fields import Record, records, sent_values

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from importer.engine.connection import Connection
 from importer.engine.dialect import Dialect
 from importer.engine.files import encodings
+from importer.engine.mysql.connection import Connection
+from importer.engine.mysql.quoting import quote_name
 from importer.engine.readback import Readback, Reading
 from importer.engine.records.fields import values
-from importer.engine.sql import quote_name
 from importer.engine.table import Column
 
 # A text (UTF-8) for each column that is read back, None for NULL.

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from contextlib import closing
 from hashlib import sha256
 
-from importer.engine.connection import Connection
 from importer.engine.dialect import Dialect
 from importer.engine.files import encodings
 from importer.engine.load.readback import expected_rows
 from importer.engine.load.readback.value_equality import accepted
-from importer.engine.prepared import Prepared
+from importer.engine.mysql.connection import Connection
+from importer.engine.mysql.prepared_statements import Prepared
+from importer.engine.mysql.quoting import quote_name
 from importer.engine.readback import Readback, Reading
 from importer.engine.records.large_values import LARGE, LargeValue, large_values
-from importer.engine.sql import quote_name
 from importer.engine.table import TEXTS, Column
 
 # What a column of these kinds has is what the file says, byte for byte.

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field, replace
 
 import MySQLdb
 
-from importer.engine.connection import execute, fetch_all
 from importer.engine.errors import TargetProblem
 from importer.engine.feed.hex_decoder import NotHexadecimal
 from importer.engine.load.methods.field_expressions import RESET_TRACE
 from importer.engine.load.rejects.load_result import Answer, Tolerance, understand
 from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.rejects.server_warnings import DUPLICATE, ServerWarning, read_warnings
-from importer.engine.server_errors import about_rows
+from importer.engine.mysql.connection import execute, fetch_all
+from importer.engine.mysql.error_messages import about_rows
 
 # Rows. What a bad one costs is the loading of its piece, so these are small; each row of a traced piece puts at least
 # one line into the list of warnings, which is read into memory.

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from importer.engine.connection import Connection
 from importer.engine.errors import BadRow, RowsRefused, TooManyRejects
 from importer.engine.faults import Fault, shortened
 from importer.engine.feed.chunk_source import ChunkSource
@@ -17,6 +16,7 @@ from importer.engine.load.rejects.reasons import on_reading
 from importer.engine.load.rejects.reject_files import LeftOut, remove_parts, write_parts
 from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.rejects.server_warnings import DUPLICATE, TRUNCATED, WRONG_COUNT
+from importer.engine.mysql.connection import Connection
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.table import read_table

@@ -4,7 +4,6 @@ import dataclasses
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 
-from importer.engine.connection import LoaderConnection
 from importer.engine.errors import SourceChanged
 from importer.engine.feed.chunk_rows import ChunkRows
 from importer.engine.feed.chunk_source import ChunkSource
@@ -14,6 +13,7 @@ from importer.engine.feed.rewriter import in_pieces, passes_in_pieces, rewritten
 from importer.engine.feed.row_numbers import numbered
 from importer.engine.files import encodings
 from importer.engine.load.methods import Load, Report
+from importer.engine.mysql.connection import LoaderConnection
 from importer.engine.reading import read_at
 from importer.engine.records.large_values import LARGE
 from importer.engine.scanner import ChunkRange

@@ -6,12 +6,12 @@ prepared one, unless they are sent ahead of it (manual, mysql_stmt_send_long_dat
 
 from contextlib import closing
 
-from importer.engine.connection import LoaderConnection
 from importer.engine.load.methods.inserts.insert_report import Sum
 from importer.engine.load.methods.inserts.insert_sql import Template
 from importer.engine.load.methods.inserts.statement_size import too_large
 from importer.engine.load.methods.row_batches import NULL_WORD, RecordRun
-from importer.engine.prepared import Prepared
+from importer.engine.mysql.connection import LoaderConnection
+from importer.engine.mysql.prepared_statements import Prepared
 from importer.engine.records.large_values import LargeValue, large_values
 
 

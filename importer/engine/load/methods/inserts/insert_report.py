@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from importer.engine.connection import MAX_ERROR_COUNT, Connection
 from importer.engine.load.methods import Line, Report, lines
+from importer.engine.mysql.connection import MAX_ERROR_COUNT, Connection
 
 _INFO = re.compile(r"Records: (\d+)\s+Duplicates: (\d+)")
 _AT_ROW = re.compile(r"\bat row (\d+)\b(?!.*\bat row \d)", re.DOTALL)

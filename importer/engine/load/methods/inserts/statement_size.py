@@ -1,8 +1,8 @@
 """How much an INSERT statement may hold."""
 
-from importer.engine.connection import LoaderConnection, fetch_all
 from importer.engine.errors import TargetProblem
 from importer.engine.load.methods.inserts.insert_sql import Template
+from importer.engine.mysql.connection import LoaderConnection, fetch_all
 
 # Of max_allowed_packet, for the records of a statement: it is longer than they are.
 SHARE = 4

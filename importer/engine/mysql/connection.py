@@ -12,8 +12,8 @@ from MySQLdb.connections import Connection
 from MySQLdb.constants import CLIENT, ER
 
 from importer.engine.errors import TargetProblem
-from importer.engine.outgoing import BEGIN, END, ERROR, READ, Feed, Outgoing, read_function
-from importer.engine.server_errors import explain
+from importer.engine.mysql.error_messages import explain
+from importer.engine.mysql.infile_buffer import BEGIN, END, ERROR, READ, Feed, Outgoing, read_function
 
 __all__ = [
     "ISOLATION",

@@ -5,8 +5,8 @@ Never those that exactness depends on: sql_mode, time_zone, character sets, auto
 
 from collections.abc import Mapping
 
+from importer.engine.mysql.variables import Variable
 from importer.engine.units import GIB
-from importer.engine.variables import Variable
 
 A_DAY = 86_400  # seconds
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from importer.engine.errors import Problem, TargetProblem
-from importer.engine.server import Server
+from importer.engine.mysql.server_info import Server
 
 Value = int | str
 

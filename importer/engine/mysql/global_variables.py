@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from importer.engine.mysql.variables import Variable
 from importer.engine.units import GIB, MIB
-from importer.engine.variables import Variable
 
 # Manual, InnoDB Startup Options and System Variables; that each can be set while the server runs was tried on both.
 SERVER_VARIABLES: Mapping[str, Variable] = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine.connection import Address, Connection, execute, fetch_all
+from importer.engine.mysql.connection import Address, Connection, execute, fetch_all
 
 # Those a flavour does not have are absent from `Server.variables`; sizes there are bytes. First those that decide how
 # fast it loads, or tell what it runs on: they are kept with every import (planner/seen.py).

@@ -6,7 +6,7 @@ from typing import Any
 
 import MySQLdb
 
-from importer.engine.connection import Connection, library, native
+from importer.engine.mysql.connection import Connection, library, native
 
 # The protocol counts placeholders in two bytes (manual, COM_STMT_PREPARE Response).
 MOST_PLACEHOLDERS = 65535
