@@ -3,7 +3,7 @@ FROM python:3.11-slim-bookworm AS build
 WORKDIR /build
 COPY scripts/setup.sh scripts/setup.sh
 COPY requirements.txt .
-COPY importer/engine/native.py importer/engine/
+COPY importer/engine/native/loader.py importer/engine/
 COPY importer/engine/c importer/engine/c
 RUN VENV=/opt/venv REQUIREMENTS=requirements.txt scripts/setup.sh app
 

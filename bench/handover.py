@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from types import TracebackType
 
-from importer.engine.native import COMPILER
+from importer.engine.native.loader import COMPILER
 
 SOURCE = Path(__file__).with_suffix(".c")
 

@@ -127,4 +127,4 @@ for need in "$@"; do
 done
 install_missing
 [ -z "$app" ] || make_environment
-case " $* " in *" app "*) "$venv/bin/python" -I importer/engine/native.py ;; esac
+case " $* " in *" app "*) "$venv/bin/python" -I importer/engine/native/loader.py ;; esac

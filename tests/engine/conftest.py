@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine import native
+from importer.engine.native import loader
 
 
 @pytest.fixture
@@ -20,14 +20,14 @@ def source(tmp_path):
     return write
 
 
-@pytest.fixture(scope="module", params=list(native.BUILDS))
+@pytest.fixture(scope="module", params=list(loader.BUILDS))
 def each_build(request: pytest.FixtureRequest) -> Iterator[None]:
     """The library as it is compiled for any processor, then for newer ones, where this is one."""
-    library = native.opened(request.param)
+    library = loader.opened(request.param)
     if request.param == "newer" and not (library and library.is_newer()):
         pytest.skip("the library is not compiled for newer processors here, or this is none")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(native, "library", lambda: library)
-        native.function.cache_clear()
+        patch.setattr(loader, "library", lambda: library)
+        loader.function.cache_clear()
         yield
-    native.function.cache_clear()
+    loader.function.cache_clear()

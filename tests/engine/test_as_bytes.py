@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine import native
 from importer.engine.errors import RowsRefused
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address
+from importer.engine.native import loader
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.planner.as_bytes import WITH_ASCII
@@ -65,7 +65,7 @@ def test_each_kind_of_column_gets_the_same(database: Address, source, server):
     assert rows == loaded(database, source(FILE), bytes_statement="")[0]
 
 
-@pytest.mark.skipif(not native.library(), reason="the library is not compiled here")
+@pytest.mark.skipif(not loader.library(), reason="the library is not compiled here")
 @pytest.mark.parametrize("charset", ["utf8mb4", "latin1"])
 def test_so_it_does_beside_hexadecimal_digits_that_go_as_bytes(database: Address, source, charset: str):
     create, file = (each if charset == "utf8mb4" else in_latin1(each) for each in (CREATE_WITH_DIGITS, DIGITS_BEHIND))

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from importer.engine import native
 from importer.engine.dialect import Dialect
 from importer.engine.exactness import Exactness, FieldCheck
 from importer.engine.exactness.documents import (
@@ -27,10 +26,11 @@ from importer.engine.exactness.documents import (
 from importer.engine.exactness.verdict import Level, Verdict
 from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.mysql.server_info import read_server
+from importer.engine.native import loader
 from importer.engine.records.blocks import blocks
 from tests.engine.reference import in_file
 
-needs_library = pytest.mark.skipif(not native.library(), reason="the library is not compiled here")
+needs_library = pytest.mark.skipif(not loader.library(), reason="the library is not compiled here")
 
 JSON = Json("json")
 # As json.c has it: the most characters of a number.

@@ -8,17 +8,17 @@ import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from importer.engine import native
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged
 from importer.engine.feed import feed
 from importer.engine.feed.feed import SourceBytes, SteppedBytes, open_feed
 from importer.engine.feed.rewriter import in_pieces, passes_in_pieces, rewritten
 from importer.engine.mysql.infile_buffer import READ, Outgoing, next_bytes, read_function
+from importer.engine.native import loader
 from tests.engine.reference import in_file
 
 LINE_ENDS = ("", "\n", "\r", "\r\n")
-READERS = [READ(next_bytes), *([read_function()] if native.library() else [])]
+READERS = [READ(next_bytes), *([read_function()] if loader.library() else [])]
 
 
 def drained(source, size: int = 7) -> bytes:

@@ -9,22 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine import native
+from importer.engine.native import loader
 
 CPUINFO = Path("/proc/cpuinfo")
 
 
 def test_it_is_compiled_where_there_is_a_compiler():
-    assert native.library() or not shutil.which(native.COMPILER)
+    assert loader.library() or not shutil.which(loader.COMPILER)
 
 
-@pytest.mark.skipif(not native.library() or not CPUINFO.exists(), reason="not compiled here, or not on Linux")
+@pytest.mark.skipif(not loader.library() or not CPUINFO.exists(), reason="not compiled here, or not on Linux")
 def test_newer_processors_take_what_is_compiled_for_them():
     flags = set(re.findall(r"\b(?:avx2|bmi1|bmi2|popcnt)\b", CPUINFO.read_text()))
     processor = "newer" if len(flags) == 4 else "any"
-    taken = native.library()
+    taken = loader.library()
     assert taken
-    assert taken._name == os.fspath(native.library_file(processor))
+    assert taken._name == os.fspath(loader.library_file(processor))
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="not on Linux")

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from importer.engine import native
 from importer.engine.dialect import MYSQL_TSV, Dialect
+from importer.engine.native import loader
 from importer.engine.records.boundaries import find_ends
 from importer.engine.records.regular_ends import can_tell, regular_ends
 from tests.engine.reference import read
 
 pytestmark = [
-    pytest.mark.skipif(not native.library(), reason="the library is not compiled here"),
+    pytest.mark.skipif(not loader.library(), reason="the library is not compiled here"),
     pytest.mark.usefixtures("each_build"),
 ]
 

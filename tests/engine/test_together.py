@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine import native
 from importer.engine.dialect import Dialect
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
@@ -14,6 +13,7 @@ from importer.engine.load.outcome import Outcome, Tally
 from importer.engine.load.shared_transaction import how_many
 from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mysql.connection import Address, connect, fetch_all
+from importer.engine.native import loader
 from importer.engine.options import Options
 from importer.engine.plan import ImportPlan
 from importer.engine.scanner import ChunkRange
@@ -175,7 +175,7 @@ class TestIfAnythingIsTheMatter:
         path.write_text("1,aa\n2,bb\n3,cc\n4,dd\n5,eeg\n6,ff\n")
         mapping = [ColumnMapping("n"), ColumnMapping("x", transforms=("hex",))]
         found = works(database, path, mapping, SMALL, chunk_bytes=10)
-        if native.library():
+        if loader.library():
             # So it is found out on the way to the server.
             assert {each.statements.plain for each in found} == {found[0].plan.unhexed.statement}
         self.nothing_is_kept(found)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from importer.engine import native
 from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.errors import RowsRefused
 from importer.engine.feed.hex_decoder import NotHexadecimal, Unhexed, can_unhex, unhexed
@@ -17,10 +16,11 @@ from importer.engine.load.loader import Loader, Watch, Work, load_chunk
 from importer.engine.load.outcome import Outcome
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address
+from importer.engine.native import loader
 from importer.engine.options import Options
 from tests.engine.loads import rows_of, run_sql, works
 
-pytestmark = pytest.mark.skipif(not native.library(), reason="the library is not compiled here")
+pytestmark = pytest.mark.skipif(not loader.library(), reason="the library is not compiled here")
 
 FIELDS = Unhexed("", (False, True, False), ascii_only=False)
 ALONE = Unhexed("", (True,), ascii_only=False)

@@ -5,14 +5,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from importer.engine import native
 from importer.engine.dialect import MYSQL_TSV, Dialect
 from importer.engine.exactness import Exactness
 from importer.engine.exactness.usual import Usual
+from importer.engine.native import loader
 from importer.engine.records.blocks import Block, blocks
 from tests.engine.reference import in_file
 
-needs_library = pytest.mark.skipif(not native.library(), reason="the library is not compiled here")
+needs_library = pytest.mark.skipif(not loader.library(), reason="the library is not compiled here")
 
 NUMBERS = ["0", "-0", "7", "-7", "007", "127", "128", "-128", "-129", "255", "256", "99999", "2147483647", "2147483648",
            "-2147483648", "9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616",

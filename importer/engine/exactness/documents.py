@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine import native
 from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.numbers import parse, reads_the_same
 from importer.engine.exactness.verdict import (
@@ -23,6 +22,7 @@ from importer.engine.exactness.verdict import (
     refused,
     rounded,
 )
+from importer.engine.native import loader
 
 # Manual, The JSON Data Type; facts.md. All measured.
 DEEPEST = 100  # arrays and objects in each other
@@ -83,7 +83,7 @@ _TAKE = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.POINTER(ctype
 @contextmanager
 def _reader() -> Iterator[ctypes.c_void_p]:
     """A `struct json`. Raises Unsure where the library is not there."""
-    new, delete = native.function("json_new", ctypes.c_void_p), native.function("json_delete", None, ctypes.c_void_p)
+    new, delete = loader.function("json_new", ctypes.c_void_p), loader.function("json_delete", None, ctypes.c_void_p)
     reader = ctypes.c_void_p(new() if new else None)
     if not reader:
         raise Unsure
@@ -99,13 +99,13 @@ def _doubtful_numbers(pieces: Iterable[str]) -> Iterator[str]:
         for piece in pieces:
             # Half a character, which is none of UTF-8, is not taken.
             yield from _numbers_of(reader, piece.encode("utf-8", "surrogatepass"))
-        end = native.function("json_end", int, ctypes.c_void_p)
+        end = loader.function("json_end", int, ctypes.c_void_p)
         if doubt := end(reader):
             yield _doubtful_number(doubt, reader)
 
 
 def _numbers_of(reader: ctypes.c_void_p, piece: bytes) -> Iterator[str]:
-    take, taken = native.function("json_take", int, *_TAKE), ctypes.c_size_t()
+    take, taken = loader.function("json_take", int, *_TAKE), ctypes.c_size_t()
     at, left = ctypes.cast(ctypes.c_char_p(piece), ctypes.c_void_p).value or 0, len(piece)
     while left:
         if doubt := take(reader, at, left, taken):
@@ -119,7 +119,7 @@ def _doubtful_number(doubt: int, reader: ctypes.c_void_p) -> str:
         raise Unsure
     if doubt == _Doubt.WRONG:
         raise ValueError
-    number: bytes = native.function("json_number", ctypes.c_char_p, ctypes.c_void_p)(reader)
+    number: bytes = loader.function("json_number", ctypes.c_char_p, ctypes.c_void_p)(reader)
     return number.decode()
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
-from importer.engine import native
 from importer.engine.dialect import Dialect
 from importer.engine.exactness.checks import Judge
 from importer.engine.exactness.documents import Json
@@ -21,6 +20,7 @@ from importer.engine.exactness.time_cells import MOST_FRACTION
 from importer.engine.exactness.times import Clock, Day, Moment, Year
 from importer.engine.exactness.transformed import Transformed
 from importer.engine.files.encodings import UTF8
+from importer.engine.native import loader
 from importer.engine.records.blocks import Block
 from importer.engine.records.strides import Marks, marks_of
 
@@ -94,7 +94,7 @@ class Usual:
         `plain`: numbers and times only in the one way that their type follows from, not in all that the server takes.
         """
         marks, fields = _marks(dialect), [_field(judge, dialect) for judge in judges]
-        if not native.library() or not marks or not fields or not all(fields):
+        if not loader.library() or not marks or not fields or not all(fields):
             return None
         known = [each for each in fields if each]
         if dialect.trailing_delimiter:
@@ -125,7 +125,7 @@ class Usual:
 
     def _usual_bytes(self, at: int, size: int) -> int:
         """How many of the bytes from this address on are usual records."""
-        call = native.function("usual_bytes", ctypes.c_size_t, *_ARGUMENTS)
+        call = loader.function("usual_bytes", ctypes.c_size_t, *_ARGUMENTS)
         return int(call(at, size, self.marks, self.fields, len(self.fields)))
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from importer.engine import native
 from importer.engine.dialect import Dialect
 from importer.engine.feed.feed import BLOCK, Step
+from importer.engine.native import loader
 
 # A record that goes on in the next piece is read again. A chunk with a larger one goes as it is.
 LONGEST_RECORD = 1024 * 1024
@@ -71,7 +71,7 @@ def can_unhex(dialect: Dialect) -> bool:
 
 def available() -> bool:
     """Whether it can be done here at all."""
-    return native.library() is not None
+    return loader.library() is not None
 
 
 def unhexed(how: Unhexed, dialect: Dialect) -> Step:
@@ -112,7 +112,7 @@ def _with_room_for(data: bytes, room: Any) -> Any:
 
 def _unhexed(data: bytes, form: _Form, room: Any) -> tuple[int, bytes]:
     """How many of the bytes are whole records, and what they become; there is `room` for that."""
-    call = native.function("unhexed", ctypes.c_size_t, *_ARGUMENTS)
+    call = loader.function("unhexed", ctypes.c_size_t, *_ARGUMENTS)
     written = ctypes.c_size_t()
     read = call(data, len(data), form, room, written)
     if read > len(data):

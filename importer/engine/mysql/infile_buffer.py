@@ -8,7 +8,7 @@ import ctypes
 from collections.abc import Iterable
 from typing import Any
 
-from importer.engine import native
+from importer.engine.native import loader
 
 # What is sent: bytes that begin and end anywhere, only joined they mean something.
 Feed = Iterable[bytes]
@@ -55,7 +55,7 @@ class Outgoing:
 
 def read_function() -> Any:
     """What copies the next bytes into the client library's buffer: outgoing.c's, or this file's."""
-    library = native.library()
+    library = loader.library()
     return ctypes.cast(library.next_bytes, READ) if library else READ(next_bytes)
 
 

@@ -3,8 +3,8 @@
 import ctypes
 from typing import Any, NamedTuple
 
-from importer.engine import native
 from importer.engine.dialect import Dialect
+from importer.engine.native import loader
 from importer.engine.records.lines import count_byte
 from importer.engine.records.strides import Marks, marks_of
 
@@ -32,7 +32,7 @@ _ARGUMENTS = (ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(Marks), ctypes.c_
 
 def can_tell(dialect: Dialect) -> bool:
     """Whether regular_ends() knows the dialect, and is compiled here."""
-    return native.library() is not None and marks_of(dialect) is not None
+    return loader.library() is not None and marks_of(dialect) is not None
 
 
 def regular_ends(data: bytes, dialect: Dialect) -> RegularEnds | None:
@@ -40,7 +40,7 @@ def regular_ends(data: bytes, dialect: Dialect) -> RegularEnds | None:
     import numpy as np
 
     ends, found = np.empty(count_byte(data, b"\n", 0, len(data)), np.int64), _Found()
-    call = native.function("regular_ends", ctypes.c_int, *_ARGUMENTS)
+    call = loader.function("regular_ends", ctypes.c_int, *_ARGUMENTS)
     if not call(data, len(data), marks_of(dialect), ends.ctypes.data, found):
         return None
     return RegularEnds(ends[: found.count], bool(found.whole), bool(found.regular))

@@ -3,7 +3,7 @@
 import ctypes
 from dataclasses import dataclass
 
-from importer.engine import native
+from importer.engine.native import loader
 from importer.engine.records.lines import LARGE, line_ends
 
 
@@ -33,7 +33,7 @@ class _Found(ctypes.Structure):
 
 def survey(data: bytes, size: int) -> Survey:
     """What occurs in data[:size]."""
-    call = native.function("survey", None, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Found))
+    call = loader.function("survey", None, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Found))
     if not call:
         return survey_in_steps(data, size)
     found = _Found()

@@ -1,6 +1,6 @@
 """The C (c/): where their compiled library lies, and how it is made. This file runs by itself, too.
 
-`python -I importer/engine/native.py` compiles it, as scripts/setup.sh does: for any processor, and once more for newer
+`python -I importer/engine/native/loader.py` compiles it, as scripts/setup.sh does: for any processor, and once more for newer
 ones, as it may run on another machine. It lies in the virtual environment, by the digest of its sources: an old one is
 never taken for the present one. Without it everything works, only slower.
 """

@@ -1,0 +1,1 @@
+"""The optional C library for work that takes too long in Python."""
