@@ -3,8 +3,7 @@ FROM python:3.11-slim-bookworm AS build
 WORKDIR /build
 COPY scripts/setup.sh scripts/setup.sh
 COPY requirements.txt .
-COPY importer/engine/native/loader.py importer/engine/
-COPY importer/engine/c importer/engine/c
+COPY importer/engine/native importer/engine/native
 RUN VENV=/opt/venv REQUIREMENTS=requirements.txt scripts/setup.sh app
 
 FROM python:3.11-slim-bookworm

@@ -2,7 +2,7 @@
 # Sets up what Millrace needs and is not there yet, and says so first.
 #
 #   scripts/setup.sh NEED...
-#     app       the virtual environment, what compiling mysqlclient takes, and the library of importer/engine/c
+#     app       the virtual environment, what compiling mysqlclient takes, and the library of importer/engine/native
 #     database  a MariaDB server for the demo and the tests (the programs only: no service is started)
 #     browser   Chromium, for the browser tests
 #     client    the database client library alone: what a ready environment needs to run

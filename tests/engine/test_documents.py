@@ -1,4 +1,4 @@
-"""JSON read in pieces by c/json.c is judged as Python's parser judges it at once, and as MySQL does."""
+"""JSON read in pieces by native/src/json.c is judged as Python's parser judges it at once, and as MySQL does."""
 
 import csv
 import io

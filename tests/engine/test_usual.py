@@ -1,4 +1,4 @@
-"""c/usual.c takes no value for usual that is looked at more closely for a reason, and knows what files are full of."""
+"""native/src/usual.c takes no value for usual that is looked at more closely for a reason, and knows what files are full of."""
 
 import csv
 import io

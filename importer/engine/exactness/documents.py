@@ -1,4 +1,4 @@
-"""JSON: what of a document MySQL keeps. Read in pieces by c/json.c; what that is not sure of is parsed as a whole."""
+"""JSON: what of a document MySQL keeps. Read in pieces by native/src/json.c; what that is not sure of is parsed as a whole."""
 
 import ctypes
 import json

@@ -1,4 +1,4 @@
-"""Hexadecimal digits sent as the bytes that they stand for: a step of the feed, in C (c/unhexing.c).
+"""Hexadecimal digits sent as the bytes that they stand for: a step of the feed, in C (native/src/unhexing.c).
 
 The server then reads half as much, and makes nothing of it by itself: by far the quickest way of such a field into its
 column (facts.md, Speed). Each value goes out between quotes, and the statement takes what it gets for bytes, so it must

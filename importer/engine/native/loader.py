@@ -16,10 +16,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).with_name("c")
+FOLDER = Path(__file__).with_name("src")
 COMPILER = os.environ.get("CC", "cc")
 FLAGS = ("-std=gnu11", "-O3", "-shared", "-fPIC")
-# Most x86-64 processors since 2013 have it (c/processor.c asks); fields in quotes are scanned 1.1 to 1.3 times as fast.
+# Most x86-64 processors since 2013 have it (native/src/processor.c asks); fields in quotes are scanned 1.1 to 1.3 times as fast.
 NEWER = ("-mavx2", "-mbmi", "-mbmi2", "-mpopcnt")
 # Compiler flags by what the processor is.
 BUILDS = {"any": FLAGS, "newer": (*FLAGS, *NEWER)}

@@ -1,4 +1,4 @@
-"""Where records end whose quotes can be read safely: told by c/regular_ends.c in one pass."""
+"""Where records end whose quotes can be read safely: told by native/src/regular_ends.c in one pass."""
 
 import ctypes
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""What stands between the fields of a dialect, as c/strides.h is told of it."""
+"""What stands between the fields of a dialect, as native/src/strides.h is told of it."""
 
 import ctypes
 

@@ -1,4 +1,4 @@
-"""What occurs in a block's bytes: told by one look over them in C (c/survey.c), by several without it."""
+"""What occurs in a block's bytes: told by one look over them in C (native/src/survey.c), by several without it."""
 
 import ctypes
 from dataclasses import dataclass
