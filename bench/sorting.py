@@ -30,7 +30,7 @@ from importer.engine.load import ledger
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.mysql.server_info import read_server
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import Position, scan

@@ -11,7 +11,7 @@ from importer.engine.arrangement import NotNow
 from importer.engine.errors import Problem, RowsRefused
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.connection import Connection, connect, kill
-from importer.engine.plan import Reason
+from importer.engine.plan.plan import Reason
 from importer.heart import Heart
 from importer.models import ImportJob
 from importer.work import Then, as_problem

@@ -1,6 +1,6 @@
 """What earlier imports say about a new one into the same table."""
 
-from importer.engine.past import Past, PastImport
+from importer.engine.plan.previous_imports import Past, PastImport
 from importer.models import ImportJob, Target
 
 # Only imports of about as much data are alike: a small one is over before a second session has begun.

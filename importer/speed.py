@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from importer.engine.options import OFFERED, Options
+from importer.engine.plan.options import OFFERED, Options
 from importer.engine.units import MIB
 
 

@@ -26,7 +26,7 @@ from importer.engine.load.outcome import Tally
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import Server, read_server
-from importer.engine.options import OFFERED, Options
+from importer.engine.plan.options import OFFERED, Options
 from importer.engine.reading import open_source
 from importer.engine.scanner import Position, scan
 from importer.engine.table import Table, read_table

@@ -18,7 +18,7 @@ from bench.meter import family, processor_seconds, reset_peak
 from bench.servers import Server
 from bench.ways.way import AFTER, BEFORE, Clocked, Way
 from importer.engine.mysql.connection import Address, connect, fetch_all
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.engine.units import bytes_written
 from importer.engine.workloads.table import Table, dialect_of
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from dashboard.new_import.row_policy import ACCOUNTING
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.speed import SETTINGS
 
 

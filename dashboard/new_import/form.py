@@ -19,7 +19,7 @@ from importer.engine.files import encodings
 from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.new_table import NewTable
-from importer.engine.options import BOUNDS, Options
+from importer.engine.plan.options import BOUNDS, Options
 from importer.engine.table import Table
 from importer.models import ImportJob, Lab, MappingPreset, Target
 from importer.preparation import AskedTable

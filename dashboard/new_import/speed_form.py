@@ -11,8 +11,8 @@ from importer.engine import modes
 from importer.engine.errors import Problem
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
-from importer.engine.options import BOUNDS, Options
-from importer.engine.plan import ImportPlan
+from importer.engine.plan.options import BOUNDS, Options
+from importer.engine.plan.plan import ImportPlan
 from importer.engine.units import MIB
 from importer.speed import SETTINGS, Kind, Setting
 

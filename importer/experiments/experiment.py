@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from importer.engine.errors import Problem
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.engine.workloads.table import Table, Workload
 from importer.experiments.raw_statements import Place
 

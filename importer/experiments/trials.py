@@ -14,7 +14,7 @@ from importer.engine.lab import scratch
 from importer.engine.lab.scratch import Scratch
 from importer.engine.mysql.connection import Address, Connection, execute, fetch_all
 from importer.engine.mysql.error_messages import explain
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.engine.workloads.table import Table, dialect_of
 from importer.experiments import raw_statements
 from importer.experiments.experiment import Import, Raw, Way

@@ -18,7 +18,7 @@ from importer import speed
 from importer.engine.dialect import as_written
 from importer.engine.files import encodings
 from importer.engine.mysql.connection import USUAL_ISOLATION
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.history.facts import ASKED, CHOSEN, FACTS, PHASES, SERVER, Fact, Kind, Value
 from importer.models import Chunk, ImportJob
 

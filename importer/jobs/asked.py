@@ -10,7 +10,7 @@ from django.db.models import F
 
 from importer import queue
 from importer.engine.errors import Problem, RecordUnreadable, RowsRefused, TooManyRejects
-from importer.engine.options import MOST_PARALLELISM, Options
+from importer.engine.plan.options import MOST_PARALLELISM, Options
 from importer.jobs.counted import COUNTS
 from importer.jobs.course import advance
 from importer.jobs.guarded import Status, change, unqueue

@@ -9,7 +9,7 @@ from django.db.models import F, Q, QuerySet, Sum
 from django.utils import timezone
 
 from importer.engine.errors import Problem
-from importer.engine.options import MOST_PARALLELISM
+from importer.engine.plan.options import MOST_PARALLELISM
 from importer.jobs.counted import COUNTS, Kind, merged
 from importer.jobs.guarded import (
     NO_STEP,

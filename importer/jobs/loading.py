@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from importer.engine.errors import Problem
 from importer.engine.load.outcome import Outcome
-from importer.engine.plan import ImportPlan
+from importer.engine.plan.plan import ImportPlan
 from importer.engine.units import MIB
 from importer.jobs.counted import COUNTS, Kind, merged
 from importer.jobs.course import enforce_limits, fail, pending, queue_chunks, room_for_sessions

@@ -10,8 +10,8 @@ from importer.engine.errors import Problem
 from importer.engine.lab.budget import Budget
 from importer.engine.lab.grid import Grid, Settings, changes, combinations
 from importer.engine.lab.sampling import Sample
-from importer.engine.options import Options
-from importer.engine.plan import ImportPlan
+from importer.engine.plan.options import Options
+from importer.engine.plan.plan import ImportPlan
 from importer.lab.guarded import Status, change
 from importer.models import ImportJob, Lab, Target
 from importer.preparation import Prepared, prepare

@@ -12,7 +12,7 @@ from importer.engine.lab.grid import Settings, changes, with_settings, words
 from importer.engine.lab.ranking import Measured, rank
 from importer.engine.lab.recommendation import Recommendation, recommend
 from importer.engine.lab.rounds import WARM_UP
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.models import Lab, MappingPreset, Trial
 from importer.preparation import prepare
 

@@ -10,7 +10,7 @@ from importer.engine.errors import Problem
 from importer.engine.files.profile import profile_file
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.mapping.warnings import mapping_notes
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.models import Target
 from importer.preparation import AskedTable, Prepared, prepare
 from importer.speed import SETTINGS, Kind

@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 from importer.engine.dialect import LINE_ENDS, from_written
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.modes import MODES
-from importer.engine.options import BOUNDS, OFFERED
+from importer.engine.plan.options import BOUNDS, OFFERED
 from importer.management.arguments import (
     asked_field,
     bounded,

@@ -13,7 +13,7 @@ from importer.engine.dialect import Dialect
 from importer.engine.files.plain import needs_copy
 from importer.engine.indexes import ForeignKey
 from importer.engine.new_table import NewTable
-from importer.engine.plan import ImportPlan
+from importer.engine.plan.plan import ImportPlan
 from importer.engine.reading import Place
 from importer.models.lab import Trial
 from importer.models.recipe import Recipe

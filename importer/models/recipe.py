@@ -4,7 +4,7 @@ from django.db import models
 
 from importer.engine.dialect import Dialect
 from importer.engine.mapping.columns import ColumnMapping, Filling
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 
 
 class Recipe(models.Model):

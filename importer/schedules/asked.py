@@ -13,7 +13,7 @@ from importer import presets, queue
 from importer.engine.errors import Problem
 from importer.engine.files.profile import profile_file
 from importer.engine.mysql.connection import connect
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.engine.table import read_table
 from importer.models import ImportJob, MappingPreset, PickedFile, Run, Schedule, SourceConnection
 from importer.queue import Step

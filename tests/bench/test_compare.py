@@ -8,7 +8,7 @@ from bench.compare import Runs, Spread
 from bench.report import write_report
 from bench.results import SCHEMA, Results, read_results
 from bench.ways.millrace import options_of
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 
 
 def run(way: str, number: int, seconds: float, *, rows: int = 1000, keys: str = "before", **more) -> dict:

@@ -9,8 +9,8 @@ from django.utils import timezone
 from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, Problem
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.options import Options
-from importer.engine.plan import ImportPlan, Reason
+from importer.engine.plan.options import Options
+from importer.engine.plan.plan import ImportPlan, Reason
 from importer.models import Chunk, ImportJob, SourceFile, Target
 
 Status = ImportJob.Status

@@ -11,7 +11,7 @@ from importer.engine.arrangement import Arrangement
 from importer.engine.building import Stage
 from importer.engine.errors import Problem
 from importer.engine.indexes import Definition, ForeignKey
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.engine.staging import Staged
 from importer.models import ImportJob
 from tests.dashboard.job_data import Status, make_job

@@ -10,7 +10,7 @@ from django.urls import reverse
 from importer import jobs, lab, sources
 from importer.engine.lab.sampling import Sample
 from importer.engine.mysql.connection import Address
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.engine.units import MIB
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target, Trial
 from importer.preparation import prepare

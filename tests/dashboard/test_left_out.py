@@ -8,7 +8,7 @@ from django.urls import reverse
 from importer import rejects
 from importer.engine.errors import RowsRefused, TargetProblem, TooManyRejects
 from importer.engine.mysql.connection import connect, execute
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.models import ImportJob, SourceFile
 from tests.dashboard.job_data import REFUSED, ROWS, Status, make_job
 from tests.dashboard.left_out_data import HEAD, write_parts

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.models import ImportJob
 from tests.dashboard.job_data import make_job
 from tests.dashboard.test_new import show, start, uploaded

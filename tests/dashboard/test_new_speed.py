@@ -9,7 +9,7 @@ from django.utils.html import escape
 from dashboard.new_import.speed_form import SpeedChoices, card
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, execute
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.models import ImportJob, MappingPreset
 from importer.speed import SETTINGS
 from tests.dashboard.test_new import show, shown_form, start, target, uploaded

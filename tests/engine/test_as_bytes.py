@@ -11,8 +11,8 @@ from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address
 from importer.engine.native import loader
-from importer.engine.options import Options
-from importer.engine.plan import ImportPlan
+from importer.engine.plan.options import Options
+from importer.engine.plan.plan import ImportPlan
 from importer.engine.planner.as_bytes import WITH_ASCII
 from tests.engine.loads import rows_of, run_sql, works
 

@@ -8,7 +8,7 @@ import pytest
 from importer.engine.errors import RowsRefused, TargetProblem
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from tests.engine.loads import REJECT, account_with, counting_loads, load_bytes, rows_of, run_sql
 
 STOP = Options(checks=False)

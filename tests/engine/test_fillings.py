@@ -12,7 +12,7 @@ from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.table import read_table
 from tests.engine.test_load import columns, given_table, ranges, rows_of

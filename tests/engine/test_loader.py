@@ -11,7 +11,7 @@ from importer.engine.load import loader as load
 from importer.engine.load.loader import Loader, Work
 from importer.engine.mapping.columns import Filling
 from importer.engine.mysql.connection import Address, connect, execute
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from tests.engine.loads import five_chunks, rows_of, run_sql, works
 
 CHUNKS = 5

@@ -12,7 +12,7 @@ from importer.engine.load.methods import row_batches
 from importer.engine.load.outcome import Tally
 from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mysql.connection import Address
-from importer.engine.options import OFFERED, Options
+from importer.engine.plan.options import OFFERED, Options
 from importer.engine.records import large_values
 from tests.engine.loads import HEADERLESS, load_bytes, rows_of, run_sql
 from tests.engine.test_check import setting

@@ -2,8 +2,8 @@
 
 import pytest
 
-from importer.engine.options import Options
-from importer.engine.past import Past, PastImport
+from importer.engine.plan.options import Options
+from importer.engine.plan.previous_imports import Past, PastImport
 from tests.engine.test_plan import plan, why
 
 

@@ -16,7 +16,7 @@ from importer.engine.load.methods import registry
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address
 from importer.engine.mysql.named_pipes import PREFIX, Writer, pipe_in
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from tests.engine.loads import account_with, rows_of, run_sql, works
 from tests.stack import wait_until
 

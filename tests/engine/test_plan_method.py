@@ -11,8 +11,8 @@ from importer.engine.errors import Problem
 from importer.engine.load.methods import load_data_local
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.server_info import Server
-from importer.engine.options import Options
-from importer.engine.plan import ImportPlan, Reason
+from importer.engine.plan.options import Options
+from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.planner import Case, make_plan
 from tests.engine.tables import table
 

@@ -3,8 +3,8 @@
 import pytest
 
 from importer.engine.errors import Problem
-from importer.engine.options import Options
-from importer.engine.plan import ImportPlan
+from importer.engine.plan.options import Options
+from importer.engine.plan.plan import ImportPlan
 from importer.engine.sorting.sample import KeyOrder
 from importer.engine.table import Key
 from importer.engine.units import GIB, MIB

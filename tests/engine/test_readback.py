@@ -17,10 +17,10 @@ from importer.engine.load.readback.value_equality import Sameness, same_value
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
-from importer.engine.options import Options
-from importer.engine.plan import ImportPlan
+from importer.engine.plan.options import Options
+from importer.engine.plan.plan import ImportPlan
+from importer.engine.plan.readback import Readback, key_for
 from importer.engine.planner import Case, make_plan
-from importer.engine.readback import Readback, key_for
 from importer.engine.reading import open_source
 from importer.engine.records import large_values
 from importer.engine.scanner import scan

@@ -13,7 +13,7 @@ from importer.engine.load.outcome import Tally
 from importer.engine.load.verify import missing_chunks
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from tests.engine.loads import (
     REJECT,
     account_with,

@@ -14,8 +14,8 @@ from importer.engine.load.loader import Watch, load_chunk
 from importer.engine.load.table_lock import lock
 from importer.engine.mysql.connection import ISOLATION, Address, connect, connect_loader, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
-from importer.engine.options import Options, check_options
-from importer.engine.plan import ImportPlan
+from importer.engine.plan.options import Options, check_options
+from importer.engine.plan.plan import ImportPlan
 from importer.engine.table import Key
 from tests.engine.loads import account_with, load_file, rows_of, run_sql, works
 from tests.engine.test_plan import column, plan, table

@@ -14,8 +14,8 @@ from importer.engine.load.shared_transaction import how_many
 from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.native import loader
-from importer.engine.options import Options
-from importer.engine.plan import ImportPlan
+from importer.engine.plan.options import Options
+from importer.engine.plan.plan import ImportPlan
 from importer.engine.scanner import ChunkRange
 from tests.engine.loads import HEADERLESS, five_chunks, loads_so_far, rows_of, run_sql, works
 

@@ -7,7 +7,7 @@ import pytest
 
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from tests.engine.loads import counting_loads, load_bytes, rows_of, run_sql
 
 STOP = Options(checks=False)

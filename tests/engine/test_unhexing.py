@@ -17,7 +17,7 @@ from importer.engine.load.outcome import Outcome
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address
 from importer.engine.native import loader
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from tests.engine.loads import rows_of, run_sql, works
 
 pytestmark = pytest.mark.skipif(not loader.library(), reason="the library is not compiled here")

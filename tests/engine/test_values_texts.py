@@ -8,7 +8,7 @@ from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from tests.engine.values import REJECT, came_of
 
 TEXTS = "a VARCHAR(200), b VARCHAR(200)"

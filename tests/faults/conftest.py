@@ -9,7 +9,7 @@ from django.db import connections
 from importer import jobs, sources
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.models import Chunk, ImportJob
 from importer.preparation import prepare
 from tests.faults import trying as labs

@@ -6,7 +6,7 @@ from django.utils import timezone
 from importer import jobs
 from importer.engine.errors import Problem, TooManyRejects
 from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.jobs.counted import MOST_KINDS, OTHERS, merged
 from importer.jobs.limits import exceeded, most_rejects
 from importer.models import Chunk, ImportJob

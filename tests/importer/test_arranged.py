@@ -10,7 +10,7 @@ from importer import arranging, jobs, sources, targets, work
 from importer.engine import arrangement, indexes
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, execute, fetch_all
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.models import ImportJob, Target
 from importer.preparation import prepare
 from tests.importer.steps import run, take

@@ -11,7 +11,7 @@ from importer import jobs, runs, sources
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.jobs import loading
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.preparation import prepare

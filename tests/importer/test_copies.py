@@ -18,7 +18,7 @@ from importer.engine.files import encodings
 from importer.engine.files.profile import profile_file
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.models import ImportJob, Target
 from importer.preparation import prepare
 from tests.engine.packing import PACKED

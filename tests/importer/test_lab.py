@@ -11,7 +11,7 @@ from importer.engine.lab import scratch
 from importer.engine.lab.budget import Budget
 from importer.engine.lab.sampling import Sample
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.engine.units import MIB
 from importer.lab.outcome import planned_number
 from importer.lab.preparing import REHEARSAL, scratch_of

@@ -6,7 +6,7 @@ import pytest
 
 from importer import jobs, sources
 from importer.engine.errors import Problem
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.models import ImportJob
 from importer.preparation import prepare
 from tests.engine.loads import rows_of, run_sql

@@ -10,7 +10,7 @@ from importer.engine import staging
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute, fetch_all
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.models import ImportJob, Target
 from importer.preparation import prepare
 from tests.importer.steps import queued, run, take

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from importer import jobs, sources
-from importer.engine.options import Options
-from importer.engine.past import PastImport
+from importer.engine.plan.options import Options
+from importer.engine.plan.previous_imports import PastImport
 from importer.models import ImportJob, Target
 from importer.past import past
 from importer.preparation import prepare

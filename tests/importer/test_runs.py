@@ -8,7 +8,7 @@ from importer import jobs, runs, sources, work
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.jobs import loading
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation import prepare

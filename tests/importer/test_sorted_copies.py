@@ -18,7 +18,7 @@ from importer.engine.files.profile import profile_file
 from importer.engine.load import ledger
 from importer.engine.mapping.columns import Filling
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.models import ImportJob, Target
 from importer.preparation import AskedTable, prepare
 from tests.importer.steps import run, take

@@ -9,7 +9,7 @@ from importer.engine.load import ledger
 from importer.engine.mysql.connection import ISOLATION, Connection, execute, fetch_all
 from importer.engine.mysql.server_info import Server
 from importer.engine.mysql.variables import Value
-from importer.engine.plan import ImportPlan
+from importer.engine.plan.plan import ImportPlan
 
 
 def check_session(connection: Connection, plan: ImportPlan, server: Server) -> None:

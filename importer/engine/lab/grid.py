@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 from importer.engine.errors import Problem
-from importer.engine.options import BOUNDS, OFFERED, Options
+from importer.engine.plan.options import BOUNDS, OFFERED, Options
 from importer.engine.units import MIB
 
 Value = int | str | bool | None

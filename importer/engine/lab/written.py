@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from importer.engine.errors import Problem
 from importer.engine.lab.grid import SWITCHES, TRIED, Value
-from importer.engine.options import OFFERED
+from importer.engine.plan.options import OFFERED
 from importer.engine.units import bytes_written, short_size
 
 NONE = "none"

@@ -21,7 +21,7 @@ from importer.engine.load.outcome import Tally
 from importer.engine.load.rejects.server_warnings import DUPLICATE
 from importer.engine.mysql.connection import Address, Connection, LoaderConnection, connect_loader, execute
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.plan import ImportPlan
+from importer.engine.plan.plan import ImportPlan
 from importer.engine.staging import Staged, existing, staging_name
 from importer.engine.surroundings import next_number, read_surroundings
 from importer.engine.table import read_table, require_as_planned

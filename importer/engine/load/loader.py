@@ -36,8 +36,8 @@ from importer.engine.load.shared_transaction import joined, outcomes
 from importer.engine.load.table_lock import lock
 from importer.engine.mysql.connection import Address, Connection, LoaderConnection, connect, connect_loader, execute
 from importer.engine.mysql.error_messages import about_rows, explain
-from importer.engine.options import Options
-from importer.engine.plan import ImportPlan
+from importer.engine.plan.options import Options
+from importer.engine.plan.plan import ImportPlan
 from importer.engine.reading import Place, Readable, open_source
 from importer.engine.scanner import ChunkRange
 from importer.engine.sorting.places import Places

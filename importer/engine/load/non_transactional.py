@@ -12,7 +12,7 @@ from importer.engine import staging
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Connection, execute, fetch_all
-from importer.engine.plan import ImportPlan
+from importer.engine.plan.plan import ImportPlan
 
 ENGINES = ("myisam", "aria")
 LOCK_WAIT = 50  # seconds; a worker that is thought dead has its connection ended before

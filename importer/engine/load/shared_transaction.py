@@ -7,7 +7,7 @@ transaction is rolled back and each is loaded by itself, which finds out what it
 from collections.abc import Iterable, Sequence
 
 from importer.engine.load.outcome import Outcome, Tally
-from importer.engine.plan import ImportPlan
+from importer.engine.plan.plan import ImportPlan
 from importer.engine.scanner import ChunkRange
 
 

@@ -3,7 +3,7 @@
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import LoaderConnection, execute
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.plan import ImportPlan
+from importer.engine.plan.plan import ImportPlan
 
 
 def lock(connection: LoaderConnection, plan: ImportPlan) -> None:

@@ -11,8 +11,9 @@ from importer.engine import modes
 from importer.engine.errors import Problem
 from importer.engine.exactness import Exactness
 from importer.engine.mapping.columns import check_mapping
-from importer.engine.options import check_options
-from importer.engine.plan import ImportPlan
+from importer.engine.plan.options import check_options
+from importer.engine.plan.plan import ImportPlan
+from importer.engine.plan.readback import Readback
 from importer.engine.planner.as_bytes import as_bytes_reasons
 from importer.engine.planner.auto_increment import auto_increment_reasons
 from importer.engine.planner.case import Case
@@ -31,7 +32,6 @@ from importer.engine.planner.seen import seen
 from importer.engine.planner.server_settings import as_it_will_be, server_reasons, with_variables
 from importer.engine.planner.sessions import check_session, session, session_reasons
 from importer.engine.planner.statements import numbering_reasons, statements
-from importer.engine.readback import Readback
 from importer.engine.staging import Staged, plan_staging
 
 __all__ = ["Case", "make_plan"]

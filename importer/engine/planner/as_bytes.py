@@ -12,7 +12,7 @@ from importer.engine.files import encodings
 from importer.engine.load.methods import registry
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.expressions import is_plain
-from importer.engine.plan import Reason
+from importer.engine.plan.plan import Reason
 from importer.engine.planner.case import Case
 from importer.engine.table import TEXTS
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.plan import Reason
+from importer.engine.plan.plan import Reason
 from importer.engine.planner.case import Case
 from importer.engine.planner.chunks import chunk_rows
 

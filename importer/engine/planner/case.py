@@ -11,8 +11,8 @@ from importer.engine.load.network_probe import Distance
 from importer.engine.load.non_transactional import cannot_roll_back
 from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mysql.server_info import Server
-from importer.engine.options import Options
-from importer.engine.past import NO_PAST, Past
+from importer.engine.plan.options import Options
+from importer.engine.plan.previous_imports import NO_PAST, Past
 from importer.engine.sorting.keys import SortKey
 from importer.engine.sorting.sample import KeyOrder
 from importer.engine.staging import staging_name

@@ -1,7 +1,7 @@
 """How large the chunks are."""
 
 from importer.engine.chunk_sizes import ChunkSizes
-from importer.engine.plan import Reason
+from importer.engine.plan.plan import Reason
 from importer.engine.planner import network
 from importer.engine.planner.case import Case
 from importer.engine.planner.replication import largest_transaction

@@ -6,7 +6,7 @@ from importer.engine import indexes
 from importer.engine.arrangement import Arrangement
 from importer.engine.errors import Problem
 from importer.engine.indexes import Definition
-from importer.engine.plan import Reason
+from importer.engine.plan.plan import Reason
 from importer.engine.planner.case import Case
 from importer.engine.units import MIB
 

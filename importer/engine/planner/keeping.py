@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from importer.engine import modes
-from importer.engine.options import Options
-from importer.engine.plan import Reason
+from importer.engine.plan.options import Options
+from importer.engine.plan.plan import Reason
 from importer.engine.planner.case import Case
 
 # Measured: docs/facts.md, Speed.

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from importer.engine import modes
 from importer.engine.errors import Problem, TargetProblem
-from importer.engine.plan import Reason
+from importer.engine.plan.plan import Reason
 from importer.engine.planner.case import Case
 
 

@@ -9,7 +9,7 @@ from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load.methods import registry
 from importer.engine.load.methods.inserts import insert, insert_single
 from importer.engine.mysql.server_info import Server
-from importer.engine.plan import Reason
+from importer.engine.plan.plan import Reason
 from importer.engine.planner.case import Case
 from importer.engine.units import MIB
 

@@ -3,8 +3,8 @@
 from importer.engine.errors import Problem
 from importer.engine.files.plain import needs_copy
 from importer.engine.mysql.server_info import Server
-from importer.engine.options import Options
-from importer.engine.plan import Reason
+from importer.engine.plan.options import Options
+from importer.engine.plan.plan import Reason
 from importer.engine.planner.case import Case
 from importer.engine.sorting.keys import SortKey, Unsortable
 from importer.engine.table import Table

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from importer.engine.mysql.server_info import Server
-from importer.engine.options import MOST_PARALLELISM
-from importer.engine.plan import Reason
+from importer.engine.plan.options import MOST_PARALLELISM
+from importer.engine.plan.plan import Reason
 from importer.engine.planner import network
 from importer.engine.planner.case import Case
 from importer.engine.planner.chunks import SMALLEST_CHUNK, asked_small

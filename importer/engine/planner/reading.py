@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importer.engine.files import encodings
 from importer.engine.files.encodings import Kind
 from importer.engine.files.packed import WORDS
-from importer.engine.plan import Reason
+from importer.engine.plan.plan import Reason
 from importer.engine.planner.case import Case
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from importer.engine.mysql.server_info import Server
-from importer.engine.plan import Reason
+from importer.engine.plan.plan import Reason
 from importer.engine.planner.case import Case
 from importer.engine.units import MIB, human_bytes
 

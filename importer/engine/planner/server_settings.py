@@ -7,8 +7,8 @@ from importer.engine.arrangement import Arrangement
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.server_info import Server
 from importer.engine.mysql.variables import Value, require_flavour, values
-from importer.engine.options import Options
-from importer.engine.plan import Reason
+from importer.engine.plan.options import Options
+from importer.engine.plan.plan import Reason
 from importer.engine.planner.case import Case
 
 

@@ -1,6 +1,6 @@
 """(b) Single INSERTs, transactions, and LOAD DATA with and without checks, by the size of bulks on an indexed table."""
 
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.engine.workloads import INDEXED
 from importer.experiments import raw_statements
 from importer.experiments.experiment import Claim, Experiment, Import, Made, Raw, Way

@@ -1,6 +1,6 @@
 """(a) Methods compared, and rows per INSERT from 1 to 10,000; on this machine's line and from farther away."""
 
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.engine.workloads import MIXED
 from importer.experiments import raw_statements
 from importer.experiments.experiment import Claim, Experiment, Import, Made, Raw, Way

@@ -1,6 +1,6 @@
 """(d) One hash partition and eight, filled by one to eight sessions."""
 
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.engine.workloads import partitioned
 from importer.experiments.experiment import Claim, Experiment, Import, Made, Way
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.engine.workloads import WORKLOADS
 from importer.engine.workloads.table import Table
 from importer.experiments import raw_statements

@@ -10,7 +10,7 @@ import pytest
 from importer import connections, jobs
 from importer.connections.protocols import s3
 from importer.engine.mysql.connection import connect, execute, fetch_all
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.models import SourceConnection
 from importer.preparation import prepare
 from scripts.flights import TABLE, flights_file

@@ -12,8 +12,8 @@ from importer.engine.load import loader
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.server_info import OF_SPEED
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
-from importer.engine.options import Options
-from importer.engine.plan import ImportPlan
+from importer.engine.plan.options import Options
+from importer.engine.plan.plan import ImportPlan
 from importer.history.facts import ASKED, CHOSEN, FACTS, PHASES, fact
 from importer.models import JobFact
 from importer.speed import SETTINGS

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from importer import jobs, sources, work
 from importer.engine.mysql.server_info import OF_SPEED
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.history import facts
 from importer.history.columns import rows
 from importer.models import Chunk, ImportJob, JobRecord, SourceFile, Target

@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 from bench.watch import KINDS, alarms
 from importer import jobs, sources
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.history import watch
 from importer.history.columns import rows
 from importer.history.slower import FEWEST, MOST

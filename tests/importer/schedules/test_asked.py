@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from importer import jobs, schedules, sources
 from importer.engine.errors import Problem
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.models import ImportJob, Run, Schedule
 from importer.preparation import prepare
 from importer.schedules import Asked

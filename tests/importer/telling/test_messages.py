@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from importer import jobs, sources, telling
 from importer.engine.errors import Problem
-from importer.engine.options import Options
+from importer.engine.plan.options import Options
 from importer.models import Channel, Hearing, ImportJob, Notice, Target
 from importer.models.channel import Event
 from importer.preparation import prepare

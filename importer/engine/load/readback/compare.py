@@ -9,7 +9,7 @@ from importer.engine.load.readback import expected_rows, large_rows
 from importer.engine.load.readback.expected_rows import Values
 from importer.engine.load.readback.value_equality import accepted
 from importer.engine.mysql.connection import Connection
-from importer.engine.readback import Readback
+from importer.engine.plan.readback import Readback
 from importer.engine.records.fields import LocatedRecord
 from importer.engine.records.large_values import LARGE
 

@@ -8,7 +8,7 @@ from importer.engine.dialect import Dialect
 from importer.engine.files import encodings
 from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.readback import Readback, Reading
+from importer.engine.plan.readback import Readback, Reading
 from importer.engine.records.fields import values
 from importer.engine.table import Column
 

@@ -15,7 +15,7 @@ from importer.engine.load.readback.value_equality import accepted
 from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.prepared_statements import Prepared
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.readback import Readback, Reading
+from importer.engine.plan.readback import Readback, Reading
 from importer.engine.records.large_values import LARGE, LargeValue, large_values
 from importer.engine.table import TEXTS, Column
 

@@ -17,8 +17,8 @@ from importer.engine.load.rejects.reject_files import LeftOut, remove_parts, wri
 from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.rejects.server_warnings import DUPLICATE, TRUNCATED, WRONG_COUNT
 from importer.engine.mysql.connection import Connection
-from importer.engine.options import Options
-from importer.engine.plan import ImportPlan
+from importer.engine.plan.options import Options
+from importer.engine.plan.plan import ImportPlan
 from importer.engine.table import read_table
 
 # Named one by one in a message; the rest are counted.

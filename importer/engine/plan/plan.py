@@ -9,7 +9,7 @@ from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.exactness import Exactness
 from importer.engine.feed.hex_decoder import Unhexed
 from importer.engine.feed.row_numbers import NUMBERS
-from importer.engine.readback import Readback
+from importer.engine.plan.readback import Readback
 from importer.engine.sorting.keys import SortKey
 from importer.engine.staging import Staged
 

@@ -1,0 +1,1 @@
+"""The values of an import plan: options, the plan itself, what is read back."""
