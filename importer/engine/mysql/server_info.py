@@ -12,7 +12,7 @@ from MySQLdb.constants import ER
 from importer.engine.mysql.connection import Address, Connection, execute, fetch_all
 
 # Those a flavour does not have are absent from `Server.variables`; sizes there are bytes. First those that decide how
-# fast it loads, or tell what it runs on: they are kept with every import (planner/seen.py).
+# fast it loads, or tell what it runs on: they are kept with every import (planner/initial_conditions.py).
 OF_SPEED = (
     "binlog_cache_size",
     "binlog_format",

@@ -86,7 +86,7 @@ class ImportPlan:
     unhexed: Unhexed | None = None
     # Of LOAD DATA from a file that the server sees: the folder for its pipes.
     files_folder: str = ""
-    # What the table, the server and the order of the file were like when it was planned (planner/seen.py).
+    # What the table, the server and the order of the file were like when it was planned (planner/initial_conditions.py).
     seen: dict[str, int | float | str | bool] = field(default_factory=dict)
 
     @cached_property

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.case import Case
+from importer.engine.planner.context import Case
 from importer.engine.units import GIB, MIB, human_bytes
 
 # Below this the redo log fills within seconds of a load, which then waits for the server to flush pages.

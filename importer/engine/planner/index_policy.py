@@ -7,7 +7,7 @@ from importer.engine.arrangement import Arrangement
 from importer.engine.errors import Problem
 from importer.engine.indexes import Definition
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.case import Case
+from importer.engine.planner.context import Case
 from importer.engine.units import MIB
 
 # Measured (facts.md, Indexes after the load): from here on it pays on both servers, the steps of its own included.

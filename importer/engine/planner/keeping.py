@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importer.engine import modes
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.case import Case
+from importer.engine.planner.context import Case
 
 # Measured: docs/facts.md, Speed.
 READ_BACK_COST = "and compared with the file before its chunk is committed; that takes five to six times as long"

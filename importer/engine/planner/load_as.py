@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importer.engine import modes
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.case import Case
+from importer.engine.planner.context import Case
 
 
 def check_load_as(case: Case) -> None:

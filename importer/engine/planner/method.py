@@ -10,7 +10,7 @@ from importer.engine.load.methods import registry
 from importer.engine.load.methods.inserts import insert, insert_single
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.case import Case
+from importer.engine.planner.context import Case
 from importer.engine.units import MIB
 
 # Each with its words, and what it costs beside LOAD DATA LOCAL. Measured: facts.md, Methods.

@@ -3,7 +3,7 @@
 import math
 
 from importer.engine.load.network_probe import Distance
-from importer.engine.planner.case import Case
+from importer.engine.planner.context import Case
 from importer.engine.units import MIB
 
 # What one session of a server takes, in bytes a second (facts.md, Speed); a remote server's own cores are not visible.

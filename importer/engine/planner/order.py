@@ -5,7 +5,7 @@ from importer.engine.files.plain import needs_copy
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.case import Case
+from importer.engine.planner.context import Case
 from importer.engine.sorting.keys import SortKey, Unsortable
 from importer.engine.table import Table
 from importer.engine.units import MIB

@@ -6,8 +6,8 @@ from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import MOST_PARALLELISM
 from importer.engine.plan.plan import Reason
 from importer.engine.planner import network
-from importer.engine.planner.case import Case
 from importer.engine.planner.chunks import SMALLEST_CHUNK, asked_small
+from importer.engine.planner.context import Case
 
 # Where the server runs loads into a table one at a time, a second session reads, connects and commits meanwhile.
 WHERE_ONE_LOADS = 2

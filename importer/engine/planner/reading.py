@@ -6,7 +6,7 @@ from importer.engine.files import encodings
 from importer.engine.files.encodings import Kind
 from importer.engine.files.packed import WORDS
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.case import Case
+from importer.engine.planner.context import Case
 
 
 def reading_reasons(case: Case) -> Iterator[Reason]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.case import Case
+from importer.engine.planner.context import Case
 from importer.engine.units import MIB, human_bytes
 
 # What a chunk's rows take in the binary log, or in a cluster's write set, beside their text: wide rows of NULLs and

@@ -9,7 +9,7 @@ from importer.engine.mysql.server_info import Server
 from importer.engine.mysql.variables import Value, require_flavour, values
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.case import Case
+from importer.engine.planner.context import Case
 
 
 def asked_variables(options: Options) -> dict[str, Value]:

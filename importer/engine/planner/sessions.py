@@ -8,7 +8,7 @@ from importer.engine.mysql.quoting import quote_name
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.mysql.variables import Value, require_flavour, values
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.case import Case
+from importer.engine.planner.context import Case
 from importer.engine.table import Key
 
 # A LOCK TABLES waits for every other import on the target; by default the servers let it wait for a day or a year.

@@ -6,7 +6,7 @@ Flat facts by the names of importer.history.facts; one that is not known is left
 from collections.abc import Iterator
 
 from importer.engine.mysql.server_info import OF_SPEED
-from importer.engine.planner.case import Case
+from importer.engine.planner.context import Case
 from importer.engine.table import Key
 
 Fact = int | float | str | bool
