@@ -23,7 +23,7 @@ from importer.engine.errors import Cancelled, Problem, SourceChanged
 from importer.engine.files.packed import Limits
 from importer.engine.files.plain import plain_pieces
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.order import DISK_BYTES_PER_BYTE
+from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
 from importer.engine.reading import Readable, open_source, size_of
 from importer.engine.sorting.copy import Source, sort_records
 from importer.engine.sorting.keys import Unsortable

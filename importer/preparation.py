@@ -22,7 +22,7 @@ from importer.engine.new_table import LONGEST_NAME, NewTable, change_table, part
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.planner import Case, make_plan
-from importer.engine.planner.order import outgrows
+from importer.engine.planner.decisions.row_order import outgrows
 from importer.engine.reading import open_source
 from importer.engine.server_variables import check_server_variables
 from importer.engine.sorting.keys import SortKey, Unsortable

@@ -1,4 +1,4 @@
-"""How large the chunks are that a scan cuts: planner/chunks.py chooses, scanner.py cuts."""
+"""How large the chunks are that a scan cuts: planner/decisions/chunks.py chooses, scanner.py cuts."""
 
 from dataclasses import dataclass
 

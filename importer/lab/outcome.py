@@ -178,7 +178,7 @@ def _caveats(lab: Lab, advice: Recommendation | None) -> list[str]:
 
 
 def _of_deferred_keys(lab: Lab, settings: Settings) -> Iterator[str]:
-    """Where keys that come off the scratch tables stay on (engine/planner/index_policy.py)."""
+    """Where keys that come off the scratch tables stay on (engine/planner/decisions/index_deferral.py)."""
     chosen = {**lab.planned_json, **settings}
     mode = (lab.of_job or lab).options.mode
     if "defer" not in (chosen.get("indexes"), chosen.get("foreign_keys")):

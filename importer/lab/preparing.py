@@ -17,7 +17,7 @@ from importer.engine.lab.rounds import turns
 from importer.engine.lab.sampling import Taken, write_sample
 from importer.engine.lab.scratch import Scratch, scratch_name
 from importer.engine.mysql.connection import Connection
-from importer.engine.planner.order import DISK_BYTES_PER_BYTE
+from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
 from importer.engine.reading import Place, open_source, size_of
 from importer.engine.table import Table, read_table
 from importer.lab.expected import expected_bytes

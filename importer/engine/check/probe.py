@@ -7,7 +7,7 @@ from importer.engine.load.methods import registry
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import LoaderConnection
 from importer.engine.mysql.server_info import Server
-from importer.engine.planner.method import fallback
+from importer.engine.planner.decisions.method import fallback
 from importer.engine.table import Column, Table
 
 PROBE_ROWS = 3

@@ -10,7 +10,7 @@ from importer.engine.check.probe import PROBE_ROWS, load_probe
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect_loader, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.planner.method import SAID
+from importer.engine.planner.decisions.method import SAID
 
 
 def ledger_table(subject: Subject) -> Finding:

@@ -16,22 +16,27 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.readback import Readback
 from importer.engine.planner.as_bytes import as_bytes_reasons
 from importer.engine.planner.auto_increment import auto_increment_reasons
-from importer.engine.planner.chunks import FIRST_CHUNK, chunk_sizes, chunks_reason, transaction_bytes
 from importer.engine.planner.context import Case
+from importer.engine.planner.decisions.chunks import FIRST_CHUNK, chunk_sizes, chunks_reason, transaction_bytes
+from importer.engine.planner.decisions.global_settings import as_it_will_be, server_reasons, with_variables
+from importer.engine.planner.decisions.index_deferral import (
+    arrangement,
+    check_foreign_keys,
+    index_reasons,
+    staged_without,
+)
+from importer.engine.planner.decisions.method import choose_method, rows_per_statement
+from importer.engine.planner.decisions.parallelism import choose_parallelism
+from importer.engine.planner.decisions.row_order import choose_order
+from importer.engine.planner.decisions.session_settings import check_session, session, session_reasons
+from importer.engine.planner.decisions.staging_engine import check_load_as, load_as_reasons
+from importer.engine.planner.decisions.statements import numbering_reasons, statements
 from importer.engine.planner.holding import holding_reasons
-from importer.engine.planner.index_policy import arrangement, check_foreign_keys, index_reasons, staged_without
 from importer.engine.planner.initial_conditions import seen
 from importer.engine.planner.keeping import keeping_reasons
-from importer.engine.planner.load_as import check_load_as, load_as_reasons
-from importer.engine.planner.method import choose_method, rows_per_statement
-from importer.engine.planner.order import choose_order
-from importer.engine.planner.parallelism import choose_parallelism
 from importer.engine.planner.preconditions import check_server, check_table
 from importer.engine.planner.reading import reading_reasons
 from importer.engine.planner.replication import replication_reasons
-from importer.engine.planner.server_settings import as_it_will_be, server_reasons, with_variables
-from importer.engine.planner.sessions import check_session, session, session_reasons
-from importer.engine.planner.statements import numbering_reasons, statements
 from importer.engine.staging import Staged, plan_staging
 
 __all__ = ["Case", "make_plan"]

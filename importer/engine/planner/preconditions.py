@@ -20,7 +20,7 @@ def check_server(server: Server) -> None:
 def check_table(table: Table, mode: str) -> None:
     """Raise TargetProblem if rows that go into the table could not be rolled back.
 
-    One that is replaced is not loaded into: its staging table may be such a one (planner/load_as.py).
+    One that is replaced is not loaded into: its staging table may be such a one (planner/decisions/staging_engine.py).
     """
     name = f"{table.schema}.{table.name}"
     if not table.engine:

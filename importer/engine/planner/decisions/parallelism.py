@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import MOST_PARALLELISM
 from importer.engine.plan.plan import Reason
-from importer.engine.planner import network
-from importer.engine.planner.chunks import SMALLEST_CHUNK, asked_small
 from importer.engine.planner.context import Case
+from importer.engine.planner.decisions import network
+from importer.engine.planner.decisions.chunks import SMALLEST_CHUNK, asked_small
 
 # Where the server runs loads into a table one at a time, a second session reads, connects and commits meanwhile.
 WHERE_ONE_LOADS = 2

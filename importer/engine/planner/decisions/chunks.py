@@ -2,8 +2,8 @@
 
 from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.plan.plan import Reason
-from importer.engine.planner import network
 from importer.engine.planner.context import Case
+from importer.engine.planner.decisions import network
 from importer.engine.planner.replication import largest_transaction
 from importer.engine.units import MIB
 
