@@ -79,7 +79,7 @@ class ImportPlan:
     # Of the INSERT methods; None for the others.
     rows_per_statement: int | None = None
     # The same as `statement`, quicker, for chunks in which the scan has found nothing wrong, and perhaps nothing but
-    # ASCII: the server takes their characters unseen. "" where that is not sure to be the same (planner/as_bytes.py).
+    # ASCII: the server takes their characters unseen. "" where that is not sure to be the same (planner/reasons/binary_charset.py).
     bytes_statement: str = ""
     bytes_ascii_only: bool = False
     # The same, much quicker, for such chunks where hexadecimal digits are to become bytes.

@@ -14,8 +14,6 @@ from importer.engine.mapping.columns import check_mapping
 from importer.engine.plan.options import check_options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.readback import Readback
-from importer.engine.planner.as_bytes import as_bytes_reasons
-from importer.engine.planner.auto_increment import auto_increment_reasons
 from importer.engine.planner.context import Case
 from importer.engine.planner.decisions.chunks import FIRST_CHUNK, chunk_sizes, chunks_reason, transaction_bytes
 from importer.engine.planner.decisions.global_settings import as_it_will_be, server_reasons, with_variables
@@ -31,12 +29,14 @@ from importer.engine.planner.decisions.row_order import choose_order
 from importer.engine.planner.decisions.session_settings import check_session, session, session_reasons
 from importer.engine.planner.decisions.staging_engine import check_load_as, load_as_reasons
 from importer.engine.planner.decisions.statements import numbering_reasons, statements
-from importer.engine.planner.holding import holding_reasons
 from importer.engine.planner.initial_conditions import seen
-from importer.engine.planner.keeping import keeping_reasons
 from importer.engine.planner.preconditions import check_server, check_table
-from importer.engine.planner.reading import reading_reasons
-from importer.engine.planner.replication import replication_reasons
+from importer.engine.planner.reasons.auto_increment import auto_increment_reasons
+from importer.engine.planner.reasons.binary_charset import as_bytes_reasons
+from importer.engine.planner.reasons.bottlenecks import holding_reasons
+from importer.engine.planner.reasons.file_format import reading_reasons
+from importer.engine.planner.reasons.replication import replication_reasons
+from importer.engine.planner.reasons.table_and_rejects import keeping_reasons
 from importer.engine.staging import Staged, plan_staging
 
 __all__ = ["Case", "make_plan"]

@@ -7,8 +7,8 @@ from importer.engine.load.methods import registry
 from importer.engine.load.methods.field_expressions import numbers
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.as_bytes import needs_ascii, plan_unhexed, takes_bytes
 from importer.engine.planner.context import Case
+from importer.engine.planner.reasons.binary_charset import needs_ascii, plan_unhexed, takes_bytes
 from importer.engine.staging import NUMBERING
 
 

@@ -1,0 +1,1 @@
+"""One file for each explanation that the plan gives."""
