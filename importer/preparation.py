@@ -8,7 +8,6 @@ from django.conf import settings
 
 from importer.engine import modes
 from importer.engine.check.rights import check_rights, why_no_arranging
-from importer.engine.check.sessions import check_session
 from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.files.plain import needs_copy
@@ -23,6 +22,7 @@ from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.planner import Case, make_plan
 from importer.engine.planner.decisions.row_order import outgrows
+from importer.engine.preflight.session_settings import check_session
 from importer.engine.reading import open_source
 from importer.engine.server_variables import check_server_variables
 from importer.engine.sorting.keys import SortKey, Unsortable

@@ -11,12 +11,12 @@ from django.utils import timezone
 
 from importer.addresses import addresses_of, is_forbidden
 from importer.engine import arrangement
-from importer.engine import check as engine_check
-from importer.engine.check import Finding
+from importer.engine import preflight as engine_check
 from importer.engine.errors import TargetProblem
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.connection import connect
 from importer.engine.mysql.server_info import is_loopback
+from importer.engine.preflight import Finding
 from importer.models import ImportJob, Target
 
 DEFAULT_PORT = 3306

@@ -15,8 +15,8 @@ from django.utils import timezone
 from importer.connections.file_pattern import filled_in
 from importer.connections.listing import Found
 from importer.connections.protocol import Place
-from importer.engine.check.finding import Finding
 from importer.engine.errors import Problem, SourceProblem
+from importer.engine.preflight.finding import Finding
 from importer.models import Schedule, SourceConnection, SourceFile
 
 __all__ = ["Found", "afterwards", "check", "fetch", "find"]

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from importer.connections.file_pattern import Pattern
 from importer.connections.listing import Found
-from importer.engine.check.finding import Finding
+from importer.engine.preflight.finding import Finding
 from importer.models import SourceFile
 
 

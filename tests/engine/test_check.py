@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from importer.engine import check as engine_check
-from importer.engine.check import check
+from importer.engine import preflight as engine_check
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all, kill
+from importer.engine.preflight import check
 from importer.engine.units import human_bytes
 from scripts.servers import free_port
 
@@ -127,7 +127,7 @@ class TestSignIn:
     def test_a_server_that_goes_away_in_between_is_said_once(self, database, monkeypatch):
         def goes_away(subject):
             kill(database, subject.connection.thread_id())
-            return engine_check.settings.version(subject)
+            return engine_check.server_settings.version(subject)
 
         monkeypatch.setattr(engine_check, "OF_THE_SERVER", (goes_away, engine_check.access.excess_privileges))
         findings = check(database)

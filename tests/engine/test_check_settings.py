@@ -9,10 +9,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from importer.engine.check import check, safety, settings
-from importer.engine.check.finding import Subject
 from importer.engine.mysql.connection import Address, NotEncrypted, connect, connect_loader, execute
 from importer.engine.mysql.server_info import Server
+from importer.engine.preflight import check, server_settings, transactions
+from importer.engine.preflight.finding import Subject
 from scripts.servers import PrivateMariaDB
 
 FAR = Address("db.example.org", 3306, "loader", "", "shop", tls="verify")
@@ -41,7 +41,7 @@ class TestVersion:
         ],
     )
     def test_supported_or_not(self, flavour, version, status):
-        finding = judge(settings.version, flavour, version)
+        finding = judge(server_settings.version, flavour, version)
         assert finding.status == status
         assert flavour in finding.message
         assert version in finding.message
@@ -50,37 +50,39 @@ class TestVersion:
 class TestAutoIncrement:
     @pytest.mark.parametrize(("mode", "status"), [("0", "warn"), ("1", "warn"), ("2", "ok")])
     def test_only_mode_2_loads_side_by_side(self, mode, status):
-        assert judge(settings.auto_increment, innodb_autoinc_lock_mode=mode).status == status
+        assert judge(server_settings.auto_increment, innodb_autoinc_lock_mode=mode).status == status
 
     def test_mode_2_is_not_advised_with_statement_logging_unsaid(self):
-        finding = judge(settings.auto_increment, innodb_autoinc_lock_mode="1", binlog_format="STATEMENT")
+        finding = judge(server_settings.auto_increment, innodb_autoinc_lock_mode="1", binlog_format="STATEMENT")
         assert "binlog_format = ROW first" in finding.fix
 
 
 class TestBinaryLog:
     def test_no_limit_is_fine(self):
-        finding = judge(settings.binary_log, log_bin="ON", binlog_format="ROW", max_binlog_cache_size=NO_LIMIT)
+        finding = judge(server_settings.binary_log, log_bin="ON", binlog_format="ROW", max_binlog_cache_size=NO_LIMIT)
         assert finding.status == "ok"
         assert "no limit" in finding.message
 
     def test_a_small_cache_names_a_chunk_size_that_fits(self):
-        finding = judge(settings.binary_log, log_bin="ON", binlog_format="ROW", max_binlog_cache_size=str(16 * 2**20))
+        finding = judge(
+            server_settings.binary_log, log_bin="ON", binlog_format="ROW", max_binlog_cache_size=str(16 * 2**20)
+        )
         assert finding.status == "warn"
         assert "16 MiB" in finding.message
         assert "at most 4 MiB" in finding.fix
 
     def test_off_is_fine(self):
-        assert judge(settings.binary_log, log_bin="OFF", max_binlog_cache_size="4096").status == "ok"
+        assert judge(server_settings.binary_log, log_bin="OFF", max_binlog_cache_size="4096").status == "ok"
 
 
 class TestSizes:
     def test_a_large_buffer_pool_and_redo_log_are_fine(self):
         sizes = {"innodb_buffer_pool_size": str(4 * 2**30), "innodb_redo_log_capacity": str(2 * 2**30)}
-        assert judge(settings.buffer_pool, **sizes).message == "innodb_buffer_pool_size is 4 GiB."
-        assert judge(settings.redo_log, **sizes).message == "The redo log has 2 GiB."
+        assert judge(server_settings.buffer_pool, **sizes).message == "innodb_buffer_pool_size is 4 GiB."
+        assert judge(server_settings.redo_log, **sizes).message == "The redo log has 2 GiB."
 
     def test_a_local_server_gets_a_size_that_this_machine_has(self):
-        finding = judge(settings.buffer_pool, local=True, innodb_buffer_pool_size="134217728")
+        finding = judge(server_settings.buffer_pool, local=True, innodb_buffer_pool_size="134217728")
         assert finding.status == "warn"
         assert "this machine's memory" in finding.fix
 
@@ -92,38 +94,38 @@ class TestSizes:
         ],
     )
     def test_a_small_redo_log_gets_the_flavours_own_fix(self, flavour, variables, fix):
-        finding = judge(settings.redo_log, flavour, **variables)
+        finding = judge(server_settings.redo_log, flavour, **variables)
         assert finding.status == "warn"
         assert finding.fix.endswith(fix)
 
     def test_a_server_that_hides_them_is_not_blamed(self):
-        assert {judge(step).status for step in (settings.buffer_pool, settings.redo_log)} == {"ok"}
+        assert {judge(step).status for step in (server_settings.buffer_pool, server_settings.redo_log)} == {"ok"}
 
 
 class TestSqlMode:
     @pytest.mark.parametrize(("mode", "said"), [("STRICT_TRANS_TABLES", "is strict."), ("", "is not strict:")])
     def test_is_told_and_never_a_failure(self, mode, said):
-        finding = judge(settings.sql_mode, sql_mode=mode)
+        finding = judge(server_settings.sql_mode, sql_mode=mode)
         assert finding.status == "ok"
         assert said in finding.message
 
 
 class TestCluster:
     def test_splitting_a_load_is_a_failure(self):
-        finding = judge(safety.cluster, "MariaDB", wsrep_on="ON", wsrep_load_data_splitting="ON")
+        finding = judge(transactions.cluster, "MariaDB", wsrep_on="ON", wsrep_load_data_splitting="ON")
         assert finding.status == "fail"
         assert "wsrep_load_data_splitting = OFF" in finding.fix
 
     def test_a_cluster_that_does_not_split_is_a_warning(self):
-        assert judge(safety.cluster, "MariaDB", wsrep_on="ON", wsrep_load_data_splitting="OFF").status == "warn"
+        assert judge(transactions.cluster, "MariaDB", wsrep_on="ON", wsrep_load_data_splitting="OFF").status == "warn"
 
     def test_a_server_on_its_own_is_fine_whatever_the_other_setting_says(self):
-        assert judge(safety.cluster, "MariaDB", wsrep_on="OFF", wsrep_load_data_splitting="ON").status == "ok"
+        assert judge(transactions.cluster, "MariaDB", wsrep_on="OFF", wsrep_load_data_splitting="ON").status == "ok"
 
 
 class TestWritable:
     def test_a_replica_names_what_holds_it(self):
-        finding = judge(safety.writable, read_only="ON", super_read_only="ON")
+        finding = judge(transactions.writable, read_only="ON", super_read_only="ON")
         assert finding.status == "fail"
         assert finding.fix.endswith("SET GLOBAL super_read_only = OFF; SET GLOBAL read_only = OFF;")
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from importer.engine.check import network
-from importer.engine.check.finding import Subject
 from importer.engine.load import ledger
 from importer.engine.load.network_probe import Distance, measure
 from importer.engine.mysql.connection import Address, connect
 from importer.engine.mysql.server_info import read_server
+from importer.engine.preflight import network
+from importer.engine.preflight.finding import Subject
 from importer.engine.units import MIB
 from tests.engine.loads import rows_of
 from tests.engine.test_plan import plan, server, why

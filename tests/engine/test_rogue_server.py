@@ -5,9 +5,9 @@ from contextlib import suppress
 import MySQLdb
 import pytest
 
-from importer.engine.check import check
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import FEED_NAME, Address, connect, connect_loader, execute, fetch_all
+from importer.engine.preflight import check
 from tests.rogue_server import RogueServer
 
 CANARY = b"canary-7f3a: nobody may read this"

@@ -7,7 +7,6 @@ from pathlib import Path
 import MySQLdb
 import pytest
 
-from importer.engine.check.sessions import check_session
 from importer.engine.errors import Problem, RowsRefused, TargetProblem
 from importer.engine.load import ledger, verify
 from importer.engine.load.loader import Watch, load_chunk
@@ -16,6 +15,7 @@ from importer.engine.mysql.connection import ISOLATION, Address, connect, connec
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options, check_options
 from importer.engine.plan.plan import ImportPlan
+from importer.engine.preflight.session_settings import check_session
 from importer.engine.table import Key
 from tests.engine.loads import account_with, load_file, rows_of, run_sql, works
 from tests.engine.test_plan import column, plan, table

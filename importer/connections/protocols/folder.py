@@ -21,8 +21,8 @@ from django.contrib.auth.models import User
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
 from importer.connections.listing import Found, by_name, require_few
-from importer.engine.check.finding import Finding
 from importer.engine.errors import SourceChanged, SourceProblem
+from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection, SourceFile
 
 # A file that somebody wrote to so lately is left for the next look (seconds).

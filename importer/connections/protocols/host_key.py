@@ -3,8 +3,8 @@
 import re
 
 from importer import connections
-from importer.engine.check.finding import Finding
 from importer.engine.errors import SourceProblem
+from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection
 
 NAME = "host key"

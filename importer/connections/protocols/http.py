@@ -22,8 +22,8 @@ from importer.addresses import web_connection, web_url
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
 from importer.connections.listing import Found
-from importer.engine.check.finding import Finding
 from importer.engine.errors import SourceChanged, SourceProblem
+from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection, SourceFile
 
 SILENCE = 30.0  # seconds without a byte

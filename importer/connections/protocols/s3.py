@@ -25,8 +25,8 @@ from importer.connections import download
 from importer.connections.file_pattern import Pattern
 from importer.connections.listing import Found, by_name, require_few
 from importer.connections.protocols.folder import unfinished
-from importer.engine.check.finding import Finding
 from importer.engine.errors import SourceChanged, SourceProblem
+from importer.engine.preflight.finding import Finding
 from importer.engine.units import MIB
 from importer.models import SourceConnection, SourceFile
 

@@ -21,8 +21,8 @@ from importer.connections.listing import Found
 from importer.connections.protocols import host_key
 from importer.connections.protocols.file_server import SILENCE, FileServer
 from importer.connections.protocols.folder import unfinished
-from importer.engine.check.finding import Finding
 from importer.engine.errors import SourceProblem
+from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection
 from importer.sources import Stream
 

@@ -1,4 +1,4 @@
-"""What an import may set for its own sessions: a whitelist; check/sessions.py tries what was asked for.
+"""What an import may set for its own sessions: a whitelist; preflight/session_settings.py tries what was asked for.
 
 Never those that exactness depends on: sql_mode, time_zone, character sets, autocommit, sql_notes, max_error_count.
 """

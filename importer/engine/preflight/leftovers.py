@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from importer.engine import arrangement, indexes
 from importer.engine.arrangement import Written
-from importer.engine.check.finding import Finding, Subject
 from importer.engine.lab import scratch
 from importer.engine.mysql.connection import Connection
+from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.staging import existing
 
 

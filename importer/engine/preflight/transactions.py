@@ -5,12 +5,12 @@ import uuid
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine.check.finding import Finding, Subject
-from importer.engine.check.probe import PROBE_ROWS, load_probe
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect_loader, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.planner.decisions.method import SAID
+from importer.engine.preflight.finding import Finding, Subject
+from importer.engine.preflight.load_probe import PROBE_ROWS, load_probe
 
 
 def ledger_table(subject: Subject) -> Finding:

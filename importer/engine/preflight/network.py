@@ -1,8 +1,8 @@
 """How far away the server is, measured with a few round trips and a few megabytes that it throws away."""
 
-from importer.engine.check.finding import Finding, Subject
 from importer.engine.load import ledger
 from importer.engine.load.network_probe import Distance, measure
+from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.units import MIB
 
 # A session of a server on a fast line takes some 20 MB/s (facts.md, Speed): a slower line decides how long loads take.

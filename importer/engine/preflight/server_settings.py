@@ -2,9 +2,9 @@
 
 import os
 
-from importer.engine.check.finding import Finding, Subject
 from importer.engine.mysql.server_info import REFUSE_LOCAL
 from importer.engine.planner.decisions.method import SAID, fallback
+from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.units import GIB, MIB, human_bytes
 
 OLDEST = {"MariaDB": (10, 5), "MySQL": (8, 0)}

@@ -1,0 +1,96 @@
+"""Look a target over before anything is loaded into it: what is fine, what is not, and the exact fix for each.
+
+`check` never raises for what it finds: a step that cannot be taken says so, and the others still run.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import MySQLdb
+
+from importer.engine.errors import TargetProblem
+from importer.engine.mysql.connection import Address, connect
+from importer.engine.mysql.error_messages import explain
+from importer.engine.mysql.server_info import read_server
+from importer.engine.preflight import access, leftovers, network, server_settings, transactions
+from importer.engine.preflight.finding import Finding, Subject
+
+__all__ = ["Finding", "check"]
+
+Step = Callable[[Subject], Finding]
+
+# Each is named as the finding it gives. Those that need no database still run when it is missing.
+OF_THE_SERVER: tuple[Step, ...] = (
+    server_settings.version,
+    access.tls,
+    transactions.writable,
+    server_settings.local_infile,
+    access.excess_privileges,
+    transactions.cluster,
+    server_settings.auto_increment,
+    server_settings.binary_log,
+    server_settings.durability,
+    server_settings.buffer_pool,
+    server_settings.redo_log,
+    server_settings.sql_mode,
+)
+OF_THE_DATABASE: tuple[Step, ...] = (
+    access.privileges,
+    transactions.ledger_table,
+    transactions.rollback,
+    leftovers.arrangements,
+    leftovers.scratch_tables,
+    network.network,
+)
+
+# The connection is gone (manual, Client and Server Error Message Reference; 1927 is MariaDB's own).
+LOST = (1053, 1927, 2006, 2013, 2055, 4031)
+
+
+def check(address: Address, files_dir: str = "") -> list[Finding]:
+    """Connect and look at everything; creates the ledger table if the account may. Takes about a second,
+    two for a server on another machine.
+
+    `files_dir`: a folder that the server may load files from, if somebody named one.
+    """
+    try:
+        with connect(address) as connection:
+            return [access.signed_in(connection, address), *_findings(connection, address, OF_THE_DATABASE, files_dir)]
+    except TargetProblem as problem:
+        if not access.only_the_database_is_missing(problem):
+            return [access.refused(address, problem)]
+    return _check_without_database(address)
+
+
+def _check_without_database(address: Address) -> list[Finding]:
+    """The account signs in, but not into the database: the server itself can still be looked at."""
+    try:
+        # Every account may work in this one.
+        with connect(replace(address, database="information_schema")) as connection:
+            return [access.no_database(connection, address), *_findings(connection, address, ())]
+    except TargetProblem as problem:
+        return [access.refused(address, problem)]
+
+
+def _findings(
+    connection: MySQLdb.Connection, address: Address, more: tuple[Step, ...], files_dir: str = ""
+) -> Iterator[Finding]:
+    try:
+        with explain(str(address)):
+            server = replace(read_server(connection, address), files_dir=files_dir)
+            subject = Subject(connection, address, server)
+        for step in (*OF_THE_SERVER, *more):
+            yield _take(step, subject)
+    except TargetProblem as problem:
+        yield Finding("connection", "fail", f"The check could not go on: {problem.what}", problem.advice)
+
+
+def _take(step: Step, subject: Subject) -> Finding:
+    """One step's finding. Raises TargetProblem only if the server is gone, so that it is said once."""
+    try:
+        with explain(str(subject.address)):
+            return step(subject)
+    except TargetProblem as problem:
+        if access.error_number(problem) in LOST:
+            raise
+        return Finding(step.__name__, "fail", f"This could not be looked at: {problem.what}", problem.advice)
