@@ -3,7 +3,7 @@
 from bench.files import Content, Files
 from bench.servers import Server
 from importer.engine.mysql.connection import connect, execute, fetch_all
-from importer.engine.table import read_table
+from importer.engine.schema.table import read_table
 from importer.engine.workloads.table import Table
 
 

@@ -29,7 +29,7 @@ from importer.engine.plan.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import Position, scan
-from importer.engine.table import read_table
+from importer.engine.schema.table import read_table
 from importer.engine.workloads import NODES
 
 (TABLE,) = NODES.tables

@@ -33,7 +33,7 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import Position, scan
-from importer.engine.table import read_table
+from importer.engine.schema.table import read_table
 from importer.engine.workloads import NODES
 from importer.engine.workloads.table import SEED
 

@@ -34,10 +34,10 @@ from importer.engine.plan.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import Position, scan
+from importer.engine.schema.table import read_table
 from importer.engine.sorting.copy import Source, sort_records
 from importer.engine.sorting.keys import SortKey
 from importer.engine.sorting.places import Places
-from importer.engine.table import read_table
 from importer.engine.workloads import NODES
 
 (TABLE,) = NODES.tables

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from importer import jobs, live
-from importer.engine import arrangement, building, foreign_keys, server_variables
+from importer.engine import arrangement, server_variables
 from importer.engine.arrangement import NotNow
 from importer.engine.errors import Problem, RowsRefused
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.connection import Connection, connect, kill
 from importer.engine.plan.plan import Reason
+from importer.engine.schema import alter_table, foreign_keys
 from importer.heart import Heart
 from importer.models import ImportJob
 from importer.work import Then, as_problem
@@ -107,5 +108,5 @@ def _connected(job: ImportJob, heart: Heart) -> Iterator[Connection]:
         kill(address, job.step_connection_id)
     with connect(address, READ_TIMEOUT) as connection:
         heart.connected(connection.thread_id())
-        building.without_time_limit(connection)
+        alter_table.without_time_limit(connection)
         yield connection

@@ -9,7 +9,7 @@ from typing import cast
 import redis
 from django.conf import settings
 
-from importer.engine.building import Stage
+from importer.engine.schema.alter_table import Stage
 
 KEPT_SECONDS = 3600
 STAGE_KEPT_SECONDS = 30  # a stage that nobody tells of any more is not shown

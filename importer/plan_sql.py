@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from importer.engine import indexes
 from importer.engine.arrangement import Arrangement
+from importer.engine.schema import indexes
 from importer.engine.staging import Staged
 
 

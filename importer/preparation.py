@@ -12,24 +12,24 @@ from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.files.plain import needs_copy
 from importer.engine.files.profile import Profile, profile_file
-from importer.engine.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
 from importer.engine.mapping.columns import AskedField, ColumnMapping, Filling
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.mysql.server_info import Server, read_server
-from importer.engine.new_table import LONGEST_NAME, NewTable, change_table, partition_table, suggest_table
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.planner import Case, make_plan
 from importer.engine.planner.decisions.row_order import outgrows
 from importer.engine.preflight.session_settings import check_session
 from importer.engine.reading import open_source
+from importer.engine.schema.dependencies import NOTHING_AROUND, Surroundings, read_surroundings
+from importer.engine.schema.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
+from importer.engine.schema.new_table import LONGEST_NAME, NewTable, change_table, partition_table, suggest_table
+from importer.engine.schema.table import Table, read_table
 from importer.engine.server_variables import check_server_variables
 from importer.engine.sorting.keys import SortKey, Unsortable
 from importer.engine.sorting.sample import KeyOrder, key_order
 from importer.engine.staging import existing, staging_name
-from importer.engine.surroundings import NOTHING_AROUND, Surroundings, read_surroundings
-from importer.engine.table import Table, read_table
 from importer.models import ImportJob, SourceFile, Target
 from importer.past import past
 

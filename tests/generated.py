@@ -29,7 +29,7 @@ from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.plan.options import OFFERED, Options
 from importer.engine.reading import open_source
 from importer.engine.scanner import Position, scan
-from importer.engine.table import Table, read_table
+from importer.engine.schema.table import Table, read_table
 from tests.engine.loads import with_files
 
 CREATE = (

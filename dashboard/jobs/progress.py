@@ -8,7 +8,7 @@ from django.db.models import F, Q, Sum
 
 from dashboard.templatetags.millrace import duration, seconds_until
 from importer import live
-from importer.engine.building import Stage
+from importer.engine.schema.alter_table import Stage
 from importer.models import Chunk, ImportJob, SourceFile
 
 # "Now" in rates is these last seconds; time left is reckoned over more, because chunks end in lumps.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from importer.engine.lab.grid import GRIDS, TRIED, Grid, Value
 from importer.engine.lab.written import write_values
-from importer.engine.table import Table
+from importer.engine.schema.table import Table
 
 OWN = "own"
 FIRST = "chunks"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from dashboard.new_import.form import show_markers
 from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mapping.transforms import FALSE_WORDS, TEMPORAL, TRANSFORMS, TRUE_WORDS, Transform, fitting
-from importer.engine.table import Column
+from importer.engine.schema.table import Column
 
 TRIMS = [each for each in TRANSFORMS.values() if each.cleans]
 # What a column without a field can get, besides nothing.

@@ -18,9 +18,9 @@ from importer.engine.errors import Problem
 from importer.engine.files import encodings
 from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mapping.suggest import MATCHES
-from importer.engine.new_table import NewTable
 from importer.engine.plan.options import BOUNDS, Options
-from importer.engine.table import Table
+from importer.engine.schema.new_table import NewTable
+from importer.engine.schema.table import Table
 from importer.models import ImportJob, Lab, MappingPreset, Target
 from importer.preparation import AskedTable
 

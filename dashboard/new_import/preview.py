@@ -18,9 +18,9 @@ from importer.engine.mapping.preview import Arrival, arrivals
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mapping.warnings import mapping_notes
 from importer.engine.mysql.connection import Connection, connect
-from importer.engine.new_table import NewTable, change_table, suggest_table
 from importer.engine.reading import open_source, read_at
-from importer.engine.table import Table, list_tables, read_table
+from importer.engine.schema.new_table import NewTable, change_table, suggest_table
+from importer.engine.schema.table import Table, list_tables, read_table
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import AskedTable, Prepared, prepare
 

@@ -27,7 +27,7 @@ from importer.engine.mapping.suggest import BY_NAME, BY_POSITION
 from importer.engine.modes import MODES
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import OFFERED
-from importer.engine.table import list_tables
+from importer.engine.schema.table import list_tables
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
 from importer.preparation import Prepared
 

@@ -12,14 +12,14 @@ from typing import Any
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine import building, indexes
-from importer.engine.building import OnStage
 from importer.engine.errors import TargetProblem
-from importer.engine.foreign_keys import check_rows, rehearse
-from importer.engine.indexes import Definition, ForeignKey, Kind
 from importer.engine.mysql.connection import Address, Connection, execute, fetch_all
 from importer.engine.mysql.error_messages import is_lost
 from importer.engine.mysql.variables import Value
+from importer.engine.schema import alter_table, indexes
+from importer.engine.schema.alter_table import OnStage
+from importer.engine.schema.foreign_keys import check_rows, rehearse
+from importer.engine.schema.indexes import Definition, ForeignKey, Kind
 
 TABLE = "millrace_arrangement"
 
@@ -179,11 +179,11 @@ def put_back(
             return False
         raise
     if keys := indexes.without(now.keys, arrangement.keys):
-        building.alter(connection, address, indexes.putting_back(schema, table, keys), on_stage)
+        alter_table.alter(connection, address, indexes.putting_back(schema, table, keys), on_stage)
     if missing := indexes.without(now.foreign_keys, arrangement.foreign_keys):
         # Without a look at the rows, which would copy the whole table (manual, Online DDL Operations): that comes next.
         execute(connection, "SET SESSION foreign_key_checks = 0")
-        building.alter(connection, address, indexes.putting_back(schema, table, missing), on_stage)
+        alter_table.alter(connection, address, indexes.putting_back(schema, table, missing), on_stage)
     return True
 
 

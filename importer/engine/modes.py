@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from importer.engine.errors import Problem, TargetProblem
-from importer.engine.surroundings import Surroundings
-from importer.engine.table import Key, Table
+from importer.engine.schema.dependencies import Surroundings
+from importer.engine.schema.table import Key, Table
 
 # What each mode does, in one line; the command line and the pages offer these.
 MODES: dict[str, str] = {

@@ -17,10 +17,10 @@ from importer.engine.exactness.usual import Usual
 from importer.engine.faults import shortened
 from importer.engine.files.types import Seen
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.new_table import NewTable, narrow_enough
 from importer.engine.reading import Readable
 from importer.engine.records.blocks import BLOCK_BYTES, Block, blocks, read_exactly
 from importer.engine.records.fields import fields, records
+from importer.engine.schema.new_table import NewTable, narrow_enough
 
 
 @dataclass(frozen=True)

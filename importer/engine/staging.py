@@ -11,11 +11,11 @@ import MySQLdb
 from MySQLdb.constants import ER
 
 from importer.engine import modes
-from importer.engine.indexes import Definition, taking_off
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.surroundings import Surroundings
-from importer.engine.table import Table, read_digest
+from importer.engine.schema.dependencies import Surroundings
+from importer.engine.schema.indexes import Definition, taking_off
+from importer.engine.schema.table import Table, read_digest
 
 # Where a staged row stood in the file: its chunk, and a number that grows within it. `SET` of every chunk's statement;
 # the loader session has the variable. UUID_SHORT() counts up by one for each row, on both servers and without the

@@ -7,7 +7,7 @@ from statistics import median
 from importer.engine.lab.finals import most_finals
 from importer.engine.lab.grid import BY_STATEMENTS, Settings
 from importer.engine.lab.rounds import turns
-from importer.engine.table import Table
+from importer.engine.schema.table import Table
 from importer.lab.asked import SAMPLE_ROWS, Asked, choose
 from importer.models import ImportJob, Trial
 from importer.preparation import Prepared

@@ -19,7 +19,7 @@ from importer.engine.lab.scratch import Scratch, scratch_name
 from importer.engine.mysql.connection import Connection
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
 from importer.engine.reading import Place, open_source, size_of
-from importer.engine.table import Table, read_table
+from importer.engine.schema.table import Table, read_table
 from importer.lab.expected import expected_bytes
 from importer.lab.guarded import Status, change_mine, connected, heart_of, mine
 from importer.lab.order import lay_out

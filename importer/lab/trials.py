@@ -22,7 +22,7 @@ from importer.engine.lab.grid import BY_STATEMENTS, with_settings
 from importer.engine.lab.rounds import WARM_UP
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.table import read_table
+from importer.engine.schema.table import read_table
 from importer.lab.guarded import Status, change_mine, connected, end, heart_of, mine
 from importer.lab.order import lay_out_finals
 from importer.lab.preparing import scratch_of

@@ -11,10 +11,10 @@ from importer.engine import modes
 from importer.engine.arrangement import Arrangement
 from importer.engine.dialect import Dialect
 from importer.engine.files.plain import needs_copy
-from importer.engine.indexes import ForeignKey
-from importer.engine.new_table import NewTable
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.reading import Place
+from importer.engine.schema.indexes import ForeignKey
+from importer.engine.schema.new_table import NewTable
 from importer.models.lab import Trial
 from importer.models.recipe import Recipe
 from importer.models.source_file import SourceFile

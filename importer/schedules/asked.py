@@ -14,7 +14,7 @@ from importer.engine.errors import Problem
 from importer.engine.files.profile import profile_file
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
-from importer.engine.table import read_table
+from importer.engine.schema.table import read_table
 from importer.models import ImportJob, MappingPreset, PickedFile, Run, Schedule, SourceConnection
 from importer.queue import Step
 from importer.schedules import due

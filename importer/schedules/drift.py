@@ -11,8 +11,8 @@ from importer.engine.files.profile import Profile
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.new_table import suggest_table
-from importer.engine.table import Table, read_table
+from importer.engine.schema.new_table import suggest_table
+from importer.engine.schema.table import Table, read_table
 from importer.models import Schedule
 
 

@@ -4,9 +4,9 @@ import re
 
 from playwright.sync_api import expect
 
-from importer.engine.indexes import read_indexes
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute
+from importer.engine.schema.indexes import read_indexes
 from importer.models import ImportJob
 from tests.targets import saved_target
 

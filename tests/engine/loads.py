@@ -18,7 +18,7 @@ from importer.engine.plan.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import scan
-from importer.engine.table import read_table
+from importer.engine.schema.table import read_table
 
 HEADERLESS = replace(RFC4180, header=False)
 REJECT = Options(on_error="reject", checks=False)

@@ -20,8 +20,8 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import scan
-from importer.engine.surroundings import read_surroundings
-from importer.engine.table import read_table
+from importer.engine.schema.dependencies import read_surroundings
+from importer.engine.schema.table import read_table
 
 DIALECT = replace(RFC4180, header=False)
 

@@ -1,6 +1,6 @@
 """Tables as a server would describe them, for tests that need none."""
 
-from importer.engine.table import Column, Table
+from importer.engine.schema.table import Column, Table
 
 
 def table(**types: str) -> Table:

@@ -5,7 +5,7 @@ import pytest
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.preview import Arrival, arrivals
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.engine.table import read_table
+from importer.engine.schema.table import read_table
 from tests.engine.test_transforms import Loaded
 
 CASES = [

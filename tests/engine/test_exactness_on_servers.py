@@ -22,7 +22,7 @@ from importer.engine.mysql.connection import LoaderConnection, connect_loader, e
 from importer.engine.mysql.server_info import read_server
 from importer.engine.records.boundaries import find_ends
 from importer.engine.scanner import Block
-from importer.engine.table import Column, Table, read_table
+from importer.engine.schema.table import Column, Table, read_table
 
 DIALECT = Dialect(header=False)
 MAPPING = (ColumnMapping("id"), ColumnMapping("x"))

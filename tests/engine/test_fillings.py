@@ -14,7 +14,7 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
 from importer.engine.planner import Case, make_plan
-from importer.engine.table import read_table
+from importer.engine.schema.table import read_table
 from tests.engine.test_load import columns, given_table, ranges, rows_of
 
 DIALECT = replace(RFC4180, header=False)

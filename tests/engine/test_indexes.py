@@ -2,13 +2,14 @@
 
 import pytest
 
-from importer.engine import arrangement, indexes
+from importer.engine import arrangement
 from importer.engine.arrangement import Arrangement, NotNow
 from importer.engine.errors import RowsRefused
-from importer.engine.foreign_keys import check_rows
-from importer.engine.indexes import show_create
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.engine.table import read_table
+from importer.engine.schema import indexes
+from importer.engine.schema.foreign_keys import check_rows
+from importer.engine.schema.indexes import show_create
+from importer.engine.schema.table import read_table
 from tests.engine.staged import given
 from tests.targets import TestServer
 

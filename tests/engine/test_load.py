@@ -18,7 +18,7 @@ from importer.engine.plan.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import ChunkRange, scan
-from importer.engine.table import read_table
+from importer.engine.schema.table import read_table
 from tests.proxy import cutting_at_commit
 
 STRICTEST = Options(rounding="reject")

@@ -12,7 +12,7 @@ from importer.engine.load.finish import is_done
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address, connect
-from importer.engine.table import read_table
+from importer.engine.schema.table import read_table
 from tests.engine.staged import DIALECT, Import, given, planned, rows_of
 
 PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20), KEY by_name (name))"

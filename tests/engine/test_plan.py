@@ -8,7 +8,7 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import Options
 from importer.engine.planner import Case, make_plan
-from importer.engine.table import Column, Key, Table
+from importer.engine.schema.table import Column, Key, Table
 from importer.engine.units import GIB, MIB
 
 

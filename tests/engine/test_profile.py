@@ -21,7 +21,7 @@ from importer.engine.load.methods.load_data_local import load, statement
 from importer.engine.mapping.suggest import suggest_mapping
 from importer.engine.mysql.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.scanner import Position, scan
-from importer.engine.table import read_table
+from importer.engine.schema.table import read_table
 from tests.engine.packing import PACKED
 
 FILES = sorted(Path(__file__).with_name("csv").glob("*.csv"))

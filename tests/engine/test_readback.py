@@ -24,7 +24,7 @@ from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.records import large_values
 from importer.engine.scanner import scan
-from importer.engine.table import Column, read_table
+from importer.engine.schema.table import Column, read_table
 
 # Column type, what a file says, and whether the server's own answer for it is the same value.
 CASES = [

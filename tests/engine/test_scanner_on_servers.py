@@ -14,7 +14,7 @@ from importer.engine.load.methods.load_data_local import load, statement
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import connect_loader, execute, fetch_all
 from importer.engine.scanner import scan
-from importer.engine.table import read_table
+from importer.engine.schema.table import read_table
 from tests.engine.reference import Reading, documents, in_file, read
 
 # More fields than any document has: for one with too many, the server looks for the line end without minding quotes.

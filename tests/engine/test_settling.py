@@ -8,7 +8,7 @@ from importer.engine.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.errors import Problem
 from importer.engine.files.types import Seen
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.new_table import NewColumn, NewTable
+from importer.engine.schema.new_table import NewColumn, NewTable
 from importer.engine.settling import Misfit, WholeFile, changes, misfits, settle
 from tests.engine.reference import in_file
 

@@ -3,7 +3,7 @@
 import pytest
 
 from importer.engine.mysql.connection import Address, connect
-from importer.engine.table import read_definition, read_digest
+from importer.engine.schema.table import read_definition, read_digest
 from tests.engine.loads import account_with, run_sql
 
 

@@ -16,7 +16,7 @@ from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WOR
 from importer.engine.mysql.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.records.blocks import Block
 from importer.engine.records.boundaries import LineEnds
-from importer.engine.table import read_table
+from importer.engine.schema.table import read_table
 
 # No character of a test's values, so that each record is one value whatever is in it.
 DIALECT = Dialect(delimiter="\x01", quote="", line_end="\n", header=False)

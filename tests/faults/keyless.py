@@ -5,9 +5,9 @@ from pathlib import Path
 
 from importer import jobs, sources
 from importer.engine import arrangement
-from importer.engine.indexes import show_create
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.engine.schema.indexes import show_create
 from importer.models import ImportJob
 from importer.preparation import prepare
 from tests.stack import wait_until

@@ -7,10 +7,11 @@ import pytest
 from django.core.management import call_command
 
 from importer import arranging, jobs, sources, targets, work
-from importer.engine import arrangement, indexes
+from importer.engine import arrangement
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.engine.schema import indexes
 from importer.models import ImportJob, Target
 from importer.preparation import prepare
 from tests.importer.steps import run, take

@@ -9,7 +9,7 @@ from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
-from importer.engine.table import read_table
+from importer.engine.schema.table import read_table
 from importer.models import ImportJob, Target
 from importer.preparation import AskedTable, prepare
 from tests.importer.steps import run

@@ -7,7 +7,7 @@ import pytest
 from importer import jobs, sources
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
-from importer.engine.table import read_table
+from importer.engine.schema.table import read_table
 from importer.models import ImportJob, Target
 from importer.preparation import AskedTable, prepare
 from tests.importer.steps import queued, run, take

@@ -15,7 +15,7 @@ from importer.engine.files.profile import profile_file
 from importer.engine.mapping.columns import AskedField, Filling
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
-from importer.engine.table import read_table
+from importer.engine.schema.table import read_table
 from importer.models import MappingPreset, Target
 from importer.preparation import Prepared, prepare
 from tests.stack import Stack

@@ -9,7 +9,7 @@ from importer.engine import arrangement, modes
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name, quote_text
-from importer.engine.table import Table
+from importer.engine.schema.table import Table
 
 # What may be asked of a table that does not exist: without the right the server says 1142, with it 1146 or 1051, be it
 # the account's own, a role's or a pattern's, and nothing is changed either way (seen on MariaDB 10.11 and MySQL 9.7).

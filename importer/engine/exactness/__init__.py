@@ -18,7 +18,7 @@ from importer.engine.exactness.examination import Examination
 from importer.engine.exactness.inspector import Inspector
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.records.blocks import Block
-from importer.engine.table import Table
+from importer.engine.schema.table import Table
 
 __all__ = ["Exactness", "Examination", "FieldCheck"]
 

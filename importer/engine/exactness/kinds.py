@@ -10,7 +10,7 @@ from importer.engine.exactness.numbers import FixedPoint, FloatingPoint, WholeNu
 from importer.engine.exactness.texts import Bits, Bytes, Geometry, Members, Text
 from importer.engine.exactness.times import Clock, Day, Moment, Year
 from importer.engine.exactness.verdict import Verdict
-from importer.engine.table import list_members
+from importer.engine.schema.table import list_members
 
 
 class Kind(Protocol):

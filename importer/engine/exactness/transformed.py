@@ -9,7 +9,7 @@ from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.numbers import FloatingPoint
 from importer.engine.exactness.verdict import Verdict
 from importer.engine.mapping.transforms import plain_text
-from importer.engine.table import Column
+from importer.engine.schema.table import Column
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from importer.engine.errors import TargetProblem
-from importer.engine.indexes import ForeignKey, foreign_keys, show_create
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.error_messages import explain
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.new_table import partitioning
-from importer.engine.table import Table
+from importer.engine.schema.indexes import ForeignKey, foreign_keys, show_create
+from importer.engine.schema.new_table import partitioning
+from importer.engine.schema.table import Table
 
 TABLE = "millrace_lab"
 PREFIX = "millrace_lab_"

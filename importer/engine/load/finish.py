@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine import building, indexes, modes, staging
+from importer.engine import modes, staging
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.kept import RENAME_WAIT
 from importer.engine.load import ledger
@@ -22,9 +22,10 @@ from importer.engine.load.rejects.server_warnings import DUPLICATE
 from importer.engine.mysql.connection import Address, Connection, LoaderConnection, connect_loader, execute
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.plan import ImportPlan
+from importer.engine.schema import alter_table, indexes
+from importer.engine.schema.dependencies import next_number, read_surroundings
+from importer.engine.schema.table import read_table, require_as_planned
 from importer.engine.staging import Staged, existing, staging_name
-from importer.engine.surroundings import next_number, read_surroundings
-from importer.engine.table import read_table, require_as_planned
 
 # A merge may be silent for as long as it takes; the heart of the step ends it when it is to end.
 READ_TIMEOUT = 12 * 3600  # seconds
@@ -165,7 +166,7 @@ def _put_keys_back(connection: LoaderConnection, work: Finish, watch: Watch) -> 
         return
     since = time.monotonic()
     statement = indexes.putting_back(plan.schema, stage, missing)
-    building.alter(connection, work.address, statement, watch.on_stage)
+    alter_table.alter(connection, work.address, statement, watch.on_stage)
     watch.index_seconds = round(time.monotonic() - since, 3)
 
 

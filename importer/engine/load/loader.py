@@ -14,7 +14,6 @@ from pathlib import Path
 import MySQLdb
 
 from importer.engine import staging
-from importer.engine.building import OnStage
 from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged, TargetProblem
 from importer.engine.feed import hex_decoder
@@ -40,8 +39,9 @@ from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.reading import Place, Readable, open_source
 from importer.engine.scanner import ChunkRange
+from importer.engine.schema.alter_table import OnStage
+from importer.engine.schema.table import read_definition, require_as_planned
 from importer.engine.sorting.places import Places
-from importer.engine.table import read_definition, require_as_planned
 
 # Seconds after which a loader looks again whether table and ledger are as planned: small chunks come faster.
 LOOK_AGAIN = 1.0

@@ -6,8 +6,8 @@ from typing import Any
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.transforms import check_transforms
-from importer.engine.table import Column, Table
-from importer.engine.values import NUMBER_KINDS, is_number
+from importer.engine.schema.table import Column, Table
+from importer.engine.schema.value_kinds import NUMBER_KINDS, is_number
 
 
 @dataclass(frozen=True)

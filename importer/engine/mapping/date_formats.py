@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.best_fit import best_readings
-from importer.engine.table import Column
+from importer.engine.schema.table import Column
 
 # STR_TO_DATE's own words (manual, DATE_FORMAT()), and the texts that each may stand for; the server would take more:
 # two digits for %Y, spaces in front, anything behind. Patterns that Python, MySQL (ICU) and MariaDB (PCRE) all read.

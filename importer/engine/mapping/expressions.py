@@ -12,8 +12,8 @@ from importer.engine.mapping import date_formats
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.transforms import BINARIES, INTEGERS, TRANSFORMS
 from importer.engine.mysql.quoting import quote_text
-from importer.engine.table import Column
-from importer.engine.values import DATE_KINDS, TIME_KINDS
+from importer.engine.schema.table import Column
+from importer.engine.schema.value_kinds import DATE_KINDS, TIME_KINDS
 
 LISTS = ("enum", "set")
 # Bytes that fit into these, so that one more does not.

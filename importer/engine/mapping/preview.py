@@ -7,8 +7,8 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.expressions import expression, is_plain
 from importer.engine.mapping.transforms import BINARIES, check_transforms
 from importer.engine.mysql.connection import SQL_MODE, Connection, execute, fetch_all
-from importer.engine.table import Column, Table
-from importer.engine.values import DATE_KINDS
+from importer.engine.schema.table import Column, Table
+from importer.engine.schema.value_kinds import DATE_KINDS
 
 # Longer texts are shown as they are in the file.
 LONGEST = 1000

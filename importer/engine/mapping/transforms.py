@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from importer.engine.errors import Problem
 from importer.engine.mapping import date_formats
 from importer.engine.mysql.quoting import quote_text
-from importer.engine.table import Column
-from importer.engine.values import DATE_KINDS, TIME_KINDS
+from importer.engine.schema.table import Column
+from importer.engine.schema.value_kinds import DATE_KINDS, TIME_KINDS
 
 INTEGERS = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint"})
 NUMBERS = INTEGERS | {"decimal", "float", "double"}

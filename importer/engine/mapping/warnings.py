@@ -10,8 +10,8 @@ from importer.engine.mapping.best_fit import Fits, misfits
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.suggest import DECIMAL_COMMA_FIRST, read_dates_of, typed, values_said
 from importer.engine.mapping.transforms import BLANKS, NUMBERS, TRANSFORMS
-from importer.engine.table import Column, Table
-from importer.engine.values import DATE_KINDS, is_number
+from importer.engine.schema.table import Column, Table
+from importer.engine.schema.value_kinds import DATE_KINDS, is_number
 
 
 def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]) -> tuple[str, ...]:

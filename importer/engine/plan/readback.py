@@ -14,7 +14,7 @@ from typing import Any
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.expressions import expression
-from importer.engine.table import Column, Key, Table
+from importer.engine.schema.table import Column, Key, Table
 
 # A text of these kinds in the file finds the row again, whatever the server makes of it.
 KEY_KINDS = frozenset(

@@ -6,18 +6,18 @@ from functools import cached_property
 
 from importer.engine import modes
 from importer.engine.dialect import Dialect
-from importer.engine.indexes import NO_INDEXES, Indexes
 from importer.engine.load.network_probe import Distance
 from importer.engine.load.non_transactional import cannot_roll_back
 from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import Options
 from importer.engine.plan.previous_imports import NO_PAST, Past
+from importer.engine.schema.dependencies import NOTHING_AROUND, Surroundings
+from importer.engine.schema.indexes import NO_INDEXES, Indexes
+from importer.engine.schema.table import Table
 from importer.engine.sorting.keys import SortKey
 from importer.engine.sorting.sample import KeyOrder
 from importer.engine.staging import staging_name
-from importer.engine.surroundings import NOTHING_AROUND, Surroundings
-from importer.engine.table import Table
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from importer.engine.mysql.server_info import OF_SPEED
 from importer.engine.planner.context import Case
-from importer.engine.table import Key
+from importer.engine.schema.table import Key
 
 Fact = int | float | str | bool
 

@@ -3,7 +3,7 @@
 from importer.engine.errors import TargetProblem
 from importer.engine.load.non_transactional import cannot_roll_back
 from importer.engine.mysql.server_info import Server
-from importer.engine.table import Table
+from importer.engine.schema.table import Table
 
 
 def check_server(server: Server) -> None:

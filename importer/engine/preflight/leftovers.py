@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
-from importer.engine import arrangement, indexes
+from importer.engine import arrangement
 from importer.engine.arrangement import Written
 from importer.engine.lab import scratch
 from importer.engine.mysql.connection import Connection
 from importer.engine.preflight.finding import Finding, Subject
+from importer.engine.schema import indexes
 from importer.engine.staging import existing
 
 

@@ -8,7 +8,7 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import LoaderConnection
 from importer.engine.mysql.server_info import Server
 from importer.engine.planner.decisions.method import fallback
-from importer.engine.table import Column, Table
+from importer.engine.schema.table import Column, Table
 
 PROBE_ROWS = 3
 COLUMNS = ("job", "chunk", "attempt", "row_count", "byte_count", "digest")

@@ -20,7 +20,7 @@ from importer.engine.reading import Readable
 from importer.engine.records.blocks import Block, read_exactly
 from importer.engine.records.fields import fields
 from importer.engine.records.large_values import shown_values
-from importer.engine.table import Column, Table
+from importer.engine.schema.table import Column, Table
 
 TEXT_BYTES = 32
 # Columns after this many bytes of key no longer matter for which page a row goes to.

@@ -8,7 +8,7 @@ from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mapping.expressions import expression, is_plain
 from importer.engine.mysql.connection import LoaderConnection, execute
 from importer.engine.mysql.quoting import quote_name, quote_text
-from importer.engine.table import Column, Table
+from importer.engine.schema.table import Column, Table
 
 # What a traced statement writes into its warnings for each row, before the row's number (from 1).
 TRACE = "millrace row "

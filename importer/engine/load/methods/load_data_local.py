@@ -12,7 +12,7 @@ from importer.engine.load.methods.load_data import into_table
 from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.mysql.quoting import quote_text
-from importer.engine.table import Table
+from importer.engine.schema.table import Table
 
 # Manual, Server Error Message Reference and Client Error Message Reference: refused by the server (1148, 3948; 4166 is
 # MariaDB's), by its client library (2068), not known (1047) or not supported (1235) by what poses as one.

@@ -19,7 +19,7 @@ from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.mysql.named_pipes import Writer, pipe_in
 from importer.engine.mysql.quoting import quote_text
-from importer.engine.table import Table
+from importer.engine.schema.table import Table
 
 _LEADING = re.compile(r"LOAD DATA INFILE '((?:[^'\\]|\\.)*)' (IGNORE )")
 

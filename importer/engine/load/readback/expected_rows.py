@@ -10,7 +10,7 @@ from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.readback import Readback, Reading
 from importer.engine.records.fields import values
-from importer.engine.table import Column
+from importer.engine.schema.table import Column
 
 # A text (UTF-8) for each column that is read back, None for NULL.
 Values = tuple[bytes | None, ...]

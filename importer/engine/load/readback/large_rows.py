@@ -17,7 +17,7 @@ from importer.engine.mysql.prepared_statements import Prepared
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.readback import Readback, Reading
 from importer.engine.records.large_values import LARGE, LargeValue, large_values
-from importer.engine.table import TEXTS, Column
+from importer.engine.schema.table import TEXTS, Column
 
 # What a column of these kinds has is what the file says, byte for byte.
 DIGESTED_KINDS = (TEXTS - {"enum", "set"}) | {"varbinary", "blob", "mediumblob", "longblob"}

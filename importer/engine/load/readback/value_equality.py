@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from importer.engine.table import Column
+from importer.engine.schema.table import Column
 
 
 class Sameness(Enum):

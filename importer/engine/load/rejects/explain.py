@@ -15,7 +15,7 @@ from importer.engine.reading import Readable
 from importer.engine.records.blocks import BLOCK_BYTES
 from importer.engine.records.fields import LocatedRecord, fields
 from importer.engine.records.large_values import shown_values
-from importer.engine.table import Table
+from importer.engine.schema.table import Table
 
 # By row (from 0): what we found before it was sent, or what the server said about it.
 Wrong = Mapping[int, Fault | ServerWarning]

@@ -19,7 +19,7 @@ from importer.engine.load.rejects.server_warnings import DUPLICATE, TRUNCATED, W
 from importer.engine.mysql.connection import Connection
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.table import read_table
+from importer.engine.schema.table import read_table
 
 # Named one by one in a message; the rest are counted.
 NAMED_ROWS = 20

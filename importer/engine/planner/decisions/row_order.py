@@ -6,8 +6,8 @@ from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import Case
+from importer.engine.schema.table import Table
 from importer.engine.sorting.keys import SortKey, Unsortable
-from importer.engine.table import Table
 from importer.engine.units import MIB
 
 # What rows take in InnoDB beside what they take in a file: some 20 bytes each, and pages that are not quite full.

@@ -9,7 +9,7 @@ from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.mysql.variables import Value, require_flavour, values
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import Case
-from importer.engine.table import Key
+from importer.engine.schema.table import Key
 
 # A LOCK TABLES waits for every other import on the target; by default the servers let it wait for a day or a year.
 LOCK_WAIT = 50  # seconds

@@ -14,7 +14,7 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.expressions import is_plain
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import Case
-from importer.engine.table import TEXTS
+from importer.engine.schema.table import TEXTS
 
 # Columns without one that read a text without one as any other text. INET6 and UUID do not: to them it is binary.
 _OTHERS = {

@@ -9,7 +9,7 @@ from importer.engine.feed.row_numbers import NUMBERS
 from importer.engine.load.methods.field_expressions import VARIABLES, field_variable, filled, readings, with_trace
 from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.table import Table
+from importer.engine.schema.table import Table
 
 _IGNORING, _REPLACING = "INSERT IGNORE INTO ", "REPLACE INTO "
 _VALUES = "\nVALUES "

@@ -3,9 +3,9 @@
 import xxhash
 
 from importer.engine.errors import BadRow, RowsRefused
-from importer.engine.indexes import ForeignKey
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name
+from importer.engine.schema.indexes import ForeignKey
 
 MOST_NAMED = 10
 

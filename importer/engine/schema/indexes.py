@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.table import Key, Table
+from importer.engine.schema.table import Key, Table
 
 # In SHOW CREATE TABLE each key and each constraint stands on a line of its own: line ends in comments are escaped.
 _NAME = r"`((?:[^`]|``)+)`"

@@ -1,0 +1,1 @@
+"""The target table: columns, keys, foreign keys, dependent objects."""
