@@ -35,9 +35,9 @@ from importer.engine.planner import Case, make_plan
 from importer.engine.reading import open_source
 from importer.engine.scanner import Position, scan
 from importer.engine.schema.table import read_table
-from importer.engine.sorting.copy import Source, sort_records
-from importer.engine.sorting.keys import SortKey
-from importer.engine.sorting.places import Places
+from importer.engine.sorting.external_sort import Source, sort_records
+from importer.engine.sorting.original_positions import Places
+from importer.engine.sorting.sort_key import SortKey
 from importer.engine.workloads import NODES
 
 (TABLE,) = NODES.tables

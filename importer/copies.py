@@ -2,7 +2,7 @@
 
 A copy belongs to one job and one attempt to make it (`<job key>.<attempt>` under PLAIN_DIR), is there whole or not at
 all, and goes when its job has ended; a retry makes it again. Beside a sorted one lie its places
-(engine/sorting/places.py).
+(engine/sorting/original_positions.py).
 """
 
 import errno
@@ -25,9 +25,9 @@ from importer.engine.files.plain import plain_pieces
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
 from importer.engine.reading import Readable, open_source, size_of
-from importer.engine.sorting.copy import Source, sort_records
-from importer.engine.sorting.keys import Unsortable
-from importer.engine.sorting.places import Places
+from importer.engine.sorting.external_sort import Source, sort_records
+from importer.engine.sorting.original_positions import Places
+from importer.engine.sorting.sort_key import Unsortable
 from importer.models import ImportJob
 from importer.sources import SPARE_BYTES, DiskFull
 

@@ -27,8 +27,8 @@ from importer.engine.schema.indexes import NO_INDEXES, Indexes, is_empty, read_i
 from importer.engine.schema.new_table import LONGEST_NAME, NewTable, change_table, partition_table, suggest_table
 from importer.engine.schema.table import Table, read_table
 from importer.engine.server_variables import check_server_variables
-from importer.engine.sorting.keys import SortKey, Unsortable
-from importer.engine.sorting.sample import KeyOrder, key_order
+from importer.engine.sorting.key_sample import KeyOrder, key_order
+from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.staging import existing, staging_name
 from importer.models import ImportJob, SourceFile, Target
 from importer.past import past

@@ -6,7 +6,7 @@ from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.table import Key
-from importer.engine.sorting.sample import KeyOrder
+from importer.engine.sorting.key_sample import KeyOrder
 from importer.engine.units import GIB, MIB
 from tests.engine.test_plan import column, plan, server, table, why
 

@@ -17,10 +17,10 @@ from importer.engine.reading import open_source
 from importer.engine.records.blocks import BLOCK_BYTES, blocks
 from importer.engine.records.fields import fields, records
 from importer.engine.schema.table import Column, Key, Table
-from importer.engine.sorting.copy import Limits, Source, sort_records
-from importer.engine.sorting.keys import SortKey, Unsortable
-from importer.engine.sorting.places import Places
-from importer.engine.sorting.sample import key_order
+from importer.engine.sorting.external_sort import Limits, Source, sort_records
+from importer.engine.sorting.key_sample import key_order
+from importer.engine.sorting.original_positions import Places
+from importer.engine.sorting.sort_key import SortKey, Unsortable
 
 HEADERLESS = replace(RFC4180, header=False)
 SMALL = Limits(unit=60, bucket=40, largest_bucket=90, buckets=3)

@@ -11,7 +11,7 @@ from importer.engine.load.rejects.duplicate_lookup import Earlier
 from importer.engine.records.blocks import blocks, pieces, read_exactly
 from importer.engine.records.fields import LocatedRecord
 from importer.engine.records.lines import line_ends
-from importer.engine.sorting.places import LINE, OFFSET
+from importer.engine.sorting.original_positions import LINE, OFFSET
 
 WINDOW = 2**20
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importer.engine.dialect import Dialect
 from importer.engine.reading import Place, Readable
 from importer.engine.scanner import ChunkRange
-from importer.engine.sorting.places import Places
+from importer.engine.sorting.original_positions import Places
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from importer.engine.records.boundaries import Ends, blank_records
 from importer.engine.records.lines import line_end_positions, line_ends
 from importer.engine.records.whole_records import whole_records
 from importer.engine.scanner import ChunkRange
-from importer.engine.sorting.places import LINE, ROW, Places
+from importer.engine.sorting.original_positions import LINE, ROW, Places
 
 # In the order in which they stand before a record.
 NUMBERS = ("row", "line")

@@ -41,7 +41,7 @@ from importer.engine.reading import Place, Readable, open_source
 from importer.engine.scanner import ChunkRange
 from importer.engine.schema.alter_table import OnStage
 from importer.engine.schema.table import read_definition, require_as_planned
-from importer.engine.sorting.places import Places
+from importer.engine.sorting.original_positions import Places
 
 # Seconds after which a loader looks again whether table and ledger are as planned: small chunks come faster.
 LOOK_AGAIN = 1.0

@@ -10,7 +10,7 @@ from importer.engine.exactness import Exactness
 from importer.engine.feed.hex_decoder import Unhexed
 from importer.engine.feed.row_numbers import NUMBERS
 from importer.engine.plan.readback import Readback
-from importer.engine.sorting.keys import SortKey
+from importer.engine.sorting.sort_key import SortKey
 from importer.engine.staging import Staged
 
 

@@ -15,8 +15,8 @@ from importer.engine.plan.previous_imports import NO_PAST, Past
 from importer.engine.schema.dependencies import NOTHING_AROUND, Surroundings
 from importer.engine.schema.indexes import NO_INDEXES, Indexes
 from importer.engine.schema.table import Table
-from importer.engine.sorting.keys import SortKey
-from importer.engine.sorting.sample import KeyOrder
+from importer.engine.sorting.key_sample import KeyOrder
+from importer.engine.sorting.sort_key import SortKey
 from importer.engine.staging import staging_name
 
 

@@ -13,8 +13,8 @@ from importer.engine.dialect import Dialect
 from importer.engine.reading import Readable
 from importer.engine.records.blocks import Block, read_exactly
 from importer.engine.records.lines import line_end_positions
-from importer.engine.sorting.keys import SortKey
-from importer.engine.sorting.places import NUMBERS
+from importer.engine.sorting.original_positions import NUMBERS
+from importer.engine.sorting.sort_key import SortKey
 
 LENGTH = np.dtype(np.uint32)
 # Before each run in a bucket: how many records it has, and how many bytes these take.

@@ -7,7 +7,7 @@ from importer.engine.plan.options import Options
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import Case
 from importer.engine.schema.table import Table
-from importer.engine.sorting.keys import SortKey, Unsortable
+from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.units import MIB
 
 # What rows take in InnoDB beside what they take in a file: some 20 bytes each, and pages that are not quite full.

@@ -22,10 +22,10 @@ from importer.engine.records.blocks import BLOCK_BYTES, blocks, end_of_records, 
 from importer.engine.records.flaws import problem
 from importer.engine.records.stray import STRAY, UNCLOSED, Flaw
 from importer.engine.records.walk import RecordWalk
-from importer.engine.sorting.keys import SortKey, Unsortable
-from importer.engine.sorting.places import OFFSET, head, number_bytes
+from importer.engine.sorting.key_sample import borders, sampled_keys
+from importer.engine.sorting.original_positions import OFFSET, head, number_bytes
 from importer.engine.sorting.runs import IN_THE_FILE, Bucket, Run
-from importer.engine.sorting.sample import borders, sampled_keys
+from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.units import MIB
 
 ROWS_AT_ONCE = 8192

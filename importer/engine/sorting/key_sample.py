@@ -11,7 +11,7 @@ from importer.engine.reading import Readable
 from importer.engine.records.blocks import Block, read_exactly
 from importer.engine.records.boundaries import find_ends
 from importer.engine.records.walk import RECORD_ENDS
-from importer.engine.sorting.keys import SortKey
+from importer.engine.sorting.sort_key import SortKey
 
 WINDOWS = 64
 WINDOW_BYTES = 32 * 1024
