@@ -27,9 +27,9 @@ from bench import application, settings
 from bench.meter import family, reset_peak
 from bench.servers import Server, servers_to_measure
 from bench.ways.millrace import ended, peaks
-from importer.engine.dialect import Dialect
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
+from importer.engine.source.dialect import Dialect
 from importer.engine.units import MIB
 from importer.engine.workloads.table import SEED
 

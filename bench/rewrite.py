@@ -4,9 +4,9 @@ import sys
 import time
 
 from bench.scan import PLAIN, QUOTED
-from importer.engine.dialect import Dialect
 from importer.engine.feed.feed import BLOCK
 from importer.engine.feed.rewriter import rewritten
+from importer.engine.source.dialect import Dialect
 
 ROUNDS = 5
 

@@ -18,9 +18,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from importer.engine.chunk_sizes import ChunkSizes
-from importer.engine.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
 from importer.engine.exactness import Exactness, FieldCheck
 from importer.engine.scanner import scan
+from importer.engine.source.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
 
 CHUNK_BYTES = 32 * 1024 * 1024
 ROUNDS = 5

@@ -32,12 +32,12 @@ from importer.engine.mysql.connection import connect, execute
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
 from importer.engine.planner import Case, make_plan
-from importer.engine.reading import open_source
 from importer.engine.scanner import Position, scan
 from importer.engine.schema.table import read_table
 from importer.engine.sorting.external_sort import Source, sort_records
 from importer.engine.sorting.original_positions import Places
 from importer.engine.sorting.sort_key import SortKey
+from importer.engine.source.byte_source import open_source
 from importer.engine.workloads import NODES
 
 (TABLE,) = NODES.tables

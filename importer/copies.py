@@ -20,14 +20,14 @@ from django.conf import settings
 
 from importer import jobs, stopping
 from importer.engine.errors import Cancelled, Problem, SourceChanged
-from importer.engine.files.packed import Limits
-from importer.engine.files.plain import plain_pieces
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
-from importer.engine.reading import Readable, open_source, size_of
 from importer.engine.sorting.external_sort import Source, sort_records
 from importer.engine.sorting.original_positions import Places
 from importer.engine.sorting.sort_key import Unsortable
+from importer.engine.source.byte_source import Readable, open_source, size_of
+from importer.engine.source.compression import Limits
+from importer.engine.source.decoding import plain_pieces
 from importer.models import ImportJob
 from importer.sources import SPARE_BYTES, DiskFull
 

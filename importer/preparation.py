@@ -8,9 +8,7 @@ from django.conf import settings
 
 from importer.engine import modes
 from importer.engine.check.rights import check_rights, why_no_arranging
-from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem, TargetProblem
-from importer.engine.files.plain import needs_copy
 from importer.engine.files.profile import Profile, profile_file
 from importer.engine.mapping.columns import AskedField, ColumnMapping, Filling
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
@@ -21,7 +19,6 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.planner import Case, make_plan
 from importer.engine.planner.decisions.row_order import outgrows
 from importer.engine.preflight.session_settings import check_session
-from importer.engine.reading import open_source
 from importer.engine.schema.dependencies import NOTHING_AROUND, Surroundings, read_surroundings
 from importer.engine.schema.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
 from importer.engine.schema.new_table import LONGEST_NAME, NewTable, change_table, partition_table, suggest_table
@@ -29,6 +26,9 @@ from importer.engine.schema.table import Table, read_table
 from importer.engine.server_variables import check_server_variables
 from importer.engine.sorting.key_sample import KeyOrder, key_order
 from importer.engine.sorting.sort_key import SortKey, Unsortable
+from importer.engine.source.byte_source import open_source
+from importer.engine.source.decoding import needs_copy
+from importer.engine.source.dialect import Dialect
 from importer.engine.staging import existing, staging_name
 from importer.models import ImportJob, SourceFile, Target
 from importer.past import past

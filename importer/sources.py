@@ -20,7 +20,7 @@ from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
 from importer.engine.errors import Problem, SourceProblem
-from importer.engine.files.kinds import NoCSV, refuse_other_kinds
+from importer.engine.source.file_signature import NoCSV, refuse_other_kinds
 from importer.models import ImportJob, SourceFile
 
 PIECE_BYTES = 2**20  # what is read, written or hashed at once

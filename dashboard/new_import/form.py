@@ -13,14 +13,14 @@ from typing import Any
 from dashboard.new_import.row_policy import ACCOUNTING
 from dashboard.new_import.speed_form import SpeedChoices, whole_number
 from importer import lab as labs
-from importer.engine.dialect import LINE_ENDS, Dialect, from_written
 from importer.engine.errors import Problem
-from importer.engine.files import encodings
 from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.plan.options import BOUNDS, Options
 from importer.engine.schema.new_table import NewTable
 from importer.engine.schema.table import Table
+from importer.engine.source import encodings
+from importer.engine.source.dialect import LINE_ENDS, Dialect, from_written
 from importer.models import ImportJob, Lab, MappingPreset, Target
 from importer.preparation import AskedTable
 

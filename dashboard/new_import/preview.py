@@ -8,9 +8,7 @@ from pathlib import PurePath
 from dashboard.new_import.column_cards import Cell, Field, Unfilled
 from dashboard.new_import.form import Choices
 from importer import presets, sources
-from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.errors import Problem
-from importer.engine.files.encodings import UTF8
 from importer.engine.files.profile import Profile, profile_file
 from importer.engine.files.sample import SAMPLE_BYTES
 from importer.engine.mapping.columns import AskedField, ColumnMapping, Filling
@@ -18,9 +16,11 @@ from importer.engine.mapping.preview import Arrival, arrivals
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mapping.warnings import mapping_notes
 from importer.engine.mysql.connection import Connection, connect
-from importer.engine.reading import open_source, read_at
 from importer.engine.schema.new_table import NewTable, change_table, suggest_table
 from importer.engine.schema.table import Table, list_tables, read_table
+from importer.engine.source.byte_source import open_source, read_at
+from importer.engine.source.dialect import RFC4180, Dialect
+from importer.engine.source.encodings import UTF8
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import AskedTable, Prepared, prepare
 

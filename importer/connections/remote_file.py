@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from importer.engine.errors import SourceProblem
-from importer.engine.reading import Readable
+from importer.engine.source.byte_source import Readable
 from importer.models import SourceConnection
 
 

@@ -7,10 +7,10 @@ from typing import Protocol
 import xxhash
 
 from importer.engine.chunk_sizes import ChunkSizes
-from importer.engine.dialect import Dialect
-from importer.engine.reading import Readable
 from importer.engine.records.blocks import BLOCK_BYTES, MAX_RECORD_BYTES, Block, blocks, end_of_records, pieces
 from importer.engine.records.flaws import problem
+from importer.engine.source.byte_source import Readable
+from importer.engine.source.dialect import Dialect
 
 
 @dataclass(frozen=True)

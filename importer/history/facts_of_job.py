@@ -15,10 +15,10 @@ import xxhash
 from django.conf import settings
 
 from importer import speed
-from importer.engine.dialect import as_written
-from importer.engine.files import encodings
 from importer.engine.mysql.connection import USUAL_ISOLATION
 from importer.engine.plan.options import Options
+from importer.engine.source import encodings
+from importer.engine.source.dialect import as_written
 from importer.history.facts import ASKED, CHOSEN, FACTS, PHASES, SERVER, Fact, Kind, Value
 from importer.models import Chunk, ImportJob
 

@@ -9,8 +9,6 @@ from django.utils import timezone
 
 from importer.copies import PART
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.files.packed import Limits
-from importer.engine.files.plain import needs_copy, plain_pieces
 from importer.engine.files.profile import Profile, profile_file
 from importer.engine.lab import scratch
 from importer.engine.lab.rounds import turns
@@ -18,8 +16,10 @@ from importer.engine.lab.sampling import Taken, write_sample
 from importer.engine.lab.scratch import Scratch, scratch_name
 from importer.engine.mysql.connection import Connection
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
-from importer.engine.reading import Place, open_source, size_of
 from importer.engine.schema.table import Table, read_table
+from importer.engine.source.byte_source import Place, open_source, size_of
+from importer.engine.source.compression import Limits
+from importer.engine.source.decoding import needs_copy, plain_pieces
 from importer.lab.expected import expected_bytes
 from importer.lab.guarded import Status, change_mine, connected, heart_of, mine
 from importer.lab.order import lay_out

@@ -9,12 +9,12 @@ from django.db import models
 
 from importer.engine import modes
 from importer.engine.arrangement import Arrangement
-from importer.engine.dialect import Dialect
-from importer.engine.files.plain import needs_copy
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.reading import Place
 from importer.engine.schema.indexes import ForeignKey
 from importer.engine.schema.new_table import NewTable
+from importer.engine.source.byte_source import Place
+from importer.engine.source.decoding import needs_copy
+from importer.engine.source.dialect import Dialect
 from importer.models.lab import Trial
 from importer.models.recipe import Recipe
 from importer.models.source_file import SourceFile
@@ -84,7 +84,7 @@ class ImportJob(Recipe):
     # The table that mode create makes (importer.engine.new_table.NewTable as JSON), else empty.
     new_table_json = models.JSONField(default=dict, blank=True)
     parallelism = models.PositiveSmallIntegerField(default=2)
-    # How the file is packed (engine/files/packed.py), "" for not at all.
+    # How the file is packed (engine/source/compression.py), "" for not at all.
     packing = models.CharField(max_length=8, blank=True)
     # The copy that is read instead of the file, plain or sorted: its name in PLAIN_DIR, "" while there is none, and how
     # many bytes of the file have gone into it.

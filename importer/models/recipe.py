@@ -2,9 +2,9 @@
 
 from django.db import models
 
-from importer.engine.dialect import Dialect
 from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.plan.options import Options
+from importer.engine.source.dialect import Dialect
 
 
 class Recipe(models.Model):

@@ -6,7 +6,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import models
 
-from importer.engine.reading import Place
+from importer.engine.source.byte_source import Place
 
 
 class SourceFile(models.Model):

@@ -6,11 +6,11 @@ from uuid import uuid4
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, Reason
+from importer.engine.source.dialect import Dialect
 from importer.models import Chunk, ImportJob, SourceFile, Target
 
 Status = ImportJob.Status

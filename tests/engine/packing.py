@@ -4,7 +4,7 @@ import gzip
 import io
 import zipfile
 
-from importer.engine.files.packed import zstd
+from importer.engine.source.compression import zstd
 
 
 def zipped(*files: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:

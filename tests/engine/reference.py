@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from importer.engine.dialect import PRESETS, Dialect
+from importer.engine.source.dialect import PRESETS, Dialect
 
 UNESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"0": b"\0", b"Z": b"\x1a"}
 DIALECTS = (

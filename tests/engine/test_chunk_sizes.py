@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from importer.engine.chunk_sizes import ChunkSizes
-from importer.engine.dialect import RFC4180, TSV
 from importer.engine.scanner import ChunkRange, Position, scan
+from importer.engine.source.dialect import RFC4180, TSV
 from tests.engine.reference import in_file
 
 HEADERLESS = replace(RFC4180, header=False)

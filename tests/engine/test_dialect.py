@@ -2,8 +2,8 @@
 
 import pytest
 
-from importer.engine.dialect import MYSQL_TSV, PRESETS, RFC4180, Dialect, as_written, from_written
 from importer.engine.errors import SourceProblem
+from importer.engine.source.dialect import MYSQL_TSV, PRESETS, RFC4180, Dialect, as_written, from_written
 
 
 def literal(text: str) -> str:

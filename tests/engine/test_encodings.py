@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem
-from importer.engine.files import encodings
-from importer.engine.files.encodings import Kind
+from importer.engine.source import encodings
+from importer.engine.source.dialect import Dialect
+from importer.engine.source.encodings import Kind
 
 
 def known() -> list[str]:

@@ -8,13 +8,13 @@ import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged
 from importer.engine.feed import feed
 from importer.engine.feed.feed import SourceBytes, SteppedBytes, open_feed
 from importer.engine.feed.rewriter import in_pieces, passes_in_pieces, rewritten
 from importer.engine.mysql.infile_buffer import READ, Outgoing, next_bytes, read_function
 from importer.engine.native import loader
+from importer.engine.source.dialect import Dialect
 from tests.engine.reference import in_file
 
 LINE_ENDS = ("", "\n", "\r", "\r\n")

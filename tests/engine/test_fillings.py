@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.errors import Problem
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.mapping.columns import ColumnMapping, Filling
@@ -15,6 +14,7 @@ from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.schema.table import read_table
+from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
 from tests.engine.test_load import columns, given_table, ranges, rows_of
 
 DIALECT = replace(RFC4180, header=False)

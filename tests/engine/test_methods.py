@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.load.methods import row_batches
 from importer.engine.load.outcome import Tally
 from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import OFFERED, Options
 from importer.engine.records import large_values
+from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
 from tests.engine.loads import HEADERLESS, load_bytes, rows_of, run_sql
 from tests.engine.test_check import setting
 from tests.generated import Bench, make_case

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import SourceProblem
-from importer.engine.files.packed import PIECE_BYTES, Limits, Piece, packing, unpacked, zstd
+from importer.engine.source.compression import PIECE_BYTES, Limits, Piece, packing, unpacked, zstd
 from tests.engine.packing import PACKED, zipped
 
 MIB = 2**20

@@ -2,13 +2,13 @@
 
 import pytest
 
-from importer.engine.dialect import RFC4180
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.schema.table import Column, Key, Table
+from importer.engine.source.dialect import RFC4180
 from importer.engine.units import GIB, MIB
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import MySQLdb
 import pytest
 
-from importer.engine.dialect import RFC4180
 from importer.engine.errors import Problem
 from importer.engine.load.methods import load_data_local
 from importer.engine.mapping.columns import ColumnMapping
@@ -14,6 +13,7 @@ from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.planner import Case, make_plan
+from importer.engine.source.dialect import RFC4180
 from tests.engine.tables import table
 
 OPEN = Server("MySQL", "9.7.4", {"local_infile": "ON"}, local=True, cores=2)

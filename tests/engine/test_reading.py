@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem
 from importer.engine.load.outcome import Tally
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
+from importer.engine.source.dialect import Dialect
 from tests.engine.loads import REJECT, load_bytes, rows_of, run_sql
 
 COLUMNS = ("n", "a", "b")

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from importer.engine.dialect import MYSQL_TSV, Dialect
 from importer.engine.native import loader
 from importer.engine.records.boundaries import find_ends
 from importer.engine.records.regular_ends import can_tell, regular_ends
+from importer.engine.source.dialect import MYSQL_TSV, Dialect
 from tests.engine.reference import read
 
 pytestmark = [

@@ -15,9 +15,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from importer.engine.chunk_sizes import ChunkSizes
-from importer.engine.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.scanner import ChunkRange, Position, scan
+from importer.engine.source.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
 from tests.engine.reference import Reading, documents, in_file, read
 
 EXAMPLES = settings(max_examples=1000, derandomize=True, deadline=None)

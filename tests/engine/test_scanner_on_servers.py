@@ -6,7 +6,6 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from importer.engine.chunk_sizes import ChunkSizes
-from importer.engine.dialect import PRESETS, Dialect
 from importer.engine.errors import SourceProblem
 from importer.engine.feed.feed import leaving_out, open_feed
 from importer.engine.feed.rewriter import rewritten
@@ -15,6 +14,7 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import connect_loader, execute, fetch_all
 from importer.engine.scanner import scan
 from importer.engine.schema.table import read_table
+from importer.engine.source.dialect import PRESETS, Dialect
 from tests.engine.reference import Reading, documents, in_file, read
 
 # More fields than any document has: for one with too many, the server looks for the line end without minding quotes.

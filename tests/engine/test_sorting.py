@@ -10,10 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from importer.engine.dialect import ANY_LINE_END, RFC4180, Dialect
 from importer.engine.errors import RecordUnreadable
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.reading import open_source
 from importer.engine.records.blocks import BLOCK_BYTES, blocks
 from importer.engine.records.fields import fields, records
 from importer.engine.schema.table import Column, Key, Table
@@ -21,6 +19,8 @@ from importer.engine.sorting.external_sort import Limits, Source, sort_records
 from importer.engine.sorting.key_sample import key_order
 from importer.engine.sorting.original_positions import Places
 from importer.engine.sorting.sort_key import SortKey, Unsortable
+from importer.engine.source.byte_source import open_source
+from importer.engine.source.dialect import ANY_LINE_END, RFC4180, Dialect
 
 HEADERLESS = replace(RFC4180, header=False)
 SMALL = Limits(unit=60, bucket=40, largest_bucket=90, buckets=3)

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from importer.engine.chunk_sizes import ChunkSizes
-from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem
 from importer.engine.records.blocks import BLOCK_BYTES, blocks
 from importer.engine.records.flaws import find_flaws
 from importer.engine.scanner import Position, scan
+from importer.engine.source.dialect import Dialect
 from tests.engine.reference import in_file
 
 THREE = Dialect(width=3)

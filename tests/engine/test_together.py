@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.dialect import Dialect
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.loader import Loader, Watch, Work, load_chunk
@@ -17,6 +16,7 @@ from importer.engine.native import loader
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.scanner import ChunkRange
+from importer.engine.source.dialect import Dialect
 from tests.engine.loads import HEADERLESS, five_chunks, loads_so_far, rows_of, run_sql, works
 
 SMALL = Options(chunk_bytes=18)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.dialect import RFC4180
 from importer.engine.errors import RowsRefused
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.mapping.columns import ColumnMapping
@@ -16,6 +15,7 @@ from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.schema.table import read_table
+from importer.engine.source.dialect import RFC4180
 from tests.engine.test_load import given_table, ranges, rows_of
 
 DIALECT = replace(RFC4180, delimiter=";", header=False)

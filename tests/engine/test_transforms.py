@@ -6,7 +6,6 @@ from decimal import Decimal
 
 import pytest
 
-from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
 from importer.engine.exactness import Exactness
 from importer.engine.load.methods import load_data_local
@@ -17,6 +16,7 @@ from importer.engine.mysql.connection import Address, connect, connect_loader, e
 from importer.engine.records.blocks import Block
 from importer.engine.records.boundaries import LineEnds
 from importer.engine.schema.table import read_table
+from importer.engine.source.dialect import Dialect
 
 # No character of a test's values, so that each record is one value whatever is in it.
 DIALECT = Dialect(delimiter="\x01", quote="", line_end="\n", header=False)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from importer.engine.dialect import RFC4180, Dialect
 from importer.engine.errors import RowsRefused
 from importer.engine.feed.hex_decoder import NotHexadecimal, Unhexed, can_unhex, unhexed
 from importer.engine.load.loader import Loader, Watch, Work, load_chunk
@@ -18,6 +17,7 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address
 from importer.engine.native import loader
 from importer.engine.plan.options import Options
+from importer.engine.source.dialect import RFC4180, Dialect
 from tests.engine.loads import rows_of, run_sql, works
 
 pytestmark = pytest.mark.skipif(not loader.library(), reason="the library is not compiled here")

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from importer.engine.dialect import Dialect
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address
+from importer.engine.source.dialect import Dialect
 from tests.engine.values import REJECT, Came, came_of
 
 DIALECT = Dialect(header=False)

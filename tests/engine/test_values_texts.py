@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceProblem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
+from importer.engine.source.dialect import Dialect
 from tests.engine.values import REJECT, came_of
 
 TEXTS = "a VARCHAR(200), b VARCHAR(200)"

@@ -185,7 +185,7 @@ def test_scan_goes_on_where_a_dead_one_stopped(target: Target, file: Path):
     jobs.advance(job.pk)
     claimed = jobs.claim_scan(job.pk)
     assert claimed
-    from importer.engine.reading import open_source
+    from importer.engine.source.byte_source import open_source
 
     with open_source(file) as fd:
         found = list(work._found(fd, claimed))

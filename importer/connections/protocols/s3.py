@@ -190,7 +190,7 @@ class Bucket:
 
 
 class ObjectRanges:
-    """One version of an object, for the engine (engine/reading.py). What was asked for last stays in memory.
+    """One version of an object, for the engine (engine/source/byte_source.py). What was asked for last stays in memory.
 
     Whoever reads on past a window is likely to go on: then the next window is asked for while this one is used. Two
     in a row, so that a small chunk, which ends in its first one, asks for nothing that nobody reads.

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from importer.engine.dialect import Dialect
 from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.checks import NULL_WORD, Judge
 from importer.engine.exactness.examination import Examination, Findings
@@ -22,6 +21,7 @@ from importer.engine.records.blocks import BLOCK_BYTES, Block
 from importer.engine.records.boundaries import LineEnds
 from importer.engine.records.fields import fields, values
 from importer.engine.records.large_values import large_values
+from importer.engine.source.dialect import Dialect
 
 # A block with no more unusual cells than this has them judged during the scan; one with more is suspicious unjudged.
 FEW = 1000

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
-from importer.engine.dialect import Dialect
 from importer.engine.exactness.checks import Judge
 from importer.engine.exactness.documents import Json
 from importer.engine.exactness.formatted import Formatted
@@ -19,10 +18,11 @@ from importer.engine.exactness.texts import MANY_MEMBERS, Bytes, Members, Text
 from importer.engine.exactness.time_cells import MOST_FRACTION
 from importer.engine.exactness.times import Clock, Day, Moment, Year
 from importer.engine.exactness.transformed import Transformed
-from importer.engine.files.encodings import UTF8
 from importer.engine.native import loader
 from importer.engine.records.blocks import Block
 from importer.engine.records.strides import Marks, marks_of
+from importer.engine.source.dialect import Dialect
+from importer.engine.source.encodings import UTF8
 
 LONGEST_WORD = 255  # bytes
 # Characters that may belong to a number: as a mark between fields they would be read as a part of it.

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from importer.engine.dialect import Dialect
-from importer.engine.reading import Place, Readable
 from importer.engine.scanner import ChunkRange
 from importer.engine.sorting.original_positions import Places
+from importer.engine.source.byte_source import Place, Readable
+from importer.engine.source.dialect import Dialect
 
 
 @dataclass(frozen=True)

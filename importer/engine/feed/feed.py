@@ -9,9 +9,9 @@ from typing import Any
 
 import xxhash
 
-from importer.engine.dialect import Dialect
 from importer.engine.errors import SourceChanged
-from importer.engine.reading import Readable, read_at
+from importer.engine.source.byte_source import Readable, read_at
+from importer.engine.source.dialect import Dialect
 
 # A piece of the source: large enough that a call for each does not show.
 BLOCK = 256 * 1024

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from importer.engine.dialect import Dialect
 from importer.engine.feed.feed import BLOCK, Step
 from importer.engine.native import loader
+from importer.engine.source.dialect import Dialect
 
 # A record that goes on in the next piece is read again. A chunk with a larger one goes as it is.
 LONGEST_RECORD = 1024 * 1024

@@ -8,13 +8,13 @@ expression (1287), and a variable does not count what is left out (facts.md).
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from importer.engine.dialect import Dialect
 from importer.engine.feed.feed import Step
 from importer.engine.records.boundaries import Ends, blank_records
 from importer.engine.records.lines import line_end_positions, line_ends
 from importer.engine.records.whole_records import whole_records
 from importer.engine.scanner import ChunkRange
 from importer.engine.sorting.original_positions import LINE, ROW, Places
+from importer.engine.source.dialect import Dialect
 
 # In the order in which they stand before a record.
 NUMBERS = ("row", "line")

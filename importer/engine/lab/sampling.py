@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import IO, Any
 
-from importer.engine.dialect import Dialect
 from importer.engine.errors import Problem
-from importer.engine.reading import Readable
 from importer.engine.records.blocks import Block, blocks, end_of_records, pieces
+from importer.engine.source.byte_source import Readable
+from importer.engine.source.dialect import Dialect
 
 # So many places of the file, wherever it changes its manner.
 RANGES = 20

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from importer.engine import modes
-from importer.engine.dialect import Dialect
 from importer.engine.load.network_probe import Distance
 from importer.engine.load.non_transactional import cannot_roll_back
 from importer.engine.mapping.columns import ColumnMapping, Filling
@@ -17,6 +16,7 @@ from importer.engine.schema.indexes import NO_INDEXES, Indexes
 from importer.engine.schema.table import Table
 from importer.engine.sorting.key_sample import KeyOrder
 from importer.engine.sorting.sort_key import SortKey
+from importer.engine.source.dialect import Dialect
 from importer.engine.staging import staging_name
 
 

@@ -1,6 +1,5 @@
 """A few rows of the ledger's table, loaded by the method that imports into this target would take."""
 
-from importer.engine.dialect import MYSQL_TSV
 from importer.engine.errors import MethodRefused
 from importer.engine.load import ledger
 from importer.engine.load.methods import registry
@@ -9,6 +8,7 @@ from importer.engine.mysql.connection import LoaderConnection
 from importer.engine.mysql.server_info import Server
 from importer.engine.planner.decisions.method import fallback
 from importer.engine.schema.table import Column, Table
+from importer.engine.source.dialect import MYSQL_TSV
 
 PROBE_ROWS = 3
 COLUMNS = ("job", "chunk", "attempt", "row_count", "byte_count", "digest")

@@ -2,9 +2,9 @@
 
 from importer.engine.errors import RecordUnreadable
 from importer.engine.faults import Fault
-from importer.engine.files import encodings
 from importer.engine.records.blocks import Block
 from importer.engine.records.stray import ENCODING, STRAY, TRAILING, UNCLOSED, Flaw
+from importer.engine.source import encodings
 
 # The same for all records with that flaw, so that they can be counted.
 REASONS = {

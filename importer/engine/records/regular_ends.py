@@ -3,10 +3,10 @@
 import ctypes
 from typing import Any, NamedTuple
 
-from importer.engine.dialect import Dialect
 from importer.engine.native import loader
 from importer.engine.records.lines import count_byte
 from importer.engine.records.strides import Marks, marks_of
+from importer.engine.source.dialect import Dialect
 
 
 class RegularEnds(NamedTuple):

@@ -2,7 +2,7 @@
 
 import ctypes
 
-from importer.engine.dialect import Dialect
+from importer.engine.source.dialect import Dialect
 
 LONGEST_DELIMITER = 16  # bytes
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from importer.engine.dialect import Dialect
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.source.dialect import Dialect
 from importer.engine.workloads.text import Chance, Text, lines
 
 SEED = 20261120

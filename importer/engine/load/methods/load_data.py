@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from importer.engine.dialect import Dialect
 from importer.engine.load.methods.field_expressions import VARIABLES, filled, numbers, readings, with_trace
 from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.schema.table import Table
+from importer.engine.source.dialect import Dialect
 
 
 def into_table(

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine.dialect import Dialect
 from importer.engine.errors import MethodRefused
 from importer.engine.load.methods import Report
 from importer.engine.load.methods.load_data import into_table
@@ -13,6 +12,7 @@ from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.mysql.quoting import quote_text
 from importer.engine.schema.table import Table
+from importer.engine.source.dialect import Dialect
 
 # Manual, Server Error Message Reference and Client Error Message Reference: refused by the server (1148, 3948; 4166 is
 # MariaDB's), by its client library (2068), not known (1047) or not supported (1235) by what poses as one.

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import MySQLdb
 
-from importer.engine.dialect import Dialect
 from importer.engine.errors import MethodRefused
 from importer.engine.load.methods import Report
 from importer.engine.load.methods.load_data import into_table
@@ -20,6 +19,7 @@ from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, 
 from importer.engine.mysql.named_pipes import Writer, pipe_in
 from importer.engine.mysql.quoting import quote_text
 from importer.engine.schema.table import Table
+from importer.engine.source.dialect import Dialect
 
 _LEADING = re.compile(r"LOAD DATA INFILE '((?:[^'\\]|\\.)*)' (IGNORE )")
 

@@ -5,12 +5,12 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from importer.engine.dialect import Dialect
 from importer.engine.load.methods import Load, load_data_local, load_data_server
 from importer.engine.load.methods.inserts import insert, insert_prepared, insert_single, insert_sql
 from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.table import Table
+from importer.engine.source.dialect import Dialect
 
 INSERTING: dict[str, ModuleType] = {
     "insert": insert,

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from importer.engine.dialect import Dialect
 from importer.engine.errors import BadRow, RowsRefused
 from importer.engine.load.readback import expected_rows, large_rows
 from importer.engine.load.readback.expected_rows import Values
@@ -12,6 +11,7 @@ from importer.engine.mysql.connection import Connection
 from importer.engine.plan.readback import Readback
 from importer.engine.records.fields import LocatedRecord
 from importer.engine.records.large_values import LARGE
+from importer.engine.source.dialect import Dialect
 
 ROWS_AT_ONCE = 1000
 NAMED_DIFFERENCES = 20

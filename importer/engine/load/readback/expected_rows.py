@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from importer.engine.dialect import Dialect
-from importer.engine.files import encodings
 from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.readback import Readback, Reading
 from importer.engine.records.fields import values
 from importer.engine.schema.table import Column
+from importer.engine.source import encodings
+from importer.engine.source.dialect import Dialect
 
 # A text (UTF-8) for each column that is read back, None for NULL.
 Values = tuple[bytes | None, ...]

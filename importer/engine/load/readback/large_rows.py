@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from hashlib import sha256
 
-from importer.engine.dialect import Dialect
-from importer.engine.files import encodings
 from importer.engine.load.readback import expected_rows
 from importer.engine.load.readback.value_equality import accepted
 from importer.engine.mysql.connection import Connection
@@ -18,6 +16,8 @@ from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.readback import Readback, Reading
 from importer.engine.records.large_values import LARGE, LargeValue, large_values
 from importer.engine.schema.table import TEXTS, Column
+from importer.engine.source import encodings
+from importer.engine.source.dialect import Dialect
 
 # What a column of these kinds has is what the file says, byte for byte.
 DIGESTED_KINDS = (TEXTS - {"enum", "set"}) | {"varbinary", "blob", "mediumblob", "longblob"}

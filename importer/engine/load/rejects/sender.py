@@ -11,12 +11,12 @@ from importer.engine.feed.feed import SourceBytes, Step, ended, leaving_out, ope
 from importer.engine.feed.hex_decoder import Unhexed, unhexed
 from importer.engine.feed.rewriter import in_pieces, passes_in_pieces, rewritten
 from importer.engine.feed.row_numbers import numbered
-from importer.engine.files import encodings
 from importer.engine.load.methods import Load, Report
 from importer.engine.mysql.connection import LoaderConnection
-from importer.engine.reading import read_at
 from importer.engine.records.large_values import LARGE
 from importer.engine.scanner import ChunkRange
+from importer.engine.source import encodings
+from importer.engine.source.byte_source import read_at
 
 
 class Sender:

@@ -1,13 +1,13 @@
 """In which order the rows are loaded: as the file has them, or by the primary key, from a sorted copy."""
 
 from importer.engine.errors import Problem
-from importer.engine.files.plain import needs_copy
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import Case
 from importer.engine.schema.table import Table
 from importer.engine.sorting.sort_key import SortKey, Unsortable
+from importer.engine.source.decoding import needs_copy
 from importer.engine.units import MIB
 
 # What rows take in InnoDB beside what they take in a file: some 20 bytes each, and pages that are not quite full.

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from importer.engine.feed.hex_decoder import Unhexed, available, can_unhex
-from importer.engine.files import encodings
 from importer.engine.load.methods import registry
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.expressions import is_plain
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import Case
 from importer.engine.schema.table import TEXTS
+from importer.engine.source import encodings
 
 # Columns without one that read a text without one as any other text. INET6 and UUID do not: to them it is binary.
 _OTHERS = {

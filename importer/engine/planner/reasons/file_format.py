@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from importer.engine.files import encodings
-from importer.engine.files.encodings import Kind
-from importer.engine.files.packed import WORDS
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import Case
+from importer.engine.source import encodings
+from importer.engine.source.compression import WORDS
+from importer.engine.source.encodings import Kind
 
 
 def reading_reasons(case: Case) -> Iterator[Reason]:

@@ -7,13 +7,13 @@ from operator import itemgetter
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine.dialect import Dialect
 from importer.engine.load.methods import Report
 from importer.engine.load.methods.inserts.insert_batches import Inserting
 from importer.engine.load.methods.inserts.insert_sql import Template, template
 from importer.engine.load.methods.inserts.statement_size import rows_of
 from importer.engine.load.methods.row_batches import RecordRun
 from importer.engine.mysql.connection import Feed, LoaderConnection
+from importer.engine.source.dialect import Dialect
 
 # Measured (facts.md, Methods).
 ROWS = 1000

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from importer.engine.dialect import Dialect
 from importer.engine.load.methods import Report
 from importer.engine.load.methods.inserts.insert_large import insert_large
 from importer.engine.load.methods.inserts.insert_report import Sum
@@ -11,6 +10,7 @@ from importer.engine.load.methods.inserts.insert_sql import Template
 from importer.engine.load.methods.inserts.statement_size import SHARE, max_allowed_packet, too_large
 from importer.engine.load.methods.row_batches import RecordRun, as_sent, runs
 from importer.engine.mysql.connection import Feed, LoaderConnection
+from importer.engine.source.dialect import Dialect
 
 # Inserts a run with one statement; False if that would be too long.
 Insert = Callable[[RecordRun], bool]

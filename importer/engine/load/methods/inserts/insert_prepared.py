@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine.dialect import Dialect
 from importer.engine.load.methods import Report
 from importer.engine.load.methods.inserts.insert_batches import Inserting
 from importer.engine.load.methods.inserts.insert_sql import template
@@ -16,6 +15,7 @@ from importer.engine.load.methods.inserts.statement_size import rows_of
 from importer.engine.load.methods.row_batches import RecordRun, lay_out_run, null_words
 from importer.engine.mysql.connection import Feed, LoaderConnection
 from importer.engine.mysql.prepared_statements import MOST_PLACEHOLDERS, Prepared
+from importer.engine.source.dialect import Dialect
 
 # What the protocol sends besides a text: its length and type.
 BESIDES = 12

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from isal import igzip_lib
 
 from importer.engine.errors import SourceProblem
-from importer.engine.reading import Readable, as_file, read_at, size_of
+from importer.engine.source.byte_source import Readable, as_file, read_at, size_of
 
 if sys.version_info >= (3, 14):
     from compression import zstd

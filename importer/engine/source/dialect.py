@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from importer.engine.errors import SourceProblem
-from importer.engine.files import encodings
+from importer.engine.source import encodings
 
 LONGEST_DELIMITER = 10  # characters
 ANY_LINE_END = "any"

@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from importer.engine.errors import SourceProblem
-from importer.engine.files import encodings
-from importer.engine.files.encodings import Kind
-from importer.engine.files.kinds import refuse_other_kinds
-from importer.engine.files.packed import PIECE_BYTES, WORDS, Limits, Piece, packing, unpacked
-from importer.engine.reading import Readable, read_at, size_of
+from importer.engine.source import encodings
+from importer.engine.source.byte_source import Readable, read_at, size_of
+from importer.engine.source.compression import PIECE_BYTES, WORDS, Limits, Piece, packing, unpacked
+from importer.engine.source.encodings import Kind
+from importer.engine.source.file_signature import refuse_other_kinds
 
 # For a look, which takes no more than it wants.
 BOUNDLESS = Limits(largest=2**63, ratio=2**63)

@@ -1,0 +1,1 @@
+"""The CSV file: bytes, encoding, dialect, records, profile, chunks."""
