@@ -31,9 +31,9 @@ from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.planner import Case, make_plan
-from importer.engine.scanner import Position, scan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
+from importer.engine.source.chunks.scanner import Position, scan
 from importer.engine.workloads import NODES
 from importer.engine.workloads.table import SEED
 

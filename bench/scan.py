@@ -17,9 +17,9 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.exactness import Exactness, FieldCheck
-from importer.engine.scanner import scan
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
 
 CHUNK_BYTES = 32 * 1024 * 1024

@@ -24,7 +24,6 @@ from pathlib import Path
 from bench.client import peak_mb
 from bench.meter import ServerMeter
 from bench.servers import Server, servers_to_measure
-from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.files.profile import Profile, profile_file
 from importer.engine.load import ledger
 from importer.engine.load.loader import Watch, Work, load_chunk
@@ -32,12 +31,13 @@ from importer.engine.mysql.connection import connect, execute
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
 from importer.engine.planner import Case, make_plan
-from importer.engine.scanner import Position, scan
 from importer.engine.schema.table import read_table
 from importer.engine.sorting.external_sort import Source, sort_records
 from importer.engine.sorting.original_positions import Places
 from importer.engine.sorting.sort_key import SortKey
 from importer.engine.source.byte_source import open_source
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.scanner import Position, scan
 from importer.engine.workloads import NODES
 
 (TABLE,) = NODES.tables

@@ -18,7 +18,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from importer.engine import planner
-from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.load import ledger
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.load.outcome import Tally
@@ -26,9 +25,10 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.plan.options import OFFERED, Options
-from importer.engine.scanner import Position, scan
 from importer.engine.schema.table import Table, read_table
 from importer.engine.source.byte_source import open_source
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.scanner import Position, scan
 from importer.engine.source.dialect import Dialect
 from tests.engine.loads import with_files
 

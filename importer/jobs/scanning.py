@@ -7,7 +7,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.scanner import ChunkRange
+from importer.engine.source.chunks.scanner import ChunkRange
 from importer.jobs.course import enforce_limits
 from importer.jobs.guarded import JobStep, Status, claim_step, lease_end
 from importer.jobs.many import insert_each

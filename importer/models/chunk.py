@@ -3,7 +3,7 @@
 from django.db import models
 from django.utils.functional import cached_property
 
-from importer.engine.scanner import ChunkRange
+from importer.engine.source.chunks.scanner import ChunkRange
 from importer.models.job import ImportJob
 
 # The fields that say which rows of the file are in it; a ChunkRange has the same.

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.load.outcome import Outcome, Tally
 from importer.engine.mapping.columns import ColumnMapping, Filling
@@ -15,9 +14,10 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.plan.options import Options
 from importer.engine.planner import Case, make_plan
-from importer.engine.scanner import scan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import RFC4180, Dialect
 
 HEADERLESS = replace(RFC4180, header=False)

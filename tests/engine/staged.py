@@ -6,7 +6,6 @@ from pathlib import Path
 from uuid import uuid4
 
 from importer.engine import staging
-from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.load import ledger
 from importer.engine.load.finish import Finish, finish
 from importer.engine.load.loader import Watch, Work, load_chunk
@@ -17,10 +16,11 @@ from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.planner import Case, make_plan
-from importer.engine.scanner import scan
 from importer.engine.schema.dependencies import read_surroundings
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import RFC4180
 
 DIALECT = replace(RFC4180, header=False)

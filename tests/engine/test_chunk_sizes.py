@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from importer.engine.chunk_sizes import ChunkSizes
-from importer.engine.scanner import ChunkRange, Position, scan
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.scanner import ChunkRange, Position, scan
 from importer.engine.source.dialect import RFC4180, TSV
 from tests.engine.reference import in_file
 

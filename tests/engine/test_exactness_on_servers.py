@@ -20,8 +20,8 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import LoaderConnection, connect_loader, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.records.boundaries import find_ends
-from importer.engine.scanner import Block
 from importer.engine.schema.table import Column, Table, read_table
+from importer.engine.source.chunks.scanner import Block
 from importer.engine.source.dialect import Dialect
 
 DIALECT = Dialect(header=False)

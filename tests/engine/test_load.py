@@ -6,7 +6,6 @@ from pathlib import Path
 import MySQLdb
 import pytest
 
-from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.errors import RowsRefused, SourceChanged, TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.loader import Watch, Work, load_chunk, loaded_before
@@ -15,9 +14,10 @@ from importer.engine.mysql.connection import Address, connect, connect_loader, e
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
 from importer.engine.planner import Case, make_plan
-from importer.engine.scanner import ChunkRange, scan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.scanner import ChunkRange, scan
 from importer.engine.source.dialect import RFC4180, Dialect
 from tests.proxy import cutting_at_commit
 

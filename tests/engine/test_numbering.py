@@ -6,14 +6,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.errors import SourceProblem
 from importer.engine.feed.feed import open_feed
 from importer.engine.feed.row_numbers import numbered
 from importer.engine.records.fields import records
 from importer.engine.records.lines import line_ends
 from importer.engine.records.whole_records import whole_records
-from importer.engine.scanner import ChunkRange, scan
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.scanner import ChunkRange, scan
 from importer.engine.source.dialect import RFC4180, Dialect
 from tests.engine.reference import documents, in_file, read
 from tests.engine.test_exactness import DIALECTS

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.errors import BadRow, Problem, RowsRefused
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.load.readback import compare, large_rows
@@ -21,9 +20,10 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.readback import Readback, key_for
 from importer.engine.planner import Case, make_plan
 from importer.engine.records import large_values
-from importer.engine.scanner import scan
 from importer.engine.schema.table import Column, read_table
 from importer.engine.source.byte_source import open_source
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import Dialect
 
 # Column type, what a file says, and whether the server's own answer for it is the same value.

@@ -14,9 +14,9 @@ import xxhash
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.errors import SourceChanged, SourceProblem
-from importer.engine.scanner import ChunkRange, Position, scan
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.scanner import ChunkRange, Position, scan
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
 from tests.engine.reference import Reading, documents, in_file, read
 

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.errors import SourceProblem
 from importer.engine.feed.feed import leaving_out, open_feed
 from importer.engine.feed.rewriter import rewritten
 from importer.engine.load.methods.load_data_local import load, statement
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import connect_loader, execute, fetch_all
-from importer.engine.scanner import scan
 from importer.engine.schema.table import read_table
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import PRESETS, Dialect
 from tests.engine.reference import Reading, documents, in_file, read
 

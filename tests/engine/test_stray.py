@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.errors import SourceProblem
 from importer.engine.records.blocks import BLOCK_BYTES, blocks
 from importer.engine.records.flaws import find_flaws
-from importer.engine.scanner import Position, scan
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.scanner import Position, scan
 from importer.engine.source.dialect import Dialect
 from tests.engine.reference import in_file
 

@@ -15,7 +15,7 @@ from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.native import loader
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.scanner import ChunkRange
+from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
 from tests.engine.loads import HEADERLESS, five_chunks, loads_so_far, rows_of, run_sql, works
 

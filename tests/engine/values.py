@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.files.profile import profile_file
 from importer.engine.load import ledger
 from importer.engine.load.loader import Watch, Work, load_chunk
@@ -18,9 +17,10 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
 from importer.engine.planner import Case, make_plan
-from importer.engine.scanner import Position, scan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.scanner import Position, scan
 from importer.engine.source.dialect import Dialect
 
 REJECT = Options(on_error="reject")

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from importer.engine.scanner import ChunkRange
 from importer.engine.sorting.original_positions import Places
 from importer.engine.source.byte_source import Place, Readable
+from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
 
 

@@ -12,8 +12,8 @@ from importer.engine.feed.feed import Step
 from importer.engine.records.boundaries import Ends, blank_records
 from importer.engine.records.lines import line_end_positions, line_ends
 from importer.engine.records.whole_records import whole_records
-from importer.engine.scanner import ChunkRange
 from importer.engine.sorting.original_positions import LINE, ROW, Places
+from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
 
 # In the order in which they stand before a record.

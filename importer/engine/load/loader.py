@@ -36,11 +36,11 @@ from importer.engine.mysql.connection import Address, Connection, LoaderConnecti
 from importer.engine.mysql.error_messages import about_rows, explain
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.scanner import ChunkRange
 from importer.engine.schema.alter_table import OnStage
 from importer.engine.schema.table import read_definition, require_as_planned
 from importer.engine.sorting.original_positions import Places
 from importer.engine.source.byte_source import Place, Readable, open_source
+from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
 
 # Seconds after which a loader looks again whether table and ledger are as planned: small chunks come faster.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from importer.engine.load.outcome import Outcome, Tally
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.scanner import ChunkRange
+from importer.engine.source.chunks.scanner import ChunkRange
 
 
 def how_many(plan: ImportPlan, chunks: Iterable[ChunkRange]) -> int:

@@ -5,12 +5,12 @@ from functools import cached_property
 from typing import Any
 
 from importer.engine.arrangement import Arrangement
-from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.exactness import Exactness
 from importer.engine.feed.hex_decoder import Unhexed
 from importer.engine.feed.row_numbers import NUMBERS
 from importer.engine.plan.readback import Readback
 from importer.engine.sorting.sort_key import SortKey
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.staging import Staged
 
 

@@ -1,10 +1,10 @@
 """How large the chunks are."""
 
-from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import Case
 from importer.engine.planner.decisions import network
 from importer.engine.planner.reasons.replication import largest_transaction
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.units import MIB
 
 # A chunk costs a millisecond besides its load, some 50 ms of loading a MB (facts.md, Speed).

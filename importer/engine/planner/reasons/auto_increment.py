@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from importer.engine.chunk_sizes import ChunkSizes
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import Case
 from importer.engine.planner.decisions.chunks import chunk_rows
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 
 # Numbers that a LOAD DATA takes ahead of its rows and gives none back of: as many again as it has rows, at most so many
 # (facts.md, LOAD DATA LOCAL).

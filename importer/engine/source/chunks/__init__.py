@@ -1,0 +1,1 @@
+"""Cuts a file into chunks at record boundaries."""
