@@ -23,7 +23,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.servers import DATABASE, address_of
-from importer.engine.files.profile import profile_file
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address, connect, execute
@@ -34,6 +33,7 @@ from importer.engine.planner import Case, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.scanner import Position, scan
+from importer.engine.source.profile.profile import profile_file
 from importer.engine.workloads import NODES
 from importer.engine.workloads.table import SEED
 

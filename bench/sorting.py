@@ -24,7 +24,6 @@ from pathlib import Path
 from bench.client import peak_mb
 from bench.meter import ServerMeter
 from bench.servers import Server, servers_to_measure
-from importer.engine.files.profile import Profile, profile_file
 from importer.engine.load import ledger
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.mysql.connection import connect, execute
@@ -38,6 +37,7 @@ from importer.engine.sorting.sort_key import SortKey
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import Position, scan
+from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.workloads import NODES
 
 (TABLE,) = NODES.tables

@@ -9,7 +9,6 @@ from django.conf import settings
 from importer.engine import modes
 from importer.engine.check.rights import check_rights, why_no_arranging
 from importer.engine.errors import Problem, TargetProblem
-from importer.engine.files.profile import Profile, profile_file
 from importer.engine.mapping.columns import AskedField, ColumnMapping, Filling
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mysql.connection import Connection, connect
@@ -29,6 +28,7 @@ from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.decoding import needs_copy
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.staging import existing, staging_name
 from importer.models import ImportJob, SourceFile, Target
 from importer.past import past

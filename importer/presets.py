@@ -7,9 +7,9 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from importer.engine.errors import Problem
-from importer.engine.files.profile import profile_file
 from importer.engine.mysql.connection import connect
 from importer.engine.schema.table import Table, read_table
+from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, MappingPreset, Schedule
 from importer.preparation import Prepared
 

@@ -9,8 +9,6 @@ from dashboard.new_import.column_cards import Cell, Field, Unfilled
 from dashboard.new_import.form import Choices
 from importer import presets, sources
 from importer.engine.errors import Problem
-from importer.engine.files.profile import Profile, profile_file
-from importer.engine.files.sample import SAMPLE_BYTES
 from importer.engine.mapping.columns import AskedField, ColumnMapping, Filling
 from importer.engine.mapping.preview import Arrival, arrivals
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
@@ -21,6 +19,8 @@ from importer.engine.schema.table import Table, list_tables, read_table
 from importer.engine.source.byte_source import open_source, read_at
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.source.encodings import UTF8
+from importer.engine.source.profile.profile import Profile, profile_file
+from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import AskedTable, Prepared, prepare
 

@@ -9,7 +9,6 @@ from django.utils import timezone
 
 from importer.copies import PART
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.files.profile import Profile, profile_file
 from importer.engine.lab import scratch
 from importer.engine.lab.rounds import turns
 from importer.engine.lab.sampling import Taken, write_sample
@@ -20,6 +19,7 @@ from importer.engine.schema.table import Table, read_table
 from importer.engine.source.byte_source import Place, open_source, size_of
 from importer.engine.source.compression import Limits
 from importer.engine.source.decoding import needs_copy, plain_pieces
+from importer.engine.source.profile.profile import Profile, profile_file
 from importer.lab.expected import expected_bytes
 from importer.lab.guarded import Status, change_mine, connected, heart_of, mine
 from importer.lab.order import lay_out

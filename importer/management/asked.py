@@ -6,11 +6,11 @@ from typing import Any
 
 from importer import presets, sources
 from importer.engine.errors import Problem
-from importer.engine.files.profile import profile_file
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.mapping.warnings import mapping_notes
 from importer.engine.plan.options import Options
 from importer.engine.source.dialect import LINE_ENDS, Dialect
+from importer.engine.source.profile.profile import profile_file
 from importer.models import Target
 from importer.preparation import AskedTable, Prepared, prepare
 from importer.speed import SETTINGS, Kind

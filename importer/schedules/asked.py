@@ -11,10 +11,10 @@ from django.utils import timezone
 
 from importer import presets, queue
 from importer.engine.errors import Problem
-from importer.engine.files.profile import profile_file
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
+from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, MappingPreset, PickedFile, Run, Schedule, SourceConnection
 from importer.queue import Step
 from importer.schedules import due

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from importer import connections, jobs
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.files.profile import profile_file
+from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, PickedFile, Run, Schedule
 from importer.preparation import Prepared, prepare
 from importer.schedules import drift, known, passing

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.files.profile import Profile, profile_file
 from importer.engine.load import ledger
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.mapping.columns import ColumnMapping
@@ -20,6 +19,7 @@ from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import Position, scan
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.profile.profile import Profile, profile_file
 
 OURS = sorted((Path(__file__).parent / "csv").glob("*.csv"))
 # csv-spectrum, where it lies beside the checkout: 12 files, and what each must parse to.

@@ -14,7 +14,6 @@ import pytest
 
 from importer.engine.errors import SourceProblem
 from importer.engine.feed.feed import SourceBytes
-from importer.engine.files.profile import SAMPLE_BYTES, SAMPLE_ROWS, profile_file
 from importer.engine.load.methods.load_data_local import load, statement
 from importer.engine.mapping.suggest import suggest_mapping
 from importer.engine.mysql.connection import Address, connect, connect_loader, execute, fetch_all
@@ -22,6 +21,7 @@ from importer.engine.schema.table import read_table
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import Position, scan
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
+from importer.engine.source.profile.profile import SAMPLE_BYTES, SAMPLE_ROWS, profile_file
 from tests.engine.packing import PACKED
 
 FILES = sorted(Path(__file__).with_name("csv").glob("*.csv"))

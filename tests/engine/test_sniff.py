@@ -2,8 +2,8 @@
 
 import pytest
 
-from importer.engine.files.profile import profile_file
-from importer.engine.files.sniff import sniff
+from importer.engine.source.profile.profile import profile_file
+from importer.engine.source.profile.sniff import sniff
 
 TABLE = "".join(f"{n},name {n},2024-01-31\n" for n in range(1000))
 

@@ -3,10 +3,10 @@
 import pytest
 
 from importer.engine.errors import Problem
-from importer.engine.files.profile import profile_file
 from importer.engine.mapping.columns import AskedField, ColumnMapping
 from importer.engine.mapping.suggest import suggest_mapping
 from importer.engine.mapping.warnings import mapping_notes
+from importer.engine.source.profile.profile import profile_file
 from tests.engine.tables import table
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from importer.engine.files.profile import profile_file
 from importer.engine.load import ledger
 from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.load.outcome import Tally
@@ -22,6 +21,7 @@ from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import Position, scan
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.profile.profile import profile_file
 
 REJECT = Options(on_error="reject")
 

@@ -14,11 +14,11 @@ from django.db.models import F
 from django.utils import timezone
 
 from importer import copies, jobs, rejects, sources
-from importer.engine.files.profile import profile_file
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.source import encodings
+from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, Target
 from importer.preparation import prepare
 from tests.engine.packing import PACKED

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from importer import jobs, rejects, runs, sources
-from importer.engine.files.profile import profile_file
 from importer.engine.load import ledger
 from importer.engine.load.loader import Watch, load_chunk
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.engine.source.profile.profile import profile_file
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation import prepare
 from tests.importer.steps import queued, run, take

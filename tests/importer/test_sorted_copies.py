@@ -14,11 +14,11 @@ import pytest
 from django.utils import timezone
 
 from importer import copies, jobs, rejects, sources
-from importer.engine.files.profile import profile_file
 from importer.engine.load import ledger
 from importer.engine.mapping.columns import Filling
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, Target
 from importer.preparation import AskedTable, prepare
 from tests.importer.steps import run, take

@@ -7,13 +7,13 @@ from dataclasses import replace
 from functools import partial
 
 from importer.engine.errors import Problem
-from importer.engine.files.profile import Profile
 from importer.engine.mapping.best_fit import best_readings
 from importer.engine.mapping.columns import AskedField, ColumnMapping, asked_by_position, map_by_name
 from importer.engine.mapping.date_formats import DateReading, read_dates
 from importer.engine.mapping.transforms import BINARIES, BLANKS, NUMBERS, TRANSFORMS
 from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import DATE_KINDS, NULL_WORDS, NUMBER_KINDS, TIME_KINDS, is_number
+from importer.engine.source.profile.profile import Profile
 
 BY_NAME, BY_POSITION = "name", "position"
 MATCHES = (BY_NAME, BY_POSITION)

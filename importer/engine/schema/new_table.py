@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from importer.engine.errors import Problem
-from importer.engine.files.profile import Profile
-from importer.engine.files.types import Seen, check_type
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.table import TEXTS, Column, Key, Table
 from importer.engine.schema.value_kinds import NULL_WORDS
+from importer.engine.source.profile.profile import Profile
+from importer.engine.source.profile.type_inference import Seen, check_type
 
 LONGEST_NAME = 64
 # A row may have so many bytes besides its TEXT columns (manual, Limits on Table Column Count and Row Size).

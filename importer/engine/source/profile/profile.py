@@ -11,14 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from importer.engine.errors import Problem, SourceProblem
-from importer.engine.files.sample import SAMPLE_BYTES, SampleRecord, Told, sample_records, skipped, tell_encoding
-from importer.engine.files.sniff import sniff
 from importer.engine.records.blocks import MAX_RECORD_BYTES, read_exactly
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import Place, Readable
 from importer.engine.source.compression import WORDS
 from importer.engine.source.decoding import Head, Sample, open_sample, read_head
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.profile.sample import (
+    SAMPLE_BYTES,
+    SampleRecord,
+    Told,
+    sample_records,
+    skipped,
+    tell_encoding,
+)
+from importer.engine.source.profile.sniff import sniff
 
 SAMPLE_ROWS = 1000
 UTF8_BOM = b"\xef\xbb\xbf"
