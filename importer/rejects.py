@@ -19,9 +19,9 @@ from django.db.models import Q
 
 from importer import sources
 from importer.engine.errors import SourceProblem
-from importer.engine.records.blocks import read_exactly
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import open_source
+from importer.engine.source.records.blocks import read_exactly
 from importer.models import Chunk, ImportJob, SourceFile
 
 HEADER = ("line", "byte_offset", "column", "value", "code", "reason")

@@ -11,10 +11,10 @@ from importer.engine.errors import Problem, SourceChanged
 from importer.engine.load import ledger, verify
 from importer.engine.mysql.connection import Address, connect, kill
 from importer.engine.mysql.named_pipes import remove_stale
-from importer.engine.records.lines import line_ends
 from importer.engine.source.byte_source import Readable, open_source, read_at, size_of
 from importer.engine.source.chunks.scanner import ChunkRange, Position, scan
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.lines import line_ends
 from importer.models import Chunk, ImportJob
 from importer.queue import Step
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from importer import jobs, rejects
 from importer.engine.errors import Problem
-from importer.engine.faults import shortened
+from importer.engine.source.records.row_error import shortened
 from importer.history.watch import regression
 from importer.models import ImportJob
 from importer.plan_sql import plan_sql

@@ -26,8 +26,8 @@ from importer.engine.exactness.verdict import Level, Verdict
 from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.mysql.server_info import read_server
 from importer.engine.native import loader
-from importer.engine.records.blocks import blocks
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.blocks import blocks
 from tests.engine.reference import in_file
 
 needs_library = pytest.mark.skipif(not loader.library(), reason="the library is not compiled here")

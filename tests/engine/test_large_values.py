@@ -5,15 +5,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from importer.engine.exactness.checks import FieldCheck, Judge
-from importer.engine.records import large_values
-from importer.engine.records.fields import fields, values
-from importer.engine.records.large_values import shown_values
+from importer.engine.source.records import oversized_values
+from importer.engine.source.records.fields import fields, values
+from importer.engine.source.records.oversized_values import shown_values
 from tests.engine.test_exactness import DIALECTS
 
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(large_values, "PIECE", 3)
+    monkeypatch.setattr(oversized_values, "PIECE", 3)
     monkeypatch.setattr("importer.engine.exactness.checks.PIECE", 3)
 
 
@@ -27,7 +27,7 @@ RECORDS = st.lists(
 @example(DIALECTS[0], [b'"', b'""', b'""', b"ab", b'"'], True)
 def test_the_same_values_in_pieces(dialect, parts, ended):
     record = b"".join(parts) + (dialect.line_end.encode() if ended and dialect.line_end != "any" else b"")
-    found = [None if each is None else each.whole() for each in large_values.large_values(record, dialect)]
+    found = [None if each is None else each.whole() for each in oversized_values.large_values(record, dialect)]
     assert found == values(record, dialect)
     shown, count = shown_values(record, dialect, 2, 4)
     assert count == len(found)
@@ -70,6 +70,6 @@ def test_judged_as_at_once(type_, value):
     judge = Judge.of(FieldCheck("a", type_), mariadb=False, encoding="utf-8")
     raw = value.encode()
     for record in (raw, b'"' + raw + b'"'):
-        (large,) = large_values.large_values(record.replace(b",", b";"), DIALECTS[0])
+        (large,) = oversized_values.large_values(record.replace(b",", b";"), DIALECTS[0])
         assert large is not None
         assert judge.verdict_of_large(large) == judge.verdict(raw.replace(b",", b";"))

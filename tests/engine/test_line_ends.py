@@ -5,10 +5,10 @@ from itertools import combinations
 
 import pytest
 
-from importer.engine.records.blocks import blocks
 from importer.engine.records.boundaries import LineEnds
-from importer.engine.records.lines import LARGE, line_ends
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
+from importer.engine.source.records.blocks import blocks
+from importer.engine.source.records.lines import LARGE, line_ends
 from tests.engine.reference import in_file
 
 PARTS = ((0, 3 * LARGE), (7, LARGE + 6), (7, LARGE + 7), (7, LARGE + 8), (LARGE, 3 * LARGE - 1))

@@ -12,8 +12,8 @@ from importer.engine.load.outcome import Tally
 from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import OFFERED, Options
-from importer.engine.records import large_values
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
+from importer.engine.source.records import oversized_values
 from tests.engine.loads import HEADERLESS, load_bytes, rows_of, run_sql
 from tests.engine.test_check import setting
 from tests.generated import Bench, make_case
@@ -61,7 +61,7 @@ def every_record_large():
     """What the methods do with a record of some MB, they do with each."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(row_batches, "MOST_BYTES", 1)
-        patch.setattr(large_values, "PIECE", 3)
+        patch.setattr(oversized_values, "PIECE", 3)
         yield
 
 

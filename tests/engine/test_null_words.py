@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from importer.engine.errors import SourceProblem
-from importer.engine.records.fields import records, sent_values
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.fields import records, sent_values
 from tests.engine.reference import DIALECTS, documents
 from tests.engine.test_scanner import EXAMPLES, scanned
 

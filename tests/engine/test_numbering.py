@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from importer.engine.errors import SourceProblem
 from importer.engine.feed.feed import open_feed
 from importer.engine.feed.row_numbers import numbered
-from importer.engine.records.fields import records
-from importer.engine.records.lines import line_ends
-from importer.engine.records.whole_records import whole_records
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import ChunkRange, scan
 from importer.engine.source.dialect import RFC4180, Dialect
+from importer.engine.source.records.fields import records
+from importer.engine.source.records.lines import line_ends
+from importer.engine.source.records.record_stream import whole_records
 from tests.engine.reference import documents, in_file, read
 from tests.engine.test_exactness import DIALECTS
 from tests.engine.test_feed import drained
@@ -89,5 +89,5 @@ def test_records_that_are_read_in_pieces_end_where_others_do(dialect, parts, pie
 
     usual = ends_and_bytes()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("importer.engine.records.whole_records.LARGE", 2)
+        patch.setattr("importer.engine.source.records.record_stream.LARGE", 2)
         assert ends_and_bytes() == usual

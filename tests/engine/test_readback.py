@@ -19,12 +19,12 @@ from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.readback import Readback, key_for
 from importer.engine.planner import Case, make_plan
-from importer.engine.records import large_values
 from importer.engine.schema.table import Column, read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records import oversized_values
 
 # Column type, what a file says, and whether the server's own answer for it is the same value.
 CASES = [
@@ -173,12 +173,12 @@ def _large_from(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     if request.param:
         for module in (compare, large_rows):
             monkeypatch.setattr(module, "LARGE", request.param)
-        monkeypatch.setattr(large_values, "PIECE", 3)
+        monkeypatch.setattr(oversized_values, "PIECE", 3)
 
 
 def test_a_large_json_value_is_told_from_another_one_by_the_server(database: Address, monkeypatch):
     monkeypatch.setattr(large_rows, "LARGE", 4)
-    monkeypatch.setattr(large_values, "PIECE", 3)
+    monkeypatch.setattr(oversized_values, "PIECE", 3)
     dialect = Dialect(delimiter=";", header=False)
     document = '{"a":  [1, null],"é": "ü"}'
     with connect(database) as connection:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import assume, given, settings
 
 from importer.engine.errors import SourceProblem
-from importer.engine.records.fields import Record, fields, locate, records
-from importer.engine.records.fields import values as values_or_null
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
+from importer.engine.source.records.fields import Record, fields, locate, records
+from importer.engine.source.records.fields import values as values_or_null
 from tests.engine.reference import documents, in_file, read
 
 EXAMPLES = settings(max_examples=1000, derandomize=True, deadline=None)

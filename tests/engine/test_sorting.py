@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 
 from importer.engine.errors import RecordUnreadable
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.records.blocks import BLOCK_BYTES, blocks
-from importer.engine.records.fields import fields, records
 from importer.engine.schema.table import Column, Key, Table
 from importer.engine.sorting.external_sort import Limits, Source, sort_records
 from importer.engine.sorting.key_sample import key_order
@@ -21,6 +19,8 @@ from importer.engine.sorting.original_positions import Places
 from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.dialect import ANY_LINE_END, RFC4180, Dialect
+from importer.engine.source.records.blocks import BLOCK_BYTES, blocks
+from importer.engine.source.records.fields import fields, records
 
 HEADERLESS = replace(RFC4180, header=False)
 SMALL = Limits(unit=60, bucket=40, largest_bucket=90, buckets=3)
@@ -93,7 +93,7 @@ class TestSort:
             return int(value) if value.lstrip(b"+-").isdigit() else None
 
         # What is larger than a block stays in the file until it is written.
-        with patch("importer.engine.records.blocks.BLOCK_BYTES", block):
+        with patch("importer.engine.source.records.blocks.BLOCK_BYTES", block):
             limits = replace(SMALL, block=block)
             copy, places = sorted_copy(folder, data, key_of("bigint", "text"), dialect, limits=limits)
         wanted = expected(rows_of(data, dialect), number_of)

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from importer.engine.errors import SourceProblem
-from importer.engine.records.blocks import BLOCK_BYTES, blocks
-from importer.engine.records.flaws import find_flaws
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import Position, scan
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.blocks import BLOCK_BYTES, blocks
+from importer.engine.source.records.malformed import find_flaws
 from tests.engine.reference import in_file
 
 THREE = Dialect(width=3)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from importer.engine.records.survey import Survey, survey, survey_in_steps
+from importer.engine.source.records.byte_scan import Survey, survey, survey_in_steps
 
 pytestmark = pytest.mark.usefixtures("each_build")
 

@@ -16,9 +16,9 @@ from importer.engine.exactness.checks import FieldCheck, Judge
 from importer.engine.exactness.examination import Examination
 from importer.engine.exactness.inspector import Inspector
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.records.blocks import Block
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.blocks import Block
 
 __all__ = ["Exactness", "Examination", "FieldCheck"]
 

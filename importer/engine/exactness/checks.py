@@ -13,8 +13,8 @@ from importer.engine.exactness.numbers import FloatingPoint
 from importer.engine.exactness.texts import Bytes, Text
 from importer.engine.exactness.transformed import Transformed
 from importer.engine.exactness.verdict import NULL_REFUSED, Level, Verdict, refused
-from importer.engine.records.large_values import PIECE, LargeValue
 from importer.engine.source import encodings
+from importer.engine.source.records.oversized_values import PIECE, LargeValue
 
 
 @dataclass(frozen=True)

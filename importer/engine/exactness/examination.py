@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from importer.engine.exactness.verdict import Level, Verdict
-from importer.engine.faults import Fault
+from importer.engine.source.records.row_error import Fault
 
 
 @dataclass

@@ -8,10 +8,10 @@ import numpy as np
 
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.load.rejects.duplicate_lookup import Earlier
-from importer.engine.records.blocks import blocks, pieces, read_exactly
-from importer.engine.records.fields import LocatedRecord
-from importer.engine.records.lines import line_ends
 from importer.engine.sorting.original_positions import LINE, OFFSET
+from importer.engine.source.records.blocks import blocks, pieces, read_exactly
+from importer.engine.source.records.fields import LocatedRecord
+from importer.engine.source.records.lines import line_ends
 
 WINDOW = 2**20
 

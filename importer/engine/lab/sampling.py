@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass
 from typing import IO, Any
 
 from importer.engine.errors import Problem
-from importer.engine.records.blocks import Block, blocks, end_of_records, pieces
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.blocks import Block, blocks, end_of_records, pieces
 
 # So many places of the file, wherever it changes its manner.
 RANGES = 20

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from importer.engine.faults import shortened
 from importer.engine.mapping import date_formats
 from importer.engine.mapping.best_fit import Fits, misfits
 from importer.engine.mapping.columns import ColumnMapping
@@ -12,6 +11,7 @@ from importer.engine.mapping.transforms import BLANKS, NUMBERS, TRANSFORMS
 from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import DATE_KINDS, is_number
 from importer.engine.source.profile.profile import Profile
+from importer.engine.source.records.row_error import shortened
 
 
 def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]) -> tuple[str, ...]:

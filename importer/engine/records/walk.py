@@ -20,8 +20,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from importer.engine.records.lines import line_ends
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
+from importer.engine.source.records.lines import line_ends
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from typing import IO, Any
 
 import numpy as np
 
-from importer.engine.records.blocks import Block, read_exactly
-from importer.engine.records.lines import line_end_positions
 from importer.engine.sorting.original_positions import NUMBERS
 from importer.engine.sorting.sort_key import SortKey
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.blocks import Block, read_exactly
+from importer.engine.source.records.lines import line_end_positions
 
 LENGTH = np.dtype(np.uint32)
 # Before each run in a bucket: how many records it has, and how many bytes these take.

@@ -9,9 +9,9 @@ from importer.engine.load.readback.expected_rows import Values
 from importer.engine.load.readback.value_equality import accepted
 from importer.engine.mysql.connection import Connection
 from importer.engine.plan.readback import Readback
-from importer.engine.records.fields import LocatedRecord
-from importer.engine.records.large_values import LARGE
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.fields import LocatedRecord
+from importer.engine.source.records.oversized_values import LARGE
 
 ROWS_AT_ONCE = 1000
 NAMED_DIFFERENCES = 20

@@ -7,10 +7,10 @@ from typing import Any
 from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.readback import Readback, Reading
-from importer.engine.records.fields import values
 from importer.engine.schema.table import Column
 from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.fields import values
 
 # A text (UTF-8) for each column that is read back, None for NULL.
 Values = tuple[bytes | None, ...]

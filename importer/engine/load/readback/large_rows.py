@@ -14,10 +14,10 @@ from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.prepared_statements import Prepared
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.readback import Readback, Reading
-from importer.engine.records.large_values import LARGE, LargeValue, large_values
 from importer.engine.schema.table import TEXTS, Column
 from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.oversized_values import LARGE, LargeValue, large_values
 
 # What a column of these kinds has is what the file says, byte for byte.
 DIGESTED_KINDS = (TEXTS - {"enum", "set"}) | {"varbinary", "blob", "mediumblob", "longblob"}

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from importer.engine.errors import SourceProblem
-from importer.engine.records.blocks import Block, blocks
-from importer.engine.records.fields import fields
-from importer.engine.records.lines import line_ends
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.blocks import Block, blocks
+from importer.engine.source.records.fields import fields
+from importer.engine.source.records.lines import line_ends
 
 # What is looked through for earlier lines, about a second's work.
 MOST_BYTES = 2**30

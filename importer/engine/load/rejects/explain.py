@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from importer.engine.faults import LONGEST_SHOWN, Fault
 from importer.engine.feed.chunk_rows import ChunkRows
 from importer.engine.load.rejects.duplicate_lookup import KeyOfRow, first_records
 from importer.engine.load.rejects.reasons import fault_of, key_of
 from importer.engine.load.rejects.reject_files import LeftOut
 from importer.engine.load.rejects.server_warnings import ServerWarning
-from importer.engine.records.blocks import BLOCK_BYTES
-from importer.engine.records.fields import LocatedRecord, fields
-from importer.engine.records.large_values import shown_values
 from importer.engine.schema.table import Table
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.blocks import BLOCK_BYTES
+from importer.engine.source.records.fields import LocatedRecord, fields
+from importer.engine.source.records.oversized_values import shown_values
+from importer.engine.source.records.row_error import LONGEST_SHOWN, Fault
 
 # By row (from 0): what we found before it was sent, or what the server said about it.
 Wrong = Mapping[int, Fault | ServerWarning]

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 
 from importer.engine.exactness import Exactness
-from importer.engine.faults import Fault
 from importer.engine.feed.chunk_source import ChunkSource
-from importer.engine.records.blocks import Block, blocks, read_exactly
-from importer.engine.records.flaws import find_flaws
 from importer.engine.source.byte_source import Readable
+from importer.engine.source.records.blocks import Block, blocks, read_exactly
+from importer.engine.source.records.malformed import find_flaws
+from importer.engine.source.records.row_error import Fault
 
 
 @dataclass

@@ -2,11 +2,11 @@
 
 import re
 
-from importer.engine.faults import Fault
 from importer.engine.load.rejects.server_warnings import DUPLICATE, WRONG_COUNT, ServerWarning
 from importer.engine.mapping.expressions import most_bytes
 from importer.engine.mapping.transforms import BINARIES, TRANSFORMS
 from importer.engine.schema.table import Key, Table
+from importer.engine.source.records.row_error import Fault
 
 TEXT = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "binary", "varbinary", "blob")
 LISTS = ("enum", "set")

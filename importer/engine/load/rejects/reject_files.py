@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from importer.engine.errors import Problem
-from importer.engine.faults import LONGEST_VALUE, Fault
 from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
+from importer.engine.source.records.row_error import LONGEST_VALUE, Fault
 
 SUFFIXES = ("rejects", "csv", "json")
 

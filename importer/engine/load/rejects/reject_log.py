@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from importer.engine.errors import BadRow, RowsRefused, TooManyRejects
-from importer.engine.faults import Fault, shortened
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
 from importer.engine.load.rejects.explain import Explanation, Wrong
@@ -20,6 +19,7 @@ from importer.engine.mysql.connection import Connection
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.table import read_table
+from importer.engine.source.records.row_error import Fault, shortened
 
 # Named one by one in a message; the rest are counted.
 NAMED_ROWS = 20

@@ -13,10 +13,10 @@ from importer.engine.feed.rewriter import in_pieces, passes_in_pieces, rewritten
 from importer.engine.feed.row_numbers import numbered
 from importer.engine.load.methods import Load, Report
 from importer.engine.mysql.connection import LoaderConnection
-from importer.engine.records.large_values import LARGE
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import read_at
 from importer.engine.source.chunks.scanner import ChunkRange
+from importer.engine.source.records.oversized_values import LARGE
 
 
 class Sender:

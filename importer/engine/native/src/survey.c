@@ -1,5 +1,5 @@
 /*
- * What occurs in some bytes, for records/survey.py, told by one look over all of them.
+ * What occurs in some bytes, for source/records/byte_scan.py, told by one look over all of them.
  */
 #include "bytes.h"
 

@@ -6,11 +6,11 @@ from typing import Protocol
 
 import xxhash
 
-from importer.engine.records.blocks import BLOCK_BYTES, MAX_RECORD_BYTES, Block, blocks, end_of_records, pieces
-from importer.engine.records.flaws import problem
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.blocks import BLOCK_BYTES, MAX_RECORD_BYTES, Block, blocks, end_of_records, pieces
+from importer.engine.source.records.malformed import problem
 
 
 @dataclass(frozen=True)

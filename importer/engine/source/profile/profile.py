@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from importer.engine.errors import Problem, SourceProblem
-from importer.engine.records.blocks import MAX_RECORD_BYTES, read_exactly
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import Place, Readable
 from importer.engine.source.compression import WORDS
@@ -26,6 +25,7 @@ from importer.engine.source.profile.sample import (
     tell_encoding,
 )
 from importer.engine.source.profile.sniff import sniff
+from importer.engine.source.records.blocks import MAX_RECORD_BYTES, read_exactly
 
 SAMPLE_ROWS = 1000
 UTF8_BOM = b"\xef\xbb\xbf"

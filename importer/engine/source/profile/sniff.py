@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from importer.engine.records.boundaries import find_ends
-from importer.engine.records.fields import fields
-from importer.engine.records.lines import line_ends
 from importer.engine.source.dialect import ANY_LINE_END, MYSQL_TSV, Dialect, as_written
+from importer.engine.source.records.fields import fields
+from importer.engine.source.records.lines import line_ends
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 # Files with these follow RFC 4180 less often: a quote may be a plain character, as in 6" or "Heroes".

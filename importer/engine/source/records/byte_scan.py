@@ -4,7 +4,7 @@ import ctypes
 from dataclasses import dataclass
 
 from importer.engine.native import loader
-from importer.engine.records.lines import LARGE, line_ends
+from importer.engine.source.records.lines import LARGE, line_ends
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from importer.engine.records.fields import FieldPatterns, field_patterns, undone
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.fields import FieldPatterns, field_patterns, undone
 from importer.engine.units import MIB
 
 # Bytes; of a record that is larger there should not be several copies.

@@ -7,12 +7,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from importer.engine.errors import SourceProblem
-from importer.engine.records.blocks import Block, blocks, read_exactly
 from importer.engine.records.boundaries import first_record
-from importer.engine.records.lines import line_ends
 from importer.engine.records.walk import RECORD_ENDS, Marks, none_of
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
+from importer.engine.source.records.blocks import Block, blocks, read_exactly
+from importer.engine.source.records.lines import line_ends
 
 # unescape() in sql/sql_load.cc; any other escaped byte stands for itself.
 _ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"0": b"\0", b"Z": b"\x1a"}

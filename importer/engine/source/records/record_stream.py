@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from io import BytesIO
 
 from importer.engine.records.boundaries import Ends, ListedEnds, find_ends, first_record
-from importer.engine.records.large_values import LARGE
 from importer.engine.records.stray import settled
 from importer.engine.records.walk import RecordWalk
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.oversized_values import LARGE
 
 
 def whole_records(pieces: Iterable[bytes], dialect: Dialect) -> Iterator[tuple[bytes, Ends]]:
