@@ -19,10 +19,10 @@ from importer.engine.load.readback.value_equality import Sameness, same_value
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import LoaderConnection, connect_loader, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
-from importer.engine.records.boundaries import find_ends
 from importer.engine.schema.table import Column, Table, read_table
 from importer.engine.source.chunks.scanner import Block
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.boundary.boundaries import find_ends
 
 DIALECT = Dialect(header=False)
 MAPPING = (ColumnMapping("id"), ColumnMapping("x"))

@@ -5,9 +5,9 @@ from itertools import combinations
 
 import pytest
 
-from importer.engine.records.boundaries import LineEnds
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import blocks
+from importer.engine.source.records.boundary.boundaries import LineEnds
 from importer.engine.source.records.lines import LARGE, line_ends
 from tests.engine.reference import in_file
 

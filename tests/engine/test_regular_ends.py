@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from importer.engine.native import loader
-from importer.engine.records.boundaries import find_ends
-from importer.engine.records.regular_ends import can_tell, regular_ends
 from importer.engine.source.dialect import MYSQL_TSV, Dialect
+from importer.engine.source.records.boundary.boundaries import find_ends
+from importer.engine.source.records.boundary.quoted_boundaries import can_tell, regular_ends
 from tests.engine.reference import read
 
 pytestmark = [

@@ -13,10 +13,10 @@ from importer.engine.load.rejects.server_warnings import read_warnings
 from importer.engine.mapping.columns import ColumnMapping, check_mapping
 from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform
 from importer.engine.mysql.connection import Address, connect, connect_loader, execute, fetch_all
-from importer.engine.records.boundaries import LineEnds
 from importer.engine.schema.table import read_table
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block
+from importer.engine.source.records.boundary.boundaries import LineEnds
 
 # No character of a test's values, so that each record is one value whatever is in it.
 DIALECT = Dialect(delimiter="\x01", quote="", line_end="\n", header=False)

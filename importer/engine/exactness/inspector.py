@@ -16,9 +16,9 @@ from importer.engine.exactness.examination import Examination, Findings
 from importer.engine.exactness.layout import Layout, lay_out
 from importer.engine.exactness.usual import RecordAt, Usual
 from importer.engine.exactness.verdict import TOO_FEW, TOO_MANY, Verdict
-from importer.engine.records.boundaries import LineEnds
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, Block
+from importer.engine.source.records.boundary.boundaries import LineEnds
 from importer.engine.source.records.fields import fields, values
 from importer.engine.source.records.oversized_values import large_values
 from importer.engine.source.records.row_error import Fault

@@ -19,10 +19,10 @@ from importer.engine.exactness.time_cells import MOST_FRACTION
 from importer.engine.exactness.times import Clock, Day, Moment, Year
 from importer.engine.exactness.transformed import Transformed
 from importer.engine.native import loader
-from importer.engine.records.strides import Marks, marks_of
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8
 from importer.engine.source.records.blocks import Block
+from importer.engine.source.records.boundary.delimiter_marks import Marks, marks_of
 
 LONGEST_WORD = 255  # bytes
 # Characters that may belong to a number: as a mark between fields they would be read as a part of it.

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from importer.engine.feed.feed import Step
-from importer.engine.records.boundaries import Ends, blank_records, quotes_are_regular
-from importer.engine.records.walk import one_of
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
+from importer.engine.source.records.boundary.boundaries import Ends, blank_records, quotes_are_regular
+from importer.engine.source.records.boundary.state_machine import one_of
 from importer.engine.source.records.fields import values
 from importer.engine.source.records.record_stream import whole_records
 

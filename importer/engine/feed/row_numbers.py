@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from importer.engine.feed.feed import Step
-from importer.engine.records.boundaries import Ends, blank_records
 from importer.engine.sorting.original_positions import LINE, ROW, Places
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.boundary.boundaries import Ends, blank_records
 from importer.engine.source.records.lines import line_end_positions, line_ends
 from importer.engine.source.records.record_stream import whole_records
 

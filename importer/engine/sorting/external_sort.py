@@ -16,8 +16,6 @@ from typing import IO, Any
 
 import numpy as np
 
-from importer.engine.records.stray import STRAY, UNCLOSED, Flaw
-from importer.engine.records.walk import RecordWalk
 from importer.engine.sorting.key_sample import borders, sampled_keys
 from importer.engine.sorting.original_positions import OFFSET, head, number_bytes
 from importer.engine.sorting.runs import IN_THE_FILE, Bucket, Run
@@ -25,6 +23,8 @@ from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, blocks, end_of_records, pieces, read_exactly
+from importer.engine.source.records.boundary.state_machine import RecordWalk
+from importer.engine.source.records.boundary.stray_quotes import STRAY, UNCLOSED, Flaw
 from importer.engine.source.records.malformed import problem
 from importer.engine.units import MIB
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine.records.boundaries import find_ends
-from importer.engine.records.walk import RECORD_ENDS
 from importer.engine.sorting.sort_key import SortKey
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, read_exactly
+from importer.engine.source.records.boundary.boundaries import find_ends
+from importer.engine.source.records.boundary.state_machine import RECORD_ENDS
 
 WINDOWS = 64
 WINDOW_BYTES = 32 * 1024

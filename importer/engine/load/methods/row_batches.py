@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Any
 
 from importer.engine.mysql.connection import Feed
-from importer.engine.records.boundaries import find_ends
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block
+from importer.engine.source.records.boundary.boundaries import find_ends
 from importer.engine.source.records.fields import Record, records, sent_values
 from importer.engine.source.records.record_stream import whole_records
 from importer.engine.units import MIB

@@ -1,5 +1,5 @@
 /*
- * Where records end, for records/regular_ends.py: quotes stand around whole fields, or within fields without any.
+ * Where records end, for source/records/boundary/quoted_boundaries.py: quotes stand around whole fields, or within fields without any.
  */
 #include "strides.h"
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from itertools import islice
 
 from importer.engine.errors import SourceChanged, SourceProblem
-from importer.engine.records.walk import RECORD_ENDS
 from importer.engine.source import encodings
 from importer.engine.source.decoding import Head, Sample
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import Kind
 from importer.engine.source.records.blocks import blocks, end_of_records, read_exactly
+from importer.engine.source.records.boundary.state_machine import RECORD_ENDS
 from importer.engine.source.records.fields import fields
 from importer.engine.source.records.lines import line_ends
 

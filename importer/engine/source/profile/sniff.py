@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from importer.engine.records.boundaries import find_ends
 from importer.engine.source.dialect import ANY_LINE_END, MYSQL_TSV, Dialect, as_written
+from importer.engine.source.records.boundary.boundaries import find_ends
 from importer.engine.source.records.fields import fields
 from importer.engine.source.records.lines import line_ends
 

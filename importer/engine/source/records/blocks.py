@@ -7,13 +7,27 @@ from functools import cached_property
 from typing import Any
 
 from importer.engine.errors import SourceChanged, SourceProblem
-from importer.engine.records.boundaries import Ends, LineEnds, ListedEnds, blank_records, count_between, find_ends
-from importer.engine.records.stray import ENCODING, TRAILING, Flaw, line_around, look_into, settled
-from importer.engine.records.walk import Quote, RecordWalk
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import Readable, read_at
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records import null_words
+from importer.engine.source.records.boundary.boundaries import (
+    Ends,
+    LineEnds,
+    ListedEnds,
+    blank_records,
+    count_between,
+    find_ends,
+)
+from importer.engine.source.records.boundary.state_machine import Quote, RecordWalk
+from importer.engine.source.records.boundary.stray_quotes import (
+    ENCODING,
+    TRAILING,
+    Flaw,
+    line_around,
+    look_into,
+    settled,
+)
 from importer.engine.source.records.byte_scan import has_null_letters, survey
 from importer.engine.source.records.lines import ends_in_lf, line_ends
 

@@ -7,11 +7,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from importer.engine.errors import SourceProblem
-from importer.engine.records.boundaries import first_record
-from importer.engine.records.walk import RECORD_ENDS, Marks, none_of
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import Block, blocks, read_exactly
+from importer.engine.source.records.boundary.boundaries import first_record
+from importer.engine.source.records.boundary.state_machine import RECORD_ENDS, Marks, none_of
 from importer.engine.source.records.lines import line_ends
 
 # unescape() in sql/sql_load.cc; any other escaped byte stands for itself.

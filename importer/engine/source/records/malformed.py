@@ -1,9 +1,9 @@
 """Records that cannot be read safely, as faults: what a review leaves out of the load."""
 
 from importer.engine.errors import RecordUnreadable
-from importer.engine.records.stray import ENCODING, STRAY, TRAILING, UNCLOSED, Flaw
 from importer.engine.source import encodings
 from importer.engine.source.records.blocks import Block
+from importer.engine.source.records.boundary.stray_quotes import ENCODING, STRAY, TRAILING, UNCLOSED, Flaw
 from importer.engine.source.records.row_error import Fault
 
 # The same for all records with that flaw, so that they can be counted.

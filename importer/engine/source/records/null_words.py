@@ -6,8 +6,8 @@ Manual, LOAD DATA: "the word NULL". Within a longer text the letters mean nothin
 import re
 from functools import lru_cache
 
-from importer.engine.records.walk import none_of
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.boundary.state_machine import none_of
 
 
 def occur(data: bytes, size: int, dialect: Dialect) -> bool:

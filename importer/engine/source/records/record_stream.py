@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from io import BytesIO
 
-from importer.engine.records.boundaries import Ends, ListedEnds, find_ends, first_record
-from importer.engine.records.stray import settled
-from importer.engine.records.walk import RecordWalk
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.boundary.boundaries import Ends, ListedEnds, find_ends, first_record
+from importer.engine.source.records.boundary.state_machine import RecordWalk
+from importer.engine.source.records.boundary.stray_quotes import settled
 from importer.engine.source.records.oversized_values import LARGE
 
 

@@ -4,8 +4,8 @@ import ctypes
 from typing import Any, NamedTuple
 
 from importer.engine.native import loader
-from importer.engine.records.strides import Marks, marks_of
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.boundary.delimiter_marks import Marks, marks_of
 from importer.engine.source.records.lines import count_byte
 
 

@@ -21,8 +21,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from importer.engine.records.walk import RECORD_ENDS, Quote, RecordWalk
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.boundary.state_machine import RECORD_ENDS, Quote, RecordWalk
 from importer.engine.source.records.lines import line_ends
 
 STRAY, UNCLOSED, ENCODING, TRAILING = "stray quote", "unclosed quote", "encoding", "trailing delimiter"

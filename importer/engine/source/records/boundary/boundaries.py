@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from importer.engine.records.regular_ends import can_tell, regular_ends
-from importer.engine.records.stray import Flaw, judged, look_into, settled
-from importer.engine.records.walk import NOTHING, RECORD_ENDS, Marks, RecordWalk, none_of
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
+from importer.engine.source.records.boundary.quoted_boundaries import can_tell, regular_ends
+from importer.engine.source.records.boundary.state_machine import NOTHING, RECORD_ENDS, Marks, RecordWalk, none_of
+from importer.engine.source.records.boundary.stray_quotes import Flaw, judged, look_into, settled
 from importer.engine.source.records.lines import count_byte, line_ends
 
 LF, CR = ord("\n"), ord("\r")

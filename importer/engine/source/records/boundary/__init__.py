@@ -1,0 +1,1 @@
+"""Finds where each record ends."""
