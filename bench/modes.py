@@ -17,7 +17,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.servers import DATABASE, address_of
-from importer.engine import staging
 from importer.engine.load import ledger
 from importer.engine.load.finish import Finish, finish
 from importer.engine.load.loader import Watch, Work, load_chunk
@@ -30,6 +29,7 @@ from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import Position, scan
 from importer.engine.source.profile.profile import profile_file
+from importer.engine.target import staging
 from importer.engine.workloads import NODES
 
 (TABLE,) = NODES.tables

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from importer import jobs, live
-from importer.engine import arrangement, server_variables
-from importer.engine.arrangement import NotNow
 from importer.engine.errors import Problem, RowsRefused
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.connection import Connection, connect, kill
 from importer.engine.plan.plan import Reason
 from importer.engine.schema import alter_table, foreign_keys
+from importer.engine.target import global_settings, temporary_changes
+from importer.engine.target.temporary_changes import NotNow
 from importer.heart import Heart
 from importer.models import ImportJob
 from importer.work import Then, as_problem
@@ -42,18 +42,18 @@ def _arrange(job: ImportJob, connection: Connection) -> None:
     settled = job.arrangement
     try:
         if not settled:
-            settled = arrangement.settle(connection, planned)
+            settled = temporary_changes.settle(connection, planned)
             if not jobs.record_written(job, settled):
                 jobs.release_step(job)
                 return
-        arrangement.write_down(connection, key, settled)
-        arrangement.arrange(connection, settled)
-        server_variables.set_for(connection, key, settled.variables)
+        temporary_changes.write_down(connection, key, settled)
+        temporary_changes.arrange(connection, settled)
+        global_settings.set_for(connection, key, settled.variables)
     except NotNow as reason:
         if settled:
-            arrangement.put_back(connection, job.target.address, settled)
-            server_variables.put_back(connection, key)
-            arrangement.forget(connection, key)
+            temporary_changes.put_back(connection, job.target.address, settled)
+            global_settings.put_back(connection, key)
+            temporary_changes.forget(connection, key)
         jobs.record_as_it_was(job, Reason(f"Left as it was: {planned.words}", reason.what, holds_back=True))
     else:
         jobs.record_arranged(job)
@@ -85,9 +85,9 @@ def _put_back(job: ImportJob, connection: Connection) -> bool:
     there = True
     if job.arrangement:
         with live.putting_back(job.pk) as on_stage:
-            there = arrangement.put_back(connection, job.target.address, job.arrangement, on_stage)
-    server_variables.put_back(connection, str(job.key))
-    arrangement.forget(connection, str(job.key))
+            there = temporary_changes.put_back(connection, job.target.address, job.arrangement, on_stage)
+    global_settings.put_back(connection, str(job.key))
+    temporary_changes.forget(connection, str(job.key))
     return there
 
 

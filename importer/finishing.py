@@ -8,7 +8,6 @@ from dataclasses import replace
 from django.conf import settings
 
 from importer import jobs, live
-from importer.engine import staging
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.load import ledger, verify
 from importer.engine.load.finish import Finish, finish, is_done
@@ -18,6 +17,7 @@ from importer.engine.plan.plan import Reason
 from importer.engine.schema.new_table import NewTable
 from importer.engine.settling import WholeFile, changes, misfits, settle
 from importer.engine.source.byte_source import open_source
+from importer.engine.target import staging
 from importer.heart import Heart
 from importer.models import ImportJob
 from importer.preparation import replan

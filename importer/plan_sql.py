@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from importer.engine.arrangement import Arrangement
 from importer.engine.schema import indexes
-from importer.engine.staging import Staged
+from importer.engine.target.staging import Staged
+from importer.engine.target.temporary_changes import Arrangement
 
 
 def plan_sql(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:

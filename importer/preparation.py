@@ -6,8 +6,6 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 
-from importer.engine import modes
-from importer.engine.check.rights import check_rights, why_no_arranging
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mapping.columns import AskedField, ColumnMapping, Filling
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
@@ -22,14 +20,16 @@ from importer.engine.schema.dependencies import NOTHING_AROUND, Surroundings, re
 from importer.engine.schema.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
 from importer.engine.schema.new_table import LONGEST_NAME, NewTable, change_table, partition_table, suggest_table
 from importer.engine.schema.table import Table, read_table
-from importer.engine.server_variables import check_server_variables
 from importer.engine.sorting.key_sample import KeyOrder, key_order
 from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.decoding import needs_copy
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.profile import Profile, profile_file
-from importer.engine.staging import existing, staging_name
+from importer.engine.target import write_modes
+from importer.engine.target.global_settings import check_server_variables
+from importer.engine.target.privileges import check_rights, why_no_arranging
+from importer.engine.target.staging import existing, staging_name
 from importer.models import ImportJob, SourceFile, Target
 from importer.past import past
 
@@ -221,7 +221,7 @@ def _key_order(
 def _look_around(connection: Connection, table: Table, options: Options) -> Surroundings:
     """What a mode has to keep; and whether the account may do what the mode does."""
     alone = options.on_duplicate == "fail" and options.foreign_key_checks and not options.lock_table
-    if not modes.stages(options.mode) and alone:
+    if not write_modes.stages(options.mode) and alone:
         return NOTHING_AROUND
     check_rights(connection, table, options.mode, options.on_duplicate)
     return read_surroundings(connection, table.schema, table.name)
@@ -232,7 +232,7 @@ def _look_at_keys(connection: Connection, table: Table, options: Options) -> Ind
     if options.mode == "create" or not table.engine:
         return NO_INDEXES
     found = read_indexes(connection, table.schema, table.name)
-    if modes.stages(options.mode):
+    if write_modes.stages(options.mode):
         return found
     if hindrance := why_no_arranging(connection, table):
         return replace(found, hindrance=hindrance)

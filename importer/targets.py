@@ -10,13 +10,13 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from importer.addresses import addresses_of, is_forbidden
-from importer.engine import arrangement
 from importer.engine import preflight as engine_check
 from importer.engine.errors import TargetProblem
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.connection import connect
 from importer.engine.mysql.server_info import is_loopback
 from importer.engine.preflight import Finding
+from importer.engine.target import temporary_changes
 from importer.models import ImportJob, Target
 
 DEFAULT_PORT = 3306
@@ -158,13 +158,13 @@ def restore(target: Target) -> Iterator[str]:
     Raises Problem if that cannot be done.
     """
     with connect(target.address, READ_TIMEOUT) as connection:
-        for written in arrangement.written_down(connection):
+        for written in temporary_changes.written_down(connection):
             job = ImportJob.objects.filter(key=written.job).exclude(status__in=ImportJob.ENDED).first()
             if job:
                 yield f"{written.table}: import {job.pk} has not ended, and puts it back itself."
                 continue
-            arrangement.put_back(connection, target.address, written.arrangement)
-            arrangement.forget(connection, written.job)
+            temporary_changes.put_back(connection, target.address, written.arrangement)
+            temporary_changes.forget(connection, written.job)
             yield f"{written.table}: {written.arrangement.words} put back."
 
 

@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import Any
 
 from dashboard.templatetags.millrace import size
-from importer.engine import modes
 from importer.engine.errors import Problem
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.plan.options import BOUNDS, Options
 from importer.engine.plan.plan import ImportPlan
+from importer.engine.target import write_modes
 from importer.engine.units import MIB
 from importer.speed import SETTINGS, Kind, Setting
 
@@ -49,7 +49,7 @@ class SpeedChoices:
         return {
             "rows_per_statement": method.startswith("insert") or method == "auto",
             "partitions": self.mode == "create",
-            "load_as": modes.stages(self.mode),
+            "load_as": write_modes.stages(self.mode),
         }.get(setting.name, True)
 
     @property

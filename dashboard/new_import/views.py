@@ -21,13 +21,13 @@ from dashboard.new_import.row_policy import ACCOUNTING
 from importer import jobs, presets, sources, workers
 from importer.engine.errors import Problem
 from importer.engine.mapping.suggest import BY_NAME, BY_POSITION
-from importer.engine.modes import MODES
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import OFFERED
 from importer.engine.schema.table import list_tables
 from importer.engine.source import encodings
 from importer.engine.source.compression import WORDS
 from importer.engine.source.dialect import LINE_ENDS, as_written
+from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
 from importer.preparation import Prepared
 

@@ -10,11 +10,11 @@ from django.conf import settings
 
 from importer import in_process, jobs
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.lab import scratch
-from importer.engine.lab.scratch import Scratch
 from importer.engine.mysql.connection import Address, Connection, execute, fetch_all
 from importer.engine.mysql.error_messages import explain
 from importer.engine.plan.options import Options
+from importer.engine.target import scratch_tables
+from importer.engine.target.scratch_tables import Scratch
 from importer.engine.workloads.table import Table, dialect_of
 from importer.experiments import raw_statements
 from importer.experiments.experiment import Import, Raw, Way
@@ -41,7 +41,7 @@ def try_way(lab: Lab, trial: Trial, way: Way, heart: Heart) -> dict[str, Any]:
         scratches = [scratch_of(lab, trial.number * MOST_TABLES + number) for number in range(len(way.tables))]
         place = _place(lab, way, scratches, heart)
         for made, kept, placed in zip(way.tables, scratches, place.tables, strict=True):
-            scratch.write_down(connection, kept)
+            scratch_tables.write_down(connection, kept)
             with explain(placed.name):
                 execute(connection, raw_statements.create_sql(placed, place, keys=made.keys, engine=made.engine))
             if made.filled:

@@ -13,12 +13,12 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from importer.engine.arrangement import Arrangement
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.schema.indexes import Definition
 from importer.engine.source.dialect import Dialect
+from importer.engine.target.temporary_changes import Arrangement
 from importer.engine.units import GIB, MIB
 from importer.history.facts_of_job import add_up, facts_of
 from importer.jobs.many import insert_each

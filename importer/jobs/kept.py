@@ -7,9 +7,9 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from importer.engine import kept, staging
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect
+from importer.engine.target import staging, table_backup
 from importer.jobs.guarded import NO_STEP, JobStep, claim_of, lease_end
 from importer.models import ImportJob
 
@@ -19,7 +19,7 @@ def record_kept(job: ImportJob) -> None:
     key, schema = str(job.key), job.schema_name
     undone = staging.undone_name(key)
     with connect(job.target.address) as connection:
-        sizes = {name: kept.kept_size(connection, schema, name) for name in (undone, staging.old_name(key))}
+        sizes = {name: table_backup.kept_size(connection, schema, name) for name in (undone, staging.old_name(key))}
     name, size = next(((name, size) for name, size in sizes.items() if size), ("", (None, None)))
     ImportJob.objects.filter(pk=job.pk).update(
         kept_table=name,
@@ -52,7 +52,7 @@ def restore(job_id: int) -> None:
     job = _hold(job_id, why_no_restore, claim=True)
     try:
         with connect(job.target.address) as connection:
-            kept.restore(connection, job.schema_name, str(job.key), job.table_name)
+            table_backup.restore(connection, job.schema_name, str(job.key), job.table_name)
     finally:
         release_kept(job)
 
@@ -62,7 +62,7 @@ def drop_kept(job_id: int) -> None:
     job = _hold(job_id, lambda job: "" if job.kept_table and job.ended else "No table of it is kept.", claim=False)
     try:
         with connect(job.target.address) as connection:
-            kept.drop_kept(connection, job.schema_name, job.kept_table)
+            table_backup.drop_kept(connection, job.schema_name, job.kept_table)
     finally:
         release_kept(job)
 

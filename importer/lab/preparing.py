@@ -9,10 +9,8 @@ from django.utils import timezone
 
 from importer.copies import PART
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.lab import scratch
 from importer.engine.lab.rounds import turns
 from importer.engine.lab.sampling import Taken, write_sample
-from importer.engine.lab.scratch import Scratch, scratch_name
 from importer.engine.mysql.connection import Connection
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
 from importer.engine.schema.table import Table, read_table
@@ -20,6 +18,8 @@ from importer.engine.source.byte_source import Place, open_source, size_of
 from importer.engine.source.compression import Limits
 from importer.engine.source.decoding import needs_copy, plain_pieces
 from importer.engine.source.profile.profile import Profile, profile_file
+from importer.engine.target import scratch_tables
+from importer.engine.target.scratch_tables import Scratch, scratch_name
 from importer.lab.expected import expected_bytes
 from importer.lab.guarded import Status, change_mine, connected, heart_of, mine
 from importer.lab.order import lay_out
@@ -57,11 +57,11 @@ def scratch_of(lab: Lab, number: int) -> Scratch:
 def _rehearse(lab: Lab, connection: Connection, table: Table) -> None:
     """See that the account may do in that schema what every trial does."""
     rehearsal = scratch_of(lab, REHEARSAL)
-    scratch.write_down(connection, rehearsal)
+    scratch_tables.write_down(connection, rehearsal)
     try:
-        scratch.make(connection, rehearsal, table, with_parents=lab.grid.needs_foreign_keys)
+        scratch_tables.make(connection, rehearsal, table, with_parents=lab.grid.needs_foreign_keys)
     finally:
-        scratch.drop(connection, [rehearsal])
+        scratch_tables.drop(connection, [rehearsal])
 
 
 def _write(lab: Lab, source: SourceFile) -> tuple[Path, Taken]:

@@ -9,11 +9,10 @@ import MySQLdb
 from django.conf import settings
 from django.db.models import QuerySet
 
-from importer.engine import kept, modes, staging
-from importer.engine.lab import scratch
 from importer.engine.load import ledger
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.connection import Connection, connect
+from importer.engine.target import scratch_tables, staging, table_backup, write_modes
 from importer.lab.guarded import Status
 from importer.models import ImportJob, Lab, SourceFile, Target, Trial
 
@@ -28,7 +27,7 @@ def tidy(lab: Lab, connection: Connection) -> None:
 
     No import of the lab may be running. May be repeated. Raises TargetProblem with what the server says.
     """
-    scratch.drop(connection, scratch.written_down(connection, str(lab.key)))
+    scratch_tables.drop(connection, scratch_tables.written_down(connection, str(lab.key)))
     for job in _over(lab):
         # An account may write into the ledger, and not delete: what stays is small, and names nothing any more.
         with suppress(MySQLdb.OperationalError):
@@ -39,11 +38,11 @@ def tidy(lab: Lab, connection: Connection) -> None:
 
 def _drop_staged(connection: Connection, job: ImportJob) -> None:
     """What the import of an experiment has put aside, or had staged when it was ended."""
-    if not modes.stages(job.options.mode):
+    if not write_modes.stages(job.options.mode):
         return
     key = str(job.key)
     for name in (staging.staging_name(key), staging.old_name(key), staging.undone_name(key)):
-        kept.drop_kept(connection, job.schema_name, name)
+        table_backup.drop_kept(connection, job.schema_name, name)
 
 
 def _over(lab: Lab) -> QuerySet[ImportJob]:
@@ -87,10 +86,10 @@ def sweep_target(target: Target) -> Iterator[str]:
     Raises Problem if that cannot be done.
     """
     with connect(target.address, READ_TIMEOUT) as connection:
-        for left in scratch.written_down(connection):
+        for left in scratch_tables.written_down(connection):
             lab = Lab.objects.filter(key=left.lab).exclude(status__in=Lab.ENDED).first()
             if lab:
                 yield f"{left.schema}.{left.name}: lab {lab.pk} has not ended, and drops it itself."
                 continue
-            scratch.drop(connection, [left])
+            scratch_tables.drop(connection, [left])
             yield f"{left.schema}.{left.name}, made like {left.made_like}: dropped."

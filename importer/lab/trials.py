@@ -16,13 +16,13 @@ from django.utils import timezone
 
 from importer import jobs
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.lab import scratch
 from importer.engine.lab.budget import Known, Spent, why_not
 from importer.engine.lab.grid import BY_STATEMENTS, with_settings
 from importer.engine.lab.rounds import WARM_UP
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.table import read_table
+from importer.engine.target import scratch_tables
 from importer.lab.guarded import Status, change_mine, connected, end, heart_of, mine
 from importer.lab.order import lay_out_finals
 from importer.lab.preparing import scratch_of
@@ -122,9 +122,9 @@ def _make_table(lab: Lab, trial: Trial, heart: Any) -> None:
         tidy(lab, connection)
         table = read_table(connection, lab.schema_name, lab.table_name)
         made = scratch_of(lab, trial.number)
-        scratch.write_down(connection, made)
+        scratch_tables.write_down(connection, made)
         partitions = trial.settings.get("partitions")
-        scratch.make(
+        scratch_tables.make(
             connection,
             made,
             table,
@@ -212,7 +212,7 @@ def _finish(lab: Lab, trial: Trial, job: ImportJob) -> None:
     heart = heart_of(lab)
     with heart, connected(lab, heart) as connection:
         succeeded = job.status == ImportJob.Status.SUCCEEDED and job.balanced
-        size = scratch.table_bytes(connection, scratch_of(lab, trial.number)) if succeeded else 0
+        size = scratch_tables.table_bytes(connection, scratch_of(lab, trial.number)) if succeeded else 0
         if not mine(lab).exists():
             raise Cancelled("The lab is no longer wanted.", where=str(lab))
         record_trial(trial, **_figures(trial, job, succeeded), table_bytes=size)

@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from importer.engine.mapping.transforms import TRANSFORMS
-from importer.engine.modes import MODES
 from importer.engine.plan.options import BOUNDS, OFFERED
 from importer.engine.source.dialect import LINE_ENDS, from_written
+from importer.engine.target.write_modes import MODES
 from importer.management.arguments import (
     asked_field,
     bounded,

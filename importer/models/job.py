@@ -7,14 +7,14 @@ from pathlib import Path
 from django.conf import settings
 from django.db import models
 
-from importer.engine import modes
-from importer.engine.arrangement import Arrangement
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.indexes import ForeignKey
 from importer.engine.schema.new_table import NewTable
 from importer.engine.source.byte_source import Place
 from importer.engine.source.decoding import needs_copy
 from importer.engine.source.dialect import Dialect
+from importer.engine.target import write_modes
+from importer.engine.target.temporary_changes import Arrangement
 from importer.models.lab import Trial
 from importer.models.recipe import Recipe
 from importer.models.source_file import SourceFile
@@ -243,7 +243,7 @@ class ImportJob(Recipe):
     @property
     def stages(self) -> bool:
         """Whether the table is untouched until the finishing step."""
-        return modes.stages(self.options_json.get("mode", "append"))
+        return write_modes.stages(self.options_json.get("mode", "append"))
 
     @property
     def step_seconds(self) -> dict[str, float | None]:

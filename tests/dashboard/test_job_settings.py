@@ -7,12 +7,12 @@ import pytest
 from django.urls import reverse
 
 from importer import live
-from importer.engine.arrangement import Arrangement
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.engine.schema.alter_table import Stage
 from importer.engine.schema.indexes import Definition, ForeignKey
-from importer.engine.staging import Staged
+from importer.engine.target.staging import Staged
+from importer.engine.target.temporary_changes import Arrangement
 from importer.models import ImportJob
 from tests.dashboard.job_data import Status, make_job
 

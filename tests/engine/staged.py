@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
-from importer.engine import staging
 from importer.engine.load import ledger
 from importer.engine.load.finish import Finish, finish
 from importer.engine.load.loader import Watch, Work, load_chunk
@@ -22,6 +21,7 @@ from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import RFC4180
+from importer.engine.target import staging
 
 DIALECT = replace(RFC4180, header=False)
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from importer.engine import arrangement
-from importer.engine.arrangement import Arrangement, NotNow
 from importer.engine.errors import RowsRefused
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.schema import indexes
 from importer.engine.schema.foreign_keys import check_rows
 from importer.engine.schema.indexes import show_create
 from importer.engine.schema.table import read_table
+from importer.engine.target import temporary_changes
+from importer.engine.target.temporary_changes import Arrangement, NotNow
 from tests.engine.staged import given
 from tests.targets import TestServer
 
@@ -46,14 +46,14 @@ def text(database: Address) -> str:
 
 def off(database: Address, changes: Arrangement) -> None:
     with connect(database) as connection:
-        arrangement.write_down(connection, "job", changes)
-        arrangement.arrange(connection, changes)
+        temporary_changes.write_down(connection, "job", changes)
+        temporary_changes.arrange(connection, changes)
 
 
 def back(database: Address, changes: Arrangement) -> None:
     with connect(database) as connection:
-        assert arrangement.put_back(connection, database, changes)
-        arrangement.forget(connection, "job")
+        assert temporary_changes.put_back(connection, database, changes)
+        temporary_changes.forget(connection, "job")
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_what_is_written_down_puts_it_back_by_hand(child: Address):
     before = text(child)
     off(child, made(child, foreign_keys_go=True))
     with connect(child) as connection:
-        (written,) = arrangement.written_down(connection)
+        (written,) = temporary_changes.written_down(connection)
         assert written.arrangement == made_of(written.restore_sql, written.arrangement)
         for statement in written.restore_sql.split(";\n"):
             if statement:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine import staging
 from importer.engine.errors import Problem, RowsRefused, TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.finish import is_done
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address, connect, connect_loader, execute
+from importer.engine.target import staging
 from tests.engine.staged import given, planned, rows_of
 
 PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20), seen INT DEFAULT 7)"

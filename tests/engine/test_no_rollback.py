@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine import staging
 from importer.engine.errors import Problem, RowsRefused, TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.finish import is_done
@@ -13,6 +12,7 @@ from importer.engine.load.loader import Watch, Work, load_chunk
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address, connect
 from importer.engine.schema.table import read_table
+from importer.engine.target import staging
 from tests.engine.staged import DIALECT, Import, given, planned, rows_of
 
 PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20), KEY by_name (name))"

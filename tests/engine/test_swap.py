@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine import staging
 from importer.engine.errors import Problem, TargetProblem
-from importer.engine.kept import drop_kept, kept_size, restore
 from importer.engine.load.finish import is_done
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address, connect
 from importer.engine.schema.dependencies import next_number, read_surroundings
+from importer.engine.target import staging
+from importer.engine.target.table_backup import drop_kept, kept_size, restore
 from tests.engine.staged import Import, given, planned, rows_of
 
 PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20))"

@@ -4,10 +4,10 @@ import random
 from pathlib import Path
 
 from importer import jobs, sources
-from importer.engine import arrangement
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.schema.indexes import show_create
+from importer.engine.target import temporary_changes
 from importer.models import ImportJob
 from importer.preparation import prepare
 from tests.stack import wait_until
@@ -58,7 +58,7 @@ class Keyless:
         assert job.status in statuses, (job.status, job.problem)
         assert (job.unrestored, self.structure()) == (False, self.before)
         with connect(self.address) as connection:
-            assert arrangement.written_down(connection) == []
+            assert temporary_changes.written_down(connection) == []
             rows = fetch_all(connection, "SELECT COUNT(*) FROM t")[0][0]
         assert rows == job.loaded_rows == (ROWS if job.status == Status.SUCCEEDED else rows)
         return job

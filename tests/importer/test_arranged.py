@@ -7,11 +7,11 @@ import pytest
 from django.core.management import call_command
 
 from importer import arranging, jobs, sources, targets, work
-from importer.engine import arrangement
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.schema import indexes
+from importer.engine.target import temporary_changes
 from importer.models import ImportJob, Target
 from importer.preparation import prepare
 from tests.importer.steps import run, take
@@ -57,7 +57,7 @@ def keys(target: Target) -> set[str]:
 
 def written_down(target: Target) -> list[str]:
     with connect(target.address) as connection:
-        return [each.job for each in arrangement.written_down(connection)]
+        return [each.job for each in temporary_changes.written_down(connection)]
 
 
 def until(job: ImportJob, task: str) -> None:
@@ -128,7 +128,7 @@ def test_a_worker_that_dies_while_it_takes_them_off(target, file, after, monkeyp
     before = structure(target)
     job = created(target, file)
     until(job, "arrange")
-    where, name = (arrangement, "write_down") if after == "record_written" else (jobs, "record_arranged")
+    where, name = (temporary_changes, "write_down") if after == "record_written" else (jobs, "record_arranged")
     monkeypatch.setattr(where, name, raising(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         arranging.arrange_job(job.pk, lambda *_: None)
@@ -151,7 +151,7 @@ def test_rows_that_came_meanwhile_keep_the_keys_on(target, file):
 
 
 def test_a_table_that_somebody_holds_keeps_its_keys(target, file, monkeypatch):
-    monkeypatch.setattr(arrangement, "LOCK_WAIT", 1)
+    monkeypatch.setattr(temporary_changes, "LOCK_WAIT", 1)
     before = structure(target)
     job = created(target, file)
     with connect(target.address) as holder:
@@ -165,7 +165,7 @@ def test_a_table_that_somebody_holds_keeps_its_keys(target, file, monkeypatch):
 
 
 def test_what_cannot_be_put_back_now_is_tried_until_it_can(target, file, monkeypatch):
-    monkeypatch.setattr(arrangement, "LOCK_WAIT_TO_PUT_BACK", 1)
+    monkeypatch.setattr(temporary_changes, "LOCK_WAIT_TO_PUT_BACK", 1)
     before = structure(target)
     job = created(target, file)
     until(job, "restore")

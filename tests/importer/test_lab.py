@@ -7,11 +7,11 @@ from django.conf import settings
 
 from importer import jobs, lab, sources
 from importer.engine.errors import Problem
-from importer.engine.lab import scratch
 from importer.engine.lab.budget import Budget
 from importer.engine.lab.sampling import Sample
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.engine.target import scratch_tables
 from importer.engine.units import MIB
 from importer.lab.outcome import planned_number
 from importer.lab.preparing import REHEARSAL, scratch_of
@@ -313,7 +313,7 @@ class TestSweep:
         take(begun)
         left = scratch_of(begun, REHEARSAL)
         with connect(database) as connection:
-            scratch.write_down(connection, left)
+            scratch_tables.write_down(connection, left)
             execute(connection, f"CREATE TABLE {left.quoted} LIKE t")
         assert to_end(begun).status == Lab.Status.DONE
         leaves_nothing(begun, database)

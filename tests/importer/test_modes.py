@@ -6,11 +6,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from importer import finishing, jobs, sources, work
-from importer.engine import staging
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.engine.target import staging
 from importer.models import ImportJob, Target
 from importer.preparation import prepare
 from tests.importer.steps import queued, run, take

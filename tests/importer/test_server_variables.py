@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from importer import jobs, sources
-from importer.engine.arrangement import NotNow
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options, check_options
-from importer.engine.server_variables import TABLE, check_server_variables, put_back, set_for
+from importer.engine.target.global_settings import TABLE, check_server_variables, put_back, set_for
+from importer.engine.target.temporary_changes import NotNow
 from importer.models import ImportJob, Target
 from importer.preparation import prepare
 from tests.engine.loads import account_with

@@ -11,9 +11,7 @@ from dataclasses import dataclass, replace
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine import modes, staging
 from importer.engine.errors import Problem, TargetProblem
-from importer.engine.kept import RENAME_WAIT
 from importer.engine.load import ledger
 from importer.engine.load.loader import Watch
 from importer.engine.load.non_transactional import have_alone
@@ -25,7 +23,9 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema import alter_table, indexes
 from importer.engine.schema.dependencies import next_number, read_surroundings
 from importer.engine.schema.table import read_table, require_as_planned
-from importer.engine.staging import Staged, existing, staging_name
+from importer.engine.target import staging, write_modes
+from importer.engine.target.staging import Staged, existing, staging_name
+from importer.engine.target.table_backup import RENAME_WAIT
 
 # A merge may be silent for as long as it takes; the heart of the step ends it when it is to end.
 READ_TIMEOUT = 12 * 3600  # seconds
@@ -61,7 +61,7 @@ def finish(work: Finish, watch: Watch) -> Tally:
     """
     with connect_loader(work.address, READ_TIMEOUT, work.plan.session) as connection:
         watch.on_connect(connection.thread_id())
-        if work.staged.mode in modes.MERGING:
+        if work.staged.mode in write_modes.MERGING:
             return _merge(connection, work)
         return _swap(connection, work, watch)
 
@@ -71,7 +71,7 @@ def is_done(connection: Connection, job: str, plan: ImportPlan) -> bool:
     assert plan.staged
     if ledger.exists(connection) and ledger.has_chunk(connection, job, ledger.FINISH):
         return True
-    return plan.staged.mode in modes.SWAPPING and _is_swapped(connection, job, plan)
+    return plan.staged.mode in write_modes.SWAPPING and _is_swapped(connection, job, plan)
 
 
 def _merge(connection: LoaderConnection, work: Finish) -> Tally:
@@ -207,7 +207,7 @@ def _rename(connection: LoaderConnection, work: Finish, watch: Watch) -> None:
         _check_target(connection, plan)
         # Again, since foreign keys and triggers may have come while the rows were loading.
         around = read_surroundings(connection, plan.schema, staged.table)
-        modes.check_mode(staged.mode, staged.on_duplicate, table, around, ())
+        write_modes.check_mode(staged.mode, staged.on_duplicate, table, around, ())
     elif staged.table in existing(connection, plan.schema, [staged.table]):
         raise TargetProblem(
             f"There is a table {plan.schema}.{staged.table} now; there was none when the import was planned.",

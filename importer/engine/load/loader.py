@@ -13,7 +13,6 @@ from pathlib import Path
 
 import MySQLdb
 
-from importer.engine import staging
 from importer.engine.errors import SourceChanged, TargetProblem
 from importer.engine.feed import hex_decoder
 from importer.engine.feed.chunk_source import ChunkSource
@@ -42,6 +41,7 @@ from importer.engine.sorting.original_positions import Places
 from importer.engine.source.byte_source import Place, Readable, open_source
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
+from importer.engine.target import staging
 
 # Seconds after which a loader looks again whether table and ledger are as planned: small chunks come faster.
 LOOK_AGAIN = 1.0

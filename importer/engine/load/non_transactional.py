@@ -8,11 +8,11 @@ that part out again, and the staging table is of no further use; the target's ta
 Rows and ledger are not in one transaction, as MySQL warns of that, and refuses it where GTIDs are enforced.
 """
 
-from importer.engine import staging
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.plan.plan import ImportPlan
+from importer.engine.target import staging
 
 ENGINES = ("myisam", "aria")
 LOCK_WAIT = 50  # seconds; a worker that is thought dead has its connection ended before

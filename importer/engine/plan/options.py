@@ -3,11 +3,11 @@
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from importer.engine import modes
 from importer.engine.errors import Problem
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.session_variables import ISOLATIONS, SESSION_VARIABLES
 from importer.engine.mysql.variables import values
+from importer.engine.target import write_modes
 from importer.engine.units import MIB
 
 MOST_PARALLELISM = 64
@@ -62,7 +62,7 @@ class Options:
     @property
     def ordered(self) -> bool:
         """Whether it depends on the order of the chunks which of two rows with one key stays."""
-        return modes.loads_in_order(self.mode, self.on_duplicate)
+        return write_modes.loads_in_order(self.mode, self.on_duplicate)
 
     @property
     def leaves_out(self) -> bool:

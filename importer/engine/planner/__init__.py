@@ -7,7 +7,6 @@ like before. All of them look at the same Case.
 
 from dataclasses import replace
 
-from importer.engine import modes
 from importer.engine.errors import Problem
 from importer.engine.exactness import Exactness
 from importer.engine.mapping.columns import check_mapping
@@ -37,7 +36,8 @@ from importer.engine.planner.reasons.bottlenecks import holding_reasons
 from importer.engine.planner.reasons.file_format import reading_reasons
 from importer.engine.planner.reasons.replication import replication_reasons
 from importer.engine.planner.reasons.table_and_rejects import keeping_reasons
-from importer.engine.staging import Staged, plan_staging
+from importer.engine.target import write_modes
+from importer.engine.target.staging import Staged, plan_staging
 
 __all__ = ["Case", "make_plan"]
 
@@ -114,7 +114,7 @@ def _check(case: Case) -> None:
     check_server(case.server)
     check_table(case.table, options.mode)
     check_mapping(case.mapping, case.table, case.fillings)
-    modes.check_mode(options.mode, options.on_duplicate, case.table, case.around, case.columns)
+    write_modes.check_mode(options.mode, options.on_duplicate, case.table, case.around, case.columns)
     check_session(case)
     check_load_as(case)
     check_foreign_keys(case)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from importer.engine import modes
 from importer.engine.load.network_probe import Distance
 from importer.engine.load.non_transactional import cannot_roll_back
 from importer.engine.mapping.columns import ColumnMapping, Filling
@@ -17,7 +16,8 @@ from importer.engine.schema.table import Table
 from importer.engine.sorting.key_sample import KeyOrder
 from importer.engine.sorting.sort_key import SortKey
 from importer.engine.source.dialect import Dialect
-from importer.engine.staging import staging_name
+from importer.engine.target import write_modes
+from importer.engine.target.staging import staging_name
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ class Case:
     @property
     def staged(self) -> bool:
         """Whether the chunks load into a staging table."""
-        return modes.stages(self.options.mode)
+        return write_modes.stages(self.options.mode)
 
     @property
     def numbers_rows(self) -> bool:
         """Whether each staged row carries its place in the file."""
-        return modes.numbers_rows(self.options.mode, self.options.on_duplicate)
+        return write_modes.numbers_rows(self.options.mode, self.options.on_duplicate)
 
     @property
     def rolls_back(self) -> bool:

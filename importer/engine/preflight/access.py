@@ -3,13 +3,13 @@
 import MySQLdb
 from MySQLdb.constants import CR, ER
 
-from importer.engine.check.rights import account, account_parts, grant, grantee, may
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, Connection, NotEncrypted, cipher, fetch_all
 from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.mysql.server_info import is_loopback
 from importer.engine.preflight.finding import Finding, Subject
+from importer.engine.target.privileges import account, account_parts, grant, grantee, may
 
 # Global rights that an account for loading has no use for, and that are dear to whoever steals its password.
 EXCESS = ("SUPER", "FILE", "CREATE USER", "SHUTDOWN")

@@ -2,18 +2,18 @@
 
 from dataclasses import replace
 
-from importer.engine import arrangement
-from importer.engine.arrangement import Written
-from importer.engine.lab import scratch
 from importer.engine.mysql.connection import Connection
 from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.schema import indexes
-from importer.engine.staging import existing
+from importer.engine.target import scratch_tables as scratch
+from importer.engine.target import temporary_changes
+from importer.engine.target.staging import existing
+from importer.engine.target.temporary_changes import Written
 
 
 def arrangements(subject: Subject) -> Finding:
     """What imports have written down before they took it off, and what of it is missing now."""
-    written = arrangement.written_down(subject.connection)
+    written = temporary_changes.written_down(subject.connection)
     missing = [(each, sql) for each in written if (sql := _missing(subject.connection, each))]
     if not missing:
         return Finding("arrangements", "ok", "No import has left a table without its indexes.")

@@ -3,13 +3,13 @@
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine.check.rights import account, grant, may
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import ISOLATION, Connection, execute, fetch_all
 from importer.engine.mysql.server_info import Server
 from importer.engine.mysql.variables import Value
 from importer.engine.plan.plan import ImportPlan
+from importer.engine.target.privileges import account, grant, may
 
 
 def check_session(connection: Connection, plan: ImportPlan, server: Server) -> None:

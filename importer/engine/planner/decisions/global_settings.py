@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from importer.engine.arrangement import Arrangement
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.server_info import Server
 from importer.engine.mysql.variables import Value, require_flavour, values
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import Case
+from importer.engine.target.temporary_changes import Arrangement
 
 
 def asked_variables(options: Options) -> dict[str, Value]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from importer.engine.arrangement import Arrangement
 from importer.engine.errors import Problem
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import Case
 from importer.engine.schema import indexes
 from importer.engine.schema.indexes import Definition
+from importer.engine.target.temporary_changes import Arrangement
 from importer.engine.units import MIB
 
 # Measured (facts.md, Indexes after the load): from here on it pays on both servers, the steps of its own included.

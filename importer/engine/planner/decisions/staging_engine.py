@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from importer.engine import modes
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import Case
+from importer.engine.target import write_modes
 
 
 def check_load_as(case: Case) -> None:
@@ -13,7 +13,7 @@ def check_load_as(case: Case) -> None:
     if case.rolls_back:
         return
     options, engine = case.options, case.staging_engine
-    if options.mode not in modes.SWAPPING:
+    if options.mode not in write_modes.SWAPPING:
         raise Problem(
             f"Only a table that takes its place at the end may be loaded as {engine}.",
             advice="Choose mode replace or create, or load_as innodb.",

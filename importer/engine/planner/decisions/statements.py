@@ -9,7 +9,7 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import Case
 from importer.engine.planner.reasons.binary_charset import needs_ascii, plan_unhexed, takes_bytes
-from importer.engine.staging import NUMBERING
+from importer.engine.target.staging import NUMBERING
 
 
 def statements(case: Case, method: str) -> dict[str, Any]:

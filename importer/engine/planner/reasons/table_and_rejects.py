@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from importer.engine import modes
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import Case
+from importer.engine.target import write_modes
 
 # Measured: docs/facts.md, Speed.
 READ_BACK_COST = "and compared with the file before its chunk is committed; that takes five to six times as long"
@@ -14,7 +14,7 @@ READ_BACK_COST = "and compared with the file before its chunk is committed; that
 def keeping_reasons(case: Case) -> Iterator[Reason]:
     """What becomes of the table, of what is around it, and of rows that cannot go in."""
     options, table = case.options, case.table
-    for told in modes.explained(options.mode, table, case.around):
+    for told in write_modes.explained(options.mode, table, case.around):
         yield Reason(*told)
     if options.partitions:
         many = "1 partition" if options.partitions == 1 else f"{options.partitions:,} partitions"

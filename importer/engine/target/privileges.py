@@ -5,11 +5,11 @@ import uuid
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine import arrangement, modes
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.schema.table import Table
+from importer.engine.target import temporary_changes, write_modes
 
 # What may be asked of a table that does not exist: without the right the server says 1142, with it 1146 or 1051, be it
 # the account's own, a role's or a pattern's, and nothing is changed either way (seen on MariaDB 10.11 and MySQL 9.7).
@@ -44,10 +44,10 @@ def check_rights(connection: Connection, table: Table, mode: str, on_duplicate: 
     On the whole database, since the staging table is not there yet: its name is new for each job. RENAME TABLE needs
     ALTER and DROP for the old name, CREATE and INSERT for the new one (manual, RENAME TABLE Statement).
     """
-    if not modes.stages(mode):
+    if not write_modes.stages(mode):
         return
     needed = ["INSERT", "SELECT", "CREATE", "ALTER", "DROP"]
-    needed += ["UPDATE"] if modes.numbers_rows(mode, on_duplicate) else []
+    needed += ["UPDATE"] if write_modes.numbers_rows(mode, on_duplicate) else []
     needed += ["DELETE"] if on_duplicate == "replace" else []
     missing = [right for right in needed if not may(connection, table.schema, right)]
     if missing:
@@ -67,8 +67,8 @@ def why_no_arranging(connection: Connection, table: Table) -> str:
         cure = grant(connection, missing, table.schema, account(connection))
         return f"the account may not {' or '.join(missing)} there: {cure}"
     database = str(fetch_all(connection, "SELECT DATABASE()")[0][0])
-    if not arrangement.exists(connection) and not may(connection, database, "CREATE"):
-        return f"there is no table {arrangement.TABLE} to write it down in; the target's check has the SQL"
+    if not temporary_changes.exists(connection) and not may(connection, database, "CREATE"):
+        return f"there is no table {temporary_changes.TABLE} to write it down in; the target's check has the SQL"
     return ""
 
 

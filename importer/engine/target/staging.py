@@ -10,12 +10,12 @@ from typing import Any
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine import modes
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.dependencies import Surroundings
 from importer.engine.schema.indexes import Definition, taking_off
 from importer.engine.schema.table import Table, read_digest
+from importer.engine.target import write_modes
 
 # Where a staged row stood in the file: its chunk, and a number that grows within it. `SET` of every chunk's statement;
 # the loader session has the variable. UUID_SHORT() counts up by one for each row, on both servers and without the
@@ -88,7 +88,7 @@ def plan_staging(
     what the staging table has while it is loaded, `without` the keys that it is without until then in mode replace.
     """
     stage, target = _name(table.schema, staging_name(job)), _name(table.schema, table.name)
-    numbered = modes.numbers_rows(mode, on_duplicate)
+    numbered = write_modes.numbers_rows(mode, on_duplicate)
     make: tuple[str, ...]
     if mode == "create":
         make, finish = (create,), f"RENAME TABLE {stage} TO {target}"
@@ -157,12 +157,12 @@ def _merge(
     names = ", ".join(quote_name(column) for column in columns)
     word = "REPLACE" if on_duplicate == "replace" else "INSERT"
     sql = f"{word} INTO {target} ({names})\nSELECT {names} FROM {stage} AS staged"
-    if not modes.numbers_rows(mode, on_duplicate):
+    if not write_modes.numbers_rows(mode, on_duplicate):
         return sql
     sql += f"\nORDER BY {CHUNK}, {ROW}"
     if word == "REPLACE":
         return sql
-    keys = modes.clashing_keys(table, columns)
+    keys = write_modes.clashing_keys(table, columns)
     in_keys = {name.lower() for key in keys for name in key.columns}
     changed = [column for column in columns if column.lower() not in in_keys] if mode == "upsert" else []
     if changed:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine.arrangement import NotNow
-from importer.engine.check.rights import account
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.error_messages import is_lost
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.mysql.server_info import Server
 from importer.engine.mysql.variables import Value
+from importer.engine.target.privileges import account
+from importer.engine.target.temporary_changes import NotNow
 
 TABLE = "millrace_variables"
 CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (

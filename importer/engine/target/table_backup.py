@@ -1,10 +1,10 @@
 """The table that mode replace has put aside: its size, its way back, and its end."""
 
-from importer.engine import staging
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.staging import existing
+from importer.engine.target import staging
+from importer.engine.target.staging import existing
 
 # For a table that somebody reads without end: better tried again later than everybody waiting behind the RENAME.
 RENAME_WAIT = 30  # seconds

@@ -1,0 +1,1 @@
+"""Changes on the target server that belong to an import, and their reversal."""
