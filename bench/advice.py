@@ -21,8 +21,8 @@ from bench.results import Results
 from bench.rounds import Case
 from bench.servers import Server
 from bench.ways import Millrace
-from importer.engine.lab.grid import Grid, Settings, combinations, words
-from importer.engine.lab.sampling import Sample
+from importer.engine.tuning.grid import Grid, Settings, combinations, words
+from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
 from importer.engine.workloads import WORKLOADS
 from importer.engine.workloads.table import SEED, dialect_of

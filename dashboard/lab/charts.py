@@ -4,9 +4,9 @@ from typing import Any
 
 from dashboard.lab.labels import label, name_of, value_words
 from importer import lab as labs
-from importer.engine.lab.curves import Curve, Point, curves, shares
-from importer.engine.lab.grid import words
-from importer.engine.lab.ranking import Measured
+from importer.engine.tuning.curves import Curve, Point, curves, shares
+from importer.engine.tuning.grid import words
+from importer.engine.tuning.ranking import Measured
 from importer.models import Lab
 
 # Settings that are numbers, in the order of the charts; those whose values lie far apart have an axis of powers.

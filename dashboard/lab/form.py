@@ -9,10 +9,10 @@ from typing import Any
 from dashboard.lab.grids import FIRST, OFFERS, OWN, Offer, offered
 from dashboard.new_import.speed_form import whole_number
 from importer.engine.errors import Problem
-from importer.engine.lab.budget import Budget
-from importer.engine.lab.grid import Value
-from importer.engine.lab.sampling import Sample
-from importer.engine.lab.written import read_values, write_values
+from importer.engine.tuning.budget import Budget
+from importer.engine.tuning.grid import Value
+from importer.engine.tuning.sampling import Sample
+from importer.engine.tuning.value_syntax import read_values, write_values
 from importer.engine.units import GIB, bytes_written, short_size
 from importer.lab import Asked
 from importer.lab.asked import MOST_REPEATS, REPEATS

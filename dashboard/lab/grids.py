@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from importer.engine.lab.grid import GRIDS, TRIED, Grid, Value
-from importer.engine.lab.written import write_values
 from importer.engine.schema.table import Table
+from importer.engine.tuning.grid import GRIDS, TRIED, Grid, Value
+from importer.engine.tuning.value_syntax import write_values
 
 OWN = "own"
 FIRST = "chunks"

@@ -1,7 +1,7 @@
 """A lab's settings, values and combinations as its pages call them."""
 
-from importer.engine.lab.grid import WAY, Settings, Value, words
-from importer.engine.lab.written import write_values
+from importer.engine.tuning.grid import WAY, Settings, Value, words
+from importer.engine.tuning.value_syntax import write_values
 from importer.lab import whole
 from importer.models import Lab
 from importer.speed import named, written

@@ -9,8 +9,8 @@ from typing import Any
 from dashboard.jobs.charts import speed_step, top_speed
 from dashboard.lab.labels import name_of
 from importer import lab as labs
-from importer.engine.lab.budget import Spent, expected
-from importer.engine.lab.finals import most_finals
+from importer.engine.tuning.budget import Spent, expected
+from importer.engine.tuning.finals import most_finals
 from importer.models import Lab, Trial
 
 State = Trial.Status

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from django.utils import timezone
 
-from importer.engine.lab.grid import WAY
-from importer.engine.lab.rounds import WARM_UP
 from importer.engine.mysql.connection import connect
 from importer.engine.mysql.server_info import read_server
+from importer.engine.tuning.grid import WAY
+from importer.engine.tuning.rounds import WARM_UP
 from importer.engine.units import GIB
 from importer.experiments.published.registry import experiment_named
 from importer.experiments.report import Circumstances, Found

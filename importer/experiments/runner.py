@@ -19,12 +19,12 @@ from django.utils import timezone
 
 from importer import in_process, jobs, work
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.lab.budget import Budget
-from importer.engine.lab.grid import WAY, Grid
-from importer.engine.lab.rounds import turns
-from importer.engine.lab.sampling import Sample
 from importer.engine.mysql.connection import connect
 from importer.engine.source.dialect import Dialect
+from importer.engine.tuning.budget import Budget
+from importer.engine.tuning.grid import WAY, Grid
+from importer.engine.tuning.rounds import turns
+from importer.engine.tuning.sampling import Sample
 from importer.experiments.experiment import Experiment
 from importer.experiments.published.registry import experiment_named
 from importer.experiments.trials import try_way

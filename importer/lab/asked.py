@@ -7,11 +7,11 @@ from django.contrib.auth.models import User
 
 from importer import queue, workers
 from importer.engine.errors import Problem
-from importer.engine.lab.budget import Budget
-from importer.engine.lab.grid import Grid, Settings, changes, combinations
-from importer.engine.lab.sampling import Sample
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
+from importer.engine.tuning.budget import Budget
+from importer.engine.tuning.grid import Grid, Settings, changes, combinations
+from importer.engine.tuning.sampling import Sample
 from importer.lab.guarded import Status, change
 from importer.models import ImportJob, Lab, Target
 from importer.preparation import Prepared, prepare

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from importer.engine.lab.finals import most_finals
-from importer.engine.lab.grid import BY_STATEMENTS, Settings
-from importer.engine.lab.rounds import turns
 from importer.engine.schema.table import Table
+from importer.engine.tuning.finals import most_finals
+from importer.engine.tuning.grid import BY_STATEMENTS, Settings
+from importer.engine.tuning.rounds import turns
 from importer.lab.asked import SAMPLE_ROWS, Asked, choose
 from importer.models import ImportJob, Trial
 from importer.preparation import Prepared

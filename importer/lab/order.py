@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from importer.engine.errors import Cancelled
-from importer.engine.lab.finals import finalists
-from importer.engine.lab.rounds import Turn, final_turns
+from importer.engine.tuning.finals import finalists
+from importer.engine.tuning.rounds import Turn, final_turns
 from importer.lab.guarded import change_mine
 from importer.lab.outcome import measured_of, planned_number
 from importer.models import Lab, Trial

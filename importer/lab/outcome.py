@@ -8,11 +8,11 @@ from django.contrib.auth.models import User
 
 from importer import presets
 from importer.engine.errors import Problem
-from importer.engine.lab.grid import Settings, changes, with_settings, words
-from importer.engine.lab.ranking import Measured, rank
-from importer.engine.lab.recommendation import Recommendation, recommend
-from importer.engine.lab.rounds import WARM_UP
 from importer.engine.plan.options import Options
+from importer.engine.tuning.grid import Settings, changes, with_settings, words
+from importer.engine.tuning.ranking import Measured, rank
+from importer.engine.tuning.recommendation import Recommendation, recommend
+from importer.engine.tuning.rounds import WARM_UP
 from importer.models import Lab, MappingPreset, Trial
 from importer.preparation import prepare
 

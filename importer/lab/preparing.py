@@ -9,8 +9,6 @@ from django.utils import timezone
 
 from importer.copies import PART
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.lab.rounds import turns
-from importer.engine.lab.sampling import Taken, write_sample
 from importer.engine.mysql.connection import Connection
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
 from importer.engine.schema.table import Table, read_table
@@ -20,6 +18,8 @@ from importer.engine.source.decoding import needs_copy, plain_pieces
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.target import scratch_tables
 from importer.engine.target.scratch_tables import Scratch, scratch_name
+from importer.engine.tuning.rounds import turns
+from importer.engine.tuning.sampling import Taken, write_sample
 from importer.lab.expected import expected_bytes
 from importer.lab.guarded import Status, change_mine, connected, heart_of, mine
 from importer.lab.order import lay_out

@@ -16,13 +16,13 @@ from django.utils import timezone
 
 from importer import jobs
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.lab.budget import Known, Spent, why_not
-from importer.engine.lab.grid import BY_STATEMENTS, with_settings
-from importer.engine.lab.rounds import WARM_UP
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.table import read_table
 from importer.engine.target import scratch_tables
+from importer.engine.tuning.budget import Known, Spent, why_not
+from importer.engine.tuning.grid import BY_STATEMENTS, with_settings
+from importer.engine.tuning.rounds import WARM_UP
 from importer.lab.guarded import Status, change_mine, connected, end, heart_of, mine
 from importer.lab.order import lay_out_finals
 from importer.lab.preparing import scratch_of

@@ -5,11 +5,11 @@ import re
 from collections.abc import Callable
 
 from importer.engine.errors import Problem, SourceProblem
-from importer.engine.lab.grid import TRIED, Value
-from importer.engine.lab.written import read_values
 from importer.engine.mapping.columns import SOURCES, AskedField, Filling
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.source import encodings
+from importer.engine.tuning.grid import TRIED, Value
+from importer.engine.tuning.value_syntax import read_values
 from importer.engine.units import bytes_written
 
 WRITTEN = {r"\t": "\t", r"\\": "\\"}

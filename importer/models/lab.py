@@ -6,10 +6,10 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 
-from importer.engine.lab.budget import Budget
-from importer.engine.lab.grid import WAY, Grid, Settings, words
-from importer.engine.lab.rounds import round_name
-from importer.engine.lab.sampling import Sample
+from importer.engine.tuning.budget import Budget
+from importer.engine.tuning.grid import WAY, Grid, Settings, words
+from importer.engine.tuning.rounds import round_name
+from importer.engine.tuning.sampling import Sample
 from importer.models.recipe import Recipe
 from importer.models.source_file import SourceFile
 from importer.models.target import Target

@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from importer import jobs, lab, sources
-from importer.engine.lab.sampling import Sample
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
+from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target, Trial
 from importer.preparation import prepare

@@ -3,9 +3,9 @@
 import pytest
 
 from importer.engine.errors import Problem
-from importer.engine.lab.budget import Budget, Known, Spent, why_not
-from importer.engine.lab.grid import GRIDS, Grid, combinations, words
-from importer.engine.lab.rounds import turns
+from importer.engine.tuning.budget import Budget, Known, Spent, why_not
+from importer.engine.tuning.grid import GRIDS, Grid, combinations, words
+from importer.engine.tuning.rounds import turns
 from importer.engine.units import MIB
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from importer.engine.errors import Problem
-from importer.engine.lab.curves import curves, shares
-from importer.engine.lab.ranking import Measured
-from importer.engine.lab.written import read_values, write_values
+from importer.engine.tuning.curves import curves, shares
+from importer.engine.tuning.ranking import Measured
+from importer.engine.tuning.value_syntax import read_values, write_values
 from importer.engine.units import MIB
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from importer.engine.lab.finals import finalists, most_finals
-from importer.engine.lab.ranking import Measured, rank
-from importer.engine.lab.recommendation import recommend
-from importer.engine.lab.rounds import final_turns, round_name, turns
+from importer.engine.tuning.finals import finalists, most_finals
+from importer.engine.tuning.ranking import Measured, rank
+from importer.engine.tuning.recommendation import recommend
+from importer.engine.tuning.rounds import final_turns, round_name, turns
 
 SETTINGS = [{"parallelism": each} for each in range(1, 7)]
 

@@ -4,8 +4,8 @@ from itertools import combinations as choices
 
 import pytest
 
-from importer.engine.lab.ranking import Measured, chance, confidence, rank
-from importer.engine.lab.recommendation import recommend
+from importer.engine.tuning.ranking import Measured, chance, confidence, rank
+from importer.engine.tuning.recommendation import recommend
 
 SETTINGS = [{}, {"parallelism": 4}, {"parallelism": 8}]
 

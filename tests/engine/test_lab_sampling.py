@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import Problem
-from importer.engine.lab.sampling import RANGES, Sample, Taken, write_sample
 from importer.engine.source.dialect import RFC4180
+from importer.engine.tuning.sampling import RANGES, Sample, Taken, write_sample
 
 HEADER = b"n,text\n"
 ROWS = 20_000

@@ -5,8 +5,8 @@ from pathlib import Path
 from django.conf import settings
 
 from importer import lab
-from importer.engine.lab.sampling import Sample
 from importer.engine.mysql.connection import Address
+from importer.engine.tuning.sampling import Sample
 from importer.models import ImportJob, Lab, SourceFile
 from tests.engine.loads import run_sql
 from tests.importer.labs import books, made, now, tables

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from importer import jobs, lab, sources
-from importer.engine.lab.grid import Grid
-from importer.engine.lab.sampling import Sample
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
+from importer.engine.tuning.grid import Grid
+from importer.engine.tuning.sampling import Sample
 from importer.lab import Asked
 from importer.models import ImportJob, Lab, Target
 from importer.preparation import prepare

@@ -7,11 +7,11 @@ from django.conf import settings
 
 from importer import jobs, lab, sources
 from importer.engine.errors import Problem
-from importer.engine.lab.budget import Budget
-from importer.engine.lab.sampling import Sample
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.target import scratch_tables
+from importer.engine.tuning.budget import Budget
+from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
 from importer.lab.outcome import planned_number
 from importer.lab.preparing import REHEARSAL, scratch_of

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from importer.engine.lab.grid import GRIDS
+from importer.engine.tuning.grid import GRIDS
 from importer.engine.units import MIB
 from importer.management.commands.lab import _grid
 from importer.models import Lab

@@ -12,10 +12,10 @@ from django.core.management.base import CommandError
 
 from importer import lab, sources, workers
 from importer.engine.errors import Problem
-from importer.engine.lab.budget import Budget
-from importer.engine.lab.grid import GRIDS, Grid, Value, grid_named
-from importer.engine.lab.sampling import Sample
 from importer.engine.source.profile.profile import profile_file
+from importer.engine.tuning.budget import Budget
+from importer.engine.tuning.grid import GRIDS, Grid, Value, grid_named
+from importer.engine.tuning.sampling import Sample
 from importer.experiments import command
 from importer.experiments.report import markdown
 from importer.lab import cancel as cancel_lab

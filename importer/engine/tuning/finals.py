@@ -6,8 +6,8 @@ anyway, and luck does not come twice.
 
 from collections.abc import Sequence
 
-from importer.engine.lab.ranking import Measured, rank
-from importer.engine.lab.rounds import final_rounds
+from importer.engine.tuning.ranking import Measured, rank
+from importer.engine.tuning.rounds import final_rounds
 
 # So many of the best, and what is planned.
 BEST = 3

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from importer.engine.lab.grid import Settings, Value
-from importer.engine.lab.ranking import Measured
+from importer.engine.tuning.grid import Settings, Value
+from importer.engine.tuning.ranking import Measured
 
 # Whatever is as near as this to the best of its curve gains nothing worth having.
 KNEE = 0.97

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from importer.engine.errors import Problem
-from importer.engine.lab.grid import SWITCHES, TRIED, Value
 from importer.engine.plan.options import OFFERED
+from importer.engine.tuning.grid import SWITCHES, TRIED, Value
 from importer.engine.units import bytes_written, short_size
 
 NONE = "none"

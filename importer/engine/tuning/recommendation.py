@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from importer.engine.lab.grid import Settings, words
-from importer.engine.lab.ranking import Measured, Ranked, confidence, rank
+from importer.engine.tuning.grid import Settings, words
+from importer.engine.tuning.ranking import Measured, Ranked, confidence, rank
 
 FEW_RUNS = 5
 # What would be done anyway is kept if nothing is clearly faster and it is as near as this to the best; if runs are few,
