@@ -17,10 +17,10 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from importer.engine.exactness import Exactness, FieldCheck
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
+from importer.engine.validation import Exactness, FieldCheck
 
 CHUNK_BYTES = 32 * 1024 * 1024
 ROUNDS = 5

@@ -15,9 +15,9 @@ from importer.engine.load.loader import Watch
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.plan import Reason
 from importer.engine.schema.new_table import NewTable
-from importer.engine.settling import WholeFile, changes, misfits, settle
 from importer.engine.source.byte_source import open_source
 from importer.engine.target import staging
+from importer.engine.validation.type_widening import WholeFile, changes, misfits, settle
 from importer.heart import Heart
 from importer.models import ImportJob
 from importer.preparation import replan

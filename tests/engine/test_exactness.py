@@ -7,9 +7,9 @@ from itertools import product
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from importer.engine.exactness import Exactness, Examination, FieldCheck
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import Block, blocks, read_exactly
+from importer.engine.validation import Exactness, Examination, FieldCheck
 from tests.engine.reference import in_file
 
 DIALECTS = (

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from importer.engine.exactness import Exactness, Examination
 from importer.engine.feed.feed import open_feed
 from importer.engine.load.methods.load_data_local import load, statement
 from importer.engine.load.readback.value_equality import Sameness, same_value
@@ -23,6 +22,7 @@ from importer.engine.schema.table import Column, Table, read_table
 from importer.engine.source.chunks.scanner import Block
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.boundaries import find_ends
+from importer.engine.validation import Exactness, Examination
 
 DIALECT = Dialect(header=False)
 MAPPING = (ColumnMapping("id"), ColumnMapping("x"))

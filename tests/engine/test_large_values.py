@@ -4,17 +4,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from importer.engine.exactness.checks import FieldCheck, Judge
 from importer.engine.source.records import oversized_values
 from importer.engine.source.records.fields import fields, values
 from importer.engine.source.records.oversized_values import shown_values
+from importer.engine.validation.field_check import FieldCheck, Judge
 from tests.engine.test_exactness import DIALECTS
 
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(oversized_values, "PIECE", 3)
-    monkeypatch.setattr("importer.engine.exactness.checks.PIECE", 3)
+    monkeypatch.setattr("importer.engine.validation.field_check.PIECE", 3)
 
 
 RECORDS = st.lists(

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.schema.new_table import NewColumn, NewTable
-from importer.engine.settling import Misfit, WholeFile, changes, misfits, settle
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.source.profile.type_inference import Seen
+from importer.engine.validation.type_widening import Misfit, WholeFile, changes, misfits, settle
 from tests.engine.reference import in_file
 
 TYPES = ["tinyint", "int", "int unsigned", "bigint", "decimal(5,2)", "double", "date", "datetime", "datetime(3)",

@@ -7,7 +7,6 @@ from decimal import Decimal
 import pytest
 
 from importer.engine.errors import Problem
-from importer.engine.exactness import Exactness
 from importer.engine.load.methods import load_data_local
 from importer.engine.load.rejects.server_warnings import read_warnings
 from importer.engine.mapping.columns import ColumnMapping, check_mapping
@@ -17,6 +16,7 @@ from importer.engine.schema.table import read_table
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block
 from importer.engine.source.records.boundary.boundaries import LineEnds
+from importer.engine.validation import Exactness
 
 # No character of a test's values, so that each record is one value whatever is in it.
 DIALECT = Dialect(delimiter="\x01", quote="", line_end="\n", header=False)

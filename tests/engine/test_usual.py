@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from importer.engine.exactness import Exactness, FieldCheck
-from importer.engine.exactness.layout import lay_out
-from importer.engine.exactness.usual import Usual
 from importer.engine.source.dialect import MYSQL_TSV, Dialect
 from importer.engine.source.records.blocks import blocks
+from importer.engine.validation import Exactness, FieldCheck
+from importer.engine.validation.fast_path import Usual
+from importer.engine.validation.record_layout import lay_out
 from tests.engine.reference import in_file
 from tests.engine.usual import DIALECTS, USUAL, VALUES, all_usual, block_of, is_usual, needs_library
 

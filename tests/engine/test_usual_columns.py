@@ -4,9 +4,9 @@ from functools import cache, partial
 
 import pytest
 
-from importer.engine.exactness import Exactness, FieldCheck
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import blocks
+from importer.engine.validation import Exactness, FieldCheck
 from tests.engine.reference import in_file
 from tests.engine.usual import DIALECTS, USUAL, VALUES, all_usual, block_of, needs_library, records_of
 

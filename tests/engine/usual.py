@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from importer.engine.exactness import Exactness
-from importer.engine.exactness.usual import Usual
 from importer.engine.native import loader
 from importer.engine.source.dialect import MYSQL_TSV, Dialect
 from importer.engine.source.records.blocks import Block, blocks
+from importer.engine.validation import Exactness
+from importer.engine.validation.fast_path import Usual
 from tests.engine.reference import in_file
 
 needs_library = pytest.mark.skipif(not loader.library(), reason="the library is not compiled here")

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine.exactness.cells import LONGEST, Cells
-from importer.engine.exactness.verdict import (
+from importer.engine.validation.cell_batch import LONGEST, Cells
+from importer.engine.validation.verdict import (
     NOT_A_VALUE,
     TRUNCATED,
     Verdict,

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from importer.engine.exactness.cells import Cells
-from importer.engine.exactness.verdict import (
+from importer.engine.validation.cell_batch import Cells
+from importer.engine.validation.verdict import (
     BAD_GEOMETRY,
     TRUNCATED,
     Verdict,

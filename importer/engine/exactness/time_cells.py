@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine.exactness.cells import Cells
+from importer.engine.validation.cell_batch import Cells
 
 # Digits of a second. MariaDB says a Note for more, even for zeros.
 MOST_FRACTION = 6

@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.numbers import parse
 from importer.engine.exactness.time_cells import MOST_FRACTION, Fractions, surely_clock, surely_moment
-from importer.engine.exactness.verdict import (
+from importer.engine.validation.cell_batch import Cells
+from importer.engine.validation.verdict import (
     MORE_SPACES,
     NOT_A_VALUE,
     OTHER_MARKS,

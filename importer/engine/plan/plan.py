@@ -4,7 +4,6 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
-from importer.engine.exactness import Exactness
 from importer.engine.feed.hex_decoder import Unhexed
 from importer.engine.feed.row_numbers import NUMBERS
 from importer.engine.plan.readback import Readback
@@ -12,6 +11,7 @@ from importer.engine.sorting.sort_key import SortKey
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.target.staging import Staged
 from importer.engine.target.temporary_changes import Arrangement
+from importer.engine.validation import Exactness
 
 
 @dataclass(frozen=True)

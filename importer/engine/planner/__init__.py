@@ -8,7 +8,6 @@ like before. All of them look at the same Case.
 from dataclasses import replace
 
 from importer.engine.errors import Problem
-from importer.engine.exactness import Exactness
 from importer.engine.mapping.columns import check_mapping
 from importer.engine.plan.options import check_options
 from importer.engine.plan.plan import ImportPlan
@@ -38,6 +37,7 @@ from importer.engine.planner.reasons.replication import replication_reasons
 from importer.engine.planner.reasons.table_and_rejects import keeping_reasons
 from importer.engine.target import write_modes
 from importer.engine.target.staging import Staged, plan_staging
+from importer.engine.validation import Exactness
 
 __all__ = ["Case", "make_plan"]
 

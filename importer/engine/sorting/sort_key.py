@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 
 from importer.engine.errors import Problem
-from importer.engine.exactness.cells import PADDING, Page
-from importer.engine.exactness.layout import lay_out
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.schema.table import Column, Table
 from importer.engine.source.byte_source import Readable
@@ -21,6 +19,8 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, read_exactly
 from importer.engine.source.records.fields import fields
 from importer.engine.source.records.oversized_values import shown_values
+from importer.engine.validation.cell_batch import PADDING, Page
+from importer.engine.validation.record_layout import lay_out
 
 TEXT_BYTES = 32
 # Columns after this many bytes of key no longer matter for which page a row goes to.

@@ -5,12 +5,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from operator import itemgetter
 
-from importer.engine.exactness import Exactness
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.records.blocks import Block, blocks, read_exactly
 from importer.engine.source.records.malformed import find_flaws
 from importer.engine.source.records.row_error import Fault
+from importer.engine.validation import Exactness
 
 
 @dataclass

@@ -1,5 +1,5 @@
 /*
- * Whether values are as they usually are, for exactness/usual.py: a look over every byte of a file. Nothing here decides
+ * Whether values are as they usually are, for validation/fast_path.py: a look over every byte of a file. Nothing here decides
  * anything: what is not usual is left to Python.
  */
 #include "columns.h"

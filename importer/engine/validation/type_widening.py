@@ -1,6 +1,6 @@
 """The types of a new table, held against the whole file: what they do not hold is made wider, or named.
 
-Blocks whose values are all as usual for the types (exactness/usual.py) are passed over. Python reads the others, and
+Blocks whose values are all as usual for the types (validation/fast_path.py) are passed over. Python reads the others, and
 the whole of the columns that prove too narrow, whose types then hold all values and no more.
 """
 
@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from importer.engine.errors import Problem
-from importer.engine.exactness.checks import FieldCheck, Judge
-from importer.engine.exactness.usual import Usual
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.schema.new_table import NewTable, narrow_enough
 from importer.engine.source.byte_source import Readable
@@ -21,6 +19,8 @@ from importer.engine.source.profile.type_inference import Seen
 from importer.engine.source.records.blocks import BLOCK_BYTES, Block, blocks, read_exactly
 from importer.engine.source.records.fields import fields, records
 from importer.engine.source.records.row_error import shortened
+from importer.engine.validation.fast_path import Usual
+from importer.engine.validation.field_check import FieldCheck, Judge
 
 
 @dataclass(frozen=True)

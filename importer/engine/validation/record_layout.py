@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine.exactness.cells import PADDING, Cells, Page
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import Block
 from importer.engine.source.records.boundary.boundaries import ListedEnds
+from importer.engine.validation.cell_batch import PADDING, Cells, Page
 
 
 @dataclass(frozen=True)

@@ -10,18 +10,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from importer.engine.exactness.cells import Cells
-from importer.engine.exactness.checks import NULL_WORD, Judge
-from importer.engine.exactness.examination import Examination, Findings
-from importer.engine.exactness.layout import Layout, lay_out
-from importer.engine.exactness.usual import RecordAt, Usual
-from importer.engine.exactness.verdict import TOO_FEW, TOO_MANY, Verdict
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, Block
 from importer.engine.source.records.boundary.boundaries import LineEnds
 from importer.engine.source.records.fields import fields, values
 from importer.engine.source.records.oversized_values import large_values
 from importer.engine.source.records.row_error import Fault
+from importer.engine.validation.cell_batch import Cells
+from importer.engine.validation.fast_path import RecordAt, Usual
+from importer.engine.validation.field_check import NULL_WORD, Judge
+from importer.engine.validation.findings import Examination, Findings
+from importer.engine.validation.record_layout import Layout, lay_out
+from importer.engine.validation.verdict import TOO_FEW, TOO_MANY, Verdict
 
 # A block with no more unusual cells than this has them judged during the scan; one with more is suspicious unjudged.
 FEW = 1000

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
-from importer.engine.exactness.checks import Judge
 from importer.engine.exactness.documents import Json
 from importer.engine.exactness.formatted import Formatted
-from importer.engine.exactness.kinds import Kind
 from importer.engine.exactness.numbers import FixedPoint, FloatingPoint, WholeNumber
 from importer.engine.exactness.texts import MANY_MEMBERS, Bytes, Members, Text
 from importer.engine.exactness.time_cells import MOST_FRACTION
@@ -23,6 +21,8 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8
 from importer.engine.source.records.blocks import Block
 from importer.engine.source.records.boundary.delimiter_marks import Marks, marks_of
+from importer.engine.validation.column_rules import Kind
+from importer.engine.validation.field_check import Judge
 
 LONGEST_WORD = 255  # bytes
 # Characters that may belong to a number: as a mark between fields they would be read as a part of it.

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from importer.engine.exactness.verdict import Level, Verdict
 from importer.engine.source.records.row_error import Fault
+from importer.engine.validation.verdict import Level, Verdict
 
 
 @dataclass

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine.exactness.cells import Cells
 from importer.engine.exactness.documents import Json, Unsure, judge_whole
 from importer.engine.exactness.formatted import Formatted
-from importer.engine.exactness.kinds import Kind, Losing, kind_of
 from importer.engine.exactness.numbers import FloatingPoint
 from importer.engine.exactness.texts import Bytes, Text
 from importer.engine.exactness.transformed import Transformed
-from importer.engine.exactness.verdict import NULL_REFUSED, Level, Verdict, refused
 from importer.engine.source import encodings
 from importer.engine.source.records.oversized_values import PIECE, LargeValue
+from importer.engine.validation.cell_batch import Cells
+from importer.engine.validation.column_rules import Kind, Losing, kind_of
+from importer.engine.validation.verdict import NULL_REFUSED, Level, Verdict, refused
 
 
 @dataclass(frozen=True)
