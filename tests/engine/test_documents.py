@@ -9,7 +9,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from importer.engine.exactness.documents import (
+from importer.engine.mysql.connection import Address, connect, execute
+from importer.engine.mysql.server_info import read_server
+from importer.engine.native import loader
+from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.blocks import blocks
+from importer.engine.validation import Exactness, FieldCheck
+from importer.engine.validation.types.json_documents import (
     DEEPEST,
     INVALID,
     LONG_NAME,
@@ -21,12 +27,6 @@ from importer.engine.exactness.documents import (
     Unsure,
     judge_whole,
 )
-from importer.engine.mysql.connection import Address, connect, execute
-from importer.engine.mysql.server_info import read_server
-from importer.engine.native import loader
-from importer.engine.source.dialect import Dialect
-from importer.engine.source.records.blocks import blocks
-from importer.engine.validation import Exactness, FieldCheck
 from importer.engine.validation.verdict import Level, Verdict
 from tests.engine.reference import in_file
 

@@ -4,12 +4,12 @@ import re
 from functools import lru_cache
 from typing import Any, Protocol, runtime_checkable
 
-from importer.engine.exactness.documents import Json
-from importer.engine.exactness.numbers import FixedPoint, FloatingPoint, WholeNumber
-from importer.engine.exactness.texts import Bits, Bytes, Geometry, Members, Text
-from importer.engine.exactness.times import Clock, Day, Moment, Year
 from importer.engine.schema.table import list_members
 from importer.engine.validation.cell_batch import Cells
+from importer.engine.validation.types.json_documents import Json
+from importer.engine.validation.types.numbers import FixedPoint, FloatingPoint, WholeNumber
+from importer.engine.validation.types.temporal import Clock, Day, Moment, Year
+from importer.engine.validation.types.texts import Bits, Bytes, Geometry, Members, Text
 from importer.engine.validation.verdict import Verdict
 
 

@@ -9,13 +9,6 @@ from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
-from importer.engine.exactness.documents import Json
-from importer.engine.exactness.formatted import Formatted
-from importer.engine.exactness.numbers import FixedPoint, FloatingPoint, WholeNumber
-from importer.engine.exactness.texts import MANY_MEMBERS, Bytes, Members, Text
-from importer.engine.exactness.time_cells import MOST_FRACTION
-from importer.engine.exactness.times import Clock, Day, Moment, Year
-from importer.engine.exactness.transformed import Transformed
 from importer.engine.native import loader
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8
@@ -23,6 +16,13 @@ from importer.engine.source.records.blocks import Block
 from importer.engine.source.records.boundary.delimiter_marks import Marks, marks_of
 from importer.engine.validation.column_rules import Kind
 from importer.engine.validation.field_check import Judge
+from importer.engine.validation.types.formatted_numbers import Transformed
+from importer.engine.validation.types.formatted_times import Formatted
+from importer.engine.validation.types.json_documents import Json
+from importer.engine.validation.types.numbers import FixedPoint, FloatingPoint, WholeNumber
+from importer.engine.validation.types.temporal import Clock, Day, Moment, Year
+from importer.engine.validation.types.temporal_batch import MOST_FRACTION
+from importer.engine.validation.types.texts import MANY_MEMBERS, Bytes, Members, Text
 
 LONGEST_WORD = 255  # bytes
 # Characters that may belong to a number: as a mark between fields they would be read as a part of it.

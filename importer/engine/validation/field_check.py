@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine.exactness.documents import Json, Unsure, judge_whole
-from importer.engine.exactness.formatted import Formatted
-from importer.engine.exactness.numbers import FloatingPoint
-from importer.engine.exactness.texts import Bytes, Text
-from importer.engine.exactness.transformed import Transformed
 from importer.engine.source import encodings
 from importer.engine.source.records.oversized_values import PIECE, LargeValue
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.column_rules import Kind, Losing, kind_of
+from importer.engine.validation.types.formatted_numbers import Transformed
+from importer.engine.validation.types.formatted_times import Formatted
+from importer.engine.validation.types.json_documents import Json, Unsure, judge_whole
+from importer.engine.validation.types.numbers import FloatingPoint
+from importer.engine.validation.types.texts import Bytes, Text
 from importer.engine.validation.verdict import NULL_REFUSED, Level, Verdict, refused
 
 

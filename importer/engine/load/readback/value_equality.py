@@ -92,7 +92,7 @@ def _moment(_column: Column, said: str, found: bytes) -> Sameness:
     return Sameness.ROUNDED if abs(wanted - got) < 1 else Sameness.OTHER
 
 
-# What one server or the other reads (exactness/times.py says which).
+# What one server or the other reads (validation/types/temporal.py says which).
 _DATED = re.compile(
     r"(?P<year>\d{4})\W?(?P<month>\d{1,2})\W?(?P<day>\d{1,2})"
     r"(?:(?:T|\s+)?(?P<hour>\d{1,2})(?:\W?(?P<minute>\d{1,2})(?:\W?(?P<second>\d{1,2})(?:\.(?P<fraction>\d*))?)?)?)?"

@@ -1,5 +1,5 @@
 /*
- * Reads JSON, for usual.c and exactness/documents.py. Two equal names in an object are told by their hashes, so what is
+ * Reads JSON, for usual.c and validation/types/json_documents.py. Two equal names in an object are told by their hashes, so what is
  * found equal may not be.
  */
 #include "json.h"

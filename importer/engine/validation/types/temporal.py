@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from importer.engine.exactness.numbers import parse
-from importer.engine.exactness.time_cells import MOST_FRACTION, Fractions, surely_clock, surely_moment
 from importer.engine.validation.cell_batch import Cells
+from importer.engine.validation.types.numbers import parse
+from importer.engine.validation.types.temporal_batch import MOST_FRACTION, Fractions, surely_clock, surely_moment
 from importer.engine.validation.verdict import (
     MORE_SPACES,
     NOT_A_VALUE,

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine.exactness.numbers import FloatingPoint
 from importer.engine.mapping.transforms import plain_text
 from importer.engine.schema.table import Column
 from importer.engine.validation.cell_batch import Cells
+from importer.engine.validation.types.numbers import FloatingPoint
 from importer.engine.validation.verdict import Verdict
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine.exactness.times import TIME_OF_DAY
 from importer.engine.mapping.date_formats import PARTS
 from importer.engine.validation.cell_batch import Cells
+from importer.engine.validation.types.temporal import TIME_OF_DAY
 from importer.engine.validation.verdict import Verdict, refused
 
 _CLOCK = ("%H", "%k", "%h", "%l", "%i", "%s", "%f")

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine.exactness.numbers import parse, reads_the_same
 from importer.engine.native import loader
 from importer.engine.validation.cell_batch import Cells
+from importer.engine.validation.types.numbers import parse, reads_the_same
 from importer.engine.validation.verdict import BAD_JSON, JSON_TOO_DEEP, LONG_JSON_NAME, Verdict, refused, rounded
 
 # Manual, The JSON Data Type; facts.md. All measured.

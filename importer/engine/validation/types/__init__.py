@@ -1,0 +1,1 @@
+"""The rules of exactness of each family of column types."""
