@@ -54,7 +54,7 @@ def _set_up(arguments: argparse.Namespace) -> None:
 
 
 def _questions() -> dict[str, Callable[[], object]]:
-    from importer.history import charts, chunk_timings, columns, comparing, export, finding, watch
+    from importer.history import charts, chunk_timings, compare, export, read, regressions, search
     from importer.history.facts import FACTS
     from importer.history.query import Condition, Query
     from importer.models import ImportJob
@@ -70,12 +70,12 @@ def _questions() -> dict[str, Callable[[], object]]:
         page=3,
     )
     largest = ImportJob.objects.order_by("-scanned_rows").first()
-    latest = columns.recorded()[-4:]
-    one_table = Query((Condition.read("table", "=", str(finding.values_of("table")[0])),))
+    latest = read.recorded()[-4:]
+    one_table = Query((Condition.read("table", "=", str(search.values_of("table")[0])),))
     return {
-        "first page, newest first": lambda: finding.page(everything),
-        "a page of 3 conditions, sorted by another fact": lambda: finding.page(filtered),
-        "a page of all facts as columns": lambda: finding.page(Query(columns=tuple(FACTS))),
+        "first page, newest first": lambda: search.page(everything),
+        "a page of 3 conditions, sorted by another fact": lambda: search.page(filtered),
+        "a page of all facts as columns": lambda: search.page(Query(columns=tuple(FACTS))),
         "points of two facts, coloured by a third": lambda: charts.points(
             everything, "chunk_bytes", "rows_per_second", "parallelism"
         ),
@@ -88,11 +88,11 @@ def _questions() -> dict[str, Callable[[], object]]:
         "all tables over time": lambda: charts.over_time(everything),
         "where the time goes": lambda: charts.where_time_goes(everything),
         "chunks of the largest job": lambda: chunk_timings.chunk_timings(largest),
-        "4 jobs side by side": lambda: comparing.compare(latest),
-        "the latest job beside its like": lambda: watch.judge(columns.rows(latest[-1:])[latest[-1]]),
-        "what a filter offers": lambda: finding.values_of("server_version"),
+        "4 jobs side by side": lambda: compare.compare(latest),
+        "the latest job beside its like": lambda: regressions.judge(read.rows(latest[-1:])[latest[-1]]),
+        "what a filter offers": lambda: search.values_of("server_version"),
         "export as CSV (all jobs, no page)": lambda: sum(
-            map(len, export.as_csv(everything.columns, finding.every_row(everything)))
+            map(len, export.as_csv(everything.columns, search.every_row(everything)))
         ),
     }
 
@@ -104,7 +104,7 @@ def _views() -> dict[str, Callable[[], object]]:
     from django.test import Client
     from django.urls import reverse
 
-    from importer.history import columns
+    from importer.history import read
 
     settings.STATIC_ROOT.mkdir(exist_ok=True)
     settings.ALLOWED_HOSTS = ["testserver"]
@@ -123,7 +123,7 @@ def _views() -> dict[str, Callable[[], object]]:
 
         return ask
 
-    table = next(iter(columns.counted("table")))
+    table = next(iter(read.counted("table")))
     wide = {"where": ["indexes = defer", "rows > 100000"], "sort": "-rows_per_second", "page": 3}
     return {
         "GET history": asked("history"),

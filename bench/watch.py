@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from importer.history.slower import FEWEST, MOST, clearly_slower
+from importer.history.slowdown_test import FEWEST, MOST, clearly_slower
 
 Rates = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
 SPEEDS = (1.0, 0.8, 0.7, 0.5)

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from importer.history.columns import recorded, rows
 from importer.history.facts import Value
+from importer.history.read import recorded, rows
 from importer.history.seeding import seed
 from importer.models import ImportJob
 

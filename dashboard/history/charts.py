@@ -12,10 +12,10 @@ from dashboard.history.labels import short, title
 from dashboard.history.url_state import View
 from importer.history import charts
 from importer.history.charts import Change, Point, Spread, Summary
-from importer.history.columns import column
 from importer.history.facts import FACTS, PHASES, SERVER, Fact, Kind, Value
-from importer.history.finding import matching
-from importer.history.words import in_words
+from importer.history.formatting import in_words
+from importer.history.read import column
+from importer.history.search import matching
 
 MOST_COLOURS = 6
 MOST_CATEGORIES = 24

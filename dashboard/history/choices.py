@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from dashboard.history.url_state import View
 from importer.history.facts import FACTS, TIMINGS, Fact, Group, Kind, fact
-from importer.history.finding import values_of
 from importer.history.query import UNKNOWN, Condition, Op, written
+from importer.history.search import values_of
 
 # A fact with more values than that is one to type.
 MOST_VALUES = 200

@@ -5,10 +5,10 @@ from urllib.parse import urlencode
 
 from dashboard.history.labels import short, title
 from dashboard.history.url_state import View
-from importer.history.difference import Differences, Gain, differences, untried
 from importer.history.facts import FACTS, Kind
-from importer.history.finding import in_order
 from importer.history.query import Condition, Op, Query
+from importer.history.search import in_order
+from importer.history.setting_effects import Differences, Gain, differences, untried
 
 RATES = (Kind.ROWS_PER_SECOND, Kind.BYTES_PER_SECOND)
 MOST_TABLES = 8

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 from dashboard.history.labels import short, title
 from dashboard.history.url_state import View
-from importer.history.columns import column
 from importer.history.facts import FACTS, Fact, Group, Value
-from importer.history.finding import Page, Row, matching, page
+from importer.history.formatting import in_words
 from importer.history.query import Condition, Op, Query
-from importer.history.words import in_words
+from importer.history.read import column
+from importer.history.search import Page, Row, matching, page
 
 # What the rows' badges go by, besides the columns.
 ABOUT_BADGES = ("status", "slower_than_like", "rows_per_second", "like_rows_per_second", "like_imports")

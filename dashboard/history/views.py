@@ -17,10 +17,10 @@ from dashboard.history.setting_effects import told_of
 from dashboard.history.table import chooser, table
 from dashboard.history.url_state import CHARTS, PARTS, USUAL, View, sent_by_form, view_of
 from importer.engine.errors import Problem
-from importer.history.columns import counted
 from importer.history.export import as_csv, as_json
 from importer.history.facts import FACTS, Group
-from importer.history.finding import Row, every_row
+from importer.history.read import counted
+from importer.history.search import Row, every_row
 from importer.models import JobRecord, Target
 
 # What the form asks for itself, beside the table, while a chart is shown.

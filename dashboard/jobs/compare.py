@@ -10,9 +10,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dashboard.jobs.peer_comparison import address
-from importer.history.comparing import Comparison, Difference, Verdict, compare
+from importer.history.compare import Comparison, Difference, Verdict, compare
 from importer.history.facts import CHOSEN, PHASES
-from importer.history.words import in_words
+from importer.history.formatting import in_words
 from importer.models import ImportJob
 
 MOST = 6

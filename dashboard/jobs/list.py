@@ -13,7 +13,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from dashboard.templatetags.millrace import percent
 from importer import schedules
-from importer.history.columns import column
+from importer.history.read import column
 from importer.models import ImportJob, Target
 
 PAGE_ROWS = 50

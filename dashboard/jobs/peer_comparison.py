@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from django.http import QueryDict
 from django.urls import reverse
 
-from importer.history import watch
-from importer.history.columns import rows
+from importer.history import regressions
+from importer.history.read import rows
 from importer.models import ImportJob
 
 # As many of its like are offered to be compared with.
@@ -19,7 +19,7 @@ class Beside:
     """How fast it was beside its like, where that is known; the import before it; and the latest ones like it."""
 
     job: int
-    judgement: watch.Judgement | None
+    judgement: regressions.Judgement | None
     before: int | None
     alike: tuple[int, ...]
 
@@ -52,5 +52,5 @@ def beside(job: ImportJob) -> Beside | None:
     if not before:
         return None
     told = rows([job.pk])[job.pk]
-    alike = watch.like(told)[:MOST_ALIKE] if told else []
-    return Beside(job.pk, watch.judgement(job), before, tuple(alike))
+    alike = regressions.like(told)[:MOST_ALIKE] if told else []
+    return Beside(job.pk, regressions.judgement(job), before, tuple(alike))

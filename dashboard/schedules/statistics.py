@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db.models import Count, F, Q, Sum
 
-from importer.history.columns import column
-from importer.history.watch import regression
+from importer.history.read import column
+from importer.history.regressions import regression
 from importer.models import ImportJob, Schedule
 
 MOST_DRAWN = 300

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from importer.history.columns import FEW, column, columns, rows
 from importer.history.facts import CHOSEN, PHASES, SERVER, TIMING, Fact, Value, fact
-from importer.history.finding import in_order, matching
 from importer.history.query import Query
+from importer.history.read import FEW, column, columns, rows
+from importer.history.search import in_order, matching
 
 # More different values than that are put together in ranges of equally many imports.
 MOST_GROUPS = 24

@@ -8,7 +8,7 @@ from typing import Any
 
 from importer.engine.load.rejects.reject_files import defused
 from importer.history.facts import FACTS, Kind, Value
-from importer.history.finding import Row
+from importer.history.search import Row
 
 
 class _Written:

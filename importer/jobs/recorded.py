@@ -8,9 +8,9 @@ from typing import Any
 from django.db import transaction
 
 from importer.history import chunk_timings
+from importer.history.collect import chunks_of, facts_of
 from importer.history.facts import FACTS, Value
-from importer.history.facts_of_job import chunks_of, facts_of
-from importer.history.watch import judge
+from importer.history.regressions import judge
 from importer.models import ImportJob, JobFact, JobRecord
 from importer.telling import import_recorded
 

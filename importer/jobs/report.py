@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from importer.engine.load.verify import Equation
-from importer.history.watch import regression
+from importer.history.regressions import regression
 from importer.models import ImportJob
 
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from importer import jobs, rejects
 from importer.engine.errors import Problem
 from importer.engine.source.records.row_error import shortened
-from importer.history.watch import regression
+from importer.history.regressions import regression
 from importer.models import ImportJob
 from importer.plan_sql import plan_sql
 from importer.preparation import Prepared

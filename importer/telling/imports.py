@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from django.db import transaction
 from django.utils import timezone
 
-from importer.history.watch import regression
+from importer.history.regressions import regression
 from importer.models import ImportJob, JobFact, PickedFile, Run
 from importer.models.channel import Event
 from importer.telling.noted import note

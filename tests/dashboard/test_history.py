@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from dashboard.history.url_state import USUAL
 from importer.history.facts import FACTS
-from importer.history.finding import in_order
 from importer.history.query import Query
+from importer.history.search import in_order
 from importer.history.seeding import seed
 from importer.models import ImportJob, JobFact, Target
 from tests.dashboard.job_data import Status, make_job

@@ -9,9 +9,9 @@ from importer import jobs
 from importer.engine.errors import Problem
 from importer.history.export import as_csv, as_json
 from importer.history.facts import FACTS
-from importer.history.finding import Row, every_row
+from importer.history.formatting import in_words
 from importer.history.query import NEWEST_FIRST, USUAL, Condition, Op, Query
-from importer.history.words import in_words
+from importer.history.search import Row, every_row
 from importer.management.prepared import PreparedCommand
 
 LIMIT = 50

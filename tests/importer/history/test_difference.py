@@ -2,9 +2,9 @@
 
 import pytest
 
-from importer.history.difference import differences, untried
 from importer.history.facts import FACTS
 from importer.history.query import Query
+from importer.history.setting_effects import differences, untried
 from importer.models import JobFact, JobRecord
 from tests.dashboard.job_data import Status, make_job
 

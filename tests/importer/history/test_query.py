@@ -11,12 +11,12 @@ import pytest
 
 from importer.engine.errors import Problem
 from importer.history import charts, chunk_timings
-from importer.history.columns import rows
-from importer.history.comparing import apart, compare, runs_like
+from importer.history.compare import apart, compare, runs_like
 from importer.history.export import as_csv, as_json
 from importer.history.facts import FACTS, PHASES
-from importer.history.finding import every_row, in_order, page, values_of
 from importer.history.query import Condition, Query
+from importer.history.read import rows
+from importer.history.search import every_row, in_order, page, values_of
 from importer.jobs import record
 from importer.models import Chunk, ImportJob, JobFact
 from tests.made_up import made_up_imports
@@ -85,7 +85,7 @@ def test_pages_hold_every_import_once(told):
 def test_few_imports_are_looked_up_as_whole_columns_are(told, monkeypatch):
     query = Query((condition("status", "=", "succeeded"), condition("rows", ">", "1000")), sort="-rows")
     one_by_one = in_order(query)
-    monkeypatch.setattr("importer.history.columns.FEW", 0)
+    monkeypatch.setattr("importer.history.read.FEW", 0)
     assert in_order(query) == one_by_one
 
 

@@ -13,7 +13,7 @@ from importer import jobs, sources, work
 from importer.engine.mysql.server_info import OF_SPEED
 from importer.engine.plan.options import Options
 from importer.history import facts
-from importer.history.columns import rows
+from importer.history.read import rows
 from importer.models import Chunk, ImportJob, JobRecord, SourceFile, Target
 from importer.preparation import prepare
 from tests.engine.loads import run_sql

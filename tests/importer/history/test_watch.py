@@ -10,9 +10,9 @@ from django.core.management import call_command
 from bench.watch import KINDS, alarms
 from importer import jobs, sources
 from importer.engine.plan.options import Options
-from importer.history import watch
-from importer.history.columns import rows
-from importer.history.slower import FEWEST, MOST
+from importer.history import regressions
+from importer.history.read import rows
+from importer.history.slowdown_test import FEWEST, MOST
 from importer.models import Channel, ImportJob, JobFact, JobRecord, Notice, Target
 from importer.preparation import prepare
 from tests.engine.loads import run_sql
@@ -54,14 +54,14 @@ def imported(target: Target, folder: Path, number: int, **options) -> ImportJob:
 @pytest.mark.usefixtures("no_workers")
 def test_an_import_that_became_slow_is_told_with_what_has_changed(target: Target, tmp_path: Path):
     early = [imported(target, tmp_path, number) for number in range(FEWEST)]
-    assert watch.judgement(early[-1]) is None
+    assert regressions.judgement(early[-1]) is None
     # As even as they are on a machine that has nothing else to do.
     for number, each in enumerate(early):
         JobFact.objects.filter(record=each.pk, name="rows_per_second").update(number=2000 + number)
     run_sql(target.address, "CREATE TRIGGER slow BEFORE INSERT ON t FOR EACH ROW SET @slept = SLEEP(0.02)")
     Channel.objects.create(name="ops", kind=Channel.Kind.WEBHOOK, events=["regression"])
     job = imported(target, tmp_path, FEWEST)
-    found = watch.regression(job)
+    found = regressions.regression(job)
     assert found
     told = rows([job.pk])[job.pk]
     assert (told["slower_than_like"], told["like_imports"]) == (True, FEWEST)
@@ -79,11 +79,11 @@ def test_an_import_that_became_slow_is_told_with_what_has_changed(target: Target
     assert json.loads(out.getvalue()) == [{"job": job.pk}]
 
     # Asked for differently, or of another size: nothing is like it. Otherwise it is as slow before it is recorded.
-    assert watch.judge(told | {"mode": "atomic"}) is None
-    assert watch.judge(told | {"data_bytes": 2 * told["data_bytes"]}) is None
-    assert watch.judge(told | {"pauses": 1}) is None
-    assert watch.judge(told | {"tries": 2}) is None
+    assert regressions.judge(told | {"mode": "atomic"}) is None
+    assert regressions.judge(told | {"data_bytes": 2 * told["data_bytes"]}) is None
+    assert regressions.judge(told | {"pauses": 1}) is None
+    assert regressions.judge(told | {"tries": 2}) is None
     # What is lost is less than a second: not worth a word.
-    assert not watch.judge(told | {"rows": 1}).slower
+    assert not regressions.judge(told | {"rows": 1}).slower
     JobRecord.objects.filter(pk=job.pk).delete()
-    assert watch.regression(job).words == found.words
+    assert regressions.regression(job).words == found.words

@@ -9,7 +9,7 @@ from django.utils import timezone
 from importer import jobs, schedules
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, fetch_all
-from importer.history.columns import column
+from importer.history.read import column
 from importer.models import ImportJob, Run, Schedule, Target
 from importer.queue import Step
 from importer.schedules.guarded import change_mine, claim

@@ -14,11 +14,11 @@ from typing import Any
 
 from importer import speed
 from importer.history.charts import Spread
-from importer.history.columns import FEW, rows
-from importer.history.comparing import FEWEST, apart
+from importer.history.compare import FEWEST, apart
 from importer.history.facts import FACTS, Fact, Kind, Value
-from importer.history.finding import in_order
 from importer.history.query import Query
+from importer.history.read import FEW, rows
+from importer.history.search import in_order
 
 # A gain below that is not worth a change, and two runs of one and the same import may differ by as much.
 CLEARLY = 1.1

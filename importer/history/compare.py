@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from importer.history.charts import Spread
-from importer.history.columns import column, rows
 from importer.history.facts import ASKED, CHOSEN, FILE, SERVER, TABLE, TIMINGS, Fact, Value
-from importer.history.finding import matching
 from importer.history.query import Condition, Op, Query
+from importer.history.read import column, rows
+from importer.history.search import matching
 from importer.models import JobRecord
 
 # As many runs each way as the planner asks for before it goes by them (importer.engine.past).

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from importer.history.columns import column, rows
+from importer.history.collect import Chunks, asked_for, facts_of
 from importer.history.facts import ASKED, CHOSEN, FACTS, FILE, SERVER, TABLE, Fact, Value
-from importer.history.facts_of_job import Chunks, asked_for, facts_of
-from importer.history.finding import matching
+from importer.history.formatting import in_words
 from importer.history.query import Condition, Op, Query
-from importer.history.slower import FEWEST, MOST, clearly_slower
-from importer.history.words import in_words
+from importer.history.read import column, rows
+from importer.history.search import matching
+from importer.history.slowdown_test import FEWEST, MOST, clearly_slower
 from importer.models import ImportJob, JobRecord
 
 # What each import costs whatever its size makes a smaller one slower by the row. Within these sizes that loses less

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from importer.history.columns import FEW, column, narrowed, recorded, rows
 from importer.history.facts import Value
 from importer.history.query import Query
+from importer.history.read import FEW, column, narrowed, recorded, rows
 
 
 @dataclass(frozen=True)
