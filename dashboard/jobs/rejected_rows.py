@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from importer import rejects
-from importer.jobs.counted import Kind, by_reason
+from importer.jobs.reject_counts import Kind, by_reason
 from importer.models import ImportJob
 from importer.rejects import Explained
 

@@ -29,7 +29,7 @@ from importer.experiments.experiment import Experiment
 from importer.experiments.published.registry import experiment_named
 from importer.experiments.trials import try_way
 from importer.heart import Heart
-from importer.jobs.guarded import lease_end
+from importer.jobs.transitions import lease_end
 from importer.lab.asked import MOST_REPEATS, REPEATS
 from importer.lab.course import GONE, take
 from importer.lab.guarded import Status, change_mine, claim, connected, end, heart_of, mine, release

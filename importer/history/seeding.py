@@ -21,8 +21,8 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.target.temporary_changes import Arrangement
 from importer.engine.units import GIB, MIB
 from importer.history.collect import add_up, facts_of
-from importer.jobs.many import insert_each
-from importer.jobs.recorded import kept
+from importer.jobs.bulk import insert_each
+from importer.jobs.record import kept
 from importer.models import Chunk, ImportJob, JobFact, JobRecord, SourceFile, Target
 
 PREFIX = "seeded-"

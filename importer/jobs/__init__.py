@@ -17,8 +17,9 @@ from importer.jobs.arranged import (
     renew_duty,
     restore_failed,
 )
-from importer.jobs.asked import cancel, could_leave_out, create, pause, resume, retry, set_parallelism, start
-from importer.jobs.course import (
+from importer.jobs.commands import cancel, could_leave_out, create, pause, resume, retry, set_parallelism, start
+from importer.jobs.kept import drop_kept, record_kept, release_kept, restore, unreleased, why_no_restore
+from importer.jobs.lifecycle import (
     advance,
     claim_verify,
     fail,
@@ -29,9 +30,6 @@ from importer.jobs.course import (
     succeed,
     unended,
 )
-from importer.jobs.guarded import release_step
-from importer.jobs.kept import drop_kept, record_kept, release_kept, restore, unreleased, why_no_restore
-from importer.jobs.limits import most_rejects
 from importer.jobs.loading import (
     ChunkRun,
     Loaded,
@@ -48,7 +46,8 @@ from importer.jobs.loading import (
     renew_run,
     wants,
 )
-from importer.jobs.recorded import record, unrecorded
+from importer.jobs.record import record, unrecorded
+from importer.jobs.reject_limits import most_rejects
 from importer.jobs.report import equation, report
 from importer.jobs.scanning import (
     add_chunks,
@@ -74,6 +73,7 @@ from importer.jobs.staged import (
     wants_step,
 )
 from importer.jobs.taking_back import expired_runs, take_back
+from importer.jobs.transitions import release_step
 
 __all__ = [
     "ChunkRun",

@@ -11,7 +11,7 @@ from django.db.models import F
 from importer.engine.errors import Problem
 from importer.engine.plan.plan import Reason
 from importer.engine.target.temporary_changes import Arrangement
-from importer.jobs.guarded import NO_STEP, JobStep, Status, claim_step, lease_end, my_step, try_later
+from importer.jobs.transitions import NO_STEP, JobStep, Status, claim_step, lease_end, my_step, try_later
 from importer.models import ImportJob
 from importer.queue import Step
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect
 from importer.engine.target import staging, table_backup
-from importer.jobs.guarded import NO_STEP, JobStep, claim_of, lease_end
+from importer.jobs.transitions import NO_STEP, JobStep, claim_of, lease_end
 from importer.models import ImportJob
 
 

@@ -15,10 +15,10 @@ from importer.engine.errors import Problem
 from importer.engine.load.outcome import Outcome
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.units import MIB
-from importer.jobs.counted import COUNTS, Kind, merged
-from importer.jobs.course import enforce_limits, fail, pending, queue_chunks, room_for_sessions
-from importer.jobs.guarded import LONGEST_BACKOFF, JobStep, Status, lease_end, touch
-from importer.jobs.many import update_each
+from importer.jobs.bulk import update_each
+from importer.jobs.lifecycle import enforce_limits, fail, pending, queue_chunks, room_for_sessions
+from importer.jobs.reject_counts import COUNTS, Kind, merged
+from importer.jobs.transitions import LONGEST_BACKOFF, JobStep, Status, lease_end, touch
 from importer.models import Chunk, ImportJob
 from importer.models.chunk import RANGE
 from importer.queue import Step

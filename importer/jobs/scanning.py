@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.source.chunks.scanner import ChunkRange
-from importer.jobs.course import enforce_limits
-from importer.jobs.guarded import JobStep, Status, claim_step, lease_end
-from importer.jobs.many import insert_each
+from importer.jobs.bulk import insert_each
+from importer.jobs.lifecycle import enforce_limits
+from importer.jobs.transitions import JobStep, Status, claim_step, lease_end
 from importer.models import Chunk, ImportJob
 from importer.models.chunk import RANGE
 

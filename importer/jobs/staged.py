@@ -9,8 +9,8 @@ from django.utils import timezone
 from importer.engine.load.outcome import Tally
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.new_table import NewTable
-from importer.jobs.course import after_all_rows
-from importer.jobs.guarded import NO_STEP, JobStep, Status, claim_step, lease_end, my_step, try_later
+from importer.jobs.lifecycle import after_all_rows
+from importer.jobs.transitions import NO_STEP, JobStep, Status, claim_step, lease_end, my_step, try_later
 from importer.models import ImportJob
 from importer.queue import Step
 

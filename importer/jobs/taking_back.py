@@ -8,9 +8,9 @@ from django.db.models import F
 from django.utils import timezone
 
 from importer.engine.errors import Problem
-from importer.jobs.course import fail
-from importer.jobs.guarded import touch
+from importer.jobs.lifecycle import fail
 from importer.jobs.loading import ChunkRun
+from importer.jobs.transitions import touch
 from importer.models import Chunk
 
 

@@ -1,4 +1,4 @@
-"""Who may change a lab: one worker at a time, while its attempt is the lab's; as in jobs/guarded.py."""
+"""Who may change a lab: one worker at a time, while its attempt is the lab's; as in jobs/transitions.py."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from django.utils import timezone
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.connection import Connection, connect, kill
 from importer.heart import Heart
-from importer.jobs.guarded import LONGEST_BACKOFF, lease_end
+from importer.jobs.transitions import LONGEST_BACKOFF, lease_end
 from importer.models import Lab
 
 Status = Lab.Status

@@ -9,7 +9,7 @@ from django.utils import timezone
 from importer import connections
 from importer.connections import Found
 from importer.engine.errors import Cancelled, Problem
-from importer.jobs.guarded import lease_end
+from importer.jobs.transitions import lease_end
 from importer.models import PickedFile, Run, Schedule
 from importer.schedules.beat import record_run
 from importer.schedules.due import zone_named

@@ -1,4 +1,4 @@
-"""The guarded updates of runs: each names the state it leaves and looks at the count, as in jobs/guarded.py."""
+"""The guarded updates of runs: each names the state it leaves and looks at the count, as in jobs/transitions.py."""
 
 from datetime import timedelta
 from functools import partial
@@ -8,7 +8,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from importer.heart import Heart
-from importer.jobs.guarded import lease_end
+from importer.jobs.transitions import lease_end
 from importer.models import PickedFile, Run, Schedule
 
 Status = Run.Status

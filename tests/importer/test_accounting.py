@@ -7,8 +7,8 @@ from importer import jobs
 from importer.engine.errors import Problem, TooManyRejects
 from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
 from importer.engine.plan.options import Options
-from importer.jobs.counted import MOST_KINDS, OTHERS, merged
-from importer.jobs.limits import exceeded, most_rejects
+from importer.jobs.reject_counts import MOST_KINDS, OTHERS, merged
+from importer.jobs.reject_limits import exceeded, most_rejects
 from importer.models import Chunk, ImportJob
 from tests.dashboard.job_data import LENGTH, ROWS, make_job
 

@@ -4,7 +4,7 @@ import math
 
 from importer.engine.errors import TooManyRejects
 from importer.engine.load.rejects.reasons import on_reading
-from importer.jobs.counted import by_reason
+from importer.jobs.reject_counts import by_reason
 from importer.models import ImportJob
 
 REASONS_SAID = 3

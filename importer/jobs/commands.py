@@ -11,9 +11,9 @@ from django.db.models import F
 from importer import queue
 from importer.engine.errors import Problem, RecordUnreadable, RowsRefused, TooManyRejects
 from importer.engine.plan.options import MOST_PARALLELISM, Options
-from importer.jobs.counted import COUNTS
-from importer.jobs.course import advance
-from importer.jobs.guarded import Status, change, unqueue
+from importer.jobs.lifecycle import advance
+from importer.jobs.reject_counts import COUNTS
+from importer.jobs.transitions import Status, change, unqueue
 from importer.models import Chunk, ImportJob, Trial
 from importer.preparation import Prepared, replan
 

@@ -10,8 +10,11 @@ from django.utils import timezone
 
 from importer.engine.errors import Problem
 from importer.engine.plan.options import MOST_PARALLELISM
-from importer.jobs.counted import COUNTS, Kind, merged
-from importer.jobs.guarded import (
+from importer.jobs.record import record_later
+from importer.jobs.reject_counts import COUNTS, Kind, merged
+from importer.jobs.reject_limits import exceeded
+from importer.jobs.report import equation
+from importer.jobs.transitions import (
     NO_STEP,
     JobStep,
     Status,
@@ -23,9 +26,6 @@ from importer.jobs.guarded import (
     try_later,
     unqueue,
 )
-from importer.jobs.limits import exceeded
-from importer.jobs.recorded import record_later
-from importer.jobs.report import equation
 from importer.models import Chunk, ImportJob, PickedFile
 from importer.queue import Step
 from importer.telling import import_ended
