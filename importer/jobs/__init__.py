@@ -6,19 +6,7 @@ changed on the target for the time of a job; kept.py: the table that mode replac
 amounts to; recorded.py: what is kept of it for good; guarded.py and many.py: the updates that all of them are made of.
 """
 
-from importer.jobs.arranged import (
-    claim_arrange,
-    claim_restore,
-    has_duty,
-    record_arranged,
-    record_as_it_was,
-    record_restored,
-    record_written,
-    renew_duty,
-    restore_failed,
-)
 from importer.jobs.commands import cancel, could_leave_out, create, pause, resume, retry, set_parallelism, start
-from importer.jobs.kept import drop_kept, record_kept, release_kept, restore, unreleased, why_no_restore
 from importer.jobs.lifecycle import (
     advance,
     claim_verify,
@@ -30,7 +18,10 @@ from importer.jobs.lifecycle import (
     succeed,
     unended,
 )
-from importer.jobs.loading import (
+from importer.jobs.record import record, unrecorded
+from importer.jobs.reject_limits import most_rejects
+from importer.jobs.report import equation, report
+from importer.jobs.steps.chunk_leases import (
     ChunkRun,
     Loaded,
     claim_next_run,
@@ -46,10 +37,8 @@ from importer.jobs.loading import (
     renew_run,
     wants,
 )
-from importer.jobs.record import record, unrecorded
-from importer.jobs.reject_limits import most_rejects
-from importer.jobs.report import equation, report
-from importer.jobs.scanning import (
+from importer.jobs.steps.lease_recovery import expired_runs, take_back
+from importer.jobs.steps.scanning import (
     add_chunks,
     claim_scan,
     finish_scan,
@@ -58,7 +47,7 @@ from importer.jobs.scanning import (
     renew_copy,
     scanned_rows,
 )
-from importer.jobs.staged import (
+from importer.jobs.steps.staging import (
     claim_clean,
     claim_finish,
     claim_stage,
@@ -72,7 +61,18 @@ from importer.jobs.staged import (
     staged_rows,
     wants_step,
 )
-from importer.jobs.taking_back import expired_runs, take_back
+from importer.jobs.steps.table_backup import drop_kept, record_kept, release_kept, restore, unreleased, why_no_restore
+from importer.jobs.steps.target_changes import (
+    claim_arrange,
+    claim_restore,
+    has_duty,
+    record_arranged,
+    record_as_it_was,
+    record_restored,
+    record_written,
+    renew_duty,
+    restore_failed,
+)
 from importer.jobs.transitions import release_step
 
 __all__ = [

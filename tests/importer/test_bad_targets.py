@@ -12,7 +12,7 @@ from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
-from importer.jobs import loading
+from importer.jobs.steps import chunk_leases
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.preparation import prepare
 from tests.importer.steps import queued, run, take
@@ -60,7 +60,7 @@ def source(tmp_path: Path, db) -> SourceFile:
 @pytest.fixture(autouse=True)
 def runs_of_one_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that there is a moment between two chunks."""
-    monkeypatch.setattr(loading, "RUN_CHUNKS", 1)
+    monkeypatch.setattr(chunk_leases, "RUN_CHUNKS", 1)
     monkeypatch.setattr(runs, "TASK_SECONDS", 0)
 
 

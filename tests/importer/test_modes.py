@@ -305,7 +305,7 @@ class TestKept:
             jobs.restore(replaced.pk)
 
     def test_a_restore_whose_worker_died_is_settled_by_the_sweeper(self, target, replaced, monkeypatch):
-        monkeypatch.setattr("importer.jobs.kept.release_kept", lambda _job: None)
+        monkeypatch.setattr("importer.jobs.steps.table_backup.release_kept", lambda _job: None)
         jobs.restore(replaced.pk)
         monkeypatch.undo()
         assert now(replaced).table_claim

@@ -9,7 +9,7 @@ from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
-from importer.jobs import loading
+from importer.jobs.steps import chunk_leases
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation import prepare
 from tests.engine.loads import loads_so_far
@@ -34,7 +34,7 @@ def runs_look_all_the_time(monkeypatch) -> None:
     """...whether they may keep their chunks, of which they claim many."""
     monkeypatch.setattr(runs, "LOOK_SECONDS", 0)
     monkeypatch.setattr(runs, "RECORD_SECONDS", 0)
-    monkeypatch.setattr(loading, "SHARES_LEFT", 1)
+    monkeypatch.setattr(chunk_leases, "SHARES_LEFT", 1)
 
 
 def created(target: Target, path: Path, rows: list[int], parallelism: int = 1, **options) -> ImportJob:
@@ -114,7 +114,7 @@ def test_a_run_leaves_shares_for_the_other_sessions(target: Target, tmp_path: Pa
     first, *_ = scanned(job)
     claimed = jobs.claim_run(first)
     assert claimed
-    assert 1 < len(claimed.chunks) <= 100 // (4 * loading.SHARES_LEFT) + 1
+    assert 1 < len(claimed.chunks) <= 100 // (4 * chunk_leases.SHARES_LEFT) + 1
 
 
 def test_runs_grow_shorter_by_what_nobody_has_claimed(target: Target, tmp_path: Path):
@@ -137,14 +137,14 @@ def test_a_run_that_goes_on_takes_one_more_at_the_end_if_it_is_short(target: Tar
     claimed = jobs.claim_run(first)
     assert claimed
     assert [chunk.number for chunk in claimed.chunks] == [0]
-    monkeypatch.setattr(loading, "SHORT_BYTES", 1)
+    monkeypatch.setattr(chunk_leases, "SHORT_BYTES", 1)
     assert jobs.extend_run(claimed, 0, 7) == []
     monkeypatch.undo()
     assert [chunk.number for chunk in jobs.extend_run(claimed, 0, 7)] == [2]
 
 
 def test_a_run_goes_on_with_what_follows_its_last_chunk(target: Target, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(loading, "RUN_CHUNKS", 3)
+    monkeypatch.setattr(chunk_leases, "RUN_CHUNKS", 3)
     job = created(target, tmp_path / "t.csv", list(range(60)))
     [first] = scanned(job)
     runs.load(first, lambda *_: None)
@@ -154,7 +154,7 @@ def test_a_run_goes_on_with_what_follows_its_last_chunk(target: Target, tmp_path
 
 
 def test_what_was_claimed_while_the_last_chunk_failed_goes_back(target: Target, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(loading, "RUN_CHUNKS", 3)
+    monkeypatch.setattr(chunk_leases, "RUN_CHUNKS", 3)
     job = created(target, tmp_path / "t.csv", [1, 2, 300, *range(4, 20)])
     [first] = scanned(job)
     runs.load(first, lambda *_: None)
@@ -163,7 +163,7 @@ def test_what_was_claimed_while_the_last_chunk_failed_goes_back(target: Target, 
 
 
 def test_a_run_is_not_made_longer_over_a_gap_or_in_a_pause(target: Target, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(loading, "RUN_CHUNKS", 3)
+    monkeypatch.setattr(chunk_leases, "RUN_CHUNKS", 3)
     with connect(target.address) as connection:
         execute(connection, "ALTER TABLE t ADD PRIMARY KEY (n)")
     job = created(target, tmp_path / "t.csv", list(range(20)), on_duplicate="replace")

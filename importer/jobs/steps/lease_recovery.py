@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from importer.engine.errors import Problem
 from importer.jobs.lifecycle import fail
-from importer.jobs.loading import ChunkRun
+from importer.jobs.steps.chunk_leases import ChunkRun
 from importer.jobs.transitions import touch
 from importer.models import Chunk
 

@@ -1,0 +1,1 @@
+"""The state of each step of a job."""
