@@ -88,7 +88,7 @@ def _lab(server: Server, files: Files, repeats: int, seed: int) -> Settings:
     lab.start(made.pk)
     while not (now := Lab.objects.get(pk=made.pk)).ended:
         time.sleep(LOOK_EVERY)
-    found = lab.outcome(now)["recommendation"]
+    found = lab.results(now)["recommendation"]
     assert found, now.problem
     return found["settings"]
 

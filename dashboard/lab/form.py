@@ -15,7 +15,7 @@ from importer.engine.tuning.sampling import Sample
 from importer.engine.tuning.value_syntax import read_values, write_values
 from importer.engine.units import GIB, bytes_written, short_size
 from importer.lab import Asked
-from importer.lab.asked import MOST_REPEATS, REPEATS
+from importer.lab.commands import MOST_REPEATS, REPEATS
 from importer.models import ImportJob, Lab
 
 MOST_ROWS = 10**12

@@ -17,7 +17,7 @@ from dashboard.new_import.form import Choices
 from dashboard.new_import.preview import Preview, look
 from importer import lab, presets, sources, workers
 from importer.engine.errors import Problem
-from importer.lab.asked import SAMPLE_ROWS
+from importer.lab.commands import SAMPLE_ROWS
 from importer.models import ImportJob, Lab, SourceFile, Target
 from importer.preparation import Prepared
 

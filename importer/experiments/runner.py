@@ -30,11 +30,11 @@ from importer.experiments.published.registry import experiment_named
 from importer.experiments.trials import try_way
 from importer.heart import Heart
 from importer.jobs.transitions import lease_end
-from importer.lab.asked import MOST_REPEATS, REPEATS
-from importer.lab.course import GONE, take
-from importer.lab.guarded import Status, change_mine, claim, connected, end, heart_of, mine, release
-from importer.lab.order import lay_out
-from importer.lab.tidying import tidy
+from importer.lab.cleanup import tidy
+from importer.lab.commands import MOST_REPEATS, REPEATS
+from importer.lab.lifecycle import GONE, take
+from importer.lab.transitions import Status, change_mine, claim, connected, end, heart_of, mine, release
+from importer.lab.trial_order import lay_out
 from importer.lab.trials import change_trial, disturbed, give_back, imports_beside, record_trial
 from importer.models import ImportJob, Lab, Target, Trial
 

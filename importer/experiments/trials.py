@@ -21,8 +21,8 @@ from importer.experiments.experiment import Import, Raw, Way
 from importer.experiments.raw_statements import Place, Placed
 from importer.experiments.slow_link import farther
 from importer.heart import Heart
-from importer.lab.guarded import connected, mine
-from importer.lab.preparing import scratch_of
+from importer.lab.setup import scratch_of
+from importer.lab.transitions import connected, mine
 from importer.lab.trials import in_chunks, require_as_asked
 from importer.models import ImportJob, Lab, SourceFile, Trial
 from importer.preparation import prepare

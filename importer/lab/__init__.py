@@ -14,11 +14,11 @@ from importer.experiments.runner import AskedExperiment, end_left
 from importer.experiments.runner import begin as begin_experiment
 from importer.experiments.runner import finish as finish_experiment
 from importer.experiments.runner import run as run_experiment
-from importer.lab.asked import Asked, cancel, choose, create, create_from_job, prepare_again, start
-from importer.lab.course import take, unended
-from importer.lab.expected import Expected, expect, suggest_sample
-from importer.lab.outcome import options_of, options_to_apply, outcome, save_preset, whole
-from importer.lab.tidying import remove_orphans, sweep_target
+from importer.lab.cleanup import remove_orphans, sweep_target
+from importer.lab.commands import Asked, cancel, choose, create, create_from_job, prepare_again, start
+from importer.lab.estimate import Expected, expect, suggest_sample
+from importer.lab.lifecycle import take, unended
+from importer.lab.results import options_of, options_to_apply, outcome, save_preset, whole
 from importer.lab.trials import spent
 
 __all__ = [

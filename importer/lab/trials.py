@@ -23,10 +23,10 @@ from importer.engine.target import scratch_tables
 from importer.engine.tuning.budget import Known, Spent, why_not
 from importer.engine.tuning.grid import BY_STATEMENTS, with_settings
 from importer.engine.tuning.rounds import WARM_UP
-from importer.lab.guarded import Status, change_mine, connected, end, heart_of, mine
-from importer.lab.order import lay_out_finals
-from importer.lab.preparing import scratch_of
-from importer.lab.tidying import tidy, untidy
+from importer.lab.cleanup import tidy, untidy
+from importer.lab.setup import scratch_of
+from importer.lab.transitions import Status, change_mine, connected, end, heart_of, mine
+from importer.lab.trial_order import lay_out_finals
 from importer.models import ImportJob, Lab, Trial
 from importer.preparation import Prepared, prepare
 

@@ -16,7 +16,7 @@ from importer import lab
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import Address
 from importer.experiments.published.registry import EXPERIMENTS
-from importer.lab.course import GONE
+from importer.lab.lifecycle import GONE
 from importer.models import Chunk, ImportJob, Lab, SourceFile, Target
 from scripts.servers import free_port
 from tests.importer.labs import books, tables
@@ -97,7 +97,7 @@ def test_one_that_is_cancelled_or_whose_target_is_taken_does_not_begin(mariadb, 
     with pytest.raises(Cancelled):
         lab.run_experiment(begun)
     assert lab.finish_experiment(begun).status == Lab.Status.CANCELLED
-    assert lab.outcome(begun)["recommendation"] is None
+    assert lab.results(begun)["recommendation"] is None
 
 
 class Told(Exception):

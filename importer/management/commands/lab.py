@@ -19,7 +19,7 @@ from importer.engine.tuning.sampling import Sample
 from importer.experiments import command
 from importer.experiments.report import markdown
 from importer.lab import cancel as cancel_lab
-from importer.lab.asked import REPEATS, SAMPLE_ROWS
+from importer.lab.commands import REPEATS, SAMPLE_ROWS
 from importer.management.arguments import bounded, percent, setting_values, size
 from importer.management.asked import named_target
 from importer.management.prepared import PreparedCommand
@@ -138,7 +138,7 @@ class Command(PreparedCommand):
             self.stdout.write(line)
 
     def _show_one(self, found: Lab, as_json: bool) -> None:
-        said = lab.outcome(found)
+        said = lab.results(found)
         if as_json:
             self._write_json(said)
             return

@@ -8,7 +8,7 @@ from importer.engine.schema.table import Table
 from importer.engine.tuning.finals import most_finals
 from importer.engine.tuning.grid import BY_STATEMENTS, Settings
 from importer.engine.tuning.rounds import turns
-from importer.lab.asked import SAMPLE_ROWS, Asked, choose
+from importer.lab.commands import SAMPLE_ROWS, Asked, choose
 from importer.models import ImportJob, Trial
 from importer.preparation import Prepared
 

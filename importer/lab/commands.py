@@ -12,7 +12,7 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import Grid, Settings, changes, combinations
 from importer.engine.tuning.sampling import Sample
-from importer.lab.guarded import Status, change
+from importer.lab.transitions import Status, change
 from importer.models import ImportJob, Lab, Target
 from importer.preparation import Prepared, prepare
 from importer.queue import Step

@@ -11,9 +11,9 @@ from django.utils import timezone
 from importer import jobs
 from importer.engine.errors import Cancelled, Problem
 from importer.lab import trials
-from importer.lab.guarded import Status, change, change_mine, claim, connected, end, heart_of, release, try_later
-from importer.lab.preparing import prepare_lab
-from importer.lab.tidying import remove_sample, tidy
+from importer.lab.cleanup import remove_sample, tidy
+from importer.lab.setup import prepare_lab
+from importer.lab.transitions import Status, change, change_mine, claim, connected, end, heart_of, release, try_later
 from importer.models import ImportJob, Lab, Trial
 from importer.queue import Step
 

@@ -7,8 +7,8 @@ from django.db import transaction
 from importer.engine.errors import Cancelled
 from importer.engine.tuning.finals import finalists
 from importer.engine.tuning.rounds import Turn, final_turns
-from importer.lab.guarded import change_mine
-from importer.lab.outcome import measured_of, planned_number
+from importer.lab.results import measured_of, planned_number
+from importer.lab.transitions import change_mine
 from importer.models import Lab, Trial
 
 

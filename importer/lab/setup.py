@@ -20,10 +20,10 @@ from importer.engine.target import scratch_tables
 from importer.engine.target.scratch_tables import Scratch, scratch_name
 from importer.engine.tuning.rounds import turns
 from importer.engine.tuning.sampling import Taken, write_sample
-from importer.lab.expected import expected_bytes
-from importer.lab.guarded import Status, change_mine, connected, heart_of, mine
-from importer.lab.order import lay_out
-from importer.lab.tidying import tidy
+from importer.lab.cleanup import tidy
+from importer.lab.estimate import expected_bytes
+from importer.lab.transitions import Status, change_mine, connected, heart_of, mine
+from importer.lab.trial_order import lay_out
 from importer.models import Lab, SourceFile
 
 # In place of a trial's number: the table that shows that tables can be made.

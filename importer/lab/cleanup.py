@@ -13,7 +13,7 @@ from importer.engine.load import ledger
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.target import scratch_tables, staging, table_backup, write_modes
-from importer.lab.guarded import Status
+from importer.lab.transitions import Status
 from importer.models import ImportJob, Lab, SourceFile, Target, Trial
 
 
