@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from importer.engine.workloads import Workload
-from importer.management.arguments import size
+from importer.management.argument_types import size
 
 SEPARATORS = {"comma": ",", "tab": "\t"}
 # Of the memory of this machine, for the buffer pool of a server that is started: at most so much, and such a part.

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from importer.history.facts import Value
 from importer.history.read import recorded, rows
-from importer.history.seeding import seed
+from importer.management.sample_history import seed
 from importer.models import ImportJob
 
 

@@ -11,8 +11,8 @@ from importer.experiments.experiment import FULL, SMALL
 from importer.experiments.published.registry import EXPERIMENTS, experiment_named
 from importer.experiments.report import Found, number, write_report
 from importer.lab.commands import MOST_REPEATS, REPEATS
-from importer.management.arguments import bounded
-from importer.management.asked import named_target
+from importer.management.argument_types import bounded
+from importer.management.build_import import named_target
 from importer.models import Lab, Trial
 
 

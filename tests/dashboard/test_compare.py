@@ -6,7 +6,7 @@ from django.urls import reverse
 from dashboard.jobs.peer_comparison import address, beside
 from importer import jobs
 from importer.history.compare import compare
-from importer.history.seeding import seed
+from importer.management.sample_history import seed
 from importer.models import ImportJob, JobFact, JobRecord
 from tests.dashboard.job_data import Status, make_job
 

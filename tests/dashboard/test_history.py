@@ -11,7 +11,7 @@ from dashboard.history.url_state import USUAL
 from importer.history.facts import FACTS
 from importer.history.query import Query
 from importer.history.search import in_order
-from importer.history.seeding import seed
+from importer.management.sample_history import seed
 from importer.models import ImportJob, JobFact, Target
 from tests.dashboard.job_data import Status, make_job
 from tests.made_up import made_up_imports

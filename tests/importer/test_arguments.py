@@ -5,7 +5,7 @@ import argparse
 import pytest
 
 from importer.engine.mapping.columns import AskedField, Filling
-from importer.management.arguments import asked_field, bounded, filling, level, percent, rows, size, variable
+from importer.management.argument_types import asked_field, bounded, filling, level, percent, rows, size, variable
 
 
 def test_what_is_meant():

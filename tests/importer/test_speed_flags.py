@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command, load_command_clas
 from importer import presets, sources
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
-from importer.management.asked import prepare_asked
+from importer.management.build_import import prepare_asked
 from importer.models import ImportJob, Target
 from importer.preparation import prepare
 from importer.speed import SETTINGS

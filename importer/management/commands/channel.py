@@ -11,8 +11,8 @@ from django.core.management.base import CommandError
 
 from importer import telling
 from importer.engine.errors import Problem
-from importer.management.arguments import rows
-from importer.management.prepared import PreparedCommand
+from importer.management.argument_types import rows
+from importer.management.base_command import PreparedCommand
 from importer.models import Channel, Schedule
 from importer.models.channel import Event
 from importer.telling.channels import with_state

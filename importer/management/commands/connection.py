@@ -14,7 +14,7 @@ from importer import connections
 from importer.connections.manage import add_or_replace
 from importer.connections.settings_schema import FIELDS
 from importer.engine.errors import Problem
-from importer.management.prepared import PreparedCommand
+from importer.management.base_command import PreparedCommand
 from importer.models import SourceConnection
 from importer.targets import passed
 

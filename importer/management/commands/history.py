@@ -12,7 +12,7 @@ from importer.history.facts import FACTS
 from importer.history.formatting import in_words
 from importer.history.query import NEWEST_FIRST, USUAL, Condition, Op, Query
 from importer.history.search import Row, every_row
-from importer.management.prepared import PreparedCommand
+from importer.management.base_command import PreparedCommand
 
 LIMIT = 50
 ALL = "all"

@@ -10,10 +10,10 @@ from tqdm import tqdm
 
 from importer import in_process, jobs, workers
 from importer.engine.errors import Problem
-from importer.management.asked import prepare_asked
-from importer.management.flags import add_flags
-from importer.management.prepared import PreparedCommand
-from importer.management.shown import Shown
+from importer.management.base_command import PreparedCommand
+from importer.management.build_import import prepare_asked
+from importer.management.import_options import add_flags
+from importer.management.output import Shown
 from importer.models import ImportJob
 from importer.preparation import Prepared
 

@@ -6,7 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from importer import jobs
 from importer.engine.errors import Problem
-from importer.management.prepared import PreparedCommand
+from importer.management.base_command import PreparedCommand
 from importer.models import ImportJob
 
 ACTIONS = {"restore": jobs.restore, "drop": jobs.drop_kept}

@@ -20,9 +20,9 @@ from importer.experiments import command
 from importer.experiments.report import markdown
 from importer.lab import cancel as cancel_lab
 from importer.lab.commands import REPEATS, SAMPLE_ROWS
-from importer.management.arguments import bounded, percent, setting_values, size
-from importer.management.asked import named_target
-from importer.management.prepared import PreparedCommand
+from importer.management.argument_types import bounded, percent, setting_values, size
+from importer.management.base_command import PreparedCommand
+from importer.management.build_import import named_target
 from importer.models import ImportJob, Lab, Target, Trial
 from importer.preparation import prepare
 

@@ -14,7 +14,7 @@ from django.db.models import TextChoices
 
 from importer import schedules, workers
 from importer.engine.errors import Problem
-from importer.management.prepared import PreparedCommand
+from importer.management.base_command import PreparedCommand
 from importer.models import ImportJob, Run, Schedule, SourceConnection
 from importer.schedules import Asked, shown
 

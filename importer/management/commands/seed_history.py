@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
-from importer.history.seeding import PREFIX, real_jobs, seed
-from importer.management.prepared import PreparedCommand
+from importer.management.base_command import PreparedCommand
+from importer.management.sample_history import PREFIX, real_jobs, seed
 
 
 class Command(PreparedCommand):

@@ -11,7 +11,7 @@ from django.db.models import ProtectedError
 
 from importer import targets
 from importer.engine.errors import Problem
-from importer.management.prepared import PreparedCommand
+from importer.management.base_command import PreparedCommand
 from importer.models import Target
 
 SIGNS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}

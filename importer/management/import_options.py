@@ -10,7 +10,7 @@ from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.options import BOUNDS, OFFERED
 from importer.engine.source.dialect import LINE_ENDS, from_written
 from importer.engine.target.write_modes import MODES
-from importer.management.arguments import (
+from importer.management.argument_types import (
     asked_field,
     bounded,
     character,
