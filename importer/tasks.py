@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from importer import arranging, finishing, jobs, lab, queue, runs, schedules, telling, work
+from importer import arranging, finishing, jobs, lab, notifications, queue, runs, schedules, work
 from importer.engine.load.finish import READ_TIMEOUT
+from importer.notifications.delivery import LONGEST_SEND
 from importer.queue import Step
-from importer.telling.sending import LONGEST_SEND
 
 
 @shared_task
@@ -62,7 +62,7 @@ def take_lab(lab_id: int) -> None:
 
 @shared_task(time_limit=LONGEST_SEND)
 def tell(notice_id: int) -> None:
-    telling.send(notice_id)
+    notifications.send(notice_id)
 
 
 @shared_task
@@ -86,8 +86,8 @@ def sweep() -> None:
     work.sweep(_go_on)
     queue.send([Step("take_lab", lab_id) for lab_id in lab.unended()])
     lab.remove_orphans()
-    queue.send([Step("tell", notice_id) for notice_id in telling.due()])
-    telling.forget_old()
+    queue.send([Step("tell", notice_id) for notice_id in notifications.due()])
+    notifications.forget_old()
 
 
 def _go_on(job_id: int, later: Sequence[Step] = ()) -> None:

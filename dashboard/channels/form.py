@@ -6,12 +6,12 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from importer import telling
+from importer import notifications
 from importer.addresses import web_url
 from importer.engine.errors import Problem
 from importer.models import Channel
 from importer.models.channel import Event
-from importer.telling.channels import check_addresses, check_secret
+from importer.notifications.channels import check_addresses, check_secret
 
 FIELDS = {Channel.Kind.MAIL: ["addresses"], Channel.Kind.WEBHOOK: ["url", "secret", "private_allowed"]}
 
@@ -74,7 +74,7 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
     def save(self, commit: bool = True) -> Channel:
         """Save the channel; `commit` is as in Django."""
         channel: Channel = super().save(commit=False)
-        return telling.save(channel, self.cleaned_data.get("secret") or None) if commit else channel
+        return notifications.save(channel, self.cleaned_data.get("secret") or None) if commit else channel
 
 
 def _checked(check: Any, text: str) -> str:

@@ -9,11 +9,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from dashboard.access import staff_only
 from dashboard.channels.form import ChannelForm
-from importer import telling
+from importer import notifications
 from importer.engine.errors import Problem
 from importer.models import Channel, Notice
 from importer.models.channel import Event
-from importer.telling.channels import with_state
+from importer.notifications.channels import with_state
 
 MOST_SHOWN = 20
 
@@ -56,7 +56,7 @@ def channel_test(request: HttpRequest, pk: int) -> HttpResponse:
     """Send a test, and say in its place whether it was taken."""
     found = get_object_or_404(Channel, pk=pk)
     try:
-        telling.test(found)
+        notifications.test(found)
         problem = ""
     except Problem as stopped:
         problem = str(stopped)
@@ -84,7 +84,7 @@ def channel_delete(request: HttpRequest, pk: int) -> HttpResponse:
 def notice_again(request: HttpRequest, pk: int) -> HttpResponse:
     """Try a message again that was given up."""
     notice = get_object_or_404(Notice, pk=pk)
-    if telling.ask_again(notice.pk):
+    if notifications.ask_again(notice.pk):
         messages.success(request, "It is tried again.")
     return redirect("channel", notice.channel_id)
 

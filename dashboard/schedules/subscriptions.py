@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from dashboard.access import staff_only
-from importer import telling
+from importer import notifications
 from importer.models import Channel, Hearing, Schedule
 from importer.models.channel import Event
 
@@ -32,7 +32,7 @@ def hearings(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         for channel in channels:
             asked = request.POST.getlist(f"channel-{channel.pk}")
-            telling.hear(channel, schedule, [event for event in Event.values if event in asked])
+            notifications.hear(channel, schedule, [event for event in Event.values if event in asked])
         messages.success(request, f"Saved who is told of {schedule.name}.")
         return redirect("schedule", pk)
     heard = {each.channel_id: each.events for each in Hearing.objects.filter(schedule=schedule)}

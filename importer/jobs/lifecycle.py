@@ -27,8 +27,8 @@ from importer.jobs.transitions import (
     unqueue,
 )
 from importer.models import Chunk, ImportJob, PickedFile
+from importer.notifications import import_ended
 from importer.queue import Step
-from importer.telling import import_ended
 
 # Steps during which a worker is at the target, or at the file.
 RUNNING = (

@@ -12,7 +12,7 @@ from importer.history.collect import chunks_of, facts_of
 from importer.history.facts import FACTS, Value
 from importer.history.regressions import judge
 from importer.models import ImportJob, JobFact, JobRecord
-from importer.telling import import_recorded
+from importer.notifications import import_recorded
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from importer import telling
+from importer import notifications
 from importer.models import Run
 from importer.models.channel import Event
 
@@ -29,6 +29,6 @@ def happened(run: Run, event: Event) -> None:
 def _tell(run: Run, event: Event) -> None:
     try:
         with transaction.atomic():
-            telling.run_happened(run.pk, event)
+            notifications.run_happened(run.pk, event)
     except Exception:
         log.exception("%s: nobody is told that it is %s", run, event.value)

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from importer import telling
+from importer import notifications
 from importer.models import Notice
 from importer.models.channel import Event
 from tests.browser.conftest import expect_no_scrolling_sideways, session
@@ -52,7 +52,7 @@ def test_a_webhook_is_made_and_its_test_answered_in_place(page):
         page.get_by_role("button", name="Send a test over ops").click()
         expect(page.get_by_text("answered 503 Service Unavailable")).to_be_visible()
         hook.answers = [200]
-        telling.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+        notifications.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
         wait_until(lambda: Notice.objects.get().status == Notice.Status.SENT, what="a worker to send it")
         assert len(hook.came) == 3
     page.reload()

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from importer import jobs, sources, telling
+from importer import jobs, notifications, sources
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.models import Channel, Schedule, SourceConnection
 from importer.models.channel import Event
@@ -48,8 +48,10 @@ def told(web: Stack, transactional_db) -> Iterator[tuple[Inbox, Hook]]:
         web.control_worker.stop()
         web.control_worker.start()
         every = {"events": Event.values}
-        telling.save(Channel(name="team", kind="mail", addresses="ann@example.org", **every))
-        telling.save(Channel(name="ops", kind="webhook", url=hook.url, private_allowed=True, **every), "sesame " * 3)
+        notifications.save(Channel(name="team", kind="mail", addresses="ann@example.org", **every))
+        notifications.save(
+            Channel(name="ops", kind="webhook", url=hook.url, private_allowed=True, **every), "sesame " * 3
+        )
         yield inbox, hook
     del web.env["EMAIL_URL"]
     web.control_worker.stop()

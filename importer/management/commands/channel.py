@@ -9,13 +9,13 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from importer import telling
+from importer import notifications
 from importer.engine.errors import Problem
 from importer.management.argument_types import rows
 from importer.management.base_command import PreparedCommand
 from importer.models import Channel, Schedule
 from importer.models.channel import Event
-from importer.telling.channels import with_state
+from importer.notifications.channels import with_state
 
 
 class Command(PreparedCommand):
@@ -70,13 +70,13 @@ class Command(PreparedCommand):
         kept = {"events": options["events"], "most_rejects": options["most_rejects"]}
         made = ""
         if options["mail"]:
-            telling.save(Channel(name=name, kind=Channel.Kind.MAIL, addresses="\n".join(options["mail"]), **kept))
+            notifications.save(Channel(name=name, kind=Channel.Kind.MAIL, addresses="\n".join(options["mail"]), **kept))
         else:
             variable = options["secret_env"]
             made = "" if variable else secrets.token_urlsafe(32)
             to = {"url": options["webhook"], "private_allowed": options["private"]}
             webhook = Channel(name=name, kind=Channel.Kind.WEBHOOK, **to, **kept)
-            telling.save(webhook, made or _from_environment(variable))
+            notifications.save(webhook, made or _from_environment(variable))
         if as_json:
             self._write_json({"name": name, **({"secret": made} if made else {})})
             return
@@ -89,12 +89,12 @@ class Command(PreparedCommand):
         if found is None:
             known = ", ".join(Schedule.objects.values_list("name", flat=True)) or "none yet"
             raise Problem(f"There is no schedule {schedule}.", advice=f"Schedules: {known}.")
-        telling.hear(_channel(name), found, events)
+        notifications.hear(_channel(name), found, events)
         self.stdout.write(f"{name} hears of {schedule}: {', '.join(events) or 'nothing of its own'}.")
 
     def _test(self, *, name: str, as_json: bool, **_: Any) -> None:
         try:
-            telling.test(_channel(name))
+            notifications.test(_channel(name))
             problem = ""
         except Problem as stopped:
             if not as_json:

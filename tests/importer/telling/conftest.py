@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from importer import telling
+from importer import notifications
 from importer.models import Channel
 from importer.models.channel import Event
 from tests.importer.telling.catchers import Hook, Inbox, mail_catcher, web_catcher
@@ -30,11 +30,11 @@ def inbox(settings) -> Iterator[Inbox]:
 def webhook(hook: Hook, db) -> Channel:
     """A webhook that hears of everything."""
     values = {"url": hook.url, "private_allowed": True, "events": Event.values}
-    return telling.save(Channel(name="ops", kind=Channel.Kind.WEBHOOK, **values), SECRET)
+    return notifications.save(Channel(name="ops", kind=Channel.Kind.WEBHOOK, **values), SECRET)
 
 
 @pytest.fixture
 def mail(inbox: Inbox, db) -> Channel:
     """Mail to two people, of everything."""
     values = {"addresses": "ann@example.org\nbob@example.org", "events": Event.values}
-    return telling.save(Channel(name="team", kind=Channel.Kind.MAIL, **values))
+    return notifications.save(Channel(name="team", kind=Channel.Kind.MAIL, **values))

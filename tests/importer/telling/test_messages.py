@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from importer import jobs, sources, telling
+from importer import jobs, notifications, sources
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.models import Channel, Hearing, ImportJob, Notice, Target
 from importer.models.channel import Event
+from importer.notifications import delivery, rendering
 from importer.preparation import prepare
-from importer.telling import sending, words
 from tests.dashboard.job_data import REFUSED, Status, make_job
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
@@ -45,7 +45,7 @@ def imported(target: Target, folder: Path, *lines: str, **options) -> ImportJob:
 
 def send_all() -> None:
     for notice in Notice.objects.order_by("pk"):
-        telling.send(notice.pk)
+        notifications.send(notice.pk)
 
 
 def example(language: str) -> str:
@@ -111,10 +111,10 @@ def test_a_schedule_is_told_of_by_its_runs_to_all_who_hear_of_it(webhook: Channe
     page = f"http://127.0.0.1:8000/schedules/{run.schedule_id}/"
     Channel.objects.update(events=[])
     Hearing.objects.create(schedule=run.schedule, channel=mail, events=["failed", "late", "no_file"])
-    telling.import_ended(job.pk)
+    notifications.import_ended(job.pk)
     assert not Notice.objects.exists(), "told by the import as well as by its run"
     for event in (Event.FAILED, Event.FAILED, Event.LATE, Event.NO_FILE, Event.RECOVERED):
-        telling.run_happened(run.pk, event)
+        notifications.run_happened(run.pk, event)
     told = [notice.payload for notice in Notice.objects.filter(channel=mail, run=run, schedule=run.schedule)]
     assert [(each["title"], each["what"]) for each in told] == [
         ("orders nightly failed", REFUSED.what),
@@ -123,11 +123,11 @@ def test_a_schedule_is_told_of_by_its_runs_to_all_who_hear_of_it(webhook: Channe
     ]
     assert Notice.objects.count() == 3
     assert {each["run"]["schedule"]["url"] for each in told} == {page}
-    assert f"The schedule: {page}" in words.bodies(told[0], "team")[0]
+    assert f"The schedule: {page}" in rendering.bodies(told[0], "team")[0]
 
 
 def test_a_receiver_can_tell_what_is_ours_as_the_page_says(webhook: Channel, hook: Hook, tmp_path: Path):
-    telling.test(webhook)
+    notifications.test(webhook)
     headers, body = hook.came[0]
     genuine = receiver()
     assert genuine(SECRET, headers, body)
@@ -145,7 +145,7 @@ def test_a_receiver_can_tell_what_is_ours_as_the_page_says(webhook: Channel, hoo
 def test_every_name_in_a_body_is_on_the_page(target: Target, tmp_path: Path, webhook: Channel):
     failed = imported(target, tmp_path, "1,cheap")
     Notice.objects.all().delete()
-    telling.run_happened(run_of(failed).pk, Event.FAILED)
+    notifications.run_happened(run_of(failed).pk, Event.FAILED)
     shown = json.loads(example("json"))
     sent = {"id": "", **Notice.objects.get().payload}
     for path in ((), ("job",), ("job", "rows"), ("problem",), ("run",), ("run", "schedule"), ("run", "rows")):
@@ -158,13 +158,13 @@ def test_every_name_in_a_body_is_on_the_page(target: Target, tmp_path: Path, web
 def test_without_a_mail_server_the_test_says_what_to_set(mail: Channel, settings):
     settings.EMAIL_BACKEND = ""
     with pytest.raises(Problem, match="Set EMAIL_URL"):
-        telling.test(mail)
+        notifications.test(mail)
 
 
 def test_a_killed_worker_leaves_it_to_another_once_its_lease_is_over(
     transactional_db, webhook: Channel, hook: Hook, stack_env: Stack
 ):
-    telling.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+    notifications.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
     notice = Notice.objects.get()
     hook.answers = [0, 200]
     code = f"import django; django.setup(); from importer import telling; telling.send({notice.pk})"
@@ -174,13 +174,13 @@ def test_a_killed_worker_leaves_it_to_another_once_its_lease_is_over(
     finally:
         worker.kill()
         worker.wait()
-    telling.send(notice.pk)
+    notifications.send(notice.pk)
     assert len(hook.came) == 1, "sent while the dead worker had its lease"
     notice.refresh_from_db()
-    assert (notice.status, notice.attempts, notice.problem) == (Notice.Status.WAITING, 1, sending.NO_WORD)
+    assert (notice.status, notice.attempts, notice.problem) == (Notice.Status.WAITING, 1, delivery.NO_WORD)
     for model, field in ((Notice, "next_at"), (Channel, "free_at")):
         model.objects.update(**{field: timezone.now()})  # its lease is over
-    telling.send(notice.pk)
+    notifications.send(notice.pk)
     notice.refresh_from_db()
     assert notice.status == Notice.Status.SENT
     assert len({body for _, body in hook.came}) == 1

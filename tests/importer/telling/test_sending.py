@@ -6,12 +6,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from importer import telling
+from importer import notifications
 from importer.engine.errors import Problem
 from importer.models import Channel, Notice
 from importer.models.channel import Event
-from importer.telling import sending
-from importer.telling import webhook as webhooks
+from importer.notifications import delivery
+from importer.notifications import webhook as webhooks
 from tests.importer.telling.catchers import Hook
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +22,7 @@ Status = Notice.Status
 @pytest.fixture
 def notice(webhook: Channel) -> Notice:
     """One that waits to be sent."""
-    telling.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+    notifications.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
     return Notice.objects.get()
 
 
@@ -30,7 +30,7 @@ def tried(notice: Notice) -> Notice:
     """After an attempt, however long that would have had to wait."""
     Notice.objects.filter(pk=notice.pk).update(next_at=timezone.now())
     Channel.objects.update(free_at=None)
-    telling.send(notice.pk)
+    notifications.send(notice.pk)
     notice.refresh_from_db()
     return notice
 
@@ -40,15 +40,15 @@ def seconds_to_wait(notice: Notice) -> float:
 
 
 def test_what_is_sent_once_is_not_sent_again(notice: Notice, hook: Hook):
-    assert telling.due() == [notice.pk]
+    assert notifications.due() == [notice.pk]
     assert tried(notice).status == Status.SENT
     assert tried(notice).attempts == 1
     assert [json.loads(body)["what"] for _, body in hook.came] == ["It was due at 2 o'clock."]
-    assert telling.due() == []
+    assert notifications.due() == []
 
 
 def test_the_same_is_noted_once_for_each_channel(notice: Notice):
-    telling.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+    notifications.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
     assert Notice.objects.count() == 1
 
 
@@ -64,34 +64,34 @@ def test_one_that_fails_twice_gets_it_at_the_third_attempt_under_the_same_id(not
 
 def test_given_up_after_a_day_and_tried_once_more_when_asked(notice: Notice, hook: Hook):
     hook.answers = [500, 500, 200]
-    Notice.objects.update(created_at=timezone.now() - sending.GIVEN_UP_AFTER + timedelta(minutes=1))
+    Notice.objects.update(created_at=timezone.now() - delivery.GIVEN_UP_AFTER + timedelta(minutes=1))
     assert tried(notice).status == Status.WAITING
-    Notice.objects.update(created_at=timezone.now() - sending.GIVEN_UP_AFTER)
+    Notice.objects.update(created_at=timezone.now() - delivery.GIVEN_UP_AFTER)
     assert tried(notice).status == Status.GIVEN_UP
     assert tried(notice).attempts == 2
-    assert telling.ask_again(notice.pk)
+    assert notifications.ask_again(notice.pk)
     assert tried(notice).status == Status.SENT
-    assert not telling.ask_again(notice.pk)
+    assert not notifications.ask_again(notice.pk)
 
 
 def test_one_whose_attempts_all_end_without_a_word_is_given_up(notice: Notice, hook: Hook):
-    Notice.objects.update(attempts=sending.MOST_ATTEMPTS, problem=sending.NO_WORD)
-    assert (tried(notice).status, notice.problem, hook.came) == (Status.GIVEN_UP, sending.NO_WORD, [])
+    Notice.objects.update(attempts=delivery.MOST_ATTEMPTS, problem=delivery.NO_WORD)
+    assert (tried(notice).status, notice.problem, hook.came) == (Status.GIVEN_UP, delivery.NO_WORD, [])
 
 
 def test_a_channel_sends_one_after_another_and_rests_after_a_failure(notice: Notice, webhook: Channel, hook: Hook):
-    telling.note(Event.LATE, "schedule 2", "It was due at 3 o'clock.")
+    notifications.note(Event.LATE, "schedule 2", "It was due at 3 o'clock.")
     second = Notice.objects.latest("pk")
-    assert telling.due() == [notice.pk]
+    assert notifications.due() == [notice.pk]
     hook.answers = [500, 200]
-    telling.send(notice.pk)
-    assert telling.due() == []
-    telling.send(second.pk)
+    notifications.send(notice.pk)
+    assert notifications.due() == []
+    notifications.send(second.pk)
     assert len(hook.came) == 1, "sent over a channel that rests"
     webhook.refresh_from_db()
     assert webhook.failures == 1
     Channel.objects.update(free_at=timezone.now())
-    assert telling.due() == [second.pk]
+    assert notifications.due() == [second.pk]
     assert tried(second).status == Status.SENT
     webhook.refresh_from_db()
     assert (webhook.failures, webhook.free_at) == (0, None)
@@ -117,25 +117,25 @@ def test_an_address_inside_a_network_is_refused_unless_allowed(notice: Notice, h
 
 def test_a_channel_that_is_off_hears_nothing_and_what_waits_for_it_is_given_up(notice: Notice, hook: Hook):
     Channel.objects.update(on=False)
-    telling.note(Event.LATE, "schedule 2", "It was due at 3 o'clock.")
+    notifications.note(Event.LATE, "schedule 2", "It was due at 3 o'clock.")
     assert Notice.objects.count() == 1
     assert (tried(notice).status, hook.came) == (Status.GIVEN_UP, [])
 
 
 def test_what_is_old_and_over_is_forgotten(notice: Notice):
-    long_ago = timezone.now() - sending.KEPT - timedelta(days=1)
+    long_ago = timezone.now() - delivery.KEPT - timedelta(days=1)
     Notice.objects.update(created_at=long_ago)
-    telling.forget_old()
+    notifications.forget_old()
     assert Notice.objects.exists()
     Notice.objects.update(status=Status.SENT)
-    telling.forget_old()
+    notifications.forget_old()
     assert not Notice.objects.exists()
 
 
 def test_the_test_of_a_channel_says_what_stands_in_the_way(webhook: Channel, hook: Hook):
-    telling.test(webhook)
+    notifications.test(webhook)
     assert json.loads(hook.came[0][1])["event"] == "test"
     hook.answers = [404]
     with pytest.raises(Problem, match="answered 404 Not Found"):
-        telling.test(webhook)
+        notifications.test(webhook)
     assert not Notice.objects.exists()

@@ -9,7 +9,7 @@ from django.core.mail import EmailMultiAlternatives
 
 from importer.engine.errors import Problem
 from importer.models import Channel
-from importer.telling import words
+from importer.notifications import rendering
 
 
 def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
@@ -19,9 +19,9 @@ def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
     """
     if not settings.EMAIL_BACKEND:
         raise Problem("No mail server is set.", advice="Set EMAIL_URL (.env.example explains it) and restart.")
-    text, html = words.bodies(payload, channel.name)
+    text, html = rendering.bodies(payload, channel.name)
     message = EmailMultiAlternatives(
-        words.subject(payload),
+        rendering.subject(payload),
         text,
         to=channel.address_list,
         headers={

@@ -5,10 +5,10 @@ they tell; payload.py and words.py: what they say; sending.py: the attempts, one
 it leaves; channels.py: the channels, and a test of one. docs/telling.md is for who receives it.
 """
 
-from importer.telling.channels import hear, save, test
-from importer.telling.imports import import_ended, import_recorded, run_happened
-from importer.telling.noted import note
-from importer.telling.sending import ask_again, due, forget_old, send
+from importer.notifications.channels import hear, save, test
+from importer.notifications.delivery import ask_again, due, forget_old, send
+from importer.notifications.import_events import import_ended, import_recorded, run_happened
+from importer.notifications.outbox import note
 
 __all__ = [
     "ask_again",

@@ -18,8 +18,8 @@ from django.utils import timezone
 from importer import queue
 from importer.engine.errors import Problem
 from importer.models import Channel, Notice
+from importer.notifications import email, webhook
 from importer.queue import Step
-from importer.telling import mail, webhook
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ KEPT = timedelta(days=90)
 NO_WORD = "An attempt was begun, and nothing is known of its end."
 
 POST: dict[str, Callable[[Channel, str, dict[str, Any]], None]] = {
-    Channel.Kind.MAIL: mail.post,
+    Channel.Kind.MAIL: email.post,
     Channel.Kind.WEBHOOK: webhook.post,
 }
 

@@ -7,8 +7,8 @@ from django.utils import timezone
 from importer import queue
 from importer.models import Channel, Hearing, ImportJob, Notice, Run
 from importer.models.channel import Event
+from importer.notifications.payload import payload_of
 from importer.queue import Step
-from importer.telling.payload import payload_of
 
 
 def note(

@@ -10,8 +10,8 @@ from importer.addresses import web_url
 from importer.engine.errors import Problem
 from importer.models import Channel, Hearing, Notice, Schedule
 from importer.models.channel import Event
-from importer.telling.payload import test_payload
-from importer.telling.sending import POST
+from importer.notifications.delivery import POST
+from importer.notifications.payload import test_payload
 
 SHORTEST_SECRET = 16
 

@@ -11,8 +11,8 @@ from django.utils import timezone
 from importer.history.regressions import regression
 from importer.models import ImportJob, JobFact, PickedFile, Run
 from importer.models.channel import Event
-from importer.telling.noted import note
-from importer.telling.payload import rows_of
+from importer.notifications.outbox import note
+from importer.notifications.payload import rows_of
 
 log = logging.getLogger(__name__)
 
