@@ -73,7 +73,7 @@ def _advice(arguments: argparse.Namespace, server: Server, files: Files, above: 
 def _lab(server: Server, files: Files, repeats: int, seed: int) -> Settings:
     from importer import lab, sources
     from importer.models import Lab
-    from importer.preparation import prepare
+    from importer.preparation.prepare import prepare
 
     (table,) = files.workload.tables
     prepared = prepare(

@@ -196,7 +196,7 @@ def _write(path: Path, case: Case, size: int) -> None:
 def _import(server: Server, path: Path, case: Case, above: int) -> tuple[Any, dict[str, float]]:
     """The job that has ended, and the peaks of Millrace's processes by role."""
     from importer import jobs, sources
-    from importer.preparation import prepare
+    from importer.preparation.prepare import prepare
 
     with connect(server.address) as connection:
         execute(connection, f"DROP TABLE IF EXISTS {TABLE}")

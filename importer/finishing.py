@@ -20,7 +20,7 @@ from importer.engine.target import staging
 from importer.engine.validation.type_widening import WholeFile, changes, misfits, settle
 from importer.heart import Heart
 from importer.models import ImportJob
-from importer.preparation import replan
+from importer.preparation.prepare import replan
 from importer.work import Then, as_problem, end_connection
 
 log = logging.getLogger(__name__)

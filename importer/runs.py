@@ -23,7 +23,7 @@ from importer.engine.load.outcome import Outcome
 from importer.engine.load.shared_transaction import how_many
 from importer.heart import Heart
 from importer.models import Chunk, ImportJob
-from importer.preparation import plan_without
+from importer.preparation.prepare import plan_without
 from importer.queue import Step
 from importer.work import Then, as_problem
 

@@ -79,7 +79,7 @@ class Millrace(Way):
 
     def _prepared(self, target: Any, files: Files, table: Table) -> Any:
         from importer import sources
-        from importer.preparation import prepare
+        from importer.preparation.prepare import prepare
 
         return prepare(
             sources.register(files.whole(table)),

@@ -3,7 +3,7 @@
 from dashboard.templatetags.millrace import duration, rate
 from importer.history.facts import FACTS, Kind, Value
 from importer.history.formatting import in_words
-from importer.speed import written
+from importer.preparation.option_catalog import written
 
 # Where the registry's title is too long for a column, or names the unit that it is asked for in.
 SHORT = {

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from dashboard.new_import.row_policy import ACCOUNTING
 from importer.engine.plan.options import Options
-from importer.speed import SETTINGS
+from importer.preparation.option_catalog import SETTINGS
 
 
 @dataclass(frozen=True)

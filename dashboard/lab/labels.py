@@ -4,7 +4,7 @@ from importer.engine.tuning.grid import WAY, Settings, Value, words
 from importer.engine.tuning.value_syntax import write_values
 from importer.lab import whole
 from importer.models import Lab
-from importer.speed import named, written
+from importer.preparation.option_catalog import named, written
 
 
 def name_of(lab: Lab, settings: Settings) -> str:

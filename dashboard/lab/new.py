@@ -15,11 +15,12 @@ from dashboard.lab.grids import OFFERS, OWN, Offer, why_not
 from dashboard.lab.labels import label
 from dashboard.new_import.form import Choices
 from dashboard.new_import.preview import Preview, look
-from importer import lab, presets, sources, workers
+from importer import lab, sources, workers
 from importer.engine.errors import Problem
 from importer.lab.commands import SAMPLE_ROWS
 from importer.models import ImportJob, Lab, SourceFile, Target
-from importer.preparation import Prepared
+from importer.preparation import presets
+from importer.preparation.prepare import Prepared
 
 JOBS_SHOWN = 20
 FILES_SHOWN = 50

@@ -22,7 +22,7 @@ from importer.engine.schema.table import Table
 from importer.engine.source import encodings
 from importer.engine.source.dialect import LINE_ENDS, Dialect, from_written
 from importer.models import ImportJob, Lab, MappingPreset, Target
-from importer.preparation import AskedTable
+from importer.preparation.prepare import AskedTable
 
 DELIMITERS = {",": "comma", r"\t": "tab", ";": "semicolon", "|": "vertical bar"}
 QUOTES = {'"': 'double "', "'": "single '", "": "none"}

@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from importer import presets as saved
 from importer.engine.errors import Problem
 from importer.models import ImportJob, MappingPreset
+from importer.preparation import presets as saved
 
 
 @require_safe

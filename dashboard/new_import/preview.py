@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from dashboard.new_import.column_cards import Cell, Field, Unfilled
 from dashboard.new_import.form import Choices
-from importer import presets, sources
+from importer import sources
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import AskedField, ColumnMapping, Filling
 from importer.engine.mapping.preview import Arrival, arrivals
@@ -22,7 +22,8 @@ from importer.engine.source.encodings import UTF8
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.models import MappingPreset, SourceFile, Target
-from importer.preparation import AskedTable, Prepared, prepare
+from importer.preparation import presets
+from importer.preparation.prepare import AskedTable, Prepared, prepare
 
 ROWS_SHOWN = 20
 SAMPLES_SHOWN = 3

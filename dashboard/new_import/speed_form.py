@@ -14,7 +14,7 @@ from importer.engine.plan.options import BOUNDS, Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.target import write_modes
 from importer.engine.units import MIB
-from importer.speed import SETTINGS, Kind, Setting
+from importer.preparation.option_catalog import SETTINGS, Kind, Setting
 
 # What decides first, for the line that a closed card shows.
 IN_SHORT = ("method", "parallelism", "chunk_bytes", "indexes", "sort")

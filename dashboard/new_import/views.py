@@ -18,7 +18,7 @@ from dashboard.new_import.column_cards import FILLINGS, TRIMS
 from dashboard.new_import.form import Choices
 from dashboard.new_import.preview import Preview, look
 from dashboard.new_import.row_policy import ACCOUNTING
-from importer import jobs, presets, sources, workers
+from importer import jobs, sources, workers
 from importer.engine.errors import Problem
 from importer.engine.mapping.suggest import BY_NAME, BY_POSITION
 from importer.engine.mysql.connection import connect
@@ -29,7 +29,8 @@ from importer.engine.source.compression import WORDS
 from importer.engine.source.dialect import LINE_ENDS, as_written
 from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
-from importer.preparation import Prepared
+from importer.preparation import presets
+from importer.preparation.prepare import Prepared
 
 JOBS_SHOWN = 5
 WAITING_SHOWN = 100

@@ -10,7 +10,7 @@ from django import template
 from django.template import Context
 
 from importer.models import ImportJob, Lab, Run
-from importer.plan_sql import plan_sql as statements_of
+from importer.preparation.plan_sql import plan_sql as statements_of
 
 register = template.Library()
 

@@ -25,7 +25,7 @@ from importer.lab.setup import scratch_of
 from importer.lab.transitions import connected, mine
 from importer.lab.trials import in_chunks, require_as_asked
 from importer.models import ImportJob, Lab, SourceFile, Trial
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 
 SEPARATOR = ","
 # A trial has so many tables at most, which are numbered in its own ten.

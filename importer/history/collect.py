@@ -14,13 +14,13 @@ from typing import Any
 import xxhash
 from django.conf import settings
 
-from importer import speed
 from importer.engine.mysql.connection import USUAL_ISOLATION
 from importer.engine.plan.options import Options
 from importer.engine.source import encodings
 from importer.engine.source.dialect import as_written
 from importer.history.facts import ASKED, CHOSEN, FACTS, PHASES, SERVER, Fact, Kind, Value
 from importer.models import Chunk, ImportJob
+from importer.preparation import option_catalog
 
 Told = Iterator[tuple[str, Any]]
 YES = ("1", "on", "yes", "true")
@@ -153,7 +153,7 @@ def _asked(job: ImportJob) -> Told:
 def _in_words(fact: Fact, options: Options) -> Any:
     """As it was asked for; variables as a text."""
     value = getattr(options, fact.option)
-    return speed.named(fact.option).shown(options) if isinstance(value, dict) else value
+    return option_catalog.named(fact.option).shown(options) if isinstance(value, dict) else value
 
 
 def _chosen(job: ImportJob) -> Told:

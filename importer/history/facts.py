@@ -9,11 +9,11 @@ import difflib
 from dataclasses import dataclass
 from enum import Enum
 
-from importer import speed
 from importer.engine.errors import Problem
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.mysql.variables import Variable
+from importer.preparation import option_catalog
 
 Value = int | float | str | bool
 
@@ -70,11 +70,11 @@ def _of(group: Group, *facts: tuple[str, str, Kind] | tuple[str, str, Kind, str]
 
 
 _KINDS = {
-    speed.Kind.CHOICE: Kind.WORD,
-    speed.Kind.NUMBER: Kind.NUMBER,
-    speed.Kind.SIZE: Kind.BYTES,
-    speed.Kind.SWITCH: Kind.SWITCH,
-    speed.Kind.VARIABLES: Kind.TEXT,
+    option_catalog.Kind.CHOICE: Kind.WORD,
+    option_catalog.Kind.NUMBER: Kind.NUMBER,
+    option_catalog.Kind.SIZE: Kind.BYTES,
+    option_catalog.Kind.SWITCH: Kind.SWITCH,
+    option_catalog.Kind.VARIABLES: Kind.TEXT,
 }
 
 
@@ -188,11 +188,11 @@ ASKED = _of(
     ("rounding", "Rounding", Kind.WORD, "rounding"),
     ("verify", "Verification", Kind.WORD, "verify"),
     ("checks", "Checks of values", Kind.SWITCH, "checks"),
-    *((f"asked_{each.name}", f"{each.label}, asked", _KINDS[each.kind], each.name) for each in speed.SETTINGS),
+    *((f"asked_{each.name}", f"{each.label}, asked", _KINDS[each.kind], each.name) for each in option_catalog.SETTINGS),
 )
 CHOSEN = _of(
     Group.CHOSEN,
-    *((each.name, each.label, _KINDS[each.kind], each.name) for each in speed.SETTINGS),
+    *((each.name, each.label, _KINDS[each.kind], each.name) for each in option_catalog.SETTINGS),
     ("planned_parallelism", "Chunks at once, as planned", Kind.NUMBER),
     ("deferred_indexes", "Indexes put off", Kind.NUMBER),
     ("deferred_foreign_keys", "Foreign keys put off", Kind.NUMBER),

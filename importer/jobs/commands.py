@@ -15,7 +15,7 @@ from importer.jobs.lifecycle import advance
 from importer.jobs.reject_counts import COUNTS
 from importer.jobs.transitions import Status, change, unqueue
 from importer.models import Chunk, ImportJob, Trial
-from importer.preparation import Prepared, replan
+from importer.preparation.prepare import Prepared, replan
 
 RETRIED = [Status.FAILED, Status.CANCELLED]
 

@@ -14,7 +14,7 @@ from importer.engine.tuning.grid import Grid, Settings, changes, combinations
 from importer.engine.tuning.sampling import Sample
 from importer.lab.transitions import Status, change
 from importer.models import ImportJob, Lab, Target
-from importer.preparation import Prepared, prepare
+from importer.preparation.prepare import Prepared, prepare
 from importer.queue import Step
 
 SAMPLE_ROWS = 200_000

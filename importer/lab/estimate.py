@@ -10,7 +10,7 @@ from importer.engine.tuning.grid import BY_STATEMENTS, Settings
 from importer.engine.tuning.rounds import turns
 from importer.lab.commands import SAMPLE_ROWS, Asked, choose
 from importer.models import ImportJob, Trial
-from importer.preparation import Prepared
+from importer.preparation.prepare import Prepared
 
 # Seconds that a trial should load for: shorter ones measure little but their own beginning.
 GOOD_TRIAL = 3.0

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from importer import presets
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.engine.tuning.grid import Settings, changes, with_settings, words
@@ -14,7 +13,8 @@ from importer.engine.tuning.ranking import Measured, rank
 from importer.engine.tuning.recommendation import Recommendation, recommend
 from importer.engine.tuning.rounds import WARM_UP
 from importer.models import Lab, MappingPreset, Trial
-from importer.preparation import prepare
+from importer.preparation import presets
+from importer.preparation.prepare import prepare
 
 State = Trial.Status
 

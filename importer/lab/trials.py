@@ -28,7 +28,7 @@ from importer.lab.setup import scratch_of
 from importer.lab.transitions import Status, change_mine, connected, end, heart_of, mine
 from importer.lab.trial_order import lay_out_finals
 from importer.models import ImportJob, Lab, Trial
-from importer.preparation import Prepared, prepare
+from importer.preparation.prepare import Prepared, prepare
 
 MOST_BEGUN = 3
 State = Trial.Status

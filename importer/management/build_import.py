@@ -4,7 +4,7 @@ import dataclasses
 import sys
 from typing import Any
 
-from importer import presets, sources
+from importer import sources
 from importer.engine.errors import Problem
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.mapping.warnings import mapping_notes
@@ -12,8 +12,9 @@ from importer.engine.plan.options import Options
 from importer.engine.source.dialect import LINE_ENDS, Dialect
 from importer.engine.source.profile.profile import profile_file
 from importer.models import Target
-from importer.preparation import AskedTable, Prepared, prepare
-from importer.speed import SETTINGS, Kind
+from importer.preparation import presets
+from importer.preparation.option_catalog import SETTINGS, Kind
+from importer.preparation.prepare import AskedTable, Prepared, prepare
 
 # Flags that say something about the dialect, and what.
 FLAGS: dict[str, tuple[str, Any]] = {

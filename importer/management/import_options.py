@@ -23,7 +23,7 @@ from importer.management.argument_types import (
     size,
     variable,
 )
-from importer.speed import SETTINGS, Kind, Setting
+from importer.preparation.option_catalog import SETTINGS, Kind, Setting
 
 
 def add_flags(parser: CommandParser) -> None:

@@ -9,8 +9,8 @@ from importer.engine.errors import Problem
 from importer.engine.source.records.row_error import shortened
 from importer.history.regressions import regression
 from importer.models import ImportJob
-from importer.plan_sql import plan_sql
-from importer.preparation import Prepared
+from importer.preparation.plan_sql import plan_sql
+from importer.preparation.prepare import Prepared
 
 MOST_KINDS = 20  # printed; the report as JSON has all
 

@@ -9,13 +9,14 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from importer import presets, queue
+from importer import queue
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
 from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, MappingPreset, PickedFile, Run, Schedule, SourceConnection
+from importer.preparation import presets
 from importer.queue import Step
 from importer.schedules import due
 from importer.schedules.beat import record_run, timing_of

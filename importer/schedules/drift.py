@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from django.db.models import F
 
-from importer import presets
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import connect, execute
@@ -14,6 +13,7 @@ from importer.engine.schema.new_table import suggest_table
 from importer.engine.schema.table import Table, read_table
 from importer.engine.source.profile.profile import Profile
 from importer.models import Schedule
+from importer.preparation import presets
 
 
 class Drifted(Problem):

@@ -8,7 +8,7 @@ from importer import connections, jobs
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, PickedFile, Run, Schedule
-from importer.preparation import Prepared, prepare
+from importer.preparation.prepare import Prepared, prepare
 from importer.schedules import drift, known, passing
 from importer.schedules.finding import as_found
 from importer.schedules.guarded import Outcome, change_mine

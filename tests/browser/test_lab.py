@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from importer import jobs, sources
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob, Lab
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.stack import wait_until
 from tests.targets import saved_target
 

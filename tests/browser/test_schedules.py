@@ -14,7 +14,7 @@ from importer import jobs, notifications, sources
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.models import Channel, Schedule, SourceConnection
 from importer.models.channel import Event
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.engine.loads import run_sql
 from tests.importer.telling.catchers import Hook, Inbox, mail_catcher, web_catcher
 from tests.stack import Stack, wait_until

@@ -13,7 +13,7 @@ from importer.engine.plan.options import Options
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target, Trial
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.engine.loads import run_sql
 from tests.importer.labs import ROWS, grid, made, now, to_end, to_trial, write_rows
 from tests.importer.steps import run

@@ -11,7 +11,7 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.models import ImportJob, MappingPreset
-from importer.speed import SETTINGS
+from importer.preparation.option_catalog import SETTINGS
 from tests.dashboard.test_new import show, shown_form, start, target, uploaded
 from tests.dashboard.test_presets import save
 

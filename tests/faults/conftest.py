@@ -11,7 +11,7 @@ from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.models import Chunk, ImportJob
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.faults import trying as labs
 from tests.faults.keyless import Keyless, planned, write_rows
 from tests.stack import Stack, wait_until

@@ -9,7 +9,7 @@ from importer.engine.plan.options import Options
 from importer.engine.schema.indexes import show_create
 from importer.engine.target import temporary_changes
 from importer.models import ImportJob
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.stack import wait_until
 from tests.targets import saved_target
 

@@ -13,7 +13,7 @@ from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.models import ImportJob
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.faults.conftest import CHUNK_BYTES, TABLES, Disturbed, expected_contents
 from tests.stack import Stack, wait_until
 from tests.targets import TestServer, saved_target

@@ -11,7 +11,7 @@ from importer import jobs, sources
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.stack import Stack, wait_until
 from tests.targets import saved_target
 

@@ -9,7 +9,7 @@ from importer.engine.tuning.grid import Grid
 from importer.engine.tuning.sampling import Sample
 from importer.lab import Asked
 from importer.models import ImportJob, Lab, Target
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.importer.steps import run
 
 ROWS = 2000

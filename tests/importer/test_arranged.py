@@ -13,7 +13,7 @@ from importer.engine.plan.options import Options
 from importer.engine.schema import indexes
 from importer.engine.target import temporary_changes
 from importer.models import ImportJob, Target
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.importer.steps import run, take
 from tests.targets import saved_target
 

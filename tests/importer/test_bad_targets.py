@@ -14,7 +14,7 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.plan.options import Options
 from importer.jobs.steps import chunk_leases
 from importer.models import Chunk, ImportJob, SourceFile, Target
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.importer.steps import queued, run, take
 from tests.stack import wait_until
 from tests.targets import TestServer

@@ -20,7 +20,7 @@ from importer.engine.plan.options import Options
 from importer.engine.source import encodings
 from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, Target
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.engine.packing import PACKED
 from tests.importer.steps import run, take
 from tests.stack import ROOT, wait_until

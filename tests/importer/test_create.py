@@ -11,7 +11,7 @@ from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
 from importer.models import ImportJob, Target
-from importer.preparation import AskedTable, prepare
+from importer.preparation.prepare import AskedTable, prepare
 from tests.importer.steps import run
 from tests.targets import saved_target
 

@@ -10,7 +10,7 @@ from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.models import Chunk, ImportJob, Target
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from importer.queue import Step
 from tests.importer.steps import run, take
 from tests.targets import saved_target

@@ -16,7 +16,7 @@ from importer.engine.units import MIB
 from importer.lab.results import planned_number
 from importer.lab.setup import REHEARSAL, scratch_of
 from importer.models import ImportJob, Lab, SourceFile, Target, Trial
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.engine.loads import run_sql
 from tests.importer.labs import ROWS, books, grid, made, now, tables, take, to_end, to_trial, trial_job, write_rows
 from tests.importer.steps import run

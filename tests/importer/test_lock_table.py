@@ -8,7 +8,7 @@ from importer import jobs, sources
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.models import ImportJob
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import run
 from tests.targets import saved_target

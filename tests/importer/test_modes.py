@@ -12,7 +12,7 @@ from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.target import staging
 from importer.models import ImportJob, Target
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.importer.steps import queued, run, take
 from tests.targets import saved_target
 

@@ -8,8 +8,8 @@ from importer import jobs, sources
 from importer.engine.plan.options import Options
 from importer.engine.plan.previous_imports import PastImport
 from importer.models import ImportJob, Target
-from importer.past import past
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
+from importer.preparation.previous_imports import past
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
 from tests.targets import saved_target

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from importer import presets, sources
+from importer import sources
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import AskedField, Filling
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
@@ -17,7 +17,8 @@ from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
 from importer.engine.source.profile.profile import profile_file
 from importer.models import MappingPreset, Target
-from importer.preparation import Prepared, prepare
+from importer.preparation import presets
+from importer.preparation.prepare import Prepared, prepare
 from tests.stack import Stack
 from tests.targets import saved_target
 

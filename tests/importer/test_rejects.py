@@ -13,7 +13,7 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file
 from importer.models import Chunk, ImportJob, Target
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.importer.steps import queued, run, take
 from tests.targets import saved_target
 

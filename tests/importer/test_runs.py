@@ -11,7 +11,7 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.plan.options import Options
 from importer.jobs.steps import chunk_leases
 from importer.models import Chunk, ImportJob, Target
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.engine.loads import loads_so_far
 from tests.importer.steps import run, take
 from tests.targets import saved_target

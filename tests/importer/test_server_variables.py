@@ -14,7 +14,7 @@ from importer.engine.plan.options import Options, check_options
 from importer.engine.target.global_settings import TABLE, check_server_variables, put_back, set_for
 from importer.engine.target.temporary_changes import NotNow
 from importer.models import ImportJob, Target
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.engine.loads import account_with
 from tests.importer.steps import run, take
 from tests.importer.test_arranged import raising

@@ -20,7 +20,7 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, Target
-from importer.preparation import AskedTable, prepare
+from importer.preparation.prepare import AskedTable, prepare
 from tests.importer.steps import run, take
 from tests.stack import ROOT, wait_until
 from tests.targets import saved_target

@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command, load_command_class
 
-from importer import presets, sources
+from importer import sources
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.management.build_import import prepare_asked
 from importer.models import ImportJob, Target
-from importer.preparation import prepare
-from importer.speed import SETTINGS
+from importer.preparation import presets
+from importer.preparation.option_catalog import SETTINGS
+from importer.preparation.prepare import prepare
 from tests.targets import saved_target
 
 

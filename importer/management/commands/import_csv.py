@@ -15,7 +15,7 @@ from importer.management.build_import import prepare_asked
 from importer.management.import_options import add_flags
 from importer.management.output import Shown
 from importer.models import ImportJob
-from importer.preparation import Prepared
+from importer.preparation.prepare import Prepared
 
 LOOK_EVERY = 0.1  # seconds
 NOBODY_CAME = 20  # seconds after which a job that nobody took is worth a word

@@ -24,7 +24,7 @@ from importer.management.argument_types import bounded, percent, setting_values,
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import named_target
 from importer.models import ImportJob, Lab, Target, Trial
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 
 LOOK_EVERY = 0.5  # seconds
 OWN = "own"

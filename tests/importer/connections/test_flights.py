@@ -12,7 +12,7 @@ from importer.connections.protocols import s3
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.models import SourceConnection
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from scripts.flights import TABLE, flights_file
 from tests.file_servers import ftp_files
 from tests.importer.steps import run

@@ -16,7 +16,7 @@ from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.history.facts import ASKED, CHOSEN, FACTS, PHASES, fact
 from importer.models import JobFact
-from importer.speed import SETTINGS
+from importer.preparation.option_catalog import SETTINGS
 
 PLANNER = Path(loader.__file__).parent / "planner"
 # Of ImportPlan: what says how the rows go in, word by word, and what the facts are told from.

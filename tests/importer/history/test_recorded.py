@@ -15,7 +15,7 @@ from importer.engine.plan.options import Options
 from importer.history import facts
 from importer.history.read import rows
 from importer.models import Chunk, ImportJob, JobRecord, SourceFile, Target
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
 from tests.targets import saved_target

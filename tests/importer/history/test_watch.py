@@ -14,7 +14,7 @@ from importer.history import regressions
 from importer.history.read import rows
 from importer.history.slowdown_test import FEWEST, MOST
 from importer.models import Channel, ImportJob, JobFact, JobRecord, Notice, Target
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
 from tests.targets import saved_target

@@ -10,8 +10,8 @@ from importer import schedules, sources
 from importer.connections.protocols import folder as folders
 from importer.engine.mysql.connection import Address
 from importer.models import Schedule, SourceConnection
-from importer.preparation import prepare
-from importer.presets import save
+from importer.preparation.prepare import prepare
+from importer.preparation.presets import save
 from importer.schedules import Asked
 from tests.engine.loads import run_sql
 from tests.targets import saved_target

@@ -9,7 +9,7 @@ from importer import jobs, schedules, sources
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.models import ImportJob, Run, Schedule
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from importer.schedules import Asked
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.taking import outcomes, run_now, to_import

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from importer import jobs, sources
 from importer.models import Run, Schedule
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.taking import run_now, to_end
 from tests.importer.steps import run as run_job

@@ -16,7 +16,7 @@ from importer.engine.plan.options import Options
 from importer.models import Channel, Hearing, ImportJob, Notice, Target
 from importer.models.channel import Event
 from importer.notifications import delivery, rendering
-from importer.preparation import prepare
+from importer.preparation.prepare import prepare
 from tests.dashboard.job_data import REFUSED, Status, make_job
 from tests.engine.loads import run_sql
 from tests.importer.steps import run

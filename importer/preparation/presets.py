@@ -11,7 +11,7 @@ from importer.engine.mysql.connection import connect
 from importer.engine.schema.table import Table, read_table
 from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, MappingPreset, Schedule
-from importer.preparation import Prepared
+from importer.preparation.prepare import Prepared
 
 
 def save(name: str, prepared: Prepared, user: User | None = None) -> MappingPreset:

@@ -31,7 +31,7 @@ from importer.engine.target.global_settings import check_server_variables
 from importer.engine.target.privileges import check_rights, why_no_arranging
 from importer.engine.target.staging import existing, staging_name
 from importer.models import ImportJob, SourceFile, Target
-from importer.past import past
+from importer.preparation.previous_imports import past
 
 
 @dataclass(frozen=True)
