@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from django.utils import timezone
 
 from importer.models import Schedule
-from importer.schedules import due, timing_of
+from importer.schedules import recurrence, timing_of
 
 _WORST_FIRST = ("failed", "cancelled", "loading", "finding", "waiting", "succeeded", "skipped")
 MOST_TO_COME = 50_000  # a due time a minute for a month
@@ -43,7 +43,7 @@ class Month:
 
 def month(schedule: Schedule, asked: str) -> Month:
     """The month as in 2026-11; the present one in the schedule's zone where nothing sensible is asked for."""
-    zone = due.zone_named(schedule.zone)
+    zone = recurrence.zone_named(schedule.zone)
     today = timezone.now().astimezone(zone).date()
     first = _first_day(asked) or today.replace(day=1)
     after = (first + timedelta(days=32)).replace(day=1)
@@ -64,7 +64,7 @@ def month(schedule: Schedule, asked: str) -> Month:
 
 def span_of(schedule: Schedule, day: date) -> tuple[datetime, datetime]:
     """A day in the schedule's zone: from its beginning to that of the next one, in UTC."""
-    zone = due.zone_named(schedule.zone)
+    zone = recurrence.zone_named(schedule.zone)
     return _begin(day, zone), _begin(day + timedelta(days=1), zone)
 
 
@@ -87,5 +87,5 @@ def _to_come(schedule: Schedule, until: datetime) -> list[datetime]:
     first = schedule.next_due_at
     if first >= until:
         return []
-    later = takewhile(lambda each: each < until, due.due_times(timing_of(schedule), first))
+    later = takewhile(lambda each: each < until, recurrence.due_times(timing_of(schedule), first))
     return [first, *islice(later, MOST_TO_COME)]

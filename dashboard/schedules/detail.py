@@ -17,7 +17,7 @@ from dashboard.schedules.statistics import figures, slow_imports, throughput
 from importer import schedules
 from importer.engine.errors import Problem
 from importer.models import PickedFile, Run, Schedule
-from importer.schedules.shown import when
+from importer.schedules.serialization import when
 
 PAGE_RUNS = 20
 FILES_SHOWN = 20

@@ -18,7 +18,7 @@ from dashboard.schedules.form import CRONS, ScheduleForm, suggested_pattern
 from importer import schedules as made
 from importer.engine.errors import Problem
 from importer.models import ImportJob, MappingPreset, Run, Schedule, SourceConnection
-from importer.schedules.shown import when
+from importer.schedules.serialization import when
 
 PAGE_ROWS = 50
 MOST_OFFERED = 20

@@ -10,7 +10,7 @@ from importer import connections
 from importer.connections import Found
 from importer.engine.errors import Problem
 from importer.models import Schedule, SourceConnection
-from importer.schedules import due
+from importer.schedules import recurrence
 
 MOST_FILES = 8
 TIMES = 5
@@ -47,10 +47,10 @@ def when(entered: QueryDict) -> When:
     minutes = entered.get("every_minutes", "") if trigger == Schedule.Trigger.EVERY else ""
     if not cron and not minutes.isdecimal():
         return When()
-    timing = due.Timing(cron, None if cron else int(minutes), entered.get("zone", "").strip())
+    timing = recurrence.Timing(cron, None if cron else int(minutes), entered.get("zone", "").strip())
     try:
-        due.check(timing)
-        return When(due.in_words(timing), due.upcoming(timing, timezone.now(), TIMES))
+        recurrence.check(timing)
+        return When(recurrence.in_words(timing), recurrence.upcoming(timing, timezone.now(), TIMES))
     except Problem as problem:
         return When(problem=problem)
 
@@ -62,7 +62,7 @@ def files(entered: QueryDict) -> Files:
     if not found or not pattern:
         return Files()
     try:
-        zone = due.zone_named(entered.get("zone", "").strip())
+        zone = recurrence.zone_named(entered.get("zone", "").strip())
     except Problem as problem:
         return Files(problem=problem)
     return there(found, pattern, zone, subfolders=bool(entered.get("subfolders")))

@@ -7,7 +7,7 @@ ends; telling.py: what people are told; attention.py: which schedules somebody s
 problems pass by themselves; asked.py and checked.py: what people ask for, and may; guarded.py: who may change what.
 """
 
-from importer.schedules.asked import (
+from importer.schedules.commands import (
     Asked,
     cancel,
     create,
@@ -21,11 +21,11 @@ from importer.schedules.asked import (
     upcoming,
     update,
 )
-from importer.schedules.attention import needing_attention
-from importer.schedules.beat import tick, timing_of
-from importer.schedules.checked import warnings
-from importer.schedules.course import take
 from importer.schedules.finding import look_for_files
+from importer.schedules.health import needing_attention
+from importer.schedules.lifecycle import take
+from importer.schedules.scheduler import tick, timing_of
+from importer.schedules.validation import warnings
 
 __all__ = [
     "Asked",

@@ -13,8 +13,8 @@ from importer.engine.errors import Problem
 from importer.models import ImportJob, JobFact, PickedFile, Run, Schedule
 from importer.models.channel import Event
 from importer.queue import Step
-from importer.schedules.guarded import Outcome, Status, touch
-from importer.schedules.telling import happened
+from importer.schedules.events import happened
+from importer.schedules.transitions import Outcome, Status, touch
 
 NOT_NEW = (Outcome.ALREADY_LOADED, Outcome.FAILED_BEFORE, Outcome.GONE)
 

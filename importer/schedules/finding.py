@@ -11,10 +11,10 @@ from importer.connections import Found
 from importer.engine.errors import Cancelled, Problem
 from importer.jobs.transitions import lease_end
 from importer.models import PickedFile, Run, Schedule
-from importer.schedules.beat import record_run
-from importer.schedules.due import zone_named
-from importer.schedules.guarded import Outcome, Status, change_mine, touch
 from importer.schedules.known import identity, in_batches, is_new, sorted_out
+from importer.schedules.recurrence import zone_named
+from importer.schedules.scheduler import record_run
+from importer.schedules.transitions import Outcome, Status, change_mine, touch
 
 # Nobody writes any more to a file whose time is that long ago, or that was the same in two looks so far apart.
 SETTLED_AFTER = timedelta(seconds=10)

@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 
 from importer.connections import Found
 from importer.models import ImportJob, PickedFile, Run, Schedule
-from importer.schedules.guarded import Outcome
+from importer.schedules.transitions import Outcome
 
 ASKED_AT_ONCE = 500
 

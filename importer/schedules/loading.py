@@ -11,7 +11,7 @@ from importer.models import ImportJob, PickedFile, Run, Schedule
 from importer.preparation.prepare import Prepared, prepare
 from importer.schedules import drift, known, passing
 from importer.schedules.finding import as_found
-from importer.schedules.guarded import Outcome, change_mine
+from importer.schedules.transitions import Outcome, change_mine
 from importer.sources import named
 
 TO_COME = (Outcome.FOUND, Outcome.FETCHED)

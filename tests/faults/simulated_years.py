@@ -20,9 +20,9 @@ from django.utils import timezone
 
 from importer.models import Run, Schedule
 from importer.queue import Step
-from importer.schedules import beat, due
-from importer.schedules.beat import take_up, tick
-from importer.schedules.guarded import claim, mine
+from importer.schedules import recurrence, scheduler
+from importer.schedules.scheduler import take_up, tick
+from importer.schedules.transitions import claim, mine
 from tests.importer.schedules.conftest import database, folder, make  # noqa: F401
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
@@ -168,7 +168,7 @@ class Simulation:
             if killed:
                 raise Killed
 
-        return patch.object(beat, "touch", touch)
+        return patch.object(scheduler, "touch", touch)
 
     def _work(self, steps: list[Step]) -> None:
         """A worker for each message, if it is not lost; some die with the run in their hands, some messages double."""
@@ -212,7 +212,7 @@ def simulate(schedule: Schedule, zone: str, began: datetime, days: int, seed: in
     schedule.overlap = chance.choice(Schedule.Overlap.values)
     schedule.misfire_most = 3
     schedule.created_at = began + timedelta(minutes=chance.randrange(60 * 24))
-    schedule.next_due_at = next(due.due_times(beat.timing_of(schedule), schedule.created_at))
+    schedule.next_due_at = next(recurrence.due_times(scheduler.timing_of(schedule), schedule.created_at))
     schedule.save()
     simulation = Simulation(schedule, cron, chance)
     simulation.pass_until(schedule.created_at + timedelta(days=days))

@@ -16,7 +16,7 @@ from importer import schedules, workers
 from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
 from importer.models import ImportJob, Run, Schedule, SourceConnection
-from importer.schedules import Asked, shown
+from importer.schedules import Asked, serialization
 
 LOOK_EVERY = 0.5  # seconds
 MOST_RUNS = 20
@@ -67,7 +67,7 @@ class Command(PreparedCommand):
             raise CommandError(str(problem)) from problem
 
     def _list(self, *, as_json: bool, **_: Any) -> None:
-        found = [shown.summary(each) for each in Schedule.objects.select_related("target", "connection")]
+        found = [serialization.summary(each) for each in Schedule.objects.select_related("target", "connection")]
         if as_json:
             self._write_json(found)
             return
@@ -78,10 +78,10 @@ class Command(PreparedCommand):
 
     def _show(self, *, name: str, as_json: bool, **_: Any) -> None:
         schedule = schedules.named(name)
-        said = shown.summary(schedule) | {
+        said = serialization.summary(schedule) | {
             "upcoming": [each.isoformat() for each in schedules.upcoming(schedule)],
             "warnings": schedules.warnings(schedule),
-            "runs": [shown.run(each) for each in schedule.runs.all()[:MOST_RUNS]],
+            "runs": [serialization.run(each) for each in schedule.runs.all()[:MOST_RUNS]],
         }
         if as_json:
             self._write_json(said)
@@ -111,7 +111,7 @@ class Command(PreparedCommand):
         while not (no_wait or run.ended):
             time.sleep(LOOK_EVERY)
             run.refresh_from_db()
-        said = shown.run(run)
+        said = serialization.run(run)
         if as_json:
             self._write_json(said)
         else:

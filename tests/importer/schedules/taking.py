@@ -7,7 +7,7 @@ from django.utils import timezone
 from importer import schedules
 from importer.models import ImportJob, Run, Schedule
 from importer.queue import Step
-from importer.schedules.beat import take_up
+from importer.schedules.scheduler import take_up
 from tests.importer.steps import run as run_job
 
 

@@ -10,7 +10,7 @@ from bench.schedules import take_up_all
 from importer import schedules
 from importer.models import Run, Schedule
 from importer.queue import Step
-from importer.schedules.beat import take_up, tick
+from importer.schedules.scheduler import take_up, tick
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.taking import make_due, now, run_now, runs, take, taken_up, to_end
 

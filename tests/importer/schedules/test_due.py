@@ -5,8 +5,8 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from importer.engine.errors import Problem
-from importer.schedules import due
-from importer.schedules.due import Stretch, Timing, decide
+from importer.schedules import recurrence
+from importer.schedules.recurrence import Stretch, Timing, decide
 
 BERLIN = "Europe/Berlin"
 
@@ -17,7 +17,7 @@ def at(text: str) -> datetime:
 
 def local(cron: str, zone: str, after: str, count: int) -> list[str]:
     """The next due times, as a clock in the zone shows them."""
-    return [each.strftime("%d %H:%M") for each in due.upcoming(Timing(cron, None, zone), at(after), count)]
+    return [each.strftime("%d %H:%M") for each in recurrence.upcoming(Timing(cron, None, zone), at(after), count)]
 
 
 @pytest.mark.parametrize(
@@ -39,10 +39,10 @@ def test_the_hour_that_a_zone_leaves_out_or_repeats(cron, after, expected):
 
 def test_in_words_and_the_moment_of_a_past_day():
     nightly = Timing("30 2 * * 1-5", None, BERLIN)
-    assert due.in_words(nightly) == "At 02:30 on Monday through Friday, Europe/Berlin"
-    assert due.in_words(Timing("", 15, BERLIN)) == "Every 15 minutes"
-    assert due.moment_on(nightly, date(2026, 1, 5)) == at("2026-01-05T01:30")
-    assert due.moment_on(nightly, date(2026, 1, 4)) == at("2026-01-03T23:00")
+    assert recurrence.in_words(nightly) == "At 02:30 on Monday through Friday, Europe/Berlin"
+    assert recurrence.in_words(Timing("", 15, BERLIN)) == "Every 15 minutes"
+    assert recurrence.moment_on(nightly, date(2026, 1, 5)) == at("2026-01-05T01:30")
+    assert recurrence.moment_on(nightly, date(2026, 1, 4)) == at("2026-01-03T23:00")
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_in_words_and_the_moment_of_a_past_day():
 )
 def test_what_cannot_be_is_said_with_what_to_write(timing, said):
     with pytest.raises(Problem) as caught:
-        due.check(timing)
+        recurrence.check(timing)
     assert said in str(caught.value)
 
 

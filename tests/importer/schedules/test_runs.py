@@ -12,7 +12,7 @@ from importer.engine.mysql.connection import connect, fetch_all
 from importer.history.read import column
 from importer.models import ImportJob, Run, Schedule, Target
 from importer.queue import Step
-from importer.schedules.guarded import change_mine, claim
+from importer.schedules.transitions import change_mine, claim
 from tests.engine.loads import run_sql
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.taking import job_of, now, outcomes, run_now, take, to_end, to_import

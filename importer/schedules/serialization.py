@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Any
 
 from importer.models import PickedFile, Run, Schedule
-from importer.schedules.beat import timing_of
-from importer.schedules.due import in_words
+from importer.schedules.recurrence import in_words
+from importer.schedules.scheduler import timing_of
 
 MOST_FILES = 100
 

@@ -17,9 +17,9 @@ from importer.engine.errors import Problem
 from importer.models import Run, Schedule
 from importer.models.channel import Event
 from importer.queue import Step
-from importer.schedules import due
-from importer.schedules.guarded import UNENDED, Status, touch
-from importer.schedules.telling import happened
+from importer.schedules import recurrence
+from importer.schedules.events import happened
+from importer.schedules.transitions import UNENDED, Status, touch
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,9 @@ def take_up(schedule: Schedule, now: datetime) -> list[Step]:
         return [Step("look_for_files", schedule.pk)] if _moved_on(schedule, next_due_at=next_look) else []
     assert schedule.next_due_at
     try:
-        decision = due.decide(timing_of(schedule), schedule.next_due_at, now, schedule.misfire, schedule.misfire_most)
+        decision = recurrence.decide(
+            timing_of(schedule), schedule.next_due_at, now, schedule.misfire, schedule.misfire_most
+        )
     except Problem as problem:
         _moved_on(schedule, next_due_at=None, problem=problem.as_json())
         return []
@@ -66,9 +68,9 @@ def take_up(schedule: Schedule, now: datetime) -> list[Step]:
         return _record(schedule, decision)
 
 
-def timing_of(schedule: Schedule) -> due.Timing:
+def timing_of(schedule: Schedule) -> recurrence.Timing:
     """When it is due, unless that is when a file appears."""
-    return due.Timing(schedule.cron, schedule.every_minutes, schedule.zone)
+    return recurrence.Timing(schedule.cron, schedule.every_minutes, schedule.zone)
 
 
 def _moved_on(schedule: Schedule, **values: object) -> bool:
@@ -77,7 +79,7 @@ def _moved_on(schedule: Schedule, **values: object) -> bool:
     return bool(as_read.update(**values))
 
 
-def _record(schedule: Schedule, decision: due.Decision) -> list[Step]:
+def _record(schedule: Schedule, decision: recurrence.Decision) -> list[Step]:
     if left_out := decision.left_out:
         _leave_out(schedule, left_out.first, "missed", last_due_at=left_out.last, due_times=left_out.times)
     runs = [record_run(schedule, each, Run.Cause.CATCH_UP) for each in decision.caught_up]

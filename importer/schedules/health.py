@@ -5,7 +5,7 @@ from django.db.models.functions import Cast
 
 from importer.models import Run, Schedule
 from importer.models.channel import Event
-from importer.schedules.guarded import UNENDED, Status
+from importer.schedules.transitions import UNENDED, Status
 
 
 def needing_attention() -> QuerySet[Schedule]:

@@ -14,8 +14,8 @@ from importer.queue import Step
 from importer.schedules import passing
 from importer.schedules.ending import end, end_by_itself, stop
 from importer.schedules.finding import look
-from importer.schedules.guarded import Status, change_mine, claim, heart_of, look_again, mine, release
 from importer.schedules.loading import Stopped, go_on
+from importer.schedules.transitions import Status, change_mine, claim, heart_of, look_again, mine, release
 
 log = logging.getLogger(__name__)
 

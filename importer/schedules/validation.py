@@ -7,7 +7,7 @@ from importer.connections import folder_below
 from importer.connections.file_pattern import Pattern, filled_in
 from importer.engine.errors import Problem
 from importer.models import Schedule
-from importer.schedules import due
+from importer.schedules import recurrence
 
 # What each number may be, from the least to the most, and what it counts.
 BOUNDS = {
@@ -46,7 +46,7 @@ def _check_fields(schedule: Schedule) -> None:
 
 def _check_when(schedule: Schedule) -> None:
     try:
-        due.zone_named(schedule.zone)
+        recurrence.zone_named(schedule.zone)
     except Problem as problem:
         problem.option = "zone"
         raise
@@ -54,9 +54,9 @@ def _check_when(schedule: Schedule) -> None:
         return
     option = "cron" if schedule.trigger == Schedule.Trigger.CRON else "every_minutes"
     if option == "cron" and not schedule.cron.strip():
-        raise Problem("There is no cron text.", "", due.CRON_ADVICE, option=option)
+        raise Problem("There is no cron text.", "", recurrence.CRON_ADVICE, option=option)
     try:
-        due.check(due.Timing(schedule.cron, schedule.every_minutes, schedule.zone))
+        recurrence.check(recurrence.Timing(schedule.cron, schedule.every_minutes, schedule.zone))
     except Problem as problem:
         problem.option = option
         raise
@@ -65,7 +65,7 @@ def _check_when(schedule: Schedule) -> None:
 def _pattern(schedule: Schedule) -> Pattern:
     """As it is now. Raises Problem for one that cannot be read, or that can match nothing."""
     try:
-        return filled_in(schedule.pattern, timezone.now(), due.zone_named(schedule.zone), schedule.subfolders)
+        return filled_in(schedule.pattern, timezone.now(), recurrence.zone_named(schedule.zone), schedule.subfolders)
     except Problem as problem:
         problem.option = "pattern"
         raise

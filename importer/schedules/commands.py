@@ -18,11 +18,11 @@ from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, MappingPreset, PickedFile, Run, Schedule, SourceConnection
 from importer.preparation import presets
 from importer.queue import Step
-from importer.schedules import due
-from importer.schedules.beat import record_run, timing_of
-from importer.schedules.checked import check
+from importer.schedules import recurrence
 from importer.schedules.ending import stop
-from importer.schedules.guarded import UNENDED, Status, touch
+from importer.schedules.scheduler import record_run, timing_of
+from importer.schedules.transitions import UNENDED, Status, touch
+from importer.schedules.validation import check
 
 Trigger = Schedule.Trigger
 
@@ -121,7 +121,7 @@ def _values(asked: Asked) -> dict[str, Any]:
 
 def _next_due(schedule: Schedule) -> datetime | None:
     now = timezone.now()
-    return now if schedule.trigger == Trigger.ARRIVAL else due.next_due(timing_of(schedule), now)
+    return now if schedule.trigger == Trigger.ARRIVAL else recurrence.next_due(timing_of(schedule), now)
 
 
 def update(schedule: Schedule, asked: Asked, preset: MappingPreset | None = None) -> None:
@@ -165,7 +165,7 @@ def run_now(schedule: Schedule, for_date: date | None = None, user: User | None 
     It waits while another run of the schedule is under way. Raises Problem for a date to come.
     """
     now = timezone.now()
-    moment = due.moment_on(timing_of(schedule), for_date) if for_date else now
+    moment = recurrence.moment_on(timing_of(schedule), for_date) if for_date else now
     if moment > now:
         raise Problem(f"{for_date} has not begun.", schedule.name, "Choose today or a past day.")
     run = record_run(schedule, now, Run.Cause.BY_HAND, moment, user.pk if user else None)
@@ -219,4 +219,7 @@ def upcoming(schedule: Schedule, count: int = 5) -> list[datetime]:
     if schedule.paused or not schedule.next_due_at or schedule.trigger == Trigger.ARRIVAL:
         return []
     first = schedule.next_due_at
-    return [first.astimezone(due.zone_named(schedule.zone)), *due.upcoming(timing_of(schedule), first, count - 1)]
+    return [
+        first.astimezone(recurrence.zone_named(schedule.zone)),
+        *recurrence.upcoming(timing_of(schedule), first, count - 1),
+    ]
