@@ -94,7 +94,7 @@ def look_among(schedule: Any, count: int) -> tuple[float, float]:
 
     from importer.connections import Found
     from importer.models import PickedFile
-    from importer.schedules.known import identity, is_new
+    from importer.schedules.run.deduplication import identity, is_new
 
     now = timezone.now()
     found = [Found(f"{n}.csv", n, now, f"{n}") for n in range(count)]

@@ -21,9 +21,9 @@ from importer.schedules.commands import (
     upcoming,
     update,
 )
-from importer.schedules.finding import look_for_files
 from importer.schedules.health import needing_attention
 from importer.schedules.lifecycle import take
+from importer.schedules.run.discovery import look_for_files
 from importer.schedules.scheduler import tick, timing_of
 from importer.schedules.validation import warnings
 

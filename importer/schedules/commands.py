@@ -19,7 +19,7 @@ from importer.models import ImportJob, MappingPreset, PickedFile, Run, Schedule,
 from importer.preparation import presets
 from importer.queue import Step
 from importer.schedules import recurrence
-from importer.schedules.ending import stop
+from importer.schedules.run.completion import stop
 from importer.schedules.scheduler import record_run, timing_of
 from importer.schedules.transitions import UNENDED, Status, touch
 from importer.schedules.validation import check

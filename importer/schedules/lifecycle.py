@@ -11,10 +11,10 @@ from django.utils import timezone
 from importer.engine.errors import Cancelled, Problem
 from importer.models import Run
 from importer.queue import Step
-from importer.schedules import passing
-from importer.schedules.ending import end, end_by_itself, stop
-from importer.schedules.finding import look
-from importer.schedules.loading import Stopped, go_on
+from importer.schedules.run import retry_policy
+from importer.schedules.run.completion import end, end_by_itself, stop
+from importer.schedules.run.discovery import look
+from importer.schedules.run.ingest import Stopped, go_on
 from importer.schedules.transitions import Status, change_mine, claim, heart_of, look_again, mine, release
 
 log = logging.getLogger(__name__)
@@ -96,7 +96,7 @@ def _end_at_deadline(run: Run) -> None:
 
 def _failed(run: Run, problem: dict[str, Any]) -> list[Step]:
     """Try again a little later what may pass, twice as long after each time; or end the run."""
-    if passing.may_pass(problem) and run.failures + 1 < run.schedule.tries:
+    if retry_policy.may_pass(problem) and run.failures + 1 < run.schedule.tries:
         pause = min(LONGEST_PAUSE, run.schedule.backoff_seconds * 2**run.failures)
         return _later(run, pause, failures=run.failures + 1, problem=problem)
     end(run, mine(run), Status.FAILED, problem)

@@ -10,6 +10,7 @@ from bench.schedules import take_up_all
 from importer import schedules
 from importer.models import Run, Schedule
 from importer.queue import Step
+from importer.schedules.run import discovery
 from importer.schedules.scheduler import take_up, tick
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.taking import make_due, now, run_now, runs, take, taken_up, to_end
@@ -141,6 +142,6 @@ class TestWaking:
         for number in range(3):
             drop(folder, f"{number}.csv", f"{number},x\n")
         run_now(schedule)
-        monkeypatch.setattr(schedules.finding, "MOST_KNOWN_LISTED", 2)
+        monkeypatch.setattr(discovery, "MOST_KNOWN_LISTED", 2)
         run = run_now(schedule)
         assert (run.found_files, run.known_files, run.files.count()) == (3, 3, 2)

@@ -9,8 +9,8 @@ from importer.engine.errors import Cancelled, Problem
 from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, PickedFile, Run, Schedule
 from importer.preparation.prepare import Prepared, prepare
-from importer.schedules import drift, known, passing
-from importer.schedules.finding import as_found
+from importer.schedules.run import deduplication, retry_policy, schema_drift
+from importer.schedules.run.discovery import as_found
 from importer.schedules.transitions import Outcome, change_mine
 from importer.sources import named
 
@@ -67,12 +67,12 @@ def _settle(run: Run, picked: PickedFile) -> None:
 
 
 def _to_be_tried_again(run: Run, problem: dict[str, Any]) -> bool:
-    return passing.may_pass(problem) and run.failures + 1 < run.schedule.tries
+    return retry_policy.may_pass(problem) and run.failures + 1 < run.schedule.tries
 
 
 def _fail(picked: PickedFile, problem: dict[str, Any]) -> None:
     _record(picked, Outcome.FAILED, problem=problem)
-    if passing.stops_the_run(problem):
+    if retry_policy.stops_the_run(problem):
         raise Stopped(problem)
 
 
@@ -112,7 +112,7 @@ def _fetch(schedule: Schedule, picked: PickedFile) -> None:
 def _is_known(schedule: Schedule, picked: PickedFile) -> bool:
     """Whether the same content is in already, where that counts or where nothing else tells."""
     by_content = schedule.known_by == Schedule.KnownBy.CONTENT or not picked.identity
-    return by_content and known.same_content(picked).filter(known.is_in()).exists()
+    return by_content and deduplication.same_content(picked).filter(deduplication.is_in()).exists()
 
 
 def _continued(run: Run, picked: PickedFile) -> int | None:
@@ -120,7 +120,7 @@ def _continued(run: Run, picked: PickedFile) -> int | None:
 
     Raises PartlyLoaded where these are of another version of the file.
     """
-    job = known.earlier_try(picked)
+    job = deduplication.earlier_try(picked)
     if not job or (job.ended and not _has_rows_in(job)):
         return None
     if job.ended and job.source.fingerprint != picked.fingerprint:
@@ -151,7 +151,7 @@ def _created(run: Run, picked: PickedFile) -> int:
 
 def _prepared(schedule: Schedule, picked: PickedFile) -> Prepared:
     assert picked.source
-    drift.follow(schedule, profile_file(picked.source.file, schedule.file_dialect))
+    schema_drift.follow(schedule, profile_file(picked.source.file, schedule.file_dialect))
     return prepare(
         picked.source,
         schedule.target,

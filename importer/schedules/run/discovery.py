@@ -11,8 +11,8 @@ from importer.connections import Found
 from importer.engine.errors import Cancelled, Problem
 from importer.jobs.transitions import lease_end
 from importer.models import PickedFile, Run, Schedule
-from importer.schedules.known import identity, in_batches, is_new, sorted_out
 from importer.schedules.recurrence import zone_named
+from importer.schedules.run.deduplication import identity, in_batches, is_new, sorted_out
 from importer.schedules.scheduler import record_run
 from importer.schedules.transitions import Outcome, Status, change_mine, touch
 

@@ -1,0 +1,1 @@
+"""One run of a schedule: from discovering files to completion."""
