@@ -9,7 +9,6 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from importer.addresses import addresses_of, is_forbidden
 from importer.engine import preflight as engine_check
 from importer.engine.errors import TargetProblem
 from importer.engine.load.finish import READ_TIMEOUT
@@ -18,6 +17,7 @@ from importer.engine.mysql.server_info import is_loopback
 from importer.engine.preflight import Finding
 from importer.engine.target import temporary_changes
 from importer.models import ImportJob, Target
+from importer.security.outbound_addresses import addresses_of, is_forbidden
 
 DEFAULT_PORT = 3306
 URL_SHAPE = "Write it as mysql://USER@HOST:PORT/DATABASE; % @ : / in a name as %25 %40 %3A %2F."

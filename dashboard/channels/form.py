@@ -7,11 +7,11 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from importer import notifications
-from importer.addresses import web_url
 from importer.engine.errors import Problem
 from importer.models import Channel
 from importer.models.channel import Event
 from importer.notifications.channels import check_addresses, check_secret
+from importer.security.outbound_addresses import web_url
 
 FIELDS = {Channel.Kind.MAIL: ["addresses"], Channel.Kind.WEBHOOK: ["url", "secret", "private_allowed"]}
 

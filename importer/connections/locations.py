@@ -4,10 +4,10 @@ import os
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote, urlsplit
 
-from importer.addresses import web_url
 from importer.connections.protocols.folder import root_of
 from importer.engine.errors import SourceProblem
 from importer.models import SourceConnection
+from importer.security.outbound_addresses import web_url
 
 ADVICE = (
     "Write /FOLDER, https://HOST/PATH/, s3://BUCKET/PREFIX, sftp://USER@HOST:PORT/PATH or ftps://USER@HOST:PORT/PATH,"

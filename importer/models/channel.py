@@ -5,9 +5,9 @@ import uuid
 from django.core.validators import RegexValidator
 from django.db import models
 
-from importer import secrets
 from importer.models.job import ImportJob
 from importer.models.schedule import Run, Schedule
+from importer.security import encryption
 
 
 class Event(models.TextChoices):
@@ -55,12 +55,12 @@ class Channel(models.Model):
 
     def set_secret(self, secret: str) -> None:
         """Encrypt and keep; the ciphertext is bound to this channel, so it cannot be moved to another's row."""
-        self.secret_ciphertext = secrets.encrypt(secret, bound_to=str(self.key))
+        self.secret_ciphertext = encryption.encrypt(secret, bound_to=str(self.key))
 
     @property
     def secret(self) -> str:
         """What a webhook's messages are signed with. Raises Problem if no key reads it."""
-        return secrets.decrypt(self.secret_ciphertext, bound_to=str(self.key))
+        return encryption.decrypt(self.secret_ciphertext, bound_to=str(self.key))
 
     @property
     def address_list(self) -> list[str]:

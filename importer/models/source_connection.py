@@ -6,7 +6,7 @@ import uuid
 from django.core.validators import RegexValidator
 from django.db import models
 
-from importer import secrets
+from importer.security import encryption
 
 
 class SourceConnection(models.Model):
@@ -44,10 +44,10 @@ class SourceConnection(models.Model):
     @property
     def secrets(self) -> dict[str, str]:
         """Passwords and keys by the names of their fields; decrypts them."""
-        text = secrets.decrypt(self.secrets_ciphertext, bound_to=str(self.key))
+        text = encryption.decrypt(self.secrets_ciphertext, bound_to=str(self.key))
         return json.loads(text) if text else {}
 
     def set_secrets(self, values: dict[str, str]) -> None:
         """Encrypt and keep; the ciphertext is bound to this connection, so it cannot be moved to another's row."""
         kept = {name: value for name, value in values.items() if value}
-        self.secrets_ciphertext = secrets.encrypt(json.dumps(kept), bound_to=str(self.key)) if kept else ""
+        self.secrets_ciphertext = encryption.encrypt(json.dumps(kept), bound_to=str(self.key)) if kept else ""

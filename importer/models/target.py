@@ -5,9 +5,9 @@ import uuid
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 
-from importer import secrets
 from importer.engine.load.network_probe import Distance
 from importer.engine.mysql.connection import Address
+from importer.security import encryption
 
 
 class Target(models.Model):
@@ -45,7 +45,7 @@ class Target(models.Model):
 
     def set_password(self, password: str) -> None:
         """Encrypt and keep; the ciphertext is bound to this target, so it cannot be moved to another's row."""
-        self.password_ciphertext = secrets.encrypt(password, bound_to=str(self.key))
+        self.password_ciphertext = encryption.encrypt(password, bound_to=str(self.key))
 
     @property
     def distance(self) -> Distance | None:
@@ -59,7 +59,7 @@ class Target(models.Model):
             host=self.host,
             port=self.port,
             user=self.user,
-            password=secrets.decrypt(self.password_ciphertext, bound_to=str(self.key)),
+            password=encryption.decrypt(self.password_ciphertext, bound_to=str(self.key)),
             database=self.database,
             tls=self.tls,
             tls_ca=self.tls_ca,

@@ -6,12 +6,12 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db.models import Count, Max, Q, QuerySet
 
-from importer.addresses import web_url
 from importer.engine.errors import Problem
 from importer.models import Channel, Hearing, Notice, Schedule
 from importer.models.channel import Event
 from importer.notifications.delivery import POST
 from importer.notifications.payload import test_payload
+from importer.security.outbound_addresses import web_url
 
 SHORTEST_SECRET = 16
 

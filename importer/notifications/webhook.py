@@ -13,9 +13,9 @@ from typing import Any
 
 from django.conf import settings
 
-from importer.addresses import web_connection, web_url
 from importer.engine.errors import Problem
 from importer.models import Channel
+from importer.security.outbound_addresses import web_connection, web_url
 
 LONGEST = 10  # seconds
 MOST_SAID = 200

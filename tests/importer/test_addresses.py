@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from importer.addresses import AddressRefused, connected, web_connection, web_url
 from importer.engine.errors import Problem
+from importer.security.outbound_addresses import AddressRefused, connected, web_connection, web_url
 from tests.file_servers import certificate_of_localhost
 
 
@@ -40,7 +40,7 @@ def test_a_name_is_looked_up_once_so_that_it_cannot_change_its_mind_after_the_ch
     answers = iter(["127.0.0.1"])  # a second look-up would end the test
     real = socket.getaddrinfo
     monkeypatch.setattr(
-        "importer.addresses.socket.getaddrinfo",
+        "importer.security.outbound_addresses.socket.getaddrinfo",
         lambda host, *args, **kwargs: real(next(answers) if host == "moving.example" else host, *args, **kwargs),
     )
     with connected("moving.example", listening, private_allowed=True, seconds=5) as reached:

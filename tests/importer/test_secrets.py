@@ -2,9 +2,9 @@ import pytest
 from cryptography.fernet import Fernet
 from django.core.management import CommandError, call_command
 
-from importer import secrets
 from importer.engine.errors import Problem
 from importer.models import Target
+from importer.security import encryption
 from importer.targets import TargetUrl, add_or_replace
 
 OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
@@ -18,27 +18,27 @@ def old_key(settings):
 class TestSecrets:
     @pytest.mark.parametrize("text", ["secret", "two\nlines", "", "pass:wörd%@/", "x" * 1000])
     def test_comes_back_as_it_was(self, text):
-        assert secrets.decrypt(secrets.encrypt(text, bound_to="a"), bound_to="a") == text
+        assert encryption.decrypt(encryption.encrypt(text, bound_to="a"), bound_to="a") == text
 
     def test_the_text_is_not_in_the_ciphertext_and_no_two_are_alike(self):
-        first, second = (secrets.encrypt("secret", bound_to="a") for _ in range(2))
+        first, second = (encryption.encrypt("secret", bound_to="a") for _ in range(2))
         assert "secret" not in first
         assert first != second
 
     def test_a_ciphertext_moved_to_another_row_is_refused(self):
         with pytest.raises(Problem, match="cannot be read"):
-            secrets.decrypt(secrets.encrypt("secret", bound_to="a"), bound_to="b")
+            encryption.decrypt(encryption.encrypt("secret", bound_to="a"), bound_to="b")
 
     def test_another_key_does_not_read_it(self, settings):
-        ciphertext = secrets.encrypt("secret", bound_to="a")
+        ciphertext = encryption.encrypt("secret", bound_to="a")
         settings.ENCRYPTION_KEYS = [NEW]
         with pytest.raises(Problem, match="ENCRYPTION_KEYS"):
-            secrets.decrypt(ciphertext, bound_to="a")
+            encryption.decrypt(ciphertext, bound_to="a")
 
     def test_the_old_key_behind_the_new_one_reads_it(self, settings):
-        ciphertext = secrets.encrypt("secret", bound_to="a")
+        ciphertext = encryption.encrypt("secret", bound_to="a")
         settings.ENCRYPTION_KEYS = [NEW, OLD]
-        assert secrets.decrypt(ciphertext, bound_to="a") == "secret"
+        assert encryption.decrypt(ciphertext, bound_to="a") == "secret"
 
 
 @pytest.mark.django_db

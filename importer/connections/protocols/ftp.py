@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 
-from importer.addresses import certificates, connected
 from importer.connections.file_pattern import Pattern
 from importer.connections.listing import Found
 from importer.connections.protocols.file_server import SILENCE, FileServer
@@ -19,6 +18,7 @@ from importer.connections.protocols.folder import unfinished
 from importer.engine.errors import SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection
+from importer.security.outbound_addresses import certificates, connected
 from importer.sources import Stream
 
 PORT, TLS_FROM_THE_START = 21, 990

@@ -18,13 +18,13 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from importer.addresses import web_connection, web_url
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
 from importer.connections.listing import Found
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection, SourceFile
+from importer.security.outbound_addresses import web_connection, web_url
 
 SILENCE = 30.0  # seconds without a byte
 LONGEST = 2400.0  # seconds for a whole file, below what a task may take

@@ -20,7 +20,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.loaders import JSONFileLoader, Loader
 from django.contrib.auth.models import User
 
-from importer.addresses import refuse_host
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
 from importer.connections.listing import Found, by_name, require_few
@@ -29,6 +28,7 @@ from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.engine.units import MIB
 from importer.models import SourceConnection, SourceFile
+from importer.security.outbound_addresses import refuse_host
 
 # Asked for at once, in bytes: a request's round trip costs as much as some megabytes. Two of them may be in memory.
 WINDOW = 2 * MIB

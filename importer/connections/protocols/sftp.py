@@ -15,7 +15,6 @@ from typing import Any
 
 import paramiko
 
-from importer.addresses import connected
 from importer.connections.file_pattern import Pattern
 from importer.connections.listing import Found
 from importer.connections.protocols import host_key
@@ -24,6 +23,7 @@ from importer.connections.protocols.folder import unfinished
 from importer.engine.errors import SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection
+from importer.security.outbound_addresses import connected
 from importer.sources import Stream
 
 PORT = 22

@@ -6,8 +6,8 @@ from cryptography.fernet import InvalidToken
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 
-from importer import secrets
 from importer.models import Channel, SourceConnection, Target
+from importer.security import encryption
 
 # Whatever is encrypted: the rows and their field.
 KEPT: tuple[tuple[type[Model], str], ...] = (
@@ -43,7 +43,7 @@ class Command(BaseCommand):
 def _rotate(row: Model, field: str) -> bool:
     kept = getattr(row, field)
     try:
-        fresh = secrets.rotate(kept)
+        fresh = encryption.rotate(kept)
     except InvalidToken:
         return False
     # Only if nobody has entered another password meanwhile: that one is under the newest key anyway.

@@ -1,0 +1,1 @@
+"""Encryption of stored secrets, and the guard for outbound requests."""
