@@ -71,13 +71,14 @@ def _advice(arguments: argparse.Namespace, server: Server, files: Files, above: 
 
 
 def _lab(server: Server, files: Files, repeats: int, seed: int) -> Settings:
-    from importer import lab, sources
+    from importer import lab
     from importer.models import Lab
     from importer.preparation.prepare import prepare
+    from importer.sources import uploads
 
     (table,) = files.workload.tables
     prepared = prepare(
-        sources.register(files.whole(table)),
+        uploads.register(files.whole(table)),
         application.saved_target(server),
         table.name,
         dialect=dialect_of(files.separator),

@@ -195,14 +195,15 @@ def _write(path: Path, case: Case, size: int) -> None:
 
 def _import(server: Server, path: Path, case: Case, above: int) -> tuple[Any, dict[str, float]]:
     """The job that has ended, and the peaks of Millrace's processes by role."""
-    from importer import jobs, sources
+    from importer import jobs
     from importer.preparation.prepare import prepare
+    from importer.sources import uploads
 
     with connect(server.address) as connection:
         execute(connection, f"DROP TABLE IF EXISTS {TABLE}")
         execute(connection, f"CREATE TABLE {TABLE} ({case.columns}) CHARACTER SET utf8mb4")
     target = application.saved_target(server)
-    prepared = prepare(sources.register(path), target, TABLE, dialect=case.dialect, options=case.options)
+    prepared = prepare(uploads.register(path), target, TABLE, dialect=case.dialect, options=case.options)
     with _Highest(above) as highest:
         job = jobs.create(prepared)
         jobs.start(job.pk)

@@ -29,7 +29,7 @@ from importer.engine.source.byte_source import Readable, open_source, size_of
 from importer.engine.source.compression import Limits
 from importer.engine.source.decoding import plain_pieces
 from importer.models import ImportJob
-from importer.sources import SPARE_BYTES, DiskFull
+from importer.sources.uploads import SPARE_BYTES, DiskFull
 
 LOOK_EVERY = 1.0  # seconds between two signs of life
 PART = ".part"

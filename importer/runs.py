@@ -16,7 +16,7 @@ from itertools import accumulate, takewhile
 from django.db import connections
 from django.utils import timezone
 
-from importer import jobs, live, rejects, stopping
+from importer import jobs, live, stopping
 from importer.engine.errors import MethodRefused, Problem, TargetProblem
 from importer.engine.load.loader import Loader, Work, loaded_before
 from importer.engine.load.outcome import Outcome
@@ -25,6 +25,7 @@ from importer.heart import Heart
 from importer.models import Chunk, ImportJob
 from importer.preparation.prepare import plan_without
 from importer.queue import Step
+from importer.sources import reject_downloads
 from importer.work import Then, as_problem
 
 # Seconds after which a run looks whether it may go on, and a task takes nothing more: a change of the parallelism,
@@ -244,7 +245,7 @@ def _work(run: jobs.ChunkRun) -> Work:
         first=not job.chunks.filter(status=Chunk.Status.LOADED).exists(),
         # The engine ends a chunk that is above the limit of the whole job by itself.
         options=replace(job.options, max_rejects=jobs.most_rejects(job)),
-        rejects=rejects.make_folder(job) if job.options.leaves_out else None,
+        rejects=reject_downloads.make_folder(job) if job.options.leaves_out else None,
     )
 
 

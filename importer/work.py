@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from importer import copies, jobs, rejects, sources, stopping
+from importer import copies, jobs, stopping
 from importer.engine.errors import Problem, SourceChanged
 from importer.engine.load import ledger, verify
 from importer.engine.mysql.connection import Address, connect, kill
@@ -17,6 +17,7 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.lines import line_ends
 from importer.models import Chunk, ImportJob
 from importer.queue import Step
+from importer.sources import reject_downloads, uploads
 
 log = logging.getLogger(__name__)
 
@@ -112,8 +113,8 @@ def sweep(then: Then) -> None:
         then(job_id, ())
     for job_id in jobs.unrecorded():
         jobs.record(job_id)
-    sources.remove_abandoned_uploads()
-    rejects.remove_orphans()
+    uploads.remove_abandoned_uploads()
+    reject_downloads.remove_orphans()
     copies.remove_unneeded()
 
 
@@ -175,7 +176,7 @@ def end_connection(address: Address, connection_id: int | None, of: str) -> None
 def as_problem(error: Exception, where: str, job: ImportJob) -> Problem:
     """What went wrong, in words; an error that nobody foresaw goes into the log as well."""
     if isinstance(error, Problem):
-        return sources.named(error, job.source)
+        return uploads.named(error, job.source)
     log.exception("%s: unexpected error", where, exc_info=error)
     return Problem(
         f"An unexpected error: {type(error).__name__}: {error}.",

@@ -78,11 +78,11 @@ class Millrace(Way):
         )
 
     def _prepared(self, target: Any, files: Files, table: Table) -> Any:
-        from importer import sources
         from importer.preparation.prepare import prepare
+        from importer.sources import uploads
 
         return prepare(
-            sources.register(files.whole(table)),
+            uploads.register(files.whole(table)),
             target,
             table.name,
             dialect=dialect_of(files.separator),

@@ -14,9 +14,9 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from importer import rejects
 from importer.engine.errors import Problem
 from importer.models import ImportJob
+from importer.sources import reject_downloads
 
 
 @require_safe
@@ -24,14 +24,14 @@ from importer.models import ImportJob
 def reject_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """The rejected rows as they stand in the source."""
     job = _job(pk)
-    return _download(request, job, "rejects", job.file_dialect.encoding, rejects.reject_file)
+    return _download(request, job, "rejects", job.file_dialect.encoding, reject_downloads.reject_file)
 
 
 @require_safe
 @never_cache
 def reasons_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Line, byte, column, value, code and reason of each."""
-    return _download(request, _job(pk), "reasons", "utf-8", rejects.reasons_file)
+    return _download(request, _job(pk), "reasons", "utf-8", reject_downloads.reasons_file)
 
 
 @require_POST
@@ -39,7 +39,7 @@ def again(request: HttpRequest, pk: int) -> HttpResponse:
     """The reject file as a new source, on the page that starts imports, with the settings of this one."""
     job = _job(pk)
     try:
-        source = rejects.as_source(job, cast(User, request.user))
+        source = reject_downloads.as_source(job, cast(User, request.user))
     except Problem as problem:
         messages.error(request, str(problem))
         return redirect("job", pk=pk)
@@ -55,7 +55,7 @@ def _download(
     except Problem as problem:
         messages.error(request, str(problem))
         return redirect("job", pk=job.pk)
-    disposition = content_disposition_header(True, rejects.file_name(job, kind))
+    disposition = content_disposition_header(True, reject_downloads.file_name(job, kind))
     return StreamingHttpResponse(
         content,
         content_type=f"text/csv; charset={charset}",

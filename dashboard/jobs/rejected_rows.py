@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from importer import rejects
 from importer.jobs.reject_counts import Kind, by_reason
 from importer.models import ImportJob
-from importer.rejects import Explained
+from importer.sources import reject_downloads
+from importer.sources.reject_downloads import Explained
 
 ROWS_SHOWN = 50
 KINDS_SHOWN = 10
@@ -33,6 +33,6 @@ def left_out(job: ImportJob) -> Section | None:
         kinds=kinds[:KINDS_SHOWN],
         more_kinds=kinds[KINDS_SHOWN:],
         notices=by_reason(job.notices, "values"),
-        rows=rejects.first_rows(job, ROWS_SHOWN),
+        rows=reject_downloads.first_rows(job, ROWS_SHOWN),
         again=list(job.loaded_again_by.order_by("pk")),
     )

@@ -17,9 +17,10 @@ from dashboard.jobs.option_summary import asked
 from dashboard.lab.charts import lab_charts
 from dashboard.lab.progress import LabProgress, lab_progress
 from importer import lab as labs
-from importer import sources, workers
+from importer import workers
 from importer.engine.errors import Problem
 from importer.models import Lab
+from importer.sources import uploads
 
 Status = Lab.Status
 
@@ -106,6 +107,6 @@ def _context(request: HttpRequest, now: LabProgress) -> dict[str, Any]:
 def _apply(request: HttpRequest, found: Lab) -> str:
     """Where a new import of the same file begins with the advice; "" if the file is not there for this person."""
     source = found.source
-    if not source or not sources.importable_by(request.user).filter(pk=source.pk).exists():
+    if not source or not uploads.importable_by(request.user).filter(pk=source.pk).exists():
         return ""
     return f"{reverse('new_source', args=[source.key])}?{urlencode({'lab': found.pk})}"

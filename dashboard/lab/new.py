@@ -15,12 +15,13 @@ from dashboard.lab.grids import OFFERS, OWN, Offer, why_not
 from dashboard.lab.labels import label
 from dashboard.new_import.form import Choices
 from dashboard.new_import.preview import Preview, look
-from importer import lab, sources, workers
+from importer import lab, workers
 from importer.engine.errors import Problem
 from importer.lab.commands import SAMPLE_ROWS
 from importer.models import ImportJob, Lab, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import Prepared
+from importer.sources import uploads
 
 JOBS_SHOWN = 20
 FILES_SHOWN = 50
@@ -127,7 +128,7 @@ def _look(choices: LabChoices, user: User | AnonymousUser) -> Look:
             seen.asked = choices.asked(seen.suggested)
             seen.expected = lab.expect(seen.prepared, seen.asked)
     except Problem as problem:
-        seen.problem = sources.named(problem, seen.source) if seen.source else problem
+        seen.problem = uploads.named(problem, seen.source) if seen.source else problem
     return seen
 
 
@@ -138,7 +139,7 @@ def _prepare(seen: Look, user: User | AnonymousUser) -> None:
         seen.prepared = lab.prepare_again(job)
         return
     key = _uuid(seen.choices.text("source"))
-    ready = sources.importable_by(user).filter(status=SourceFile.Status.READY)
+    ready = uploads.importable_by(user).filter(status=SourceFile.Status.READY)
     seen.source = ready.filter(key=key).first() if key else None
     if not seen.source:
         return
@@ -175,7 +176,7 @@ def _uuid(text: str) -> UUID | None:
 def _page(request: HttpRequest, seen: Look) -> HttpResponse:
     values = seen.choices
     jobs = ImportJob.objects.filter(trial=None).select_related("source", "target")
-    files = sources.importable_by(request.user).filter(status=SourceFile.Status.READY).order_by("-pk")
+    files = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY).order_by("-pk")
     context = {
         "look": seen,
         "problem": seen.problem,

@@ -7,7 +7,6 @@ from pathlib import PurePath
 
 from dashboard.new_import.column_cards import Cell, Field, Unfilled
 from dashboard.new_import.form import Choices
-from importer import sources
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import AskedField, ColumnMapping, Filling
 from importer.engine.mapping.preview import Arrival, arrivals
@@ -24,6 +23,7 @@ from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import AskedTable, Prepared, prepare
+from importer.sources import uploads
 
 ROWS_SHOWN = 20
 SAMPLES_SHOWN = 3
@@ -158,7 +158,7 @@ def look(source: SourceFile, choices: Choices) -> Preview:
         if preview.table and preview.target:
             _map_and_plan(preview, preview.table, preview.target)
     except Problem as problem:
-        preview.problem = sources.named(problem, source)
+        preview.problem = uploads.named(problem, source)
     return preview
 
 

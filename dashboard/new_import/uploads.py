@@ -17,9 +17,9 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from importer import sources
 from importer.engine.errors import Problem
 from importer.models import SourceFile
+from importer.sources import uploads as sources
 
 VERSION = "1.0.0"
 PART_TYPE = "application/offset+octet-stream"

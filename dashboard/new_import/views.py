@@ -18,7 +18,7 @@ from dashboard.new_import.column_cards import FILLINGS, TRIMS
 from dashboard.new_import.form import Choices
 from dashboard.new_import.preview import Preview, look
 from dashboard.new_import.row_policy import ACCOUNTING
-from importer import jobs, sources, workers
+from importer import jobs, workers
 from importer.engine.errors import Problem
 from importer.engine.mapping.suggest import BY_NAME, BY_POSITION
 from importer.engine.mysql.connection import connect
@@ -31,6 +31,7 @@ from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import Prepared
+from importer.sources import uploads
 
 JOBS_SHOWN = 5
 WAITING_SHOWN = 100
@@ -54,7 +55,7 @@ def new_source(request: HttpRequest, key: UUID) -> HttpResponse:
 
     A page that is come back to is as it was left, unless it is asked for `?afresh`.
     """
-    source = get_object_or_404(sources.importable_by(request.user), key=key)
+    source = get_object_or_404(uploads.importable_by(request.user), key=key)
     try:
         arrived = _arrived(source)
     except Problem as problem:
@@ -69,7 +70,7 @@ def _choices(request: HttpRequest, source: SourceFile) -> Choices:
     values = {name: value for name, value in request.POST.dict().items() if name not in NOT_CHOSEN}
     if request.method == "POST" or "afresh" in request.GET:
         if source.owned:  # Of a file of the server that many import, each page begins anew.
-            sources.remember(source, values)
+            uploads.remember(source, values)
         return Choices(values)
     return Choices(request.GET.dict() or source.choices)
 
@@ -78,8 +79,8 @@ def _arrived(source: SourceFile) -> bool:
     """Whether the file is whole and checked; finishes an upload whose last request was cut off before it did."""
     if source.status == SourceFile.Status.UPLOADING and source.received == source.size:
         try:
-            sources.finish(source)
-        except sources.UploadBusy:  # Another request is at it.
+            uploads.finish(source)
+        except uploads.UploadBusy:  # Another request is at it.
             return False
     return source.status == SourceFile.Status.READY
 
@@ -87,7 +88,7 @@ def _arrived(source: SourceFile) -> bool:
 @require_POST
 def start(request: HttpRequest, key: UUID) -> HttpResponse:
     """Start the import as chosen, and go to its page; or show what forbids it."""
-    ready = sources.importable_by(request.user).filter(status=SourceFile.Status.READY)
+    ready = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY)
     source = get_object_or_404(ready, key=key)
     preview = look(source, _choices(request, source))
     if preview.prepared is None:
@@ -107,7 +108,7 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_POST
 def save_preset(request: HttpRequest, key: UUID) -> HttpResponse:
     """Keep what was chosen for a file under a name, to be offered for the next one with this header."""
-    ready = sources.importable_by(request.user).filter(status=SourceFile.Status.READY)
+    ready = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY)
     preview = look(get_object_or_404(ready, key=key), Choices(request.POST.dict()))
     saved = None
     if preview.prepared:
@@ -153,9 +154,9 @@ def _go_to(request: HttpRequest, job: ImportJob) -> HttpResponse:
 @require_POST
 def remove(request: HttpRequest, key: UUID) -> HttpResponse:
     """Remove an upload, from the list or from its preview."""
-    source = get_object_or_404(sources.uploads_of(request.user), key=key)
+    source = get_object_or_404(uploads.uploads_of(request.user), key=key)
     try:
-        sources.remove(source)
+        uploads.remove(source)
     except Problem as problem:
         return _answer(request, "_new_broken.html", {"source": source, "problem": problem}, status=422)
     return HttpResponse() if request.htmx else redirect("new")  # type: ignore[attr-defined]
@@ -208,8 +209,8 @@ def _show(
 
 def _seen_before(request: HttpRequest, source: SourceFile) -> dict[str, object]:
     """Imports of the same content, and its other uploads that this person may see and nobody has imported."""
-    same = sources.same_file(source)
-    waiting = set(sources.not_imported(request.user).filter(pk__in=[other.pk for other in same]))
+    same = uploads.same_file(source)
+    waiting = set(uploads.not_imported(request.user).filter(pk__in=[other.pk for other in same]))
     earlier = ImportJob.objects.filter(source__in=[source, *same]).select_related("source").order_by("-pk")
     return {"earlier_jobs": earlier[:JOBS_SHOWN], "same": [other for other in same if other in waiting]}
 
@@ -273,7 +274,7 @@ def _answer(request: HttpRequest, part: str, context: dict[str, object], status:
 def _page(request: HttpRequest) -> dict[str, object]:
     return {
         "again": Choices(request.GET.dict()).again,
-        "waiting": sources.not_imported(request.user)[:WAITING_SHOWN],
+        "waiting": uploads.not_imported(request.user)[:WAITING_SHOWN],
         "any_target": Target.objects.exists(),
         "any_key": ANY_KEY,
         "part_bytes": settings.UPLOAD_PART_BYTES,

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 
 from importer.connections.listing import Found
 from importer.models import SourceConnection, SourceFile
-from importer.sources import (
+from importer.sources.uploads import (
     PIECE_BYTES,
     SourceInUse,
     Stream,

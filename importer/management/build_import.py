@@ -4,7 +4,6 @@ import dataclasses
 import sys
 from typing import Any
 
-from importer import sources
 from importer.engine.errors import Problem
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.mapping.warnings import mapping_notes
@@ -15,6 +14,7 @@ from importer.models import Target
 from importer.preparation import presets
 from importer.preparation.option_catalog import SETTINGS, Kind
 from importer.preparation.prepare import AskedTable, Prepared, prepare
+from importer.sources import uploads
 
 # Flags that say something about the dialect, and what.
 FLAGS: dict[str, tuple[str, Any]] = {
@@ -30,7 +30,7 @@ def prepare_asked(options: dict[str, Any]) -> Prepared:
     if options["preset"]:
         return _prepare_as_saved(options)
     prepared = prepare(
-        sources.register(options["file"]),
+        uploads.register(options["file"]),
         named_target(options["target"]),
         _required(options, "table"),
         dialect=_dialect(options),
@@ -67,7 +67,7 @@ def _prepare_as_saved(options: dict[str, Any]) -> Prepared:
     preset = presets.named(options["preset"])
     presets.check_header(preset, profile_file(options["file"], preset.file_dialect).header)
     prepared = prepare(
-        sources.register(options["file"]),
+        uploads.register(options["file"]),
         named_target(options["target"]) if options["target"] else preset.target,
         options["table"] or preset.table,
         dialect=preset.file_dialect,

@@ -4,13 +4,14 @@ import json
 from pathlib import Path
 from typing import Any, Protocol
 
-from importer import jobs, rejects
+from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.source.records.row_error import shortened
 from importer.history.regressions import regression
 from importer.models import ImportJob
 from importer.preparation.plan_sql import plan_sql
 from importer.preparation.prepare import Prepared
+from importer.sources import reject_downloads
 
 MOST_KINDS = 20  # printed; the report as JSON has all
 
@@ -86,8 +87,8 @@ class Shown:
     def _write_files(self, job: ImportJob) -> dict[str, Path | None]:
         try:
             return {
-                "rejects_file": rejects.write_reject_file(job),
-                "reasons_file": rejects.write_reasons_file(job),
+                "rejects_file": reject_downloads.write_reject_file(job),
+                "reasons_file": reject_downloads.write_reasons_file(job),
             }
         except Problem as problem:  # The import is as it is; only these files are not to be had here.
             self.stderr.write(str(problem))

@@ -5,10 +5,11 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from importer import jobs, sources
+from importer import jobs
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob, Lab
 from importer.preparation.prepare import prepare
+from importer.sources import uploads
 from tests.stack import wait_until
 from tests.targets import saved_target
 
@@ -21,7 +22,7 @@ def imported(address: Address, folder: Path) -> ImportJob:
         execute(connection, "CREATE TABLE orders (id INT PRIMARY KEY, name VARCHAR(40), KEY by_name (name))")
     path = folder / "orders.csv"
     path.write_text("id,name\n" + "".join(f"{n},name {n % 97}\n" for n in range(ROWS)))
-    job = jobs.create(prepare(sources.register(path), saved_target(address), "orders"))
+    job = jobs.create(prepare(uploads.register(path), saved_target(address), "orders"))
     jobs.start(job.pk)
     wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the first import")
     return job

@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from importer import sources
 from importer.engine.mysql.connection import Address, connect, execute
 from importer.models import MappingPreset, SourceFile
+from importer.sources import uploads
 from tests.browser.conftest import expect_no_scrolling_sideways
 from tests.targets import saved_target
 
@@ -33,7 +33,7 @@ def upload(database: Address, tmp_path: Path, opened) -> SourceFile:
 def uploaded(folder: Path) -> SourceFile:
     path = folder / "prices.csv"
     path.write_text(ROWS)
-    source = sources.register(path)
+    source = uploads.register(path)
     source.owned, source.uploaded_by = True, User.objects.get()
     source.save()
     return source
@@ -103,7 +103,7 @@ def test_nothing_is_wider_than_a_phone(opened, upload: SourceFile, scheme: str):
 def test_words_stay_whole_in_the_table_of_columns(opened, upload: SourceFile, database: Address, tmp_path: Path):
     path = tmp_path / "prices.csv"
     path.write_text("id;a_rather_long_customer;ordered_at;" + "x" * 80 + "\n1;2;3;4\n2;3;4;5\n")
-    source = sources.register(path)
+    source = uploads.register(path)
     source.owned, source.uploaded_by = True, User.objects.get()
     source.save()
     page = opened(reverse("new_source", args=[source.key]), viewport={"width": 1280, "height": 900})

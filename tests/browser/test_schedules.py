@@ -10,11 +10,12 @@ from django.conf import settings
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from importer import jobs, notifications, sources
+from importer import jobs, notifications
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.models import Channel, Schedule, SourceConnection
 from importer.models.channel import Event
 from importer.preparation.prepare import prepare
+from importer.sources import uploads
 from tests.engine.loads import run_sql
 from tests.importer.telling.catchers import Hook, Inbox, mail_catcher, web_catcher
 from tests.stack import Stack, wait_until
@@ -63,7 +64,7 @@ def test_from_an_import_to_a_schedule_that_loads_moves_and_tells(
 ):
     first = tmp_path / "words-1.csv"
     first.write_text(f"{HEADER}1,one\n")
-    job = jobs.create(prepare(sources.register(first), saved_target(database, "here"), "words"))
+    job = jobs.create(prepare(uploads.register(first), saved_target(database, "here"), "words"))
     jobs.start(job.pk)
     page.goto(reverse("job", args=[job.pk]))
     page.get_by_role("link", name="Do it again by schedule").click(timeout=30_000)

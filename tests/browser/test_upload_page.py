@@ -8,10 +8,10 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from importer import sources
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob, SourceFile
+from importer.sources import uploads
 from tests.browser.conftest import expect_no_scrolling_sideways, session
 from tests.targets import saved_target
 
@@ -201,7 +201,7 @@ class TestTwoTabs:
         drop(page, cities)
         start = page.get_by_role("button", name=f"into {target.database}.cities")
         expect(start).to_be_enabled()
-        sources.remove(SourceFile.objects.get())  # as the other tab does
+        uploads.remove(SourceFile.objects.get())  # as the other tab does
         start.click()
         expect(page.get_by_text("perhaps it was removed in another tab")).to_be_visible()
         assert not ImportJob.objects.exists()

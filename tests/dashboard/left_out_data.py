@@ -2,17 +2,17 @@
 
 import csv
 
-from importer import rejects
 from importer.models import ImportJob
+from importer.sources import reject_downloads
 
 HEAD = "\ufeffid,lat,lon\n".encode()
 
 
 def write_parts(job: ImportJob, number: int, rows: list[tuple], *, skipped: int = 0) -> None:
     """`rows` are (line, column, value, code, reason, raw); the last `skipped` of them were not rejected but skipped."""
-    folder = rejects.folder(job)
+    folder = reject_downloads.folder(job)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / rejects.HEAD).write_bytes(HEAD)
+    (folder / reject_downloads.HEAD).write_bytes(HEAD)
     rejected = rows[: len(rows) - skipped]
     (folder / f"{number:08d}.rejects").write_bytes(b"".join(raw for *_, raw in rejected))
     with (folder / f"{number:08d}.csv").open("w", newline="") as out:

@@ -7,13 +7,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from importer import jobs, lab, sources
+from importer import jobs, lab
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target, Trial
 from importer.preparation.prepare import prepare
+from importer.sources import uploads
 from tests.engine.loads import run_sql
 from tests.importer.labs import ROWS, grid, made, now, to_end, to_trial, write_rows
 from tests.importer.steps import run
@@ -45,7 +46,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def job(target: Target, path: Path) -> ImportJob:
-    done = run(jobs.create(prepare(sources.register(path), target, "t", options=Options(mode="replace"))))
+    done = run(jobs.create(prepare(uploads.register(path), target, "t", options=Options(mode="replace"))))
     assert done.status == ImportJob.Status.SUCCEEDED
     return done
 
@@ -115,7 +116,7 @@ class TestNew:
         assert not Lab.objects.exists()
 
     def test_an_uploaded_file_that_nobody_has_imported(self, browser, user, target, path):
-        source = sources.register(path)
+        source = uploads.register(path)
         SourceFile.objects.filter(pk=source.pk).update(owned=True, uploaded_by=user)
         page = text(browser.get(reverse("lab_new"), {"source": source.key}))
         assert "Choose a target and a table." in page

@@ -8,10 +8,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from importer import sources
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.models import ImportJob, SourceFile, Target
+from importer.sources import uploads
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.django_db
@@ -44,9 +44,9 @@ def wrong_target():
 
 
 def uploaded(user, content=CITIES, name="cities.csv"):
-    source = sources.begin_upload(name, len(content), user)
-    sources.append(source, 0, io.BytesIO(content), len(content))
-    return sources.finish(source)
+    source = uploads.begin_upload(name, len(content), user)
+    uploads.append(source, 0, io.BytesIO(content), len(content))
+    return uploads.finish(source)
 
 
 def show(browser, source, headers=HTMX, **values):
@@ -91,7 +91,7 @@ class TestPage:
     def test_uploads_that_wait_are_listed_for_their_owner_alone(self, browser, user):
         uploaded(user, name="mine.csv")
         uploaded(User.objects.create_user("bob"), name="theirs.csv")
-        sources.begin_upload("half.csv", 100, user)
+        uploads.begin_upload("half.csv", 100, user)
         html = browser.get(reverse("new")).content.decode()
         assert "mine.csv" in html
         assert "0 % arrived" in html
@@ -199,12 +199,12 @@ class TestPreview:
 
 class TestArriving:
     def test_an_unfinished_upload_says_how_to_go_on(self, browser, user):
-        source = sources.begin_upload("a.csv", 100, user)
+        source = uploads.begin_upload("a.csv", 100, user)
         assert "Drop the same file again" in show(browser, source).content.decode()
 
     def test_an_upload_whose_end_was_not_checked_is_finished(self, browser, user, target):
-        source = sources.begin_upload("cities.csv", len(CITIES), user)
-        sources.append(source, 0, io.BytesIO(CITIES), len(CITIES))
+        source = uploads.begin_upload("cities.csv", len(CITIES), user)
+        uploads.append(source, 0, io.BytesIO(CITIES), len(CITIES))
         assert "Paris, Texas" in show(browser, source).content.decode()
         assert SourceFile.objects.get().status == SourceFile.Status.READY
 

@@ -10,12 +10,13 @@ import pytest
 from django.conf import settings
 from django.db import connections
 
-from importer import jobs, rejects, sources
+from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.models import ImportJob
 from importer.preparation.prepare import prepare
+from importer.sources import reject_downloads, uploads
 from tests.faults.conftest import CHUNK_BYTES, ROWS, TABLES, Disturbed
 from tests.stack import Stack, wait_until
 from tests.targets import TestServer, saved_target
@@ -39,9 +40,9 @@ class LeavingOut(Disturbed):
             found = fetch_all(connection, f"SELECT COUNT(*), SUM(n) FROM {job.table_name}")[0]
             assert (found[0], int(found[1])) == (ROWS - len(bad), sum(set(range(ROWS)) - bad.keys()))
             assert ledger.rows_by_chunk(connection, str(job.key)) == jobs.planned_rows(job)
-        records = b"".join(rejects.reject_file(job)).decode().splitlines()
+        records = b"".join(reject_downloads.reject_file(job)).decode().splitlines()
         assert records == ["n,word,amount,at", *(bad[n] for n in sorted(bad))]
-        explained = csv.DictReader(b"".join(rejects.reasons_file(job)).decode().splitlines())
+        explained = csv.DictReader(b"".join(reject_downloads.reasons_file(job)).decode().splitlines())
         assert [int(row["line"]) for row in explained] == [n + 2 for n in sorted(bad)]
         self.no_connection_is_left()
 
@@ -64,7 +65,7 @@ def leaving_out(stack: Stack, database: Address, rows_with_bad_ones: Path, trans
         execute(connection, f"CREATE TABLE keyed ({TABLES['keyed']})")
     target = saved_target(database, database.database)
     options = Options(chunk_bytes=CHUNK_BYTES, parallelism=2, on_error="reject")
-    job = jobs.create(prepare(sources.register(rows_with_bad_ones), target, "keyed", options=options))
+    job = jobs.create(prepare(uploads.register(rows_with_bad_ones), target, "keyed", options=options))
     jobs.start(job.pk)
     yield LeavingOut(job, database)
     wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the job's end before the next test")

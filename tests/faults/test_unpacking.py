@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from importer import jobs, sources
+from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob
 from importer.preparation.prepare import prepare
+from importer.sources import uploads
 from tests.stack import Stack, wait_until
 from tests.targets import saved_target
 
@@ -38,7 +39,7 @@ def unpacking(database: Address, packed: Path, stack: Stack, transactional_db) -
     with connect(database) as connection:
         ledger.create(connection)
         execute(connection, "CREATE TABLE t (n INT)")
-    job = jobs.create(prepare(sources.register(packed), saved_target(database), "t"))
+    job = jobs.create(prepare(uploads.register(packed), saved_target(database), "t"))
     jobs.start(job.pk)
     wait_until(lambda: any(part.stat().st_size for part in parts()), what="a copy that is begun")
     return job

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from importer import jobs, lab, sources
+from importer import jobs, lab
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.tuning.grid import Grid
@@ -10,6 +10,7 @@ from importer.engine.tuning.sampling import Sample
 from importer.lab import Asked
 from importer.models import ImportJob, Lab, Target
 from importer.preparation.prepare import prepare
+from importer.sources import uploads
 from tests.importer.steps import run
 
 ROWS = 2000
@@ -27,7 +28,7 @@ def grid(**values: tuple) -> Grid:
 def made(target: Target, path: Path, values: dict[str, tuple], options: Options | None = None, **asked) -> Lab:
     """A lab on table t that is not started."""
     asked = {"sample": Sample(rows=500), "repeats": 1, "seed": 1, **asked}
-    prepared = prepare(sources.register(path), target, "t", options=options)
+    prepared = prepare(uploads.register(path), target, "t", options=options)
     return lab.create(prepared, Asked(grid(**values), **asked))
 
 

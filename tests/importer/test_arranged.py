@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from importer import arranging, jobs, sources, targets, work
+from importer import arranging, jobs, targets, work
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
@@ -14,6 +14,7 @@ from importer.engine.schema import indexes
 from importer.engine.target import temporary_changes
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
+from importer.sources import uploads
 from tests.importer.steps import run, take
 from tests.targets import saved_target
 
@@ -43,7 +44,7 @@ def file(tmp_path: Path) -> Path:
 
 def created(target: Target, file: Path, **options) -> ImportJob:
     options = Options(**{"chunk_bytes": 8000, "parallelism": 2, "indexes": "defer", **options})
-    return jobs.create(prepare(sources.register(file), target, "t", options=options))
+    return jobs.create(prepare(uploads.register(file), target, "t", options=options))
 
 
 def structure(target: Target) -> str:

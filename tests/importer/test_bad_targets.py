@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.test import override_settings
 
-from importer import jobs, runs, sources
+from importer import jobs, runs
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
@@ -15,6 +15,7 @@ from importer.engine.plan.options import Options
 from importer.jobs.steps import chunk_leases
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.preparation.prepare import prepare
+from importer.sources import uploads
 from tests.importer.steps import queued, run, take
 from tests.stack import wait_until
 from tests.targets import TestServer
@@ -292,7 +293,7 @@ class TestFileGone:
         source.file.unlink()
         with pytest.raises(Problem, match="no such file") as caught:
             created(target, source)
-        assert str(sources.named(caught.value, source)) == (
+        assert str(uploads.named(caught.value, source)) == (
             "words.csv: The uploaded file is no longer on this server. Upload it again."
         )
 

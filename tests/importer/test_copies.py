@@ -13,7 +13,7 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from importer import copies, jobs, rejects, sources
+from importer import copies, jobs
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
@@ -21,6 +21,7 @@ from importer.engine.source import encodings
 from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
+from importer.sources import reject_downloads, uploads
 from tests.engine.packing import PACKED
 from tests.importer.steps import run, take
 from tests.stack import ROOT, wait_until
@@ -47,7 +48,7 @@ def created(target: Target, file: Path, encoding: str = "", **options) -> Import
     """A job as the page would make it: with the encoding that was chosen, or the one that was found or guessed."""
     dialect = profile_file(file, **({"encoding": encoding} if encoding else {})).dialect
     options = Options(**{"chunk_bytes": 40, "parallelism": 2, **options})
-    return jobs.create(prepare(sources.register(file), target, "t", dialect=dialect, options=options))
+    return jobs.create(prepare(uploads.register(file), target, "t", dialect=dialect, options=options))
 
 
 def written(folder: Path, content: bytes) -> Path:
@@ -269,7 +270,7 @@ class TestRejects:
         content = f"n,word\n1,{words}\nx,{words}2\n3,{words}\ny,{words}4\n".encode(encoding)
         job = run(created(target, written(tmp_path, pack(content)), encoding, on_error="reject"))
         assert (job.status, job.loaded_rows, job.rejected_rows, job.problem) == (Status.SUCCEEDED, 2, 2, {})
-        rejected = b"".join(rejects.reject_file(job))
+        rejected = b"".join(reject_downloads.reject_file(job))
         assert rejected == encodings.mark(encoding) + f"n,word\nx,{words}2\ny,{words}4\n".encode(encoding)
         with connect(target.address) as connection:
             execute(connection, "DELETE FROM t")
@@ -284,7 +285,7 @@ class TestRejects:
             execute(connection, "ALTER TABLE t ADD UNIQUE (word)")
         content = "n,word\n1,Zoë €\n2,b\n3,Zoë €\n".encode("cp1252")
         job = run(created(target, written(tmp_path, content), on_error="reject", chunk_bytes=2**20))
-        said = b"".join(rejects.reasons_file(job)).decode()
+        said = b"".join(reject_downloads.reasons_file(job)).decode()
         assert "Line 2 has the same key: word = 'Zoë €'." in said
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs, sources
+from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute, fetch_all
@@ -12,6 +12,7 @@ from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import AskedTable, prepare
+from importer.sources import uploads
 from tests.importer.steps import run
 from tests.targets import saved_target
 
@@ -37,7 +38,7 @@ def file(tmp_path: Path) -> Path:
 def created(target: Target, file: Path, table: str = "things", partitions: int | None = None, **asked) -> ImportJob:
     options = Options(mode="create", chunk_bytes=500_000, parallelism=2, partitions=partitions)
     asked_table = AskedTable(**asked)
-    return jobs.create(prepare(sources.register(file), target, table, options=options, asked_table=asked_table))
+    return jobs.create(prepare(uploads.register(file), target, table, options=options, asked_table=asked_table))
 
 
 def told(target: Target, sql: str) -> list[tuple]:
@@ -170,4 +171,4 @@ class TestPartitions:
                 connection, "CREATE TABLE things (id INT, code INT, price INT, day INT, text INT, flag INT, none INT)"
             )
         with pytest.raises(Problem, match="mode create"):
-            prepare(sources.register(file), target, "things", options=Options(partitions=4))
+            prepare(uploads.register(file), target, "things", options=Options(partitions=4))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs, sources, stopping, work
+from importer import jobs, stopping, work
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
@@ -12,6 +12,7 @@ from importer.engine.plan.options import Options
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.queue import Step
+from importer.sources import uploads
 from tests.importer.steps import run, take
 from tests.targets import saved_target
 
@@ -38,7 +39,7 @@ def file(tmp_path: Path) -> Path:
 
 def created(target: Target, file: Path, chunk_bytes: int = 8000, parallelism: int = 2) -> ImportJob:
     options = Options(chunk_bytes=chunk_bytes, parallelism=parallelism)
-    return jobs.create(prepare(sources.register(file), target, "t", options=options))
+    return jobs.create(prepare(uploads.register(file), target, "t", options=options))
 
 
 def count(target: Target) -> int:

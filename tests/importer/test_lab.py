@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from importer import jobs, lab, sources
+from importer import jobs, lab
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
@@ -17,6 +17,7 @@ from importer.lab.results import planned_number
 from importer.lab.setup import REHEARSAL, scratch_of
 from importer.models import ImportJob, Lab, SourceFile, Target, Trial
 from importer.preparation.prepare import prepare
+from importer.sources import uploads
 from tests.engine.loads import run_sql
 from tests.importer.labs import ROWS, books, grid, made, now, tables, take, to_end, to_trial, trial_job, write_rows
 from tests.importer.steps import run
@@ -166,7 +167,7 @@ class TestToTheEnd:
         assert {each.status for each in begun.trials.all()} == {Trial.Status.DONE}
 
     def test_of_a_past_import(self, target, path, database):
-        job = run(jobs.create(prepare(sources.register(path), target, "t")))
+        job = run(jobs.create(prepare(uploads.register(path), target, "t")))
         assert job.status == ImportJob.Status.SUCCEEDED
         by_method = grid(method=("load_data_local", "insert"), rows_per_statement=(10,))
         ended = to_end(lab.create_from_job(job, lab.Asked(by_method, Sample(share=0.2), repeats=1)))
@@ -271,7 +272,7 @@ class TestBudget:
 class TestBesideImports:
     @pytest.fixture
     def running(self, target, path) -> ImportJob:
-        job = jobs.create(prepare(sources.register(path), target, "t"))
+        job = jobs.create(prepare(uploads.register(path), target, "t"))
         jobs.advance(job.pk)
         return job
 
@@ -292,7 +293,7 @@ class TestBesideImports:
     def test_a_trial_that_an_import_has_disturbed_is_done_again(self, target, path):
         begun = made(target, path, SIZES)
         job = to_trial(begun)
-        run(jobs.create(prepare(sources.register(path), target, "t")))
+        run(jobs.create(prepare(uploads.register(path), target, "t")))
         run(job)
         take(begun)
         first = begun.trials.get(number=1)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from importer import finishing, jobs, sources, work
+from importer import finishing, jobs, work
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute, fetch_all
@@ -13,6 +13,7 @@ from importer.engine.plan.options import Options
 from importer.engine.target import staging
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
+from importer.sources import uploads
 from tests.importer.steps import queued, run, take
 from tests.targets import saved_target
 
@@ -47,7 +48,7 @@ def met(tmp_path: Path) -> Path:
 
 def created(target: Target, file: Path, mode: str, **options) -> ImportJob:
     options = Options(mode=mode, **{"chunk_bytes": 8000, "parallelism": 2, **options})
-    return jobs.create(prepare(sources.register(file), target, "t", options=options))
+    return jobs.create(prepare(uploads.register(file), target, "t", options=options))
 
 
 def rows(target: Target, sql: str = "SELECT COUNT(*) FROM t") -> list[tuple]:

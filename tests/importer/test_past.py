@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs, sources
+from importer import jobs
 from importer.engine.plan.options import Options
 from importer.engine.plan.previous_imports import PastImport
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.preparation.previous_imports import past
+from importer.sources import uploads
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
 from tests.targets import saved_target
@@ -27,7 +28,7 @@ def imported(target: Target, tmp_path: Path, parallelism: int) -> ImportJob:
     path = tmp_path / "numbers.csv"
     path.write_text("n\n" + "1\n" * 1000)
     options = Options(parallelism=parallelism)
-    return run(jobs.create(prepare(sources.register(path), target, "t", options=options)))
+    return run(jobs.create(prepare(uploads.register(path), target, "t", options=options)))
 
 
 def test_those_into_the_same_table_that_are_alike(target: Target, tmp_path: Path):
@@ -44,6 +45,6 @@ def test_the_next_plan_goes_by_them(target: Target, tmp_path: Path):
     for parallelism, rate in ((1, 10), (1, 11), (4, 30), (4, 31)):
         job = imported(target, tmp_path, parallelism)
         ImportJob.objects.filter(pk=job.pk).update(rows_per_second=rate)
-    prepared = prepare(sources.register(tmp_path / "numbers.csv"), target, "t")
+    prepared = prepare(uploads.register(tmp_path / "numbers.csv"), target, "t")
     assert prepared.plan.parallelism == 4
     assert any("measured 2.9 times faster here (2 imports against 2)" in each.why for each in prepared.plan.reasons)

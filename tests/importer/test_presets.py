@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from importer import sources
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import AskedField, Filling
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
@@ -19,6 +18,7 @@ from importer.engine.source.profile.profile import profile_file
 from importer.models import MappingPreset, Target
 from importer.preparation import presets
 from importer.preparation.prepare import Prepared, prepare
+from importer.sources import uploads
 from tests.stack import Stack
 from tests.targets import saved_target
 
@@ -42,7 +42,7 @@ def prices(tmp_path: Path) -> Path:
 
 def prepared(target: Target, path: Path) -> Prepared:
     return prepare(
-        sources.register(path),
+        uploads.register(path),
         target,
         "prices",
         asked=[AskedField("nr", "id"), AskedField("preis", "price")],

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs, rejects, runs, sources
+from importer import jobs, runs
 from importer.engine.load import ledger
 from importer.engine.load.loader import Watch, load_chunk
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
@@ -14,6 +14,7 @@ from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import prepare
+from importer.sources import reject_downloads, uploads
 from tests.importer.steps import queued, run, take
 from tests.targets import saved_target
 
@@ -60,7 +61,7 @@ def written(path: Path, rows) -> Path:
 
 def created(target: Target, file: Path, chunk_bytes: int = 8000, **options) -> ImportJob:
     asked = Options(**{"on_error": "reject", "chunk_bytes": chunk_bytes, "parallelism": 2, **options})
-    return jobs.create(prepare(sources.register(file), target, "t", options=asked))
+    return jobs.create(prepare(uploads.register(file), target, "t", options=asked))
 
 
 def on(target: Target, sql: str) -> list:
@@ -76,11 +77,11 @@ def keys(target: Target) -> set[int]:
 
 
 def reject_file(job: ImportJob) -> str:
-    return b"".join(rejects.reject_file(job)).decode()
+    return b"".join(reject_downloads.reject_file(job)).decode()
 
 
 def explained(job: ImportJob) -> list[dict[str, str]]:
-    return list(csv.DictReader(b"".join(rejects.reasons_file(job)).decode().splitlines()))
+    return list(csv.DictReader(b"".join(reject_downloads.reasons_file(job)).decode().splitlines()))
 
 
 def test_bad_rows_of_every_kind_are_left_out_and_all_others_are_in(target: Target, file: Path):
@@ -102,7 +103,7 @@ def test_the_reject_file_loads_as_it_is_once_the_table_takes_it(target: Target, 
     written(file, (mendable.get(n, good(n)) for n in range(ROWS)))
     first = run(created(target, file))
     on(target, "ALTER TABLE t MODIFY word VARCHAR(60)")
-    again = rejects.write_reject_file(first)
+    again = reject_downloads.write_reject_file(first)
     assert again
     second = run(created(target, again))
     assert (second.status, second.loaded_rows) == (Status.SUCCEEDED, 1)
@@ -248,16 +249,16 @@ def test_the_reject_file_of_any_file_loads_as_it_is(target: Target, tmp_path: Pa
     path.write_bytes((mark + text).encode(encoding))
     asked = Options(on_error="reject")
     dialect = profile_file(path, encoding=encoding).dialect
-    job = run(jobs.create(prepare(sources.register(path), target, "t", dialect=dialect, options=asked)))
+    job = run(jobs.create(prepare(uploads.register(path), target, "t", dialect=dialect, options=asked)))
     bad = 2 if "quoted" in shape else 1
     assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, bad), job.problem
-    again = rejects.write_reject_file(job)
+    again = reject_downloads.write_reject_file(job)
     assert again
     assert "wörd much too long für it" in again.read_bytes().decode(encoding)
     assert again.read_bytes()[:4] == path.read_bytes()[:4]
 
     on(target, "ALTER TABLE t MODIFY word VARCHAR(60)")
-    second = jobs.create(prepare(sources.register(again), target, "t", dialect=job.file_dialect, options=asked))
+    second = jobs.create(prepare(uploads.register(again), target, "t", dialect=job.file_dialect, options=asked))
     second = run(second)
     assert (second.status, second.loaded_rows, second.rejected_rows) == (Status.SUCCEEDED, bad, 0), second.problem
     assert on(target, "SELECT word FROM t WHERE n = 2") == [("wörd much too long für it",)]
@@ -267,9 +268,9 @@ def test_of_a_packed_file_without_header_too(target: Target, tmp_path: Path):
     path = tmp_path / "words.2024.csv.gz"
     path.write_bytes(gzip.compress("".join(f"{BAD.get(n, good(n))}\n" for n in range(ROWS)).encode()))
     dialect = profile_file(path, header=False).dialect
-    prepared = prepare(sources.register(path), target, "t", dialect=dialect, options=Options(on_error="reject"))
+    prepared = prepare(uploads.register(path), target, "t", dialect=dialect, options=Options(on_error="reject"))
     job = run(jobs.create(prepared))
     assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, len(BAD)), job.problem
-    again = rejects.write_reject_file(job)
+    again = reject_downloads.write_reject_file(job)
     assert again
     assert (again.name, again.read_text()) == ("words.2024.rejects.csv", "".join(f"{row}\n" for row in BAD.values()))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs, runs, sources, work
+from importer import jobs, runs, work
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
@@ -12,6 +12,7 @@ from importer.engine.plan.options import Options
 from importer.jobs.steps import chunk_leases
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import prepare
+from importer.sources import uploads
 from tests.engine.loads import loads_so_far
 from tests.importer.steps import run, take
 from tests.targets import saved_target
@@ -42,14 +43,14 @@ def created(target: Target, path: Path, rows: list[int], parallelism: int = 1, *
     # Each row is a chunk, and a transaction if nothing else is asked for.
     each = {} if "chunk_bytes" in options else {"commit_rows": 1}
     asked = Options(parallelism=parallelism, **each, **options)
-    return jobs.create(prepare(sources.register(path), target, "t", options=asked))
+    return jobs.create(prepare(uploads.register(path), target, "t", options=asked))
 
 
 def another(target: Target, path: Path) -> ImportJob:
     """An import of the same file into another table, which waits for a worker."""
     with connect(target.address) as connection:
         execute(connection, "CREATE TABLE other LIKE t")
-    job = jobs.create(prepare(sources.register(path), target, "other"))
+    job = jobs.create(prepare(uploads.register(path), target, "other"))
     scanned(job)
     return job
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs, sources
+from importer import jobs
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
@@ -15,6 +15,7 @@ from importer.engine.target.global_settings import TABLE, check_server_variables
 from importer.engine.target.temporary_changes import NotNow
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
+from importer.sources import uploads
 from tests.engine.loads import account_with
 from tests.importer.steps import run, take
 from tests.importer.test_arranged import raising
@@ -159,7 +160,7 @@ class TestImport:
 
     def created(self, target: Target, file: Path, **options) -> ImportJob:
         options = Options(server_variables={FLUSH: "2"}, chunk_bytes=500, **options)
-        return jobs.create(prepare(sources.register(file), target, "t", options=options))
+        return jobs.create(prepare(uploads.register(file), target, "t", options=options))
 
     def until_loading(self, job: ImportJob) -> None:
         while steps := jobs.advance(job.pk):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from importer import copies, jobs, rejects, sources
+from importer import copies, jobs
 from importer.engine.load import ledger
 from importer.engine.mapping.columns import Filling
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
@@ -21,6 +21,7 @@ from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import AskedTable, prepare
+from importer.sources import reject_downloads, uploads
 from tests.importer.steps import run, take
 from tests.stack import ROOT, wait_until
 from tests.targets import saved_target
@@ -43,7 +44,7 @@ def target(database: Address, transactional_db) -> Target:
 
 def created(target: Target, file: Path, table: str = "t", fillings=(), **options) -> ImportJob:
     options = Options(**{"sort": "key", "chunk_bytes": 700, "parallelism": 2, **options})
-    source, dialect = sources.register(file), profile_file(file).dialect
+    source, dialect = uploads.register(file), profile_file(file).dialect
     return jobs.create(prepare(source, target, table, dialect=dialect, fillings=fillings, options=options))
 
 
@@ -59,7 +60,7 @@ def in_table(target: Target, sql: str = "SELECT id FROM t ORDER BY id") -> list:
 
 
 def reasons_of(job: ImportJob) -> list[list[str]]:
-    text = b"".join(rejects.reasons_file(job)).decode()
+    text = b"".join(reject_downloads.reasons_file(job)).decode()
     return sorted(csv.reader(text.splitlines(keepends=True)[1:]), key=lambda row: int(row[0]))
 
 
@@ -102,7 +103,7 @@ class TestSortedImports:
         assert [int(row[0]) for row in found] == [3, 7, 8, 10]
         assert [int(row[1]) for row in found] == [text.index(each) for each in ("x,b", "3,e", "5,g", "0,i")]
         assert "Line 2 has the same key: id = '5'." in found[2][5]
-        rejected = b"".join(rejects.reject_file(job)).decode()
+        rejected = b"".join(reject_downloads.reject_file(job)).decode()
         assert sorted(rejected.splitlines()[1:]) == sorted(["x,b", "3,e,f", "5,g", "0," + "i" * 30])
 
     def test_a_row_that_stops_the_import_is_named_by_the_files_line(self, target, tmp_path):
@@ -122,7 +123,7 @@ class TestSortedImports:
         path = written(tmp_path, text)
         options = Options(mode="create", sort="key", chunk_bytes=700)
         prepared = prepare(
-            sources.register(path), target, "fresh", options=options, asked_table=AskedTable(primary_key=("id",))
+            uploads.register(path), target, "fresh", options=options, asked_table=AskedTable(primary_key=("id",))
         )
         job = run(jobs.create(prepared))
         assert (job.status, job.problem, job.loaded_rows) == (Status.SUCCEEDED, {}, 401)
@@ -194,7 +195,7 @@ class TestInterruptions:
         mine = jobs.claim_scan(job.pk)
         resource.setrlimit(resource.RLIMIT_FSIZE, (4000, before[1]))
         try:
-            with pytest.raises(sources.DiskFull, match="cannot be sorted"):
+            with pytest.raises(uploads.DiskFull, match="cannot be sorted"):
                 copies.make(mine)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)

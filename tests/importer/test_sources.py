@@ -11,9 +11,9 @@ import xxhash
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from importer import sources
 from importer.engine.errors import SourceProblem
 from importer.models import ImportJob, SourceFile, Target
+from importer.sources import uploads
 
 pytestmark = pytest.mark.django_db
 
@@ -30,9 +30,9 @@ def user() -> User:
 
 
 def uploaded(content: bytes, name: str = "a.csv", user: User | None = None) -> SourceFile:
-    source = sources.begin_upload(name, len(content), user)
-    sources.append(source, 0, io.BytesIO(content), len(content))
-    return sources.finish(source)
+    source = uploads.begin_upload(name, len(content), user)
+    uploads.append(source, 0, io.BytesIO(content), len(content))
+    return uploads.finish(source)
 
 
 def job_of(source: SourceFile) -> ImportJob:
@@ -54,10 +54,10 @@ class BrokenStream(io.BytesIO):
 
 class TestUpload:
     def test_the_file_is_what_was_sent(self, upload_dir):
-        source = sources.begin_upload("a.csv", 6, None)
-        assert sources.append(source, 0, io.BytesIO(b"abc"), 3) == 3
-        assert sources.append(source, 3, io.BytesIO(b"def"), 3) == 6
-        sources.finish(source)
+        source = uploads.begin_upload("a.csv", 6, None)
+        assert uploads.append(source, 0, io.BytesIO(b"abc"), 3) == 3
+        assert uploads.append(source, 3, io.BytesIO(b"def"), 3) == 6
+        uploads.finish(source)
         source.refresh_from_db()
         assert source.file.read_bytes() == b"abcdef"
         assert source.file.parent == upload_dir
@@ -68,114 +68,114 @@ class TestUpload:
         assert uploaded(b"x").file.stat().st_mode & 0o777 == 0o600
 
     def test_a_part_longer_than_a_piece(self):
-        content = os.urandom(3 * sources.PIECE_BYTES + 17)
+        content = os.urandom(3 * uploads.PIECE_BYTES + 17)
         assert uploaded(content).file.read_bytes() == content
 
     def test_bytes_after_the_length_stay_in_the_stream(self):
-        source = sources.begin_upload("a.csv", 10, None)
+        source = uploads.begin_upload("a.csv", 10, None)
         stream = io.BytesIO(b"abcdefgh")
-        assert sources.append(source, 0, stream, 3) == 3
+        assert uploads.append(source, 0, stream, 3) == 3
         assert stream.read() == b"defgh"
 
     @pytest.mark.parametrize("offset", [0, 2, 4])
     def test_a_part_anywhere_but_at_the_end_is_refused(self, offset):
-        source = sources.begin_upload("a.csv", 10, None)
-        sources.append(source, 0, io.BytesIO(b"abc"), 3)
-        with pytest.raises(sources.WrongOffset):
-            sources.append(source, offset, io.BytesIO(b"xxx"), 3)
+        source = uploads.begin_upload("a.csv", 10, None)
+        uploads.append(source, 0, io.BytesIO(b"abc"), 3)
+        with pytest.raises(uploads.WrongOffset):
+            uploads.append(source, offset, io.BytesIO(b"xxx"), 3)
         assert source.file.read_bytes() == b"abc"
 
     def test_more_than_announced_is_refused(self):
-        source = sources.begin_upload("a.csv", 3, None)
-        with pytest.raises(sources.TooLarge):
-            sources.append(source, 0, io.BytesIO(b"abcd"), 4)
+        source = uploads.begin_upload("a.csv", 3, None)
+        with pytest.raises(uploads.TooLarge):
+            uploads.append(source, 0, io.BytesIO(b"abcd"), 4)
 
     def test_a_dropped_connection_keeps_what_was_written(self):
-        source = sources.begin_upload("a.csv", 10, None)
-        assert sources.append(source, 0, BrokenStream(b"abc"), 10) == 3
+        source = uploads.begin_upload("a.csv", 10, None)
+        assert uploads.append(source, 0, BrokenStream(b"abc"), 10) == 3
         source.refresh_from_db()
         assert source.received == 3
-        assert sources.append(source, 3, io.BytesIO(b"defghij"), 7) == 10
-        assert sources.finish(source).file.read_bytes() == b"abcdefghij"
+        assert uploads.append(source, 3, io.BytesIO(b"defghij"), 7) == 10
+        assert uploads.finish(source).file.read_bytes() == b"abcdefghij"
 
     def test_two_requests_cannot_both_append(self):
-        source = sources.begin_upload("a.csv", 6, None)
+        source = uploads.begin_upload("a.csv", 6, None)
         twin = SourceFile.objects.get(pk=source.pk)
 
         class Intruding(io.BytesIO):
             def read(self, size=-1, /):
-                with pytest.raises(sources.UploadBusy):
-                    sources.append(twin, 0, io.BytesIO(b"XXX"), 3)
+                with pytest.raises(uploads.UploadBusy):
+                    uploads.append(twin, 0, io.BytesIO(b"XXX"), 3)
                 return super().read(size)
 
-        assert sources.append(source, 0, Intruding(b"abc"), 3) == 3
+        assert uploads.append(source, 0, Intruding(b"abc"), 3) == 3
         assert source.file.read_bytes() == b"abc"
 
     def test_removed_while_it_arrives(self, upload_dir):
-        source = sources.begin_upload("a.csv", 6, None)
+        source = uploads.begin_upload("a.csv", 6, None)
 
         class Removing(io.BytesIO):
             def read(self, size=-1, /):
-                sources.remove(SourceFile.objects.get(key=source.key))
+                uploads.remove(SourceFile.objects.get(key=source.key))
                 return super().read(size)
 
-        with pytest.raises(sources.UploadGone):
-            sources.append(source, 0, Removing(b"abc"), 3)
+        with pytest.raises(uploads.UploadGone):
+            uploads.append(source, 0, Removing(b"abc"), 3)
         assert list(upload_dir.iterdir()) == []
 
     def test_a_removed_upload_does_not_come_back(self, upload_dir):
-        source = sources.begin_upload("a.csv", 6, None)
-        sources.remove(SourceFile.objects.get(pk=source.pk))
-        with pytest.raises(sources.UploadGone):
-            sources.append(source, 0, io.BytesIO(b"abc"), 3)
+        source = uploads.begin_upload("a.csv", 6, None)
+        uploads.remove(SourceFile.objects.get(pk=source.pk))
+        with pytest.raises(uploads.UploadGone):
+            uploads.append(source, 0, io.BytesIO(b"abc"), 3)
         assert list(upload_dir.iterdir()) == []
 
     def test_memory_does_not_grow_with_the_file(self):
         size = 64 * 2**20
-        source = sources.begin_upload("a.csv", size, None)
+        source = uploads.begin_upload("a.csv", size, None)
         with Path("/dev/zero").open("rb") as zeros:
             tracemalloc.start()
-            sources.append(source, 0, zeros, size)
-            sources.finish(source)
+            uploads.append(source, 0, zeros, size)
+            uploads.finish(source)
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
         assert source.file.stat().st_size == size
         assert peak < 8 * 2**20
 
     def test_finishing_too_early_says_how_much_is_missing(self):
-        source = sources.begin_upload("a.csv", 6, None)
-        sources.append(source, 0, io.BytesIO(b"abc"), 3)
+        source = uploads.begin_upload("a.csv", 6, None)
+        uploads.append(source, 0, io.BytesIO(b"abc"), 3)
         with pytest.raises(SourceProblem, match=r"6 bytes were announced, 3 are there") as caught:
-            sources.finish(source)
+            uploads.finish(source)
         assert caught.value.where == "a.csv"
 
     def test_a_file_cut_on_disk_is_not_ready(self):
-        source = sources.begin_upload("a.csv", 6, None)
-        sources.append(source, 0, io.BytesIO(b"abcdef"), 6)
+        source = uploads.begin_upload("a.csv", 6, None)
+        uploads.append(source, 0, io.BytesIO(b"abcdef"), 6)
         os.truncate(source.path, 4)
         with pytest.raises(SourceProblem, match=r"6 bytes were announced, 4 are there"):
-            sources.finish(source)
+            uploads.finish(source)
 
     def test_finishing_twice_is_fine(self):
         source = uploaded(b"abc")
-        assert sources.finish(source).status == SourceFile.Status.READY
+        assert uploads.finish(source).status == SourceFile.Status.READY
 
     def test_an_empty_file_is_refused_before_anything_is_made(self, upload_dir):
         with pytest.raises(SourceProblem, match="empty"):
-            sources.begin_upload("a.csv", 0, None)
+            uploads.begin_upload("a.csv", 0, None)
         assert not SourceFile.objects.exists()
 
     def test_over_the_limit(self, settings):
         settings.UPLOAD_MAX_BYTES = 1000
-        with pytest.raises(sources.TooLarge, match=r"1,001 bytes; at most 1,000"):
-            sources.begin_upload("a.csv", 1001, None)
+        with pytest.raises(uploads.TooLarge, match=r"1,001 bytes; at most 1,000"):
+            uploads.begin_upload("a.csv", 1001, None)
 
 
 class TestDiskFull:
     def test_a_file_larger_than_the_disk_is_refused_with_the_figures(self, settings, upload_dir):
         settings.UPLOAD_MAX_BYTES = 2**60
-        with pytest.raises(sources.DiskFull, match=r"1,125,899,906,842,624 bytes needed, [\d,]+ bytes free"):
-            sources.begin_upload("a.csv", 2**50, None)
+        with pytest.raises(uploads.DiskFull, match=r"1,125,899,906,842,624 bytes needed, [\d,]+ bytes free"):
+            uploads.begin_upload("a.csv", 2**50, None)
         assert not SourceFile.objects.exists()
         assert list(upload_dir.iterdir()) == []
 
@@ -183,19 +183,19 @@ class TestDiskFull:
         upload_dir.mkdir()
         stat = os.statvfs(upload_dir)
         half = stat.f_bavail * stat.f_frsize * 6 // 10
-        first = sources.begin_upload("a.csv", half, None)
-        with pytest.raises(sources.DiskFull):
-            sources.begin_upload("b.csv", half, None)
-        sources.remove(first)
-        sources.begin_upload("b.csv", half, None)
+        first = uploads.begin_upload("a.csv", half, None)
+        with pytest.raises(uploads.DiskFull):
+            uploads.begin_upload("b.csv", half, None)
+        uploads.remove(first)
+        uploads.begin_upload("b.csv", half, None)
 
     def test_no_room_in_the_middle_removes_the_partial_file_and_its_row(self, upload_dir):
-        source = sources.begin_upload("a.csv", 10, None)
-        sources.append(source, 0, io.BytesIO(b"abc"), 3)
+        source = uploads.begin_upload("a.csv", 10, None)
+        uploads.append(source, 0, io.BytesIO(b"abc"), 3)
         source.file.unlink()
         source.file.symlink_to("/dev/full")  # The kernel answers ENOSPC to every write.
-        with pytest.raises(sources.DiskFull, match="disk for uploads is full") as caught:
-            sources.append(source, 3, io.BytesIO(b"def"), 3)
+        with pytest.raises(uploads.DiskFull, match="disk for uploads is full") as caught:
+            uploads.append(source, 3, io.BytesIO(b"def"), 3)
         assert caught.value.advice
         assert list(upload_dir.iterdir()) == []
         assert not SourceFile.objects.exists()
@@ -222,7 +222,7 @@ class TestNames:
         ],
     )
     def test_a_name_is_only_ever_text(self, name, shown, upload_dir):
-        source = sources.begin_upload(name, 1, None)
+        source = uploads.begin_upload(name, 1, None)
         assert source.name == shown
         assert source.file == upload_dir / str(source.key)
         assert [path.name for path in upload_dir.iterdir()] == [str(source.key)]
@@ -233,30 +233,30 @@ class TestSameFile:
         first, second = uploaded(b"a,b\n", "one.csv"), uploaded(b"a,b\n", "two.csv")
         uploaded(b"a,c\n", "other.csv")
         third = uploaded(b"a,b\n", "three.csv")
-        assert sources.same_file(third) == [second, first]
+        assert uploads.same_file(third) == [second, first]
 
     def test_an_unfinished_upload_equals_nothing(self):
-        sources.begin_upload("a.csv", 3, None)
-        assert sources.same_file(sources.begin_upload("a.csv", 3, None)) == []
+        uploads.begin_upload("a.csv", 3, None)
+        assert uploads.same_file(uploads.begin_upload("a.csv", 3, None)) == []
 
 
 class TestRemove:
     def test_row_and_file_go(self, upload_dir):
-        sources.remove(uploaded(b"abc"))
+        uploads.remove(uploaded(b"abc"))
         assert not SourceFile.objects.exists()
         assert list(upload_dir.iterdir()) == []
 
     def test_refused_while_a_job_uses_it(self):
         source = uploaded(b"abc")
         job_of(source)
-        with pytest.raises(sources.SourceInUse, match="1 import of this file"):
-            sources.remove(source)
+        with pytest.raises(uploads.SourceInUse, match="1 import of this file"):
+            uploads.remove(source)
         assert source.file.read_bytes() == b"abc"
 
     def test_a_file_that_is_not_ours_stays(self, tmp_path):
         path = tmp_path / "theirs.csv"
         path.write_bytes(b"abc")
-        sources.remove(sources.register(path))
+        uploads.remove(uploads.register(path))
         assert path.exists()
         assert not SourceFile.objects.exists()
 
@@ -265,49 +265,49 @@ class TestWhoseUploads:
     def test_own_ones_and_all_for_staff(self, user):
         mine, other = uploaded(b"a", user=user), uploaded(b"b")
         staff = User.objects.create_user("eve", is_staff=True)
-        assert list(sources.uploads_of(user)) == [mine]
-        assert list(sources.not_imported(staff)) == [other, mine]
+        assert list(uploads.uploads_of(user)) == [mine]
+        assert list(uploads.not_imported(staff)) == [other, mine]
 
     def test_an_imported_one_is_no_longer_listed(self, user):
         source = uploaded(b"a", user=user)
         job_of(source)
-        assert list(sources.not_imported(user)) == []
+        assert list(uploads.not_imported(user)) == []
 
 
 class TestRegister:
     def test_a_file_stays_where_it_is(self, tmp_path, monkeypatch):
         (tmp_path / "a.csv").write_bytes(b"a,b\n1,2\n")
         monkeypatch.chdir(tmp_path)
-        source = sources.register(Path("a.csv"))
+        source = uploads.register(Path("a.csv"))
         assert (source.path, source.size, source.owned) == (str(tmp_path / "a.csv"), 8, False)
         assert source.status == SourceFile.Status.READY
 
     def test_unchanged_gives_the_same_row_and_changed_a_new_one(self, tmp_path):
         path = tmp_path / "a.csv"
         path.write_bytes(b"abc")
-        first = sources.register(path)
-        assert sources.register(path) == first
+        first = uploads.register(path)
+        assert uploads.register(path) == first
         path.write_bytes(b"abd")
-        assert sources.register(path) != first
+        assert uploads.register(path) != first
 
     def test_a_directory(self, tmp_path):
         with pytest.raises(SourceProblem, match="a directory") as caught:
-            sources.register(tmp_path)
+            uploads.register(tmp_path)
         assert caught.value.where == str(tmp_path)
 
     def test_a_path_that_leads_nowhere(self, tmp_path):
         with pytest.raises(SourceProblem, match="No such file"):
-            sources.register(tmp_path / "none.csv")
+            uploads.register(tmp_path / "none.csv")
 
     def test_a_named_pipe_is_refused_and_does_not_hang(self, tmp_path):
         os.mkfifo(tmp_path / "pipe")
         with pytest.raises(SourceProblem, match="not a regular file"):
-            sources.register(tmp_path / "pipe")
+            uploads.register(tmp_path / "pipe")
 
     def test_an_empty_file(self, tmp_path):
         (tmp_path / "a.csv").touch()
         with pytest.raises(SourceProblem, match="empty"):
-            sources.register(tmp_path / "a.csv")
+            uploads.register(tmp_path / "a.csv")
 
 
 class TestSweep:
@@ -316,29 +316,29 @@ class TestSweep:
 
     def test_only_what_was_abandoned_a_day_ago_goes(self):
         old, fresh, ready = (
-            sources.begin_upload("old.csv", 9, None),
-            sources.begin_upload("fresh.csv", 9, None),
+            uploads.begin_upload("old.csv", 9, None),
+            uploads.begin_upload("fresh.csv", 9, None),
             uploaded(b"a"),
         )
         self.backdate(old, hours=25)
         self.backdate(fresh, hours=23)
         self.backdate(ready, days=9)
-        assert sources.remove_abandoned_uploads() == 1
+        assert uploads.remove_abandoned_uploads() == 1
         assert set(SourceFile.objects.all()) == {fresh, ready}
         assert not old.file.exists()
         assert fresh.file.exists()
 
     def test_a_part_that_arrived_counts_as_life(self):
-        source = sources.begin_upload("a.csv", 9, None)
+        source = uploads.begin_upload("a.csv", 9, None)
         self.backdate(source, hours=30)
-        sources.append(source, 0, io.BytesIO(b"abc"), 3)
-        assert sources.remove_abandoned_uploads() == 0
+        uploads.append(source, 0, io.BytesIO(b"abc"), 3)
+        assert uploads.remove_abandoned_uploads() == 0
 
     def test_a_file_without_a_row_goes_after_a_day(self):
         source = uploaded(b"abc")
         SourceFile.objects.all().delete()
-        assert sources.remove_abandoned_uploads() == 0
+        assert uploads.remove_abandoned_uploads() == 0
         long_ago = (timezone.now() - timedelta(hours=25)).timestamp()
         os.utime(source.path, (long_ago, long_ago))
-        assert sources.remove_abandoned_uploads() == 1
+        assert uploads.remove_abandoned_uploads() == 1
         assert not source.file.exists()

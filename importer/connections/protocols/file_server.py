@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 
 from django.contrib.auth.models import User
 
-from importer import sources
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
 from importer.connections.listing import Found, by_name, require_few
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.models import SourceConnection, SourceFile
-from importer.sources import Stream
+from importer.sources import uploads
+from importer.sources.uploads import Stream
 
 SILENCE = 30.0  # seconds without a byte
 
@@ -82,7 +82,7 @@ class FileServer(ABC):
                 self._require_same(session, found)
             except BaseException:
                 if source:
-                    sources.remove(source)
+                    uploads.remove(source)
                 raise
             return source
 

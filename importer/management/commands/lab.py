@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from importer import lab, sources, workers
+from importer import lab, workers
 from importer.engine.errors import Problem
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.tuning.budget import Budget
@@ -25,6 +25,7 @@ from importer.management.base_command import PreparedCommand
 from importer.management.build_import import named_target
 from importer.models import ImportJob, Lab, Target, Trial
 from importer.preparation.prepare import prepare
+from importer.sources import uploads
 
 LOOK_EVERY = 0.5  # seconds
 OWN = "own"
@@ -224,7 +225,7 @@ def _made(options: dict[str, Any]) -> Lab:
     if profile.doubt:
         raise profile.doubt
     return lab.create(
-        prepare(sources.register(options["file"]), named_target(options["target"]), options["table"]), asked
+        prepare(uploads.register(options["file"]), named_target(options["target"]), options["table"]), asked
     )
 
 

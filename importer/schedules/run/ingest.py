@@ -12,7 +12,7 @@ from importer.preparation.prepare import Prepared, prepare
 from importer.schedules.run import deduplication, retry_policy, schema_drift
 from importer.schedules.run.discovery import as_found
 from importer.schedules.transitions import Outcome, change_mine
-from importer.sources import named
+from importer.sources.uploads import named
 
 TO_COME = (Outcome.FOUND, Outcome.FETCHED)
 # Their rows are in the table: by this run, or by one before that could not clear them away, or under another name.

@@ -9,7 +9,7 @@ from importer import connections
 from importer.connections.protocols import http
 from importer.engine.errors import Problem, SourceChanged
 from importer.models import SourceConnection, SourceFile
-from importer.sources import DiskFull, TooLarge
+from importer.sources.uploads import DiskFull, TooLarge
 from tests.importer.connections.asking import find
 
 DATA = b"id,name\n" + b"1,one\n" * 5000
@@ -97,7 +97,7 @@ class TestFetch:
         self.require_nothing_kept(settings)
 
     def test_without_room_on_the_disk(self, web, connection, monkeypatch, settings):
-        monkeypatch.setattr("importer.sources.SPARE_BYTES", 2**62)
+        monkeypatch.setattr("importer.sources.uploads.SPARE_BYTES", 2**62)
         web.files["/a.csv"] = DATA
         with pytest.raises(DiskFull):
             fetch(connection, "a.csv")

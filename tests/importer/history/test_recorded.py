@@ -9,13 +9,14 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from importer import jobs, sources, work
+from importer import jobs, work
 from importer.engine.mysql.server_info import OF_SPEED
 from importer.engine.plan.options import Options
 from importer.history import facts
 from importer.history.read import rows
 from importer.models import Chunk, ImportJob, JobRecord, SourceFile, Target
 from importer.preparation.prepare import prepare
+from importer.sources import uploads
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
 from tests.targets import saved_target
@@ -43,7 +44,7 @@ def target(database, transactional_db) -> Target:
 def imported(target: Target, tmp_path: Path, lines: list[str], **options) -> ImportJob:
     path = tmp_path / "t.csv"
     path.write_text("id,a,b\n" + "".join(f"{line}\n" for line in lines))
-    return run(jobs.create(prepare(sources.register(path), target, "t", options=Options(**options))))
+    return run(jobs.create(prepare(uploads.register(path), target, "t", options=Options(**options))))
 
 
 def told(job: ImportJob) -> dict:

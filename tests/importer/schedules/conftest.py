@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from importer import schedules, sources
+from importer import schedules
 from importer.connections.protocols import folder as folders
 from importer.engine.mysql.connection import Address
 from importer.models import Schedule, SourceConnection
 from importer.preparation.prepare import prepare
 from importer.preparation.presets import save
 from importer.schedules import Asked
+from importer.sources import uploads
 from tests.engine.loads import run_sql
 from tests.targets import saved_target
 
@@ -52,7 +53,7 @@ def make(folder: Path, tmp_path: Path, database: Address, transactional_db) -> C
     run_sql(database, TABLE)
     target = saved_target(database, "here")
     connection = SourceConnection.objects.create(name="incoming", kind="folder", base=str(folder))
-    preset = save("words", prepare(sources.register(drop(tmp_path, "first.csv")), target, "t"))
+    preset = save("words", prepare(uploads.register(drop(tmp_path, "first.csv")), target, "t"))
 
     def made(name: str = "nightly", **asked) -> Schedule:
         return schedules.create(Asked(name=name, connection=connection, **{"pattern": "*.csv", **asked}), preset)

@@ -5,12 +5,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from importer import jobs, schedules, sources
+from importer import jobs, schedules
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.models import ImportJob, Run, Schedule
 from importer.preparation.prepare import prepare
 from importer.schedules import Asked
+from importer.sources import uploads
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.taking import outcomes, run_now, to_import
 from tests.importer.steps import run as run_job
@@ -51,7 +52,7 @@ def test_two_on_one_table_are_allowed_and_warned_of(make):
 
 def test_from_a_job_that_worked(make, folder, tmp_path, database):
     target = make("other").target
-    source = sources.register(drop(tmp_path, "made.csv", "1,one\n"))
+    source = uploads.register(drop(tmp_path, "made.csv", "1,one\n"))
     job = run_job(jobs.create(prepare(source, target, "made", options=Options(mode="create"))))
     connection = Schedule.objects.get().connection
     schedule = schedules.create_from_job(job, Asked("again", connection, "*.csv", known_by="stat"))

@@ -6,9 +6,10 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from importer import jobs, sources
+from importer import jobs
 from importer.models import Run, Schedule
 from importer.preparation.prepare import prepare
+from importer.sources import uploads
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.taking import run_now, to_end
 from tests.importer.steps import run as run_job
@@ -28,7 +29,7 @@ def asked(*args: str) -> dict:
 
 def test_from_making_one_to_its_runs(make, folder, tmp_path):
     target = make("other").target
-    job = run_job(jobs.create(prepare(sources.register(drop(tmp_path, "made.csv")), target, "t")))
+    job = run_job(jobs.create(prepare(uploads.register(drop(tmp_path, "made.csv")), target, "t")))
     where = ["--connection", "incoming", "--pattern", "*.csv", "--zone", "Asia/Tokyo"]
     made = asked("create-from-job", str(job.pk), "--name", "daily", *where, "--cron", "30 2 * * *", "--misfire", "all")
     assert (made["when"], made["table"], len(made["upcoming"])) == ("At 02:30 every day, Asia/Tokyo", job.table, 5)

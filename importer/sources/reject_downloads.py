@@ -17,12 +17,12 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Q
 
-from importer import sources
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.records.blocks import read_exactly
 from importer.models import Chunk, ImportJob, SourceFile
+from importer.sources import uploads
 
 HEADER = ("line", "byte_offset", "column", "value", "code", "reason")
 PIECE_BYTES = 2**20
@@ -103,13 +103,13 @@ def as_source(job: ImportJob, user: User) -> SourceFile:
     path = write_reject_file(job)
     if not path:
         raise SourceProblem("No row was rejected.", where=str(job))
-    source = sources.begin_upload(path.name, path.stat().st_size, user)
+    source = uploads.begin_upload(path.name, path.stat().st_size, user)
     with path.open("rb") as file:
-        sources.append(source, 0, file, source.size)
-    sources.finish(source)
-    same = sources.not_imported(user).filter(pk__in=[each.pk for each in sources.same_file(source)], uploaded_by=user)
+        uploads.append(source, 0, file, source.size)
+    uploads.finish(source)
+    same = uploads.not_imported(user).filter(pk__in=[each.pk for each in uploads.same_file(source)], uploaded_by=user)
     if earlier := same.first():
-        sources.remove(source)
+        uploads.remove(source)
         return earlier
     return source
 

@@ -1,0 +1,1 @@
+"""Uploaded files on disk, and downloads of rejected rows."""
