@@ -15,23 +15,23 @@ app.autodiscover_tasks()
 
 @celeryd_after_setup.connect
 def _tell_that_it_lives(instance: Any, **_: object) -> None:
-    from importer import workers
+    from importer.worker import presence
 
     def tell(**_: object) -> None:
-        workers.sign_of_life(instance.hostname, instance.concurrency)
+        presence.sign_of_life(instance.hostname, instance.concurrency)
 
     heartbeat_sent.connect(tell, weak=False)
 
 
 @worker_shutting_down.connect
 def _end_soon(**_: object) -> None:
-    from importer import stopping
+    from importer.worker import shutdown
 
-    stopping.ask()
+    shutdown.ask()
 
 
 @worker_shutdown.connect
 def _tell_that_it_ends(sender: Any, **_: object) -> None:
-    from importer import workers
+    from importer.worker import presence
 
-    workers.farewell(sender.hostname)
+    presence.farewell(sender.hostname)

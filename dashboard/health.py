@@ -7,7 +7,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from importer import workers
+from importer.worker import presence
 
 
 @require_safe
@@ -17,7 +17,7 @@ def healthz(_request: HttpRequest) -> JsonResponse:
     """200 if database and Redis answer, else 503; the roles of the workers that are alive."""
     found: dict[str, object] = {"database": _database_answers()}
     try:
-        found |= {"redis": True, "workers": [name.partition("@")[0] for name in workers.living()]}
+        found |= {"redis": True, "workers": [name.partition("@")[0] for name in presence.living()]}
     except redis.RedisError:
         found |= {"redis": False, "workers": []}
     return JsonResponse(found, status=200 if found["database"] and found["redis"] else 503)

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from importer import arranging, finishing, jobs, lab, notifications, queue, runs, schedules, work
+from importer import jobs, lab, notifications, queue, schedules
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.notifications.delivery import LONGEST_SEND
 from importer.queue import Step
+from importer.worker import change_target, load_chunks, stage_and_finish, work
 
 
 @shared_task
@@ -17,7 +18,7 @@ def scan(job_id: int) -> None:
 
 @shared_task
 def load_run(chunk_id: int) -> None:
-    runs.load(chunk_id, _go_on)
+    load_chunks.load(chunk_id, _go_on)
 
 
 @shared_task
@@ -27,27 +28,27 @@ def verify(job_id: int) -> None:
 
 @shared_task
 def arrange(job_id: int) -> None:
-    arranging.arrange_job(job_id, _go_on)
+    change_target.arrange_job(job_id, _go_on)
 
 
 @shared_task(time_limit=READ_TIMEOUT)
 def restore(job_id: int) -> None:
-    arranging.restore_job(job_id, _go_on)
+    change_target.restore_job(job_id, _go_on)
 
 
 @shared_task
 def stage(job_id: int) -> None:
-    finishing.stage_job(job_id, _go_on)
+    stage_and_finish.stage_job(job_id, _go_on)
 
 
 @shared_task(time_limit=READ_TIMEOUT)
 def finish(job_id: int) -> None:
-    finishing.finish_job(job_id, _go_on)
+    stage_and_finish.finish_job(job_id, _go_on)
 
 
 @shared_task
 def clean(job_id: int) -> None:
-    finishing.clean_job(job_id, _go_on)
+    stage_and_finish.clean_job(job_id, _go_on)
 
 
 @shared_task

@@ -10,8 +10,8 @@ from django.contrib.contenttypes.management import create_contenttypes
 from django.db.models.signals import post_migrate
 from redis import Redis
 
-from importer import live
 from importer.engine.mysql.connection import Address
+from importer.worker import live_progress
 from scripts.servers import PrivateRedis
 from tests.stack import Stack, running
 from tests.targets import TestServer, mariadb_server, mysql_server
@@ -76,10 +76,10 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateRe
 def redis(redis_server: PrivateRedis, settings) -> Iterator[Redis]:
     """A connection to the Redis of the live counters, which nobody else uses meanwhile."""
     settings.REDIS_URL = redis_server.url
-    live.connection.cache_clear()
-    yield live.connection()
-    live.connection().flushdb()
-    live.connection.cache_clear()
+    live_progress.connection.cache_clear()
+    yield live_progress.connection()
+    live_progress.connection().flushdb()
+    live_progress.connection.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -18,9 +18,10 @@ from dashboard.jobs.option_summary import asked
 from dashboard.jobs.peer_comparison import beside
 from dashboard.jobs.progress import Progress, progress
 from dashboard.jobs.rejected_rows import left_out
-from importer import jobs, workers
+from importer import jobs
 from importer.engine.errors import Problem
 from importer.models import Chunk, ImportJob
+from importer.worker import presence
 
 Status = ImportJob.Status
 MOST_TROUBLED = 50
@@ -166,7 +167,7 @@ def _live_context(now: Progress, with_left_out: bool = True) -> dict[str, Any]:
         "left_out": left_out(found) if with_left_out else None,
         "beside": beside(found),
         # Asked only where the template needs it.
-        "loads_at_once": workers.loads_at_once,
+        "loads_at_once": presence.loads_at_once,
     }
 
 

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from django.db.models import F, Q, Sum
 
 from dashboard.templatetags.millrace import duration, seconds_until
-from importer import live
 from importer.engine.schema.alter_table import Stage
 from importer.models import Chunk, ImportJob, SourceFile
+from importer.worker import live_progress
 
 # "Now" in rates is these last seconds; time left is reckoned over more, because chunks end in lumps.
 RECENT_SECONDS = 10
@@ -258,8 +258,8 @@ def progress(job: ImportJob, now: datetime) -> Progress:
     if job.ended or job.started_at is None:
         return Progress(job, now, 0, Recent())
     building = job.status in (Status.INDEXING, Status.FINISHING, Status.FAILING, Status.CANCELLING)
-    stage = live.stage(job.pk) if building else None
-    return Progress(job, now, live.sent_bytes(job.pk), _recent(job, now), stage)
+    stage = live_progress.stage(job.pk) if building else None
+    return Progress(job, now, live_progress.sent_bytes(job.pk), _recent(job, now), stage)
 
 
 def _recent(job: ImportJob, now: datetime) -> Recent:

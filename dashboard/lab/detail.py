@@ -17,10 +17,10 @@ from dashboard.jobs.option_summary import asked
 from dashboard.lab.charts import lab_charts
 from dashboard.lab.progress import LabProgress, lab_progress
 from importer import lab as labs
-from importer import workers
 from importer.engine.errors import Problem
 from importer.models import Lab
 from importer.sources import uploads
+from importer.worker import presence
 
 Status = Lab.Status
 
@@ -100,7 +100,7 @@ def _context(request: HttpRequest, now: LabProgress) -> dict[str, Any]:
         "apply": _apply(request, found) if advice and found.ended else "",
         "can_cancel": found.status in (Status.WAITING, Status.PREPARING, Status.RUNNING),
         # Asked only where the template needs it.
-        "loads_at_once": workers.loads_at_once,
+        "loads_at_once": presence.loads_at_once,
     }
 
 

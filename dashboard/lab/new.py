@@ -15,13 +15,14 @@ from dashboard.lab.grids import OFFERS, OWN, Offer, why_not
 from dashboard.lab.labels import label
 from dashboard.new_import.form import Choices
 from dashboard.new_import.preview import Preview, look
-from importer import lab, workers
+from importer import lab
 from importer.engine.errors import Problem
 from importer.lab.commands import SAMPLE_ROWS
 from importer.models import ImportJob, Lab, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import Prepared
 from importer.sources import uploads
+from importer.worker import presence
 
 JOBS_SHOWN = 20
 FILES_SHOWN = 50
@@ -189,7 +190,7 @@ def _page(request: HttpRequest, seen: Look) -> HttpResponse:
         "rows": values.rows(seen.suggested),
         "by_share": values.text("sample") == "share",
         "seed": values.text("seed") or secrets.randbelow(SEEDS),
-        "loads_at_once": workers.loads_at_once,
+        "loads_at_once": presence.loads_at_once,
     }
     # A page that asks for something is no error.
     status = 422 if seen.problem and request.method == "POST" else 200

@@ -18,7 +18,7 @@ from dashboard.new_import.column_cards import FILLINGS, TRIMS
 from dashboard.new_import.form import Choices
 from dashboard.new_import.preview import Preview, look
 from dashboard.new_import.row_policy import ACCOUNTING
-from importer import jobs, workers
+from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.mapping.suggest import BY_NAME, BY_POSITION
 from importer.engine.mysql.connection import connect
@@ -32,6 +32,7 @@ from importer.models import ImportJob, MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import Prepared
 from importer.sources import uploads
+from importer.worker import presence
 
 JOBS_SHOWN = 5
 WAITING_SHOWN = 100
@@ -201,7 +202,7 @@ def _show(
         "trims": TRIMS,
         "fillings": FILLINGS,
         "matches": MATCH_WORDS,
-        "loads_at_once": workers.loads_at_once,
+        "loads_at_once": presence.loads_at_once,
         "modes": MODES,
     }
     return _answer(request, "_new_preview.html", context, status=422 if preview.problem else status)

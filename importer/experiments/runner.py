@@ -17,7 +17,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from importer import in_process, jobs, work
+from importer import jobs
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import connect
 from importer.engine.source.dialect import Dialect
@@ -28,7 +28,6 @@ from importer.engine.tuning.sampling import Sample
 from importer.experiments.experiment import Experiment
 from importer.experiments.published.registry import experiment_named
 from importer.experiments.trials import try_way
-from importer.heart import Heart
 from importer.jobs.transitions import lease_end
 from importer.lab.cleanup import tidy
 from importer.lab.commands import MOST_REPEATS, REPEATS
@@ -37,6 +36,8 @@ from importer.lab.transitions import Status, change_mine, claim, connected, end,
 from importer.lab.trial_order import lay_out
 from importer.lab.trials import change_trial, disturbed, give_back, imports_beside, record_trial
 from importer.models import ImportJob, Lab, Target, Trial
+from importer.worker import local_pool, work
+from importer.worker.heartbeat import Heart
 
 State = Trial.Status
 LOOK_EVERY = 0.5  # seconds
@@ -157,7 +158,7 @@ def _end_imports(lab: Lab) -> None:
     for job in ImportJob.objects.filter(trial__lab=lab, status=ImportJob.Status.CANCELLING):
         work.take_back_expired()
         for step in jobs.advance(job.pk):
-            in_process.take(step)
+            local_pool.take(step)
 
 
 def _require_room(asked: AskedExperiment) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
-from importer import in_process, jobs
+from importer import jobs
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import Address, Connection, execute, fetch_all
 from importer.engine.mysql.error_messages import explain
@@ -20,12 +20,13 @@ from importer.experiments import raw_statements
 from importer.experiments.experiment import Import, Raw, Way
 from importer.experiments.raw_statements import Place, Placed
 from importer.experiments.slow_link import farther
-from importer.heart import Heart
 from importer.lab.setup import scratch_of
 from importer.lab.transitions import connected, mine
 from importer.lab.trials import in_chunks, require_as_asked
 from importer.models import ImportJob, Lab, SourceFile, Trial
 from importer.preparation.prepare import prepare
+from importer.worker import local_pool
+from importer.worker.heartbeat import Heart
 
 SEPARATOR = ","
 # A trial has so many tables at most, which are numbered in its own ten.
@@ -146,7 +147,7 @@ def _ended(lab: Lab, job: ImportJob) -> ImportJob:
             with suppress(Problem):  # It is ending already.
                 jobs.cancel(job.pk)
 
-    job = in_process.run(job.pk, job.parallelism, look, up_first=True)
+    job = local_pool.run(job.pk, job.parallelism, look, up_first=True)
     if job.status == ImportJob.Status.CANCELLED:
         raise Cancelled("The experiment is no longer wanted.", where=str(lab))
     return job

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from django.contrib.auth.models import User
 
-from importer import queue, workers
+from importer import queue
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
@@ -16,6 +16,7 @@ from importer.lab.transitions import Status, change
 from importer.models import ImportJob, Lab, Target
 from importer.preparation.prepare import Prepared, prepare
 from importer.queue import Step
+from importer.worker import presence
 
 SAMPLE_ROWS = 200_000
 REPEATS = 3
@@ -154,7 +155,7 @@ def _sorted_out(
     found: list[Settings], planned: Settings, target: Target
 ) -> tuple[list[Settings], list[dict[str, object]]]:
     """Those to try, the planned one among them in any case; and those that cannot be, with the reason."""
-    at_once = workers.loads_at_once()
+    at_once = presence.loads_at_once()
     tried: list[Settings] = []
     left_out: list[dict[str, object]] = []
     for settings in found:

@@ -7,7 +7,6 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from importer.copies import PART
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import Connection
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
@@ -25,6 +24,7 @@ from importer.lab.estimate import expected_bytes
 from importer.lab.transitions import Status, change_mine, connected, heart_of, mine
 from importer.lab.trial_order import lay_out
 from importer.models import Lab, SourceFile
+from importer.worker.working_copies import PART
 
 # In place of a trial's number: the table that shows that tables can be made.
 REHEARSAL = 0

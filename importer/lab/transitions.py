@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.connection import Connection, connect, kill
-from importer.heart import Heart
 from importer.jobs.transitions import LONGEST_BACKOFF, lease_end
 from importer.models import Lab
+from importer.worker.heartbeat import Heart
 
 Status = Lab.Status
 UNENDED = [Status.WAITING, Status.PREPARING, Status.RUNNING, Status.ENDING]

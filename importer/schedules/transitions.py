@@ -7,9 +7,9 @@ from typing import Any
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from importer.heart import Heart
 from importer.jobs.transitions import lease_end
 from importer.models import PickedFile, Run, Schedule
+from importer.worker.heartbeat import Heart
 
 Status = Run.Status
 Outcome = PickedFile.Outcome

@@ -12,10 +12,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.jobs.progress import progress
-from importer import live, workers
 from importer.engine.errors import BadRow, Problem
 from importer.engine.mysql.connection import connect, execute
 from importer.models import Chunk, ImportJob, SourceFile, Target
+from importer.worker import live_progress, presence
 from tests.dashboard.job_data import HEADER, LENGTH, REFUSED, ROWS, Status, make_job, make_user
 
 pytestmark = pytest.mark.django_db
@@ -132,7 +132,7 @@ class TestPolling:
     def test_bytes_on_their_way_move_the_sent_bar_only(self, browser, redis):
         job = make_job(chunks=10, loaded=4)
         seen = seen_in(page(browser, job))
-        live.Sent(job.pk, "4").of_chunk(123_456)
+        live_progress.Sent(job.pk, "4").of_chunk(123_456)
         html = poll(browser, job, seen).content.decode()
         sent = re.search(r'class="progress sent" id="bar-3" value="(\d+)"', html)
         assert int(sent[1]) == 4 * LENGTH + 123_456
@@ -140,9 +140,9 @@ class TestPolling:
 
     def test_without_redis_the_page_still_answers(self, browser, settings):
         settings.REDIS_URL = "unix:///nowhere/redis.sock?db=0"
-        live.connection.cache_clear()
+        live_progress.connection.cache_clear()
         assert poll(browser, make_job()).status_code == 200
-        live.connection.cache_clear()
+        live_progress.connection.cache_clear()
 
     @pytest.mark.parametrize("status", ImportJob.ENDED)
     def test_the_end_is_told_with_286_and_the_last_state(self, browser, status):
@@ -267,9 +267,9 @@ class TestButtons:
     def test_a_parallelism_that_the_workers_cannot_reach_is_said_to_be_one(self, browser):
         job = make_job(chunks=4, parallelism=3)
         assert "the workers load" not in page(browser, job)
-        workers.sign_of_life("load@here", 2)
+        presence.sign_of_life("load@here", 2)
         assert "the workers load 2 at once" in page(browser, job)
-        workers.sign_of_life("load@there", 1)
+        presence.sign_of_life("load@there", 1)
         assert "the workers load" not in page(browser, job)
 
     @pytest.mark.parametrize("wanted", ["", "0", "-1", "65", "9999", "two", "²"])

@@ -6,7 +6,6 @@ from dataclasses import asdict
 import pytest
 from django.urls import reverse
 
-from importer import live
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.engine.schema.alter_table import Stage
@@ -14,6 +13,7 @@ from importer.engine.schema.indexes import Definition, ForeignKey
 from importer.engine.target.staging import Staged
 from importer.engine.target.temporary_changes import Arrangement
 from importer.models import ImportJob
+from importer.worker import live_progress
 from tests.dashboard.job_data import Status, make_job
 
 pytestmark = pytest.mark.django_db
@@ -67,7 +67,7 @@ class TestArrangement:
 
     def test_how_far_that_is_comes_from_the_live_counters(self, browser, redis):
         job = self.job(Status.INDEXING, arranged=True, unrestored=True)
-        with live.putting_back(job.pk) as tell:
+        with live_progress.putting_back(job.pk) as tell:
             tell(Stage("writing", 42.4))
             html = page(browser, job)
             assert "Indexes: writing" in html

@@ -3,7 +3,7 @@
 from importer import jobs
 from importer.models import Chunk, ImportJob
 from importer.queue import Step
-from importer.steps import OF_AN_IMPORT
+from importer.worker.steps import OF_AN_IMPORT
 
 
 def take(step: Step) -> None:

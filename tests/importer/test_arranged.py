@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from importer import arranging, jobs, targets, work
+from importer import jobs, targets
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
@@ -15,6 +15,7 @@ from importer.engine.target import temporary_changes
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
+from importer.worker import change_target, work
 from tests.importer.steps import run, take
 from tests.targets import saved_target
 
@@ -132,7 +133,7 @@ def test_a_worker_that_dies_while_it_takes_them_off(target, file, after, monkeyp
     where, name = (temporary_changes, "write_down") if after == "record_written" else (jobs, "record_arranged")
     monkeypatch.setattr(where, name, raising(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
-        arranging.arrange_job(job.pk, lambda *_: None)
+        change_target.arrange_job(job.pk, lambda *_: None)
     monkeypatch.undo()
     assert now(job).unrestored
     ImportJob.objects.filter(pk=job.pk).update(step_lease=None, step="")
@@ -174,7 +175,7 @@ def test_what_cannot_be_put_back_now_is_tried_until_it_can(target, file, monkeyp
         execute(holder, "START TRANSACTION")
         fetch_all(holder, "SELECT * FROM t LIMIT 1")
         for _ in range(2):
-            arranging.restore_job(job.pk, lambda *_: None)
+            change_target.restore_job(job.pk, lambda *_: None)
             assert now(job).status == Status.INDEXING
             assert "lock" in now(job).obstacle["what"]
         execute(holder, "COMMIT")

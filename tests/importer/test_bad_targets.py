@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.test import override_settings
 
-from importer import jobs, runs
+from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
@@ -16,6 +16,7 @@ from importer.jobs.steps import chunk_leases
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
+from importer.worker import load_chunks
 from tests.importer.steps import queued, run, take
 from tests.stack import wait_until
 from tests.targets import TestServer
@@ -62,7 +63,7 @@ def source(tmp_path: Path, db) -> SourceFile:
 def runs_of_one_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that there is a moment between two chunks."""
     monkeypatch.setattr(chunk_leases, "RUN_CHUNKS", 1)
-    monkeypatch.setattr(runs, "TASK_SECONDS", 0)
+    monkeypatch.setattr(load_chunks, "TASK_SECONDS", 0)
 
 
 def created(target: Target, source: SourceFile, method: str = "auto") -> ImportJob:

@@ -13,7 +13,7 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from importer import copies, jobs
+from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
@@ -22,6 +22,7 @@ from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.sources import reject_downloads, uploads
+from importer.worker import working_copies
 from tests.engine.packing import PACKED
 from tests.importer.steps import run, take
 from tests.stack import ROOT, wait_until
@@ -132,7 +133,7 @@ class TestPlainCopies:
         assert in_table(target) == ROWS
         assert job.copied_bytes == file.stat().st_size
         assert job.data_offset + job.committed_bytes == job.plain_size
-        assert copies.remove_unneeded() == 1
+        assert working_copies.remove_unneeded() == 1
         assert list(plain_dir.iterdir()) == []
 
     def test_several_members_and_chunks(self, target, tmp_path):
@@ -149,10 +150,10 @@ class TestPlainCopies:
         job.refresh_from_db()
         first = job.plain_file
         assert first.read_bytes() == TEXT.encode()
-        assert copies.remove_unneeded() == 0, "it is being read"
+        assert working_copies.remove_unneeded() == 0, "it is being read"
         jobs.cancel(job.pk)
         jobs.advance(job.pk)
-        assert copies.remove_unneeded() == 1
+        assert working_copies.remove_unneeded() == 1
         assert not first.exists()
         jobs.retry(job.pk)
         job.refresh_from_db()
@@ -177,7 +178,7 @@ class TestPlainCopies:
         jobs.advance(job.pk)
         mine = jobs.claim_scan(job.pk)
         ImportJob.objects.update(step_attempt=F("step_attempt") + 1)
-        assert copies.make(mine) is False
+        assert working_copies.make(mine) is False
         assert list(plain_dir.iterdir()) == []
         assert ImportJob.objects.get(pk=job.pk).plain_copy == ""
 
@@ -198,7 +199,7 @@ class TestPlainCopies:
         job = run(job)
         assert (job.status, job.loaded_rows, job.step_attempt) == (Status.SUCCEEDED, 120, 3)
         assert in_table(target) == ((7, "word"),) * 120
-        copies.remove_unneeded()
+        working_copies.remove_unneeded()
         assert not part.exists()
         assert not job.plain_file.exists()
 

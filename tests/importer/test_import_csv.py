@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from importer import in_process, live, workers
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import Chunk, ImportJob, SourceFile, Target
+from importer.worker import live_progress, local_pool, presence
 from tests.stack import ROOT, Stack, wait_until
 from tests.targets import saved_target
 
@@ -65,7 +65,7 @@ def test_in_process_of_a_large_file(target: Target, tmp_path: Path, stack_env: S
     """Loaded by processes of its own, where a small one is by threads."""
     rows = 200
     path = tmp_path / "people.csv"
-    unread = "x" * (in_process.IN_THREADS_BELOW // rows)
+    unread = "x" * (local_pool.IN_THREADS_BELOW // rows)
     path.write_text("id,name,unread\n" + "".join(f"{n},name {n},{unread}\n" for n in range(rows)))
     done = stack_env.manage("import_csv", str(path), "--target", "t", "--table", "people", "--in-process", "--json")
     report = json.loads(done.stdout)
@@ -241,8 +241,8 @@ def test_first_command_on_a_new_machine_makes_what_it_needs(database: Address, p
 
 
 def test_more_in_parallel_than_the_workers_load_is_said(target: Target, people: Path, stack: Stack, capsys):
-    live.connection.cache_clear()
-    wait_until(workers.loads_at_once, what="a worker's sign of life")
+    live_progress.connection.cache_clear()
+    wait_until(presence.loads_at_once, what="a worker's sign of life")
     args = [str(people), "--target", "t", "--table", "people", "--null", "NA"]
     call_command("import_csv", *args, "--parallel", "5")
     assert "--parallel 5: the workers that run now load 2 at once" in capsys.readouterr().err

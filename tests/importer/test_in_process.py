@@ -4,17 +4,17 @@ import multiprocessing
 import os
 import sys
 
-from importer import in_process
+from importer.worker import local_pool
 
 
 def state(_: int) -> tuple[int, bool]:
     """Of the process that is asked: its id, and whether it has what a step of an import needs."""
-    return os.getpid(), "importer.steps" in sys.modules
+    return os.getpid(), "importer.worker.steps" in sys.modules
 
 
 def test_processes_are_up_before_anything_is_asked_of_them():
     before = {each.pid for each in multiprocessing.active_children()}
-    with in_process._processes_that_are_up(2) as pool:
+    with local_pool._processes_that_are_up(2) as pool:
         ours = {each.pid for each in multiprocessing.active_children()} - before
         assert len(ours) == 2
         found = dict(pool.map(state, range(20)))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs, stopping, work
+from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
@@ -13,6 +13,7 @@ from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.queue import Step
 from importer.sources import uploads
+from importer.worker import shutdown, work
 from tests.importer.steps import run, take
 from tests.targets import saved_target
 
@@ -171,7 +172,7 @@ def test_retry_of_a_good_job_is_a_problem(target: Target, file: Path):
 def test_scan_goes_on_where_a_worker_ended_that_was_asked_to(target: Target, file: Path, monkeypatch):
     job = created(target, file)
     [scan] = jobs.advance(job.pk)
-    monkeypatch.setattr(stopping, "asked", lambda: True)
+    monkeypatch.setattr(shutdown, "asked", lambda: True)
     take(scan)
     monkeypatch.undo()
     job.refresh_from_db()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from importer import finishing, jobs, work
+from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute, fetch_all
@@ -14,6 +14,7 @@ from importer.engine.target import staging
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
+from importer.worker import stage_and_finish, work
 from tests.importer.steps import queued, run, take
 from tests.targets import saved_target
 
@@ -158,7 +159,7 @@ def test_a_worker_that_dies_after_the_finishing_step_and_before_its_record(targe
     until(job, "finish")
     monkeypatch.setattr(jobs, "record_finished", lambda *_: (_ for _ in ()).throw(SystemExit))
     with pytest.raises(SystemExit):
-        finishing.finish_job(job.pk, lambda *_: None)
+        stage_and_finish.finish_job(job.pk, lambda *_: None)
     monkeypatch.undo()
     ImportJob.objects.filter(pk=job.pk).update(step_lease="2000-01-01T00:00Z")
     job = run(job)
@@ -173,7 +174,7 @@ def test_a_cancel_that_comes_after_the_finishing_step_is_too_late(target, file, 
     until(job, "finish")
     monkeypatch.setattr(jobs, "record_finished", lambda *_: (_ for _ in ()).throw(SystemExit))
     with pytest.raises(SystemExit):
-        finishing.finish_job(job.pk, lambda *_: None)
+        stage_and_finish.finish_job(job.pk, lambda *_: None)
     monkeypatch.undo()
     jobs.cancel(job.pk)
     ImportJob.objects.filter(pk=job.pk).update(step_lease="2000-01-01T00:00Z")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs, runs
+from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.load.loader import Watch, load_chunk
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
@@ -15,6 +15,7 @@ from importer.engine.source.profile.profile import profile_file
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.sources import reject_downloads, uploads
+from importer.worker import load_chunks
 from tests.importer.steps import queued, run, take
 from tests.targets import saved_target
 
@@ -199,7 +200,7 @@ class TestKilled:
     def test_after_the_commit_and_before_it_is_recorded(self, target: Target, file: Path):
         job = created(target, file, chunk_bytes=2**20)
         run_of_one = self.first_run(job)
-        load_chunk(runs._work(run_of_one), Watch())
+        load_chunk(load_chunks._work(run_of_one), Watch())
         assert len(keys(target)) == ROWS - len(BAD)
         self.give_back(run_of_one.chunks[0])
         job = run(job)
@@ -211,7 +212,7 @@ class TestKilled:
         """The table was mended meanwhile, so that the next attempt leaves out less: the old parts must not stay."""
         job = created(target, file, chunk_bytes=2**20)
         run_of_one = self.first_run(job)
-        load_chunk(runs._work(run_of_one), Watch())
+        load_chunk(load_chunks._work(run_of_one), Watch())
         # As if it had not been committed: the server has taken all back, only the parts are there.
         on(target, "DELETE FROM t")
         on(target, f"DELETE FROM {ledger.TABLE}")

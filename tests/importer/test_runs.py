@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from importer import jobs, runs, work
+from importer import jobs
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
@@ -13,6 +13,7 @@ from importer.jobs.steps import chunk_leases
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
+from importer.worker import load_chunks, work
 from tests.engine.loads import loads_so_far
 from tests.importer.steps import run, take
 from tests.targets import saved_target
@@ -33,8 +34,8 @@ def target(database: Address, transactional_db) -> Target:
 @pytest.fixture
 def runs_look_all_the_time(monkeypatch) -> None:
     """...whether they may keep their chunks, of which they claim many."""
-    monkeypatch.setattr(runs, "LOOK_SECONDS", 0)
-    monkeypatch.setattr(runs, "RECORD_SECONDS", 0)
+    monkeypatch.setattr(load_chunks, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(load_chunks, "RECORD_SECONDS", 0)
     monkeypatch.setattr(chunk_leases, "SHARES_LEFT", 1)
 
 
@@ -82,7 +83,7 @@ def test_two_thousand_chunks_of_one_row_each(target: Target, tmp_path: Path):
 def test_a_chunk_that_fails_ends_its_run_and_those_before_it_stand(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", [1, 2, 3, 4, 300, 6, 7, 8])
     [first] = scanned(job)
-    runs.load(first, lambda *_: None)
+    load_chunks.load(first, lambda *_: None)
     assert loaded(target) == [1, 2, 3, 4]
     assert statuses(job) == [Chunk.Status.LOADED] * 4 + [Chunk.Status.FAILED] + [Chunk.Status.PENDING] * 3
     job = run(job)
@@ -93,7 +94,7 @@ def test_a_chunk_that_fails_ends_its_run_and_those_before_it_stand(target: Targe
 def test_the_limit_of_rejects_holds_within_a_run(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", [1, 300, 3, 301, 5, 6, 7, 8], on_error="reject", max_rejects=1)
     [first] = scanned(job)
-    runs.load(first, lambda *_: None)
+    load_chunks.load(first, lambda *_: None)
     job = ImportJob.objects.get(pk=job.pk)
     assert (job.status, job.loaded_rows, job.rejected_rows) == (Status.FAILING, 2, 2)
     assert loaded(target) == [1, 3]
@@ -148,7 +149,7 @@ def test_a_run_goes_on_with_what_follows_its_last_chunk(target: Target, tmp_path
     monkeypatch.setattr(chunk_leases, "RUN_CHUNKS", 3)
     job = created(target, tmp_path / "t.csv", list(range(60)))
     [first] = scanned(job)
-    runs.load(first, lambda *_: None)
+    load_chunks.load(first, lambda *_: None)
     assert statuses(job) == [Chunk.Status.LOADED] * 60
     # At the end, where each session must take what it gets to, runs are short.
     assert job.chunks.values("run").distinct().count() < 10
@@ -158,7 +159,7 @@ def test_what_was_claimed_while_the_last_chunk_failed_goes_back(target: Target, 
     monkeypatch.setattr(chunk_leases, "RUN_CHUNKS", 3)
     job = created(target, tmp_path / "t.csv", [1, 2, 300, *range(4, 20)])
     [first] = scanned(job)
-    runs.load(first, lambda *_: None)
+    load_chunks.load(first, lambda *_: None)
     assert statuses(job) == [Chunk.Status.LOADED] * 2 + [Chunk.Status.FAILED] + [Chunk.Status.PENDING] * 16
     assert [each.attempt for each in job.chunks.order_by("number")] == [1, 1, 1, *[0] * 16]
 
@@ -185,7 +186,7 @@ def test_a_worker_takes_no_further_run_while_another_job_waits(target: Target, t
     job = created(target, tmp_path / "t.csv", list(range(100)))
     [first] = scanned(job)
     waiting = another(target, tmp_path / "t.csv")
-    runs.load(first, lambda *_: None)
+    load_chunks.load(first, lambda *_: None)
     assert 0 < job.chunks.filter(status=Chunk.Status.LOADED).count() < 100
     run(waiting)
     run(job)
@@ -197,7 +198,7 @@ def test_a_run_gives_back_what_it_has_not_begun_when_another_job_waits(target: T
     job = created(target, tmp_path / "t.csv", list(range(100)))
     [first] = scanned(job)
     another(target, tmp_path / "t.csv")
-    runs.load(first, lambda *_: None)
+    load_chunks.load(first, lambda *_: None)
     brought = len(loaded(target))
     assert 0 < brought < 20
     assert statuses(job) == [Chunk.Status.LOADED] * brought + [Chunk.Status.PENDING] * (100 - brought)
@@ -212,7 +213,7 @@ def test_a_run_ends_when_another_session_finds_nothing_left(target: Target, tmp_
     waiting.update(status=Chunk.Status.PENDING, lease="2999-01-01T00:00Z")  # they failed
     left = job.chunks.filter(status=Chunk.Status.PENDING, lease=None)
     told: list[int] = []
-    runs.load(first, lambda *_: told.append(left.count()))
+    load_chunks.load(first, lambda *_: told.append(left.count()))
     assert len(told) == 1
     assert 30 < told[0] < 49, "the other session is sent for, for what was given back"
 
@@ -251,10 +252,10 @@ def test_the_chunks_of_a_dead_worker_that_are_in_are_not_held_against_it(target:
     [first] = scanned(job)
     claimed = jobs.claim_run(first)
     assert claimed
-    with runs.Loader(job.plain_file, target.address, job.plan.session) as loader:
-        first_work = runs._work(claimed)
+    with load_chunks.Loader(job.plain_file, target.address, job.plan.session) as loader:
+        first_work = load_chunks._work(claimed)
         for chunk in claimed.chunks[:3]:
-            loader.load(runs._of_chunk(first_work, chunk))
+            loader.load(load_chunks._of_chunk(first_work, chunk))
     work.take_back_expired()
     assert [each.deaths for each in job.chunks.order_by("number")] == [0, 0, 0, 1, *[0] * 16]
     settings.LEASE_SECONDS = 60
@@ -295,22 +296,22 @@ class TestChunksThatShareATransaction:
         [first] = scanned(job)
         job.chunks.filter(number__lt=8).update(attempt=1)
         before = loads_so_far(target.address)
-        runs.load(first, lambda *_: None)
+        load_chunks.load(first, lambda *_: None)
         assert loads_so_far(target.address) - before >= 8 + 1
         assert len(loaded(target)) == 20
 
     def test_are_found_in_the_ledger_after_the_answer_to_their_commit_was_lost(
         self, target: Target, tmp_path: Path, monkeypatch
     ):
-        def lost(self: runs.Loader, *given) -> None:
+        def lost(self: load_chunks.Loader, *given) -> None:
             load_together(self, *given)
             raise TargetProblem("The connection to the server was lost.", retryable=True)
 
         job = created(target, tmp_path / "t.csv", list(range(50)), chunk_bytes=1)
         [first] = scanned(job)
-        load_together = runs.Loader.load_together
-        monkeypatch.setattr(runs.Loader, "load_together", lost)
-        runs.load(first, lambda *_: None)
+        load_together = load_chunks.Loader.load_together
+        monkeypatch.setattr(load_chunks.Loader, "load_together", lost)
+        load_chunks.load(first, lambda *_: None)
         brought = len(loaded(target))
         assert brought > 2
         assert statuses(job) == [Chunk.Status.LOADED] + [Chunk.Status.PENDING] * 49

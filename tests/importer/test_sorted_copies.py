@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from importer import copies, jobs
+from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mapping.columns import Filling
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
@@ -22,6 +22,7 @@ from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import AskedTable, prepare
 from importer.sources import reject_downloads, uploads
+from importer.worker import working_copies
 from tests.importer.steps import run, take
 from tests.stack import ROOT, wait_until
 from tests.targets import saved_target
@@ -82,7 +83,7 @@ class TestSortedImports:
         lines = lines_of(TEXT)
         wanted = [(number, row, lines[row]) for row, number in enumerate(NUMBERS, start=1)]
         assert in_table(target, "SELECT id, nr, line FROM t ORDER BY id") == sorted(wanted)
-        assert copies.remove_unneeded() == 2
+        assert working_copies.remove_unneeded() == 2
         assert list(plain_dir.iterdir()) == []
 
     @pytest.mark.parametrize("pack", [lambda text: gzip.compress(text.encode()), lambda text: text.encode("utf-16")])
@@ -155,7 +156,7 @@ class TestInterruptions:
         run(job)
         done = in_table(target)
         assert 0 < len(done) < 400
-        assert copies.remove_unneeded() == 2
+        assert working_copies.remove_unneeded() == 2
         jobs.retry(job.pk)
         job = run(job)
         assert (job.status, job.problem, job.loaded_rows) == (Status.SUCCEEDED, {}, 400)
@@ -169,22 +170,22 @@ class TestInterruptions:
         take(scan)
         jobs.cancel(job.pk)
         run(job)
-        copies.remove_unneeded()
+        working_copies.remove_unneeded()
         jobs.retry(job.pk)
         with monkeypatch.context() as patched:
-            patched.setattr(copies, "SPARE_BYTES", 2**62)
+            patched.setattr(working_copies, "SPARE_BYTES", 2**62)
             job = run(job)
         assert (job.status, job.problem["kind"]) == (Status.FAILED, "DiskFull")
         jobs.retry(job.pk)
         assert (run(job).status, in_table(target)) == (Status.SUCCEEDED, sorted(NUMBERS))
 
     def test_a_cancelled_sort_leaves_nothing(self, target, tmp_path, plain_dir, monkeypatch):
-        monkeypatch.setattr(copies, "LOOK_EVERY", 0)
+        monkeypatch.setattr(working_copies, "LOOK_EVERY", 0)
         job = created(target, written(tmp_path, TEXT))
         jobs.advance(job.pk)
         mine = jobs.claim_scan(job.pk)
         jobs.cancel(job.pk)
-        assert copies.make(mine) is False
+        assert working_copies.make(mine) is False
         assert list(plain_dir.iterdir()) == []
 
     def test_no_room(self, target, tmp_path, plain_dir, monkeypatch):
@@ -196,13 +197,13 @@ class TestInterruptions:
         resource.setrlimit(resource.RLIMIT_FSIZE, (4000, before[1]))
         try:
             with pytest.raises(uploads.DiskFull, match="cannot be sorted"):
-                copies.make(mine)
+                working_copies.make(mine)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
         assert list(plain_dir.iterdir()) == []
 
     def test_too_little_room_is_said_before_it_starts(self, target, tmp_path, plain_dir, monkeypatch):
-        monkeypatch.setattr(copies, "SPARE_BYTES", 2**62)
+        monkeypatch.setattr(working_copies, "SPARE_BYTES", 2**62)
         job = run(created(target, written(tmp_path, TEXT)))
         assert "Sorting takes 2 times the file's unpacked size" in job.problem["what"]
         assert "sort keep" in job.problem["advice"]
@@ -223,7 +224,7 @@ class TestInterruptions:
         ImportJob.objects.update(step_lease=timezone.now())
         job = run(job)
         assert (job.status, job.loaded_rows) == (Status.SUCCEEDED, 100_000)
-        copies.remove_unneeded()
+        working_copies.remove_unneeded()
         assert list(settings.PLAIN_DIR.glob("*")) == []
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
-from importer import in_process, jobs, workers
+from importer import jobs
 from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import prepare_asked
@@ -16,6 +16,7 @@ from importer.management.import_options import add_flags
 from importer.management.output import Shown
 from importer.models import ImportJob
 from importer.preparation.prepare import Prepared
+from importer.worker import local_pool, presence
 
 LOOK_EVERY = 0.1  # seconds
 NOBODY_CAME = 20  # seconds after which a job that nobody took is worth a word
@@ -59,7 +60,7 @@ def _follow(job: ImportJob, prepared: Prepared, options: dict[str, Any]) -> Impo
 
         wait: Callable[[], ImportJob] = lambda: _wait(job.pk, look)  # noqa: E731
         if options["in_process"]:
-            wait = lambda: in_process.run(job.pk, prepared.plan.parallelism, look)  # noqa: E731
+            wait = lambda: local_pool.run(job.pk, prepared.plan.parallelism, look)  # noqa: E731
         else:
             _tell_of_few_workers(options["parallelism"])
             jobs.start(job.pk)
@@ -73,7 +74,7 @@ def _follow(job: ImportJob, prepared: Prepared, options: dict[str, Any]) -> Impo
 
 
 def _tell_of_few_workers(asked: int | None) -> None:
-    most = workers.loads_at_once()
+    most = presence.loads_at_once()
     if asked and 0 < most < asked:
         sys.stderr.write(f"--parallel {asked}: the workers that run now load {most} at once, which is not exceeded.\n")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from importer import lab, workers
+from importer import lab
 from importer.engine.errors import Problem
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.tuning.budget import Budget
@@ -26,6 +26,7 @@ from importer.management.build_import import named_target
 from importer.models import ImportJob, Lab, Target, Trial
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
+from importer.worker import presence
 
 LOOK_EVERY = 0.5  # seconds
 OWN = "own"
@@ -95,7 +96,7 @@ class Command(PreparedCommand):
 
     def _follow(self, made: Lab, quiet: bool) -> Lab:
         """Wait for its end, and say what becomes of each trial."""
-        if not workers.loads_at_once():
+        if not presence.loads_at_once():
             self.stderr.write("No worker gives a sign of life: is `make run` running? The lab waits for them.")
         told, waited = 0, ""
         while True:

@@ -12,11 +12,12 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db.models import TextChoices
 
-from importer import schedules, workers
+from importer import schedules
 from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
 from importer.models import ImportJob, Run, Schedule, SourceConnection
 from importer.schedules import Asked, serialization
+from importer.worker import presence
 
 LOOK_EVERY = 0.5  # seconds
 MOST_RUNS = 20
@@ -106,7 +107,7 @@ class Command(PreparedCommand):
 
     def _run(self, *, name: str, date: date | None, no_wait: bool, as_json: bool, **_: Any) -> None:
         run = schedules.run_now(schedules.named(name), for_date=date)
-        if not (no_wait or workers.loads_at_once()):
+        if not (no_wait or presence.loads_at_once()):
             self.stderr.write("No worker gives a sign of life: is `make run` running? The run waits for them.")
         while not (no_wait or run.ended):
             time.sleep(LOOK_EVERY)

@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from importer import jobs, work
+from importer import jobs
 from importer.engine.mysql.server_info import OF_SPEED
 from importer.engine.plan.options import Options
 from importer.history import facts
@@ -17,6 +17,7 @@ from importer.history.read import rows
 from importer.models import Chunk, ImportJob, JobRecord, SourceFile, Target
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
+from importer.worker import work
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
 from tests.targets import saved_target

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from importer import copies, jobs, stopping
+from importer import jobs
 from importer.engine.errors import Problem, SourceChanged
 from importer.engine.load import ledger, verify
 from importer.engine.mysql.connection import Address, connect, kill
@@ -18,6 +18,7 @@ from importer.engine.source.records.lines import line_ends
 from importer.models import Chunk, ImportJob
 from importer.queue import Step
 from importer.sources import reject_downloads, uploads
+from importer.worker import shutdown, working_copies
 
 log = logging.getLogger(__name__)
 
@@ -39,15 +40,15 @@ def scan_job(job_id: int, then: Then) -> None:
     if not job:
         return
     try:
-        if not copies.make(job):
+        if not working_copies.make(job):
             return
         with open_source(job.plain_file) as fd:
             for found in _together(_found(fd, job)):
-                if not jobs.add_chunks(job, found) or stopping.asked():
+                if not jobs.add_chunks(job, found) or shutdown.asked():
                     return
                 then(job_id, ())
             _check_size(fd, job)
-        copies.require_all_rows(job)
+        working_copies.require_all_rows(job)
         jobs.finish_scan(job, job.read_size)
     except Exception as error:
         jobs.fail(job_id, as_problem(error, str(job), job))
@@ -115,7 +116,7 @@ def sweep(then: Then) -> None:
         jobs.record(job_id)
     uploads.remove_abandoned_uploads()
     reject_downloads.remove_orphans()
-    copies.remove_unneeded()
+    working_copies.remove_unneeded()
 
 
 def _found(fd: Readable, job: ImportJob) -> Iterator[ChunkRange]:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from importer import jobs, live
+from importer import jobs
 from importer.engine.errors import Problem, RowsRefused
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.connection import Connection, connect, kill
@@ -13,9 +13,10 @@ from importer.engine.plan.plan import Reason
 from importer.engine.schema import alter_table, foreign_keys
 from importer.engine.target import global_settings, temporary_changes
 from importer.engine.target.temporary_changes import NotNow
-from importer.heart import Heart
 from importer.models import ImportJob
-from importer.work import Then, as_problem
+from importer.worker import live_progress
+from importer.worker.heartbeat import Heart
+from importer.worker.work import Then, as_problem
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +85,7 @@ def _put_back(job: ImportJob, connection: Connection) -> bool:
     """Whether the table is there."""
     there = True
     if job.arrangement:
-        with live.putting_back(job.pk) as on_stage:
+        with live_progress.putting_back(job.pk) as on_stage:
             there = temporary_changes.put_back(connection, job.target.address, job.arrangement, on_stage)
     global_settings.put_back(connection, str(job.key))
     temporary_changes.forget(connection, str(job.key))

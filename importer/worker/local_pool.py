@@ -10,10 +10,11 @@ from importlib import import_module
 import django
 from django.db import connections
 
-from importer import copies, jobs
+from importer import jobs
 from importer.engine.units import MIB
 from importer.models import ImportJob
 from importer.queue import Step
+from importer.worker import working_copies
 
 # Seconds between two looks at the job: few at first, so that a small file is not kept waiting.
 FIRST_LOOK, LOOK_EVERY = 0.01, 0.2
@@ -50,7 +51,7 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, up_
     finally:
         # After Ctrl-C the job is cancelled, which ends what still runs.
         pool.shutdown(wait=ended or isinstance(pool, ProcessPoolExecutor), cancel_futures=True)
-        copies.remove_unneeded()
+        working_copies.remove_unneeded()
 
 
 def _pool(job: ImportJob, workers: int, up_first: bool) -> Executor:
@@ -74,7 +75,7 @@ def _processes_that_are_up(workers: int) -> Executor:
 
 def _come_up(_: int) -> int:
     """Have at hand what a step needs; the process that has, which leaves the next such call to another one."""
-    import_module("importer.steps")
+    import_module("importer.worker.steps")
     time.sleep(FIRST_LOOK)
     return os.getpid()
 
@@ -84,7 +85,7 @@ def _steps(job: ImportJob) -> list[Step]:
     before = jobs.holder(job)
     if not before:
         return jobs.advance(job.pk)
-    from importer import work
+    from importer.worker import work
 
     work.take_back_expired()
     return [*jobs.advance(before.pk), *jobs.advance(job.pk)]
@@ -94,7 +95,7 @@ def take(step: Step) -> None:
     """Take one step of an import, in the pool as a rule. What follows is not its business: whoever sent it there looks
     at the job again anyway.
     """
-    from importer.steps import OF_AN_IMPORT
+    from importer.worker.steps import OF_AN_IMPORT
 
     if step.task not in OF_AN_IMPORT:
         return  # The import has ended, and what waited for that, a lab or a schedule, has workers of its own.

@@ -18,7 +18,7 @@ from typing import IO
 
 from django.conf import settings
 
-from importer import jobs, stopping
+from importer import jobs
 from importer.engine.errors import Cancelled, Problem, SourceChanged
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
@@ -30,6 +30,7 @@ from importer.engine.source.compression import Limits
 from importer.engine.source.decoding import plain_pieces
 from importer.models import ImportJob
 from importer.sources.uploads import SPARE_BYTES, DiskFull
+from importer.worker import shutdown
 
 LOOK_EVERY = 1.0  # seconds between two signs of life
 PART = ".part"
@@ -142,7 +143,7 @@ class _Making:
 
     def _live(self, done: int, *files: IO[bytes]) -> None:
         """Give a sign of life now and then. Raises Cancelled as soon as copy or worker is no longer wanted."""
-        if stopping.asked():
+        if shutdown.asked():
             raise Cancelled("The worker has been asked to end.")
         if time.monotonic() - self._seen < LOOK_EVERY:
             return

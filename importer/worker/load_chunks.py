@@ -16,17 +16,18 @@ from itertools import accumulate, takewhile
 from django.db import connections
 from django.utils import timezone
 
-from importer import jobs, live, stopping
+from importer import jobs
 from importer.engine.errors import MethodRefused, Problem, TargetProblem
 from importer.engine.load.loader import Loader, Work, loaded_before
 from importer.engine.load.outcome import Outcome
 from importer.engine.load.shared_transaction import how_many
-from importer.heart import Heart
 from importer.models import Chunk, ImportJob
 from importer.preparation.prepare import plan_without
 from importer.queue import Step
 from importer.sources import reject_downloads
-from importer.work import Then, as_problem
+from importer.worker import live_progress, shutdown
+from importer.worker.heartbeat import Heart
+from importer.worker.work import Then, as_problem
 
 # Seconds after which a run looks whether it may go on, and a task takes nothing more: a change of the parallelism,
 # other jobs and sessions without work must not wait for long.
@@ -72,7 +73,7 @@ class _Way:
         self._work: Work | None = None
         self._connection_id = 0
         self._heart = Heart.of_run(run)
-        self._sent = live.Sent(run.job.pk, str(run.key))
+        self._sent = live_progress.Sent(run.job.pk, str(run.key))
         self._left = list(run.chunks)
         self._further: Future[list[Chunk]] | None = None
         # Something was the matter with chunks that were to go in together.
@@ -160,7 +161,7 @@ class _Way:
 
         False: the run is to go no further, since the job pauses or ends, or the worker does.
         """
-        if stopping.asked():
+        if shutdown.asked():
             self._ends = True
             return False
         no_more = len(in_hand) == len(self._left)

@@ -6,7 +6,7 @@ import sys
 
 import redis
 
-from importer.live import connection
+from importer.worker.live_progress import connection
 
 PREFIX = "millrace:worker:"
 # A worker writes every 5 s (`--heartbeat-interval`, scripts/processes.py).

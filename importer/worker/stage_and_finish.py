@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from importer import jobs, live
+from importer import jobs
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.load import ledger, verify
 from importer.engine.load.finish import Finish, finish, is_done
@@ -18,10 +18,11 @@ from importer.engine.schema.new_table import NewTable
 from importer.engine.source.byte_source import open_source
 from importer.engine.target import staging
 from importer.engine.validation.type_widening import WholeFile, changes, misfits, settle
-from importer.heart import Heart
 from importer.models import ImportJob
 from importer.preparation.prepare import replan
-from importer.work import Then, as_problem, end_connection
+from importer.worker import live_progress
+from importer.worker.heartbeat import Heart
+from importer.worker.work import Then, as_problem, end_connection
 
 log = logging.getLogger(__name__)
 
@@ -86,7 +87,7 @@ def finish_job(job_id: int, then: Then) -> None:
         if missing:
             jobs.reopen(job, missing)
         else:
-            with heart, live.putting_back(job.pk) as on_stage:
+            with heart, live_progress.putting_back(job.pk) as on_stage:
                 watch = Watch(heart.connected, on_stage=on_stage)
                 tally = finish(_work(job), watch)
             jobs.record_finished(job, tally, watch.index_seconds)
