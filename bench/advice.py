@@ -24,8 +24,8 @@ from bench.ways import Millrace
 from importer.engine.tuning.grid import Grid, Settings, combinations, words
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
-from importer.engine.workloads import WORKLOADS
-from importer.engine.workloads.table import SEED, dialect_of
+from importer.experiments.workloads import WORKLOADS
+from importer.experiments.workloads.table import SEED, dialect_of
 
 # As many sessions as the workers of two processors load at once.
 SESSIONS = (1, 2)

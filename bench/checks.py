@@ -15,7 +15,7 @@ from bench.files import Files
 from bench.rounds import Case
 from bench.ways import way
 from importer.engine.feed.feed import BLOCK
-from importer.engine.workloads import WORKLOADS
+from importer.experiments.workloads import WORKLOADS
 
 SETTINGS = ("checks=false", "verify=full", "on_error=reject", "rounding=reject")
 # Reading values back takes a key that the file has: `indexed` has none.

@@ -4,7 +4,7 @@ from bench.files import Content, Files
 from bench.servers import Server
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.schema.table import read_table
-from importer.engine.workloads.table import Table
+from importer.experiments.workloads.table import Table
 
 
 class LoadedSomethingElse(AssertionError):

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from importer.engine.workloads.table import SEED, Table, Workload
+from importer.experiments.workloads.table import SEED, Table, Workload
 
 PIECES = 8
 MARK = "made.json"

@@ -31,7 +31,7 @@ from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.engine.source.dialect import Dialect
 from importer.engine.units import MIB
-from importer.engine.workloads.table import SEED
+from importer.experiments.workloads.table import SEED
 
 MOST = 120  # MB of a process, whatever the file
 LOOK_EVERY = 0.05  # seconds

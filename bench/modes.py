@@ -30,7 +30,7 @@ from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import Position, scan
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.target import staging
-from importer.engine.workloads import NODES
+from importer.experiments.workloads import NODES
 
 (TABLE,) = NODES.tables
 SESSIONS = 2

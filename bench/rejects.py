@@ -34,8 +34,8 @@ from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.scanner import Position, scan
 from importer.engine.source.profile.profile import profile_file
-from importer.engine.workloads import NODES
-from importer.engine.workloads.table import SEED
+from importer.experiments.workloads import NODES
+from importer.experiments.workloads.table import SEED
 
 (TABLE,) = NODES.tables
 # One field of a row of nodes (by its number), and what it becomes: each is refused by every server.

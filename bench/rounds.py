@@ -13,7 +13,7 @@ from bench.meter import ServerMeter
 from bench.results import Results
 from bench.servers import Server
 from bench.ways import Way, drop_tables
-from importer.engine.workloads.table import SEED
+from importer.experiments.workloads.table import SEED
 
 # Before each run the server may finish writing pages of the run before it.
 CLEAN_SHARE = 0.02

@@ -4,7 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
-from importer.engine.workloads import Workload
+from importer.experiments.workloads import Workload
 from importer.management.argument_types import size
 
 SEPARATORS = {"comma": ",", "tab": "\t"}

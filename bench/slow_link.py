@@ -21,7 +21,7 @@ from bench.results import ROOT
 from bench.rounds import Case
 from bench.servers import Server, servers_to_measure
 from bench.ways import way
-from importer.engine.workloads import WORKLOADS
+from importer.experiments.workloads import WORKLOADS
 from scripts.servers import free_port
 
 # Addresses for trying out networks (RFC 2544): nobody routes them.

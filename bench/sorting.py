@@ -38,7 +38,7 @@ from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import Position, scan
 from importer.engine.source.profile.profile import Profile, profile_file
-from importer.engine.workloads import NODES
+from importer.experiments.workloads import NODES
 
 (TABLE,) = NODES.tables
 SESSIONS = 2

@@ -6,7 +6,7 @@ from bench.ways.client import call, run_statements
 from bench.ways.raw import pieces_sql
 from bench.ways.way import Clocked, Way, empty_tables
 from importer.engine.mysql.connection import connect, execute
-from importer.engine.workloads.table import Table
+from importer.experiments.workloads.table import Table
 
 # The sample of a way that sends several rows with each statement is so many times as large, at most.
 MOST_SAMPLES = 50

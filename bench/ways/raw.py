@@ -4,7 +4,7 @@ from bench.files import PIECES, Files
 from bench.servers import Server
 from bench.ways.client import run_statements
 from bench.ways.way import AFTER, BEFORE, Clocked, Way
-from importer.engine.workloads.table import Table
+from importer.experiments.workloads.table import Table
 
 # For what puts keys on: several threads and sorting in memory (MySQL manual, Configuring Parallel Threads for Online
 # DDL Operations).

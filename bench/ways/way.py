@@ -7,7 +7,7 @@ from typing import Any
 from bench.files import Files
 from bench.servers import Server
 from importer.engine.mysql.connection import connect, execute
-from importer.engine.workloads.table import Workload
+from importer.experiments.workloads.table import Workload
 
 # Where keys that refuse no row are put on: with the table, or when its rows are in.
 BEFORE, AFTER = "before", "after"

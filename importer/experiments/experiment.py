@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
-from importer.engine.workloads.table import Table, Workload
 from importer.experiments.raw_statements import Place
+from importer.experiments.workloads.table import Table, Workload
 
 SMALL, FULL = "small", "full"
 # Seconds of a trial besides its work: tables made and dropped, a file looked at, an import's steps.

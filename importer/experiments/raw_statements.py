@@ -9,8 +9,8 @@ from pathlib import Path
 
 from importer.engine.feed.feed import BLOCK
 from importer.engine.mysql.connection import FEED_NAME, Address, Connection, connect, connect_loader, execute, fetch_all
-from importer.engine.workloads.table import Table
 from importer.experiments import plain_inserts
+from importer.experiments.workloads.table import Table
 
 # Reads and writes of single rows: at most so many, and no new one after so many seconds.
 MOST_POINTS, POINT_SECONDS = 1000, 5.0

@@ -15,11 +15,11 @@ from importer.engine.mysql.error_messages import explain
 from importer.engine.plan.options import Options
 from importer.engine.target import scratch_tables
 from importer.engine.target.scratch_tables import Scratch
-from importer.engine.workloads.table import Table, dialect_of
 from importer.experiments import raw_statements
 from importer.experiments.experiment import Import, Raw, Way
 from importer.experiments.raw_statements import Place, Placed
 from importer.experiments.slow_link import farther
+from importer.experiments.workloads.table import Table, dialect_of
 from importer.lab.setup import scratch_of
 from importer.lab.transitions import connected, mine
 from importer.lab.trials import in_chunks, require_as_asked

@@ -16,7 +16,7 @@ from bench.rounds import Case, in_turn
 from bench.servers import DATABASE, Server, make_database
 from bench.ways import empty_tables, way
 from importer.engine.mysql.connection import connect, execute
-from importer.engine.workloads import WORKLOADS
+from importer.experiments.workloads import WORKLOADS
 from tests.stack import ROOT
 
 ROWS = 2000

@@ -7,8 +7,8 @@ import pytest
 
 from bench.files import PIECES, files_of
 from bench.growth import parted
-from importer.engine.workloads import WORKLOADS
-from importer.engine.workloads.table import BLOCK_ROWS
+from importer.experiments.workloads import WORKLOADS
+from importer.experiments.workloads.table import BLOCK_ROWS
 
 # More than a block, so that the seam between two is among them.
 ROWS = BLOCK_ROWS + 1000

@@ -5,12 +5,12 @@ from xml.etree import ElementTree
 import pytest
 
 from importer.engine.errors import Problem
-from importer.engine.workloads import WORKLOADS
 from importer.experiments.chart import Bar, draw
 from importer.experiments.experiment import FILLED_IN_A_SECOND, Claim
 from importer.experiments.published.registry import EXPERIMENTS
 from importer.experiments.raw_statements import POINT_SECONDS
 from importer.experiments.verdicts import AGREES, DISAGREES, NOT_COMPARABLE, Spread, judge_claim, judge_way
+from importer.experiments.workloads import WORKLOADS
 
 
 def rates(*ratios: float) -> dict[str, dict[int, float]]:

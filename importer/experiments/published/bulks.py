@@ -1,9 +1,9 @@
 """(b) Single INSERTs, transactions, and LOAD DATA with and without checks, by the size of bulks on an indexed table."""
 
 from importer.engine.plan.options import Options
-from importer.engine.workloads import INDEXED
 from importer.experiments import raw_statements
 from importer.experiments.experiment import Claim, Experiment, Import, Made, Raw, Way
+from importer.experiments.workloads import INDEXED
 
 # The article gives percents: 28,108 rows/s are 2,124 % more than its single INSERTs.
 SINGLE = 28_108 / 22.24

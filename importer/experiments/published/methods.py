@@ -1,9 +1,9 @@
 """(a) Methods compared, and rows per INSERT from 1 to 10,000; on this machine's line and from farther away."""
 
 from importer.engine.plan.options import Options
-from importer.engine.workloads import MIXED
 from importer.experiments import raw_statements
 from importer.experiments.experiment import Claim, Experiment, Import, Made, Raw, Way
+from importer.experiments.workloads import MIXED
 
 DELAY = 0.010  # seconds there and back
 LOCAL_ROWS = {1: 40_000.0, 2: None, 5: None, 10: None, 40: 0.9 * 247_000, 100: None, 1000: 247_000.0, 10_000: None}

@@ -1,9 +1,9 @@
 """(c) From naive to parallel: single rows, a commit each, 100 rows, LOAD DATA, MyISAM, MyISAM converted, sessions."""
 
 from importer.engine.plan.options import Options
-from importer.engine.workloads import NODES
 from importer.experiments import raw_statements
 from importer.experiments.experiment import Claim, Experiment, Import, Made, Raw, Way
+from importer.experiments.workloads import NODES
 
 ROWS = NODES.full_rows
 (_TABLE,) = NODES.tables

@@ -1,8 +1,8 @@
 """(d) One hash partition and eight, filled by one to eight sessions."""
 
 from importer.engine.plan.options import Options
-from importer.engine.workloads import partitioned
 from importer.experiments.experiment import Claim, Experiment, Import, Made, Way
+from importer.experiments.workloads import partitioned
 
 PARTITIONS, SESSIONS = (1, 8), (1, 2, 4, 8)
 _WORKLOADS = {count: partitioned(count) for count in PARTITIONS}

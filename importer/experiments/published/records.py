@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from importer.engine.plan.options import Options
-from importer.engine.workloads import WORKLOADS
-from importer.engine.workloads.table import Table
 from importer.experiments import raw_statements
 from importer.experiments.experiment import Claim, Experiment, Import, Made, Raw, Way
+from importer.experiments.workloads import WORKLOADS
+from importer.experiments.workloads.table import Table
 
 _WORKLOAD = WORKLOADS["events-linked"]
 _EVENT, _SITTING, _REGISTRANT = _WORKLOAD.tables

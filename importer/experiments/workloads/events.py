@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from importer.engine.workloads.table import Columns, Field, Table, Workload
-from importer.engine.workloads.text import Chance, Text, chosen, whole
+from importer.experiments.workloads.generators import Chance, Text, chosen, whole
+from importer.experiments.workloads.table import Columns, Field, Table, Workload
 
 BLOB_BYTES = 1024
 # Of each ten rows 1, 3 and 6: an event has 3 tables, a table 2 registrants.

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from importer.engine.workloads.table import Field, Table, Workload
-from importer.engine.workloads.text import Chance, Text, chosen, decimal, whole
+from importer.experiments.workloads.generators import Chance, Text, chosen, decimal, whole
+from importer.experiments.workloads.table import Field, Table, Workload
 
 DAYS = [f"{datetime(2000, 1, 1, tzinfo=UTC) + timedelta(days=number):%Y-%m-%d}" for number in range(9000)]
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from importer.engine.workloads.nodes import stamps
-from importer.engine.workloads.table import Field, Table, Workload
-from importer.engine.workloads.text import Chance, Text, chosen, whole
+from importer.experiments.workloads.generators import Chance, Text, chosen, whole
+from importer.experiments.workloads.osm_nodes import stamps
+from importer.experiments.workloads.table import Field, Table, Workload
 
 
 def _columns(chance: Chance, _first: int, rows: int) -> Sequence[Text]:

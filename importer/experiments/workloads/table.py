@@ -6,7 +6,7 @@ from pathlib import Path
 
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.source.dialect import Dialect
-from importer.engine.workloads.text import Chance, Text, lines
+from importer.experiments.workloads.generators import Chance, Text, lines
 
 SEED = 20261120
 # Rows that are made at once. Another number would change the files.

@@ -1,11 +1,11 @@
 """What is loaded: files made from a seed, and the tables they go into."""
 
-from importer.engine.workloads.events import events
-from importer.engine.workloads.indexed import INDEXED
-from importer.engine.workloads.mixed import MIXED
-from importer.engine.workloads.nodes import NODES
-from importer.engine.workloads.partitioned import partitioned
-from importer.engine.workloads.table import Workload
+from importer.experiments.workloads.events import events
+from importer.experiments.workloads.indexed import INDEXED
+from importer.experiments.workloads.mixed import MIXED
+from importer.experiments.workloads.osm_nodes import NODES
+from importer.experiments.workloads.partitioned import partitioned
+from importer.experiments.workloads.table import Workload
 
 __all__ = ["INDEXED", "MIXED", "NODES", "USUAL", "WORKLOADS", "Workload", "partitioned"]
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from importer.engine.workloads.table import Field, Table, Workload
-from importer.engine.workloads.text import Chance, Text, whole
+from importer.experiments.workloads.generators import Chance, Text, whole
+from importer.experiments.workloads.table import Field, Table, Workload
 
 
 def _columns(chance: Chance, first: int, rows: int) -> Sequence[Text]:

@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from importer.engine.workloads.table import Field, Table, Workload
-from importer.engine.workloads.text import Chance, Text, chosen, decimal, whole
+from importer.experiments.workloads.generators import Chance, Text, chosen, decimal, whole
+from importer.experiments.workloads.table import Field, Table, Workload
 
 FIRST_STAMP = datetime(2007, 1, 1, tzinfo=UTC)
 USERS = [f"user{number * 7919 % 10**6}" for number in range(5000)]
