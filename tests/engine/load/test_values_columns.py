@@ -7,7 +7,7 @@ import pytest
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address
 from importer.engine.source.dialect import Dialect
-from tests.engine.values import REJECT, Came, came_of
+from tests.engine.load.values import REJECT, Came, came_of
 
 DIALECT = Dialect(header=False)
 LONG = f"1.{'0' * 39}1"

@@ -12,7 +12,7 @@ from importer.engine.preflight import network
 from importer.engine.preflight.finding import Subject
 from importer.engine.units import MIB
 from tests.engine.loads import rows_of
-from tests.engine.test_plan import plan, server, why
+from tests.engine.planner.test_planner import plan, server, why
 from tests.slow_line import slow_line
 
 

@@ -8,7 +8,7 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.table import Key
 from importer.engine.sorting.key_sample import KeyOrder
 from importer.engine.units import GIB, MIB
-from tests.engine.test_plan import column, plan, server, table, why
+from tests.engine.planner.test_planner import column, plan, server, table, why
 
 KEYED = table(column("a", nullable=False), keys=(Key("PRIMARY", ("a",), True),))
 SHUFFLED, NEARLY, IN_ORDER = KeyOrder(0.5, 0.8), KeyOrder(0.9, 0.02), KeyOrder(1.0, 0.01)

@@ -15,7 +15,7 @@ from importer.engine.plan.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
-from tests.engine.test_load import columns, given_table, ranges, rows_of
+from tests.engine.load.test_chunk import columns, given_table, ranges, rows_of
 
 DIALECT = replace(RFC4180, header=False)
 BEGAN = "2024-03-31 01:02:03"

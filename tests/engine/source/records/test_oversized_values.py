@@ -8,7 +8,7 @@ from importer.engine.source.records import oversized_values
 from importer.engine.source.records.fields import fields, values
 from importer.engine.source.records.oversized_values import shown_values
 from importer.engine.validation.field_check import FieldCheck, Judge
-from tests.engine.test_exactness import DIALECTS
+from tests.engine.validation.test_validator import DIALECTS
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,15 @@ from importer.engine.validation import Exactness, FieldCheck
 from importer.engine.validation.fast_path import Usual
 from importer.engine.validation.record_layout import lay_out
 from tests.engine.reference import in_file
-from tests.engine.usual import DIALECTS, USUAL, VALUES, all_usual, block_of, is_usual, needs_library
+from tests.engine.validation.fast_path_cases import (
+    DIALECTS,
+    USUAL,
+    VALUES,
+    all_usual,
+    block_of,
+    is_usual,
+    needs_library,
+)
 
 
 @needs_library

@@ -7,7 +7,7 @@ from importer.engine.errors import SourceProblem
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.fields import records, sent_values
 from tests.engine.reference import DIALECTS, documents
-from tests.engine.test_scanner import EXAMPLES, scanned
+from tests.engine.source.chunks.test_scanner import EXAMPLES, scanned
 
 # With these, a server takes the bare word NULL for SQL's.
 TOLD_THE_WORD = tuple(each for each in DIALECTS if each.quote and not each.escape)

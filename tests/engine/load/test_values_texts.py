@@ -9,7 +9,7 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.source.dialect import Dialect
-from tests.engine.values import REJECT, came_of
+from tests.engine.load.values import REJECT, came_of
 
 TEXTS = "a VARCHAR(200), b VARCHAR(200)"
 NUMBERED = "n INT, t VARCHAR(200)"

@@ -4,7 +4,7 @@ import pytest
 
 from importer.engine.plan.options import Options
 from importer.engine.plan.previous_imports import Past, PastImport
-from tests.engine.test_plan import plan, why
+from tests.engine.planner.test_planner import plan, why
 
 
 def runs(parallelism: int, *rates: float, method: str = "load_data_local", indexes: str = "keep") -> list[PastImport]:

@@ -18,7 +18,7 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.preflight.session_settings import check_session
 from importer.engine.schema.table import Key
 from tests.engine.loads import account_with, load_file, rows_of, run_sql, works
-from tests.engine.test_plan import column, plan, table
+from tests.engine.planner.test_planner import column, plan, table
 from tests.targets import TestServer
 
 

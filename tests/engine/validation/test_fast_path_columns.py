@@ -8,7 +8,15 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import blocks
 from importer.engine.validation import Exactness, FieldCheck
 from tests.engine.reference import in_file
-from tests.engine.usual import DIALECTS, USUAL, VALUES, all_usual, block_of, needs_library, records_of
+from tests.engine.validation.fast_path_cases import (
+    DIALECTS,
+    USUAL,
+    VALUES,
+    all_usual,
+    block_of,
+    needs_library,
+    records_of,
+)
 
 pytestmark = [needs_library, pytest.mark.usefixtures("each_build")]
 

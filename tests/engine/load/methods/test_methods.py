@@ -15,7 +15,7 @@ from importer.engine.plan.options import OFFERED, Options
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.source.records import oversized_values
 from tests.engine.loads import HEADERLESS, load_bytes, rows_of, run_sql
-from tests.engine.test_check import setting
+from tests.engine.preflight.test_preflight import setting
 from tests.generated import Bench, make_case
 from tests.targets import TestServer
 

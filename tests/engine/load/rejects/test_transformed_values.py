@@ -16,7 +16,7 @@ from importer.engine.plan.options import Options
 from importer.engine.planner import Case, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.dialect import RFC4180
-from tests.engine.test_load import given_table, ranges, rows_of
+from tests.engine.load.test_chunk import given_table, ranges, rows_of
 
 DIALECT = replace(RFC4180, delimiter=";", header=False)
 MAPPING = (
