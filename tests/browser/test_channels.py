@@ -11,7 +11,7 @@ from importer import notifications
 from importer.models import Notice
 from importer.models.channel import Event
 from tests.browser.conftest import expect_no_scrolling_sideways, session
-from tests.importer.telling.catchers import web_catcher
+from tests.importer.notifications.receivers import web_catcher
 from tests.stack import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -17,7 +17,7 @@ from importer.models.channel import Event
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
 from tests.engine.loads import run_sql
-from tests.importer.telling.catchers import Hook, Inbox, mail_catcher, web_catcher
+from tests.importer.notifications.receivers import Hook, Inbox, mail_catcher, web_catcher
 from tests.stack import Stack, wait_until
 from tests.targets import TestServer, saved_target
 

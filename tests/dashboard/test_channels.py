@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from importer.models import Channel, Hearing, Notice
 from tests.dashboard.job_data import make_job
-from tests.importer.telling.catchers import Hook, web_catcher
-from tests.importer.telling.runs import run_of
+from tests.importer.notifications.receivers import Hook, web_catcher
+from tests.importer.notifications.runs import run_of
 
 pytestmark = pytest.mark.django_db
 

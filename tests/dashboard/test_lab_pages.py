@@ -34,7 +34,7 @@ def user(db) -> User:
 
 @pytest.fixture
 def target(mariadb: Address) -> Target:
-    """Labs themselves are tried on each server in tests/importer/test_lab.py."""
+    """Labs themselves are tried on each server in tests/importer/lab/test_lifecycle.py."""
     run_sql(mariadb, TABLE)
     return saved_target(mariadb, "here")
 

@@ -10,7 +10,7 @@ from importer.connections.listing import Found
 from importer.connections.protocols import folder
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.models import SourceConnection
-from tests.importer.connections.asking import find
+from tests.importer.connections.protocol_checks import find
 
 TEXT = "id,name\n1,one\n"
 

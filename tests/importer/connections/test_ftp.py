@@ -6,7 +6,7 @@ from importer import connections
 from importer.engine.errors import Problem, SourceChanged
 from importer.models import SourceConnection, SourceFile
 from tests.file_servers import certificate_of_localhost, ftp_files
-from tests.importer.connections.asking import expect_refusal, find
+from tests.importer.connections.protocol_checks import expect_refusal, find
 
 DATA = b"id,name\n" + b"1,one\n" * 50_000
 

@@ -10,7 +10,7 @@ from importer.connections.protocols import http
 from importer.engine.errors import Problem, SourceChanged
 from importer.models import SourceConnection, SourceFile
 from importer.sources.uploads import DiskFull, TooLarge
-from tests.importer.connections.asking import find
+from tests.importer.connections.protocol_checks import find
 
 DATA = b"id,name\n" + b"1,one\n" * 5000
 

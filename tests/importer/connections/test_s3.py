@@ -7,7 +7,7 @@ from importer.connections.protocols import s3
 from importer.engine.errors import Problem, SourceChanged
 from importer.engine.source.byte_source import open_source, read_at, size_of
 from importer.models import SourceConnection
-from tests.importer.connections.asking import expect_refusal, find
+from tests.importer.connections.protocol_checks import expect_refusal, find
 from tests.stack import wait_until
 
 DATA = bytes(range(256)) * 40

@@ -5,7 +5,7 @@ import pytest
 from importer import connections
 from importer.engine.errors import Problem, SourceChanged
 from importer.models import SourceConnection, SourceFile
-from tests.importer.connections.asking import expect_refusal, find
+from tests.importer.connections.protocol_checks import expect_refusal, find
 
 DATA = b"id,name\n" + b"1,one\n" * 50_000
 

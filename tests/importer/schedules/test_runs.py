@@ -15,7 +15,7 @@ from importer.queue import Step
 from importer.schedules.transitions import change_mine, claim
 from tests.engine.loads import run_sql
 from tests.importer.schedules.conftest import drop
-from tests.importer.schedules.taking import job_of, now, outcomes, run_now, take, to_end, to_import
+from tests.importer.schedules.steps import job_of, now, outcomes, run_now, take, to_end, to_import
 from tests.importer.steps import run as run_job
 
 pytestmark = pytest.mark.usefixtures("no_workers")

@@ -11,7 +11,7 @@ from importer.models import Run, Schedule
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
 from tests.importer.schedules.conftest import drop
-from tests.importer.schedules.taking import run_now, to_end
+from tests.importer.schedules.steps import run_now, to_end
 from tests.importer.steps import run as run_job
 
 pytestmark = pytest.mark.usefixtures("no_workers")

@@ -7,7 +7,7 @@ import pytest
 from importer import notifications
 from importer.models import Channel
 from importer.models.channel import Event
-from tests.importer.telling.catchers import Hook, Inbox, mail_catcher, web_catcher
+from tests.importer.notifications.receivers import Hook, Inbox, mail_catcher, web_catcher
 
 SECRET = "sesame sesame sesame"
 

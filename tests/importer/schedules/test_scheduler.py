@@ -13,7 +13,7 @@ from importer.queue import Step
 from importer.schedules.run import discovery
 from importer.schedules.scheduler import take_up, tick
 from tests.importer.schedules.conftest import drop
-from tests.importer.schedules.taking import make_due, now, run_now, runs, take, taken_up, to_end
+from tests.importer.schedules.steps import make_due, now, run_now, runs, take, taken_up, to_end
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 

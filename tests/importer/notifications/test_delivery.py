@@ -12,7 +12,7 @@ from importer.models import Channel, Notice
 from importer.models.channel import Event
 from importer.notifications import delivery
 from importer.notifications import webhook as webhooks
-from tests.importer.telling.catchers import Hook
+from tests.importer.notifications.receivers import Hook
 
 pytestmark = pytest.mark.django_db
 

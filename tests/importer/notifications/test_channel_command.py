@@ -7,8 +7,8 @@ from django.core.management import CommandError, call_command
 
 from importer.models import Channel
 from tests.dashboard.job_data import make_job
-from tests.importer.telling.catchers import Hook
-from tests.importer.telling.runs import run_of
+from tests.importer.notifications.receivers import Hook
+from tests.importer.notifications.runs import run_of
 
 pytestmark = pytest.mark.django_db
 

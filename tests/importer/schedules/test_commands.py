@@ -13,7 +13,7 @@ from importer.preparation.prepare import prepare
 from importer.schedules import Asked
 from importer.sources import uploads
 from tests.importer.schedules.conftest import drop
-from tests.importer.schedules.taking import outcomes, run_now, to_import
+from tests.importer.schedules.steps import outcomes, run_now, to_import
 from tests.importer.steps import run as run_job
 
 pytestmark = pytest.mark.usefixtures("no_workers")

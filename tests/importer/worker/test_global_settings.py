@@ -18,7 +18,7 @@ from importer.preparation.prepare import prepare
 from importer.sources import uploads
 from tests.engine.loads import account_with
 from tests.importer.steps import run, take
-from tests.importer.test_arranged import raising
+from tests.importer.worker.test_change_target import raising
 from tests.targets import TestServer, saved_target
 
 FLUSH = "innodb_flush_log_at_trx_commit"

@@ -21,9 +21,9 @@ from importer.sources import uploads
 from tests.dashboard.job_data import REFUSED, Status, make_job
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
-from tests.importer.telling.catchers import Hook, Inbox
-from tests.importer.telling.conftest import SECRET
-from tests.importer.telling.runs import run_of
+from tests.importer.notifications.receivers import Hook, Inbox
+from tests.importer.notifications.conftest import SECRET
+from tests.importer.notifications.runs import run_of
 from tests.stack import ROOT, Stack
 from tests.targets import saved_target
 
