@@ -12,8 +12,8 @@ from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.models import ImportJob, MappingPreset
 from importer.preparation.option_catalog import SETTINGS
-from tests.dashboard.test_new import show, shown_form, start, target, uploaded
-from tests.dashboard.test_presets import save
+from tests.dashboard.new_import.test_page import show, shown_form, start, target, uploaded
+from tests.dashboard.new_import.test_presets import save
 
 __all__ = ["target"]
 

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from dashboard.new_import.form import Choices
 from importer.models import ImportJob, MappingPreset
-from tests.dashboard.test_new import show, shown_form, start, target, uploaded
+from tests.dashboard.new_import.test_page import show, shown_form, start, target, uploaded
 
 __all__ = ["target"]
 

@@ -8,7 +8,7 @@ from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.models import ImportJob
 from tests.dashboard.job_data import make_job
-from tests.dashboard.test_new import show, start, uploaded
+from tests.dashboard.new_import.test_page import show, start, uploaded
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.django_db

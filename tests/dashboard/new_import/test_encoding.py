@@ -8,7 +8,7 @@ from dashboard.new_import.preview import _stem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob, Target
-from tests.dashboard.test_new import show, shown_form, start, uploaded
+from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
 from tests.engine.packing import PACKED
 from tests.targets import saved_target
 

@@ -6,7 +6,7 @@ from django.urls import reverse
 from importer.engine.mapping.columns import Filling
 from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob, MappingPreset
-from tests.dashboard.test_new import HTMX, show, shown_form, start, target, uploaded
+from tests.dashboard.new_import.test_page import HTMX, show, shown_form, start, target, uploaded
 
 __all__ = ["target"]
 
