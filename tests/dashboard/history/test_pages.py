@@ -14,7 +14,7 @@ from importer.history.search import in_order
 from importer.management.sample_history import seed
 from importer.models import ImportJob, JobFact, Target
 from tests.dashboard.job_data import Status, make_job
-from tests.made_up import made_up_imports
+from tests.sample_imports import made_up_imports
 
 pytestmark = pytest.mark.django_db
 JOBS = 60

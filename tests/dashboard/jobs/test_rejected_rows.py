@@ -11,9 +11,9 @@ from importer.engine.plan.options import Options
 from importer.models import ImportJob, SourceFile
 from importer.sources import reject_downloads
 from tests.dashboard.job_data import REFUSED, ROWS, Status, make_job
-from tests.dashboard.reject_data import HEAD, write_parts
 from tests.dashboard.jobs.test_detail import HTMX, page, poll, seen_in
 from tests.dashboard.new_import.test_page import uploaded
+from tests.dashboard.reject_data import HEAD, write_parts
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.django_db

@@ -15,9 +15,9 @@ from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.source.records.fields import records
 from importer.engine.source.records.lines import line_ends
 from importer.engine.source.records.record_stream import whole_records
+from tests.engine.feed.test_feed import drained
 from tests.engine.reference import documents, in_file, read
 from tests.engine.validation.test_validator import DIALECTS
-from tests.engine.feed.test_feed import drained
 
 
 def as_numbered(raw: bytes, row: int, line: int, width: int, dialect: Dialect) -> bytes:

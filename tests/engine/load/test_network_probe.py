@@ -13,7 +13,7 @@ from importer.engine.preflight.finding import Subject
 from importer.engine.units import MIB
 from tests.engine.loads import rows_of
 from tests.engine.planner.test_planner import plan, server, why
-from tests.slow_line import slow_line
+from tests.slow_link import slow_line
 
 
 class TestMeasured:

@@ -19,7 +19,7 @@ from importer.history.read import rows
 from importer.history.search import every_row, in_order, page, values_of
 from importer.jobs import record
 from importer.models import Chunk, ImportJob, JobFact
-from tests.made_up import made_up_imports
+from tests.sample_imports import made_up_imports
 
 JOBS = 60
 

@@ -20,10 +20,10 @@ from importer.preparation.prepare import prepare
 from importer.sources import uploads
 from tests.dashboard.job_data import REFUSED, Status, make_job
 from tests.engine.loads import run_sql
-from tests.importer.steps import run
-from tests.importer.notifications.receivers import Hook, Inbox
 from tests.importer.notifications.conftest import SECRET
+from tests.importer.notifications.receivers import Hook, Inbox
 from tests.importer.notifications.runs import run_of
+from tests.importer.steps import run
 from tests.stack import ROOT, Stack
 from tests.targets import saved_target
 
