@@ -18,8 +18,9 @@ from pathlib import Path
 
 from bench.servers import DATABASE, address_of
 from importer.engine.load import ledger
+from importer.engine.load.chunk_load import Watch, Work
 from importer.engine.load.finish import Finish, finish
-from importer.engine.load.loader import Watch, Work, load_chunk
+from importer.engine.load.loader import load_chunk
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options

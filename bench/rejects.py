@@ -23,7 +23,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.servers import DATABASE, address_of
-from importer.engine.load.loader import Watch, Work, load_chunk
+from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.loader import load_chunk
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.mysql.server_info import read_server

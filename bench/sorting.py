@@ -25,7 +25,8 @@ from bench.client import peak_mb
 from bench.meter import ServerMeter
 from bench.servers import Server, servers_to_measure
 from importer.engine.load import ledger
-from importer.engine.load.loader import Watch, Work, load_chunk
+from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.loader import load_chunk
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options

@@ -16,8 +16,8 @@ from dashboard.new_import import views as new
 from dashboard.schedules import detail as schedule
 from dashboard.schedules import list as schedules
 from dashboard.schedules import subscriptions
+from dashboard.sign_in import SignInForm
 from dashboard.targets import views as targets
-from dashboard.targets.form import SignInForm
 
 sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
 

@@ -1,7 +1,7 @@
-"""Telling workers that there is something to do. A message may get lost or come twice: the database decides."""
+"""Publishes messages that wake workers. A message may be lost or delivered twice; the database decides."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -19,6 +19,10 @@ class Step:
     task: str
     id: int
     delay: float = 0
+
+
+# Called after a worker's step with the job's id and the messages that are to be sent with a delay.
+FollowUp = Callable[[int, Sequence[Step]], None]
 
 
 def send(steps: Iterable[Step]) -> None:

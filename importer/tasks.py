@@ -1,4 +1,4 @@
-"""Celery tasks: an id in, one call, nothing else. What they do is in work.py, what they may do in jobs/."""
+"""Celery tasks: an id in, one call. importer/worker/ does the work, importer/jobs/ decides whether it may be done."""
 
 from collections.abc import Sequence
 
@@ -8,12 +8,17 @@ from importer import jobs, lab, notifications, queue, schedules
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.notifications.delivery import LONGEST_SEND
 from importer.queue import Step
-from importer.worker import change_target, load_chunks, stage_and_finish, work
+from importer.worker import change_target, load_chunks, presence, stage_and_finish
+from importer.worker.scan import scan_job
+from importer.worker.sweep import sweep_jobs
+from importer.worker.verify import verify_job
+
+presence.connect_signals()
 
 
 @shared_task
 def scan(job_id: int) -> None:
-    work.scan_job(job_id, _go_on)
+    scan_job(job_id, _go_on)
 
 
 @shared_task
@@ -23,7 +28,7 @@ def load_run(chunk_id: int) -> None:
 
 @shared_task
 def verify(job_id: int) -> None:
-    work.verify_job(job_id, _go_on)
+    verify_job(job_id, _go_on)
 
 
 @shared_task
@@ -84,7 +89,7 @@ def tick() -> None:
 
 @shared_task
 def sweep() -> None:
-    work.sweep(_go_on)
+    sweep_jobs(_go_on)
     queue.send([Step("take_lab", lab_id) for lab_id in lab.unended()])
     lab.remove_orphans()
     queue.send([Step("tell", notice_id) for notice_id in notifications.due()])

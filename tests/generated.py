@@ -19,7 +19,8 @@ from urllib.parse import urlsplit
 
 from importer.engine import planner
 from importer.engine.load import ledger
-from importer.engine.load.loader import Watch, Work, load_chunk
+from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.loader import load_chunk
 from importer.engine.load.outcome import Tally
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all

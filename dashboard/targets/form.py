@@ -1,38 +1,15 @@
 """Forms that people fill in, and what each field refuses."""
 
-import hashlib
 import re
 from typing import Any
 
 from django import forms
-from django.contrib.auth.forms import AuthenticationForm
-from django.core.cache import cache
 from django.core.exceptions import ValidationError
 
 from dashboard.targets.ca_file import WithCAFile
 from importer.engine.errors import TargetProblem
 from importer.models import Target
 from importer.targets import refuse_forbidden
-
-ATTEMPTS = 10
-ATTEMPTS_SECONDS = 300
-
-
-class SignInForm(AuthenticationForm):
-    """Sign-in that makes guessing slow: after ATTEMPTS failures no more from that address for that name for a while."""
-
-    def clean(self) -> dict[str, Any]:
-        address = self.request.META.get("REMOTE_ADDR", "") if self.request else ""
-        name = hashlib.sha256(self.cleaned_data.get("username", "").encode()).hexdigest()
-        key = f"sign-in:{address}:{name}"
-        failures = cache.get(key, 0)
-        if failures >= ATTEMPTS:
-            raise ValidationError(f"Too many attempts. Wait {ATTEMPTS_SECONDS // 60} minutes and try again.")
-        try:
-            return super().clean()
-        except ValidationError:
-            cache.set(key, failures + 1, ATTEMPTS_SECONDS)
-            raise
 
 
 class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]

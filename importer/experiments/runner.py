@@ -36,7 +36,7 @@ from importer.lab.transitions import Status, change_mine, claim, connected, end,
 from importer.lab.trial_order import lay_out
 from importer.lab.trials import change_trial, disturbed, give_back, imports_beside, record_trial
 from importer.models import ImportJob, Lab, Target, Trial
-from importer.worker import local_pool, work
+from importer.worker import local_pool, sweep
 from importer.worker.heartbeat import Heart
 
 State = Trial.Status
@@ -156,7 +156,7 @@ def end_left(target: Target) -> None:
 def _end_imports(lab: Lab) -> None:
     """Take the imports of its trials, which are cancelled, to their end: there may be no worker that does."""
     for job in ImportJob.objects.filter(trial__lab=lab, status=ImportJob.Status.CANCELLING):
-        work.take_back_expired()
+        sweep.take_back_expired()
         for step in jobs.advance(job.pk):
             local_pool.take(step)
 

@@ -1,8 +1,8 @@
 """The facts that are kept of every import: each is a line here, and so a column of the history.
 
 A new one needs its line, and a place that tells it: importer.history.facts_of_job for what the job knows, the engine's
-planner/initial_conditions.py for what was there before. Records from before it lack it, and stay readable: a fact that is not there
-is unknown, and no condition but "= unknown" holds for it.
+planner/initial_conditions.py for what was there before. Records from before it lack it, and stay readable: a fact that
+is not there is unknown, and no condition but "= unknown" holds for it.
 """
 
 import difflib

@@ -70,7 +70,7 @@ def unrecorded(most: int = MOST_AT_ONCE) -> list[int]:
     """At most so many jobs that have ended without a record, the latest first.
 
     It could not be written when they ended, or they are from before there were records: then they lack what the plan
-    has kept of table and server since (planner/initial_conditions.py), and `software` is the version that wrote it down.
+    has kept of table and server since (planner/initial_conditions.py); `software` is the version that wrote it down.
     """
     ended = ImportJob.objects.filter(status__in=ImportJob.ENDED, trial=None, record=None)
     return list(ended.order_by("-pk").values_list("pk", flat=True)[:most])

@@ -41,7 +41,7 @@ class Chunk(models.Model):
     ascii = models.BooleanField(default=False)
 
     status = models.CharField(max_length=8, choices=Status, default=Status.PENDING)
-    # In flight: which run it is in, that is which worker has claimed it, together with others (jobs/steps/chunk_leases.py).
+    # In flight: the run of chunks that a worker has claimed together (jobs/steps/chunk_leases.py).
     run = models.UUIDField(null=True, blank=True, editable=False)
     attempt = models.PositiveSmallIntegerField(default=0)
     # How many workers died over it: a chunk that kills its worker is not tried for ever.

@@ -27,7 +27,8 @@ class SourceConnection(models.Model):
         max_length=64, unique=True, validators=[RegexValidator(r"^[\w.-]+\Z", "Letters, digits, _ . and - only.")]
     )
     kind = models.CharField(max_length=8, choices=Kind)
-    # As importer/connections/locations.py writes it: /folder, https://host/path/, s3://bucket/prefix, sftp://host:22/path, ftps://host:21/path.
+    # As importer/connections/locations.py writes it: /folder, https://host/path/, s3://bucket/prefix,
+    # sftp://host:22/path, ftps://host:21/path.
     base = models.CharField(max_length=768)
     # What is no secret, by importer/connections/settings_schema.py; the secrets in one ciphertext, as JSON.
     settings = models.JSONField(default=dict, blank=True)

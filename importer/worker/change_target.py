@@ -14,14 +14,15 @@ from importer.engine.schema import alter_table, foreign_keys
 from importer.engine.target import global_settings, temporary_changes
 from importer.engine.target.temporary_changes import NotNow
 from importer.models import ImportJob
+from importer.queue import FollowUp
 from importer.worker import live_progress
+from importer.worker.errors import as_problem
 from importer.worker.heartbeat import Heart
-from importer.worker.work import Then, as_problem
 
 log = logging.getLogger(__name__)
 
 
-def arrange_job(job_id: int, then: Then) -> None:
+def arrange_job(job_id: int, then: FollowUp) -> None:
     """Write down what is to be changed on the target, then change it; or leave it, where the server does not let us."""
     job = jobs.claim_arrange(job_id)
     if not job:
@@ -60,7 +61,7 @@ def _arrange(job: ImportJob, connection: Connection) -> None:
         jobs.record_arranged(job)
 
 
-def restore_job(job_id: int, then: Then) -> None:
+def restore_job(job_id: int, then: FollowUp) -> None:
     """Put back everything that is changed on the target, whatever is there of it already."""
     job = jobs.claim_restore(job_id)
     if not job:

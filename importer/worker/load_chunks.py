@@ -1,8 +1,8 @@
-"""What a worker does to load: claim a run of chunks, load them one by one on one connection, record them in groups.
+"""Loads a run of chunks on one connection: claims them, loads them, records them in groups.
 
-Each chunk is a transaction of its own on the target, or small ones share one (engine/load/shared_transaction.py). What the first
-chunks of a run have brought stands, whatever becomes of the later ones. Chunks are recorded, and further ones claimed,
-while the next one loads, so that the server waits for neither.
+Each chunk is its own transaction on the target; small ones share one (engine/load/shared_transaction.py). A later
+failure does not undo earlier chunks of the run. Chunks are recorded, and further ones claimed, while the next one
+loads, so that the server waits for neither.
 """
 
 import time
@@ -18,16 +18,17 @@ from django.utils import timezone
 
 from importer import jobs
 from importer.engine.errors import MethodRefused, Problem, TargetProblem
-from importer.engine.load.loader import Loader, Work, loaded_before
+from importer.engine.load.chunk_load import Work
+from importer.engine.load.loader import Loader, loaded_before
 from importer.engine.load.outcome import Outcome
 from importer.engine.load.shared_transaction import how_many
 from importer.models import Chunk, ImportJob
 from importer.preparation.prepare import plan_without
-from importer.queue import Step
+from importer.queue import FollowUp, Step
 from importer.sources import reject_downloads
 from importer.worker import live_progress, shutdown
+from importer.worker.errors import as_problem
 from importer.worker.heartbeat import Heart
-from importer.worker.work import Then, as_problem
 
 # Seconds after which a run looks whether it may go on, and a task takes nothing more: a change of the parallelism,
 # other jobs and sessions without work must not wait for long.
@@ -37,7 +38,7 @@ TASK_SECONDS = 45.0
 RECORD_SECONDS = 1.0
 
 
-def load(chunk_id: int, then: Then) -> None:
+def load(chunk_id: int, then: FollowUp) -> None:
     """Load a run that begins with this chunk, and further ones as long as nobody else waits for the worker."""
     run = jobs.claim_run(chunk_id)
     if not run:

@@ -85,9 +85,9 @@ def _steps(job: ImportJob) -> list[Step]:
     before = jobs.holder(job)
     if not before:
         return jobs.advance(job.pk)
-    from importer.worker import work
+    from importer.worker import sweep
 
-    work.take_back_expired()
+    sweep.take_back_expired()
     return [*jobs.advance(before.pk), *jobs.advance(job.pk)]
 
 

@@ -1,11 +1,14 @@
-"""Which workers are alive, and how much they do at once: each writes a key to Redis that runs out by itself."""
+"""Which workers are alive, and how many tasks each runs at once: every worker writes a Redis key that expires."""
 
 import os
 import socket
 import sys
+from typing import Any
 
 import redis
+from celery.signals import celeryd_after_setup, heartbeat_sent, worker_shutdown, worker_shutting_down
 
+from importer.worker import shutdown
 from importer.worker.live_progress import connection
 
 PREFIX = "millrace:worker:"
@@ -38,7 +41,29 @@ def loads_at_once() -> int:
         return 0
 
 
+def connect_signals() -> None:
+    """Connect the handlers of a worker's start, heartbeat and end. Called once, where a worker loads its tasks."""
+    celeryd_after_setup.connect(_worker_started)
+    worker_shutting_down.connect(_worker_shutting_down)
+    worker_shutdown.connect(_worker_ended)
+
+
+def _worker_started(instance: Any, **_: object) -> None:
+    def renew(**_: object) -> None:
+        sign_of_life(instance.hostname, instance.concurrency)
+
+    heartbeat_sent.connect(renew, weak=False)
+
+
+def _worker_shutting_down(**_: object) -> None:
+    shutdown.ask()
+
+
+def _worker_ended(sender: Any, **_: object) -> None:
+    farewell(sender.hostname)
+
+
 if __name__ == "__main__":
-    # A container's health check: `python -m importer.workers load` succeeds while this host's load worker lives.
+    # Health check of a container: `python -m importer.worker.presence load` succeeds while this host's worker is alive.
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     sys.exit(f"{sys.argv[1]}@{socket.gethostname()}" not in living())

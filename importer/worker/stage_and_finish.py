@@ -10,8 +10,8 @@ from django.conf import settings
 from importer import jobs
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.load import ledger, verify
+from importer.engine.load.chunk_load import Watch
 from importer.engine.load.finish import Finish, finish, is_done
-from importer.engine.load.loader import Watch
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.plan import Reason
 from importer.engine.schema.new_table import NewTable
@@ -20,14 +20,16 @@ from importer.engine.target import staging
 from importer.engine.validation.type_widening import WholeFile, changes, misfits, settle
 from importer.models import ImportJob
 from importer.preparation.prepare import replan
+from importer.queue import FollowUp
 from importer.worker import live_progress
+from importer.worker.errors import as_problem
 from importer.worker.heartbeat import Heart
-from importer.worker.work import Then, as_problem, end_connection
+from importer.worker.sweep import end_connection
 
 log = logging.getLogger(__name__)
 
 
-def stage_job(job_id: int, then: Then) -> None:
+def stage_job(job_id: int, then: FollowUp) -> None:
     """Make the job's staging table, which its chunks then load into."""
     job = jobs.claim_stage(job_id)
     if not job:
@@ -75,7 +77,7 @@ def _settle_types(job: ImportJob, table: NewTable) -> bool:
     return jobs.record_types(job, settled, plan)
 
 
-def finish_job(job_id: int, then: Then) -> None:
+def finish_job(job_id: int, then: FollowUp) -> None:
     """Bring the staged rows where they belong, exactly once; or load again what a fail-over has lost of them."""
     job = jobs.claim_finish(job_id)
     if not job:
@@ -103,7 +105,7 @@ def finish_job(job_id: int, then: Then) -> None:
     then(job_id, ())
 
 
-def clean_job(job_id: int, then: Then) -> None:
+def clean_job(job_id: int, then: FollowUp) -> None:
     """Drop the staging table of a job that is ending or has ended; unless its finishing step took place after all."""
     job = jobs.claim_clean(job_id)
     if not job:

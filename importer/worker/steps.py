@@ -1,11 +1,11 @@
 """What a worker does for each step of an import, by the name of its task (tasks.py)."""
 
-from importer.worker import change_target, load_chunks, stage_and_finish, work
+from importer.worker import change_target, load_chunks, scan, stage_and_finish, verify
 
 OF_AN_IMPORT = {
-    "scan": work.scan_job,
+    "scan": scan.scan_job,
     "load_run": load_chunks.load,
-    "verify": work.verify_job,
+    "verify": verify.verify_job,
     "arrange": change_target.arrange_job,
     "restore": change_target.restore_job,
     "stage": stage_and_finish.stage_job,

@@ -1,4 +1,4 @@
-"""Parts of rows that were left out, as importer/engine/load/rejects/reject_files.py writes them, for jobs of job_data."""
+"""Reject files as importer/engine/load/rejects/reject_files.py writes them, for the jobs of job_data."""
 
 import csv
 

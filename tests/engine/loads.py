@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from importer.engine.load.loader import Watch, Work, load_chunk
+from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.loader import load_chunk
 from importer.engine.load.outcome import Outcome, Tally
 from importer.engine.mapping.columns import ColumnMapping, Filling
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all

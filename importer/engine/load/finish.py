@@ -13,7 +13,7 @@ from MySQLdb.constants import ER
 
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load import ledger
-from importer.engine.load.loader import Watch
+from importer.engine.load.chunk_load import Watch
 from importer.engine.load.non_transactional import have_alone
 from importer.engine.load.outcome import Tally
 from importer.engine.load.rejects.server_warnings import DUPLICATE

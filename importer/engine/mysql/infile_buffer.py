@@ -1,7 +1,7 @@
 """The pieces of a feed as the client library takes them for LOAD DATA LOCAL: 4,096 bytes a call (facts.md).
 
-native/src/outgoing.c copies them where it is compiled; a call into Python each time costs twice the processor time of a load's
-client.
+native/src/outgoing.c copies them where it is compiled; a call into Python each time costs twice the processor time of
+a load's client.
 """
 
 import ctypes

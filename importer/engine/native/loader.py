@@ -1,8 +1,8 @@
-"""The C (c/): where their compiled library lies, and how it is made. This file runs by itself, too.
+"""Finds and compiles the C library (src/).
 
-`python -I importer/engine/native/loader.py` compiles it, as scripts/setup.sh does: for any processor, and once more for newer
-ones, as it may run on another machine. It lies in the virtual environment, by the digest of its sources: an old one is
-never taken for the present one. Without it everything works, only slower.
+`python -I importer/engine/native/loader.py` compiles it, as scripts/setup.sh does: once for any processor and once for
+newer ones. The library lies in the virtual environment under the digest of its sources, so an outdated one is never
+loaded. Without it everything works, but more slowly.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ from typing import Any
 FOLDER = Path(__file__).with_name("src")
 COMPILER = os.environ.get("CC", "cc")
 FLAGS = ("-std=gnu11", "-O3", "-shared", "-fPIC")
-# Most x86-64 processors since 2013 have it (native/src/processor.c asks); fields in quotes are scanned 1.1 to 1.3 times as fast.
+# Most x86-64 processors since 2013 have it (native/src/processor.c asks): quoted fields scan 1.1 to 1.3 times as fast.
 NEWER = ("-mavx2", "-mbmi", "-mbmi2", "-mpopcnt")
 # Compiler flags by what the processor is.
 BUILDS = {"any": FLAGS, "newer": (*FLAGS, *NEWER)}

@@ -79,14 +79,15 @@ class ImportPlan:
     # Of the INSERT methods; None for the others.
     rows_per_statement: int | None = None
     # The same as `statement`, quicker, for chunks in which the scan has found nothing wrong, and perhaps nothing but
-    # ASCII: the server takes their characters unseen. "" where that is not sure to be the same (planner/reasons/binary_charset.py).
+    # ASCII: the server takes their characters unseen. "" where that is not sure to be the same
+    # (planner/reasons/binary_charset.py).
     bytes_statement: str = ""
     bytes_ascii_only: bool = False
     # The same, much quicker, for such chunks where hexadecimal digits are to become bytes.
     unhexed: Unhexed | None = None
     # Of LOAD DATA from a file that the server sees: the folder for its pipes.
     files_folder: str = ""
-    # What the table, the server and the order of the file were like when it was planned (planner/initial_conditions.py).
+    # Table, server and the order of the file as they were when it was planned (planner/initial_conditions.py).
     seen: dict[str, int | float | str | bool] = field(default_factory=dict)
 
     @cached_property

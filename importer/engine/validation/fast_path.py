@@ -1,4 +1,4 @@
-"""Which records of a block have values that are not as they usually are, told by native/src/usual.c in one pass over its bytes.
+"""Finds the records of a block that hold an unusual value, in one pass over its bytes (native/src/usual.c).
 
 What it does not know is not wrong, only unusual: the Inspector looks at it then.
 """

@@ -1,7 +1,7 @@
 """The types of a new table, held against the whole file: what they do not hold is made wider, or named.
 
-Blocks whose values are all as usual for the types (validation/fast_path.py) are passed over. Python reads the others, and
-the whole of the columns that prove too narrow, whose types then hold all values and no more.
+Blocks whose values are all as usual for the types (validation/fast_path.py) are passed over. Python reads the others,
+and the whole of the columns that prove too narrow, whose types then hold all values and no more.
 """
 
 import csv

@@ -1,7 +1,7 @@
 """(c) From naive to parallel: single rows, a commit each, 100 rows, LOAD DATA, MyISAM, MyISAM converted, sessions."""
 
 from importer.engine.plan.options import Options
-from importer.experiments import raw_statements
+from importer.experiments import raw_statements as raw
 from importer.experiments.experiment import Claim, Experiment, Import, Made, Raw, Way
 from importer.experiments.workloads import NODES
 
@@ -27,7 +27,7 @@ NAIVE = Experiment(
     ways=(
         Way("single INSERTs", Import(Options(method="insert", rows_per_statement=1, parallelism=1)), _ONE, 7_000,
             ROWS / 6940, most_rows=50_000),
-        Way("single INSERTs, commit each", Raw(raw_statements.insert(1, 1)), _ONE, 700, 111_533 / 8340, most_rows=2_000),
+        Way("single INSERTs, commit each", Raw(raw.insert(1, 1)), _ONE, 700, 111_533 / 8340, most_rows=2_000),
         Way("100 rows an INSERT", Import(Options(method="insert", rows_per_statement=100, parallelism=1)), _ONE, 70_000,
             ROWS / 6940 * 3),
         Way("LOAD DATA", Import(Options(method="load_data_local", parallelism=1)), _ONE, 250_000, ROWS / 1008),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from importer.engine.plan.options import Options
-from importer.experiments import raw_statements
+from importer.experiments import raw_statements as raw
 from importer.experiments.experiment import Claim, Experiment, Import, Made, Raw, Way
 from importer.experiments.workloads import WORKLOADS
 from importer.experiments.workloads.table import Table
@@ -34,12 +34,12 @@ def _inserts(name: str, table: Table, options: Options, rate: float, published: 
 def _points(name: str, sql: str, on: Made, published: float, why_not: str) -> Way:
     return Way(
         name,
-        Raw(raw_statements.points(sql)),
+        Raw(raw.points(sql)),
         (on,),
         1_000,
         published,
         why_not,
-        most_seconds=raw_statements.POINT_SECONDS,
+        most_seconds=raw.POINT_SECONDS,
     )
 
 
@@ -57,17 +57,17 @@ RECORDS = Experiment(
     small_rows=200_000,
     baseline="commit each 500",
     ways=(
-        Way("commit each row", Raw(raw_statements.insert(1, 1)), (Made(_EVENT),), 700, 70, DISK, most_rows=2_000),
+        Way("commit each row", Raw(raw.insert(1, 1)), (Made(_EVENT),), 700, 70, DISK, most_rows=2_000),
         _inserts("commit each 500", _EVENT, _BATCH, 7_000, 15_000),
         _inserts("40 rows an INSERT, commit each 25", _EVENT, _FORTY, 60_000, 190_000, TUNED),
-        Way(ONCE, Raw(raw_statements.copy), (_PARENT, Made(_EVENT)), 300_000, 170_000, TUNED),
-        Way(THRICE, Raw(raw_statements.copy), (_SOURCE, _EMPTY), 300_000, 170_000, TUNED),
-        Way(IN_PLACE, Raw(raw_statements.copy), (_PARENT, _SOURCE, Made(_SITTING)), 100_000, ROWS / 508, TUNED,
+        Way(ONCE, Raw(raw.copy), (_PARENT, Made(_EVENT)), 300_000, 170_000, TUNED),
+        Way(THRICE, Raw(raw.copy), (_SOURCE, _EMPTY), 300_000, 170_000, TUNED),
+        Way(IN_PLACE, Raw(raw.copy), (_PARENT, _SOURCE, Made(_SITTING)), 100_000, ROWS / 508, TUNED,
             most_rows=MOST_LINKED),
-        Way(AFTERWARDS, Raw(raw_statements.copy_then_add(_BOTH)), (_PARENT, _SOURCE, _EMPTY), 100_000, ROWS / (103 + 27 + 129),
+        Way(AFTERWARDS, Raw(raw.copy_then_add(_BOTH)), (_PARENT, _SOURCE, _EMPTY), 100_000, ROWS / (103 + 27 + 129),
             TUNED, most_rows=MOST_LINKED),
-        Way("the index alone", Raw(raw_statements.add(_SITTING.keys)), (_SOURCE,), 500_000, ROWS / 27, TUNED),
-        Way("the foreign key alone", Raw(raw_statements.add(_SITTING.references)), (_PARENT, _INDEXED),
+        Way("the index alone", Raw(raw.add(_SITTING.keys)), (_SOURCE,), 500_000, ROWS / 27, TUNED),
+        Way("the foreign key alone", Raw(raw.add(_SITTING.references)), (_PARENT, _INDEXED),
             200_000, ROWS / 129, TUNED, most_rows=MOST_LINKED),
         _inserts("rows with a blob of 1,024 bytes", _REGISTRANT, _FORTY, 15_000, ROWS / 950, TUNED),
         _points("reads without an index", _READ, _SOURCE, 1 / 44, SCAN),

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from importer.engine.errors import RowsRefused
 from importer.engine.feed.hex_decoder import NotHexadecimal, Unhexed, can_unhex, unhexed
-from importer.engine.load.loader import Loader, Watch, Work, load_chunk
+from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.loader import Loader, load_chunk
 from importer.engine.load.outcome import Outcome
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address

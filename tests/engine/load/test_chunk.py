@@ -8,7 +8,8 @@ import pytest
 
 from importer.engine.errors import RowsRefused, SourceChanged, TargetProblem
 from importer.engine.load import ledger
-from importer.engine.load.loader import Watch, Work, load_chunk, loaded_before
+from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.loader import load_chunk, loaded_before
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.mysql.server_info import read_server

@@ -8,7 +8,8 @@ import pytest
 from importer.engine.errors import RowsRefused, TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load import loader as load
-from importer.engine.load.loader import Loader, Work
+from importer.engine.load.chunk_load import Work
+from importer.engine.load.loader import Loader
 from importer.engine.mapping.columns import Filling
 from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.plan.options import Options

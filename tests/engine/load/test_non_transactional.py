@@ -7,8 +7,9 @@ import pytest
 
 from importer.engine.errors import Problem, RowsRefused, TargetProblem
 from importer.engine.load import ledger
+from importer.engine.load.chunk_load import Watch, Work
 from importer.engine.load.finish import is_done
-from importer.engine.load.loader import Watch, Work, load_chunk
+from importer.engine.load.loader import load_chunk
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address, connect
 from importer.engine.schema.table import read_table

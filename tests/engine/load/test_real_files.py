@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from importer.engine.load import ledger
-from importer.engine.load.loader import Watch, Work, load_chunk
+from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.loader import load_chunk
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
@@ -21,9 +22,9 @@ from importer.engine.source.chunks.scanner import Position, scan
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.profile import Profile, profile_file
 
-OURS = sorted((Path(__file__).parent / "csv").glob("*.csv"))
+OURS = sorted((Path(__file__).parents[1] / "csv").glob("*.csv"))
 # csv-spectrum, where it lies beside the checkout: 12 files, and what each must parse to.
-SPECTRUM = Path(__file__).parents[3] / "shared" / "data" / "csv-spectrum"
+SPECTRUM = Path(__file__).parents[4] / "shared" / "data" / "csv-spectrum"
 # Its JSON has another number here than its CSV.
 REDACTED = {"1234567890": "2095257564"}
 SPECTRUM_FILES = sorted(SPECTRUM.glob("csvs/*.csv"))

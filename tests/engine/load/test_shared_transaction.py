@@ -7,7 +7,8 @@ import pytest
 
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
-from importer.engine.load.loader import Loader, Watch, Work, load_chunk
+from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.loader import Loader, load_chunk
 from importer.engine.load.outcome import Outcome, Tally
 from importer.engine.load.shared_transaction import how_many
 from importer.engine.mapping.columns import ColumnMapping, Filling

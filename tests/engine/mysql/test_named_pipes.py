@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import SourceChanged, TargetProblem
-from importer.engine.load.loader import Watch, load_chunk
+from importer.engine.load.chunk_load import Watch
+from importer.engine.load.loader import load_chunk
 from importer.engine.load.methods import registry
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address

@@ -9,7 +9,8 @@ import pytest
 
 from importer.engine.errors import Problem, RowsRefused, TargetProblem
 from importer.engine.load import ledger, verify
-from importer.engine.load.loader import Watch, load_chunk
+from importer.engine.load.chunk_load import Watch
+from importer.engine.load.loader import load_chunk
 from importer.engine.load.table_lock import lock
 from importer.engine.mysql.connection import ISOLATION, Address, connect, connect_loader, execute, fetch_all
 from importer.engine.mysql.server_info import read_server

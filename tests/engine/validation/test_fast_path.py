@@ -1,4 +1,4 @@
-"""native/src/usual.c takes no value for usual that is looked at more closely for a reason, and knows what files are full of."""
+"""native/src/usual.c accepts no value as usual that needs a closer look, and knows the common values of files."""
 
 import csv
 import io

@@ -17,7 +17,7 @@ from importer.history.read import rows
 from importer.models import Chunk, ImportJob, JobRecord, SourceFile, Target
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
-from importer.worker import work
+from importer.worker import sweep
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
 from tests.targets import saved_target
@@ -160,7 +160,7 @@ def test_a_sweep_records_what_ended_without_a_record(target: Target, tmp_path: P
     plan = {name: value for name, value in job.plan_json.items() if name != "seen"}
     ImportJob.objects.filter(pk=job.pk).update(plan_json=plan)
     JobRecord.objects.all().delete()
-    work.sweep(lambda *_: None)
+    sweep.sweep(lambda *_: None)
     seen = {each.name for each in (*facts.TABLE, *facts.SERVER)} - {"tls"} | {"load_as"}
     digests = {"settings_digest", "server_digest"}
     late = told(job)
@@ -199,7 +199,7 @@ def test_imports_are_not_made_up_beside_real_ones_unless_that_is_asked_for(targe
     printed("seed_history", "--jobs", "2", "--chunks", "5", "--tables", "1", "--beside-real-jobs")
     assert ImportJob.objects.filter(target__name__startswith="seeded-").count() == 2
     # Made up or not: nobody takes them for work that is left to do.
-    work.sweep(lambda *_: None)
+    sweep.sweep(lambda *_: None)
     assert Chunk.objects.filter(status__in=Chunk.IN_FLIGHT).count() == 0
     assert SourceFile.objects.filter(owned=False, name__startswith="seeded-").exists()
 

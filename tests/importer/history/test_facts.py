@@ -18,7 +18,7 @@ from importer.history.facts import ASKED, CHOSEN, FACTS, PHASES, fact
 from importer.models import JobFact
 from importer.preparation.option_catalog import SETTINGS
 
-PLANNER = Path(loader.__file__).parent / "planner"
+PLANNER = Path(loader.__file__).parents[1] / "planner"
 # Of ImportPlan: what says how the rows go in, word by word, and what the facts are told from.
 NOT_CHOICES = {
     "schema", "table", "table_digest", "fields", "sources", "statement", "null_word_statement", "traced_statement",
@@ -43,7 +43,7 @@ def test_each_setting_of_speed_has_one_of_what_was_chosen_too():
 
 def test_each_reason_of_the_planner_explains_a_fact_that_was_chosen():
     explained = set()
-    for path in PLANNER.glob("*.py"):
+    for path in PLANNER.rglob("*.py"):
         for call in ast.walk(ast.parse(path.read_text())):
             if isinstance(call, ast.Call) and ast.unparse(call.func) == "Reason":
                 given = [keyword.value for keyword in call.keywords if keyword.arg == "option"] + call.args[3:]

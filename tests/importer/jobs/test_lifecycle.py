@@ -13,7 +13,7 @@ from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.queue import Step
 from importer.sources import uploads
-from importer.worker import shutdown, work
+from importer.worker import scan, shutdown, sweep
 from tests.importer.steps import run, take
 from tests.targets import saved_target
 
@@ -130,7 +130,7 @@ def test_chunk_that_kills_its_workers_is_given_up(target: Target, file: Path, se
     for _ in range(settings.MAX_DEATHS):
         [step] = [step for step in jobs.advance(job.pk) if step.task == "load_run"]
         assert jobs.claim_run(step.id)
-        work.sweep(lambda _job_id, _later: None)
+        sweep.sweep(lambda _job_id, _later: None)
     job = run(job)
     assert job.status == Status.FAILED
     assert "worker that loaded it died" in job.problem["what"]
@@ -190,7 +190,7 @@ def test_scan_goes_on_where_a_dead_one_stopped(target: Target, file: Path):
     from importer.engine.source.byte_source import open_source
 
     with open_source(file) as fd:
-        found = list(work._found(fd, claimed))
+        found = list(scan._found(fd, claimed))
     assert jobs.add_chunks(claimed, found[:2])
     ImportJob.objects.filter(pk=job.pk).update(step_lease="2000-01-01T00:00Z")
     job = run(job)

@@ -15,7 +15,7 @@ from importer.engine.target import temporary_changes
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
-from importer.worker import change_target, work
+from importer.worker import change_target, verify
 from tests.importer.steps import run, take
 from tests.targets import saved_target
 
@@ -116,7 +116,7 @@ def test_a_failure_puts_them_back_before_the_job_ends(target, file):
 def test_a_retry_leaves_the_keys_of_a_table_with_rows_alone(target, file, monkeypatch):
     before = structure(target)
     job = created(target, file)
-    monkeypatch.setattr(work, "_missing", raising(Problem("Verified badly.")))
+    monkeypatch.setattr(verify, "_missing", raising(Problem("Verified badly.")))
     assert run(job).status == Status.FAILED
     monkeypatch.undo()
     jobs.retry(job.pk)

@@ -13,7 +13,7 @@ from importer.jobs.steps import chunk_leases
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
-from importer.worker import load_chunks, work
+from importer.worker import load_chunks, sweep
 from tests.engine.loads import loads_so_far
 from tests.importer.steps import run, take
 from tests.targets import saved_target
@@ -256,7 +256,7 @@ def test_the_chunks_of_a_dead_worker_that_are_in_are_not_held_against_it(target:
         first_work = load_chunks._work(claimed)
         for chunk in claimed.chunks[:3]:
             loader.load(load_chunks._of_chunk(first_work, chunk))
-    work.take_back_expired()
+    sweep.take_back_expired()
     assert [each.deaths for each in job.chunks.order_by("number")] == [0, 0, 0, 1, *[0] * 16]
     settings.LEASE_SECONDS = 60
     job = run(job)

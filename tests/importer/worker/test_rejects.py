@@ -8,7 +8,8 @@ import pytest
 
 from importer import jobs
 from importer.engine.load import ledger
-from importer.engine.load.loader import Watch, load_chunk
+from importer.engine.load.chunk_load import Watch
+from importer.engine.load.loader import load_chunk
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file

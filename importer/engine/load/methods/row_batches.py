@@ -77,7 +77,7 @@ class RecordRun:
 
 
 def lay_out_run(run: RecordRun, width: int) -> Any:
-    """Where the fields lie (validation/record_layout.py), with the quotes taken off; None if it cannot be told all at once."""
+    """Where the fields lie (validation/record_layout.py), without quotes; None if it cannot be told all at once."""
     from importer.engine.validation.record_layout import lay_out  # numpy costs 16 MB, and LOAD DATA needs none
 
     if run.dialect.escape and run.dialect.escape.encode() in run.data:

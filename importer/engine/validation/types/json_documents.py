@@ -1,4 +1,4 @@
-"""JSON: what of a document MySQL keeps. Read in pieces by native/src/json.c; what that is not sure of is parsed as a whole."""
+"""JSON: the parts of a document that MySQL keeps. Read in pieces by native/src/json.c; the rest is parsed whole."""
 
 import ctypes
 import json

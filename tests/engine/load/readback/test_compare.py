@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import BadRow, Problem, RowsRefused
-from importer.engine.load.loader import Watch, Work, load_chunk
+from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.loader import load_chunk
 from importer.engine.load.readback import compare, large_rows
 from importer.engine.load.readback.compare import differences
 from importer.engine.load.readback.value_equality import Sameness, same_value

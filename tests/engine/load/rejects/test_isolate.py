@@ -8,7 +8,8 @@ import pytest
 
 from importer.engine.errors import Problem, RowsRefused, TargetProblem, TooManyRejects
 from importer.engine.load import ledger
-from importer.engine.load.loader import Watch, load_chunk
+from importer.engine.load.chunk_load import Watch
+from importer.engine.load.loader import load_chunk
 from importer.engine.load.outcome import Tally
 from importer.engine.load.verify import missing_chunks
 from importer.engine.mapping.columns import ColumnMapping

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import RowsRefused
-from importer.engine.load.loader import Watch, Work, load_chunk
+from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.loader import load_chunk
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect
 from importer.engine.mysql.server_info import read_server

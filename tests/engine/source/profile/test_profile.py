@@ -24,7 +24,7 @@ from importer.engine.source.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
 from importer.engine.source.profile.profile import SAMPLE_BYTES, SAMPLE_ROWS, profile_file
 from tests.engine.packing import PACKED
 
-FILES = sorted(Path(__file__).with_name("csv").glob("*.csv"))
+FILES = sorted((Path(__file__).parents[2] / "csv").glob("*.csv"))
 CRLF = Dialect(line_end="\r\n")
 DIALECTS = {
     "cr": replace(RFC4180, line_end="\r"),

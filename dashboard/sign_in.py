@@ -1,0 +1,30 @@
+"""The sign-in form, and the limit on failed attempts."""
+
+import hashlib
+from typing import Any
+
+from django.contrib.auth.forms import AuthenticationForm
+from django.core.cache import cache
+from django.core.exceptions import ValidationError
+
+ATTEMPTS = 10
+
+
+ATTEMPTS_SECONDS = 300
+
+
+class SignInForm(AuthenticationForm):
+    """Sign-in that makes guessing slow: after ATTEMPTS failures no more from that address for that name for a while."""
+
+    def clean(self) -> dict[str, Any]:
+        address = self.request.META.get("REMOTE_ADDR", "") if self.request else ""
+        name = hashlib.sha256(self.cleaned_data.get("username", "").encode()).hexdigest()
+        key = f"sign-in:{address}:{name}"
+        failures = cache.get(key, 0)
+        if failures >= ATTEMPTS:
+            raise ValidationError(f"Too many attempts. Wait {ATTEMPTS_SECONDS // 60} minutes and try again.")
+        try:
+            return super().clean()
+        except ValidationError:
+            cache.set(key, failures + 1, ATTEMPTS_SECONDS)
+            raise

@@ -1,0 +1,21 @@
+"""Turns any exception of a worker into a Problem that the job can keep and show."""
+
+import logging
+
+from importer.engine.errors import Problem
+from importer.models import ImportJob
+from importer.sources import uploads
+
+log = logging.getLogger(__name__)
+
+
+def as_problem(error: Exception, where: str, job: ImportJob) -> Problem:
+    """The error as a Problem; an unexpected exception is logged with its traceback as well."""
+    if isinstance(error, Problem):
+        return uploads.named(error, job.source)
+    log.exception("%s: unexpected error", where, exc_info=error)
+    return Problem(
+        f"An unexpected error: {type(error).__name__}: {error}.",
+        where=where,
+        advice="Please report it with the worker's log. Nothing of this part was kept; Retry loads what is not in yet.",
+    )

@@ -1,0 +1,95 @@
+"""Scans a job's file into chunks, from where the last scan stopped."""
+
+import time
+from collections.abc import Iterable, Iterator
+
+from importer import jobs
+from importer.engine.errors import SourceChanged
+from importer.engine.source.byte_source import Readable, open_source, read_at, size_of
+from importer.engine.source.chunks.scanner import ChunkRange, Position, scan
+from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.lines import line_ends
+from importer.models import Chunk, ImportJob
+from importer.queue import FollowUp
+from importer.worker import shutdown, working_copies
+from importer.worker.errors import as_problem
+
+# A scan finds small chunks faster than a database records them one by one.
+MOST_TOGETHER = 256
+
+
+LONGEST_TOGETHER = 0.5  # seconds
+
+
+FIRST_ALONE = 8
+
+
+def scan_job(job_id: int, then: FollowUp) -> None:
+    """Find the chunks of a job, from where the last scan left off; loading begins with the first of them.
+
+    A worker that is asked to end leaves the rest to another one.
+    """
+    job = jobs.claim_scan(job_id)
+    if not job:
+        return
+    try:
+        if not working_copies.make(job):
+            return
+        with open_source(job.plain_file) as fd:
+            for found in _together(_found(fd, job)):
+                if not jobs.add_chunks(job, found) or shutdown.asked():
+                    return
+                then(job_id, ())
+            _check_size(fd, job)
+        working_copies.require_all_rows(job)
+        jobs.finish_scan(job, job.read_size)
+    except Exception as error:
+        jobs.fail(job_id, as_problem(error, str(job), job))
+    finally:
+        jobs.release_step(job)
+        then(job_id, ())
+
+
+def _found(fd: Readable, job: ImportJob) -> Iterator[ChunkRange]:
+    """The job's chunks after those that are recorded already."""
+    _check_size(fd, job)
+    last = job.chunks.order_by("-number").first()
+    return scan(
+        fd,
+        job.dialect,
+        job.plan.chunk_sizes,
+        _after(fd, last, job.dialect) if last else Position(job.data_offset, job.data_line),
+        end=job.read_size,
+        tolerate=job.options.on_error == "reject",
+        exactness=job.plan.exactness,
+    )
+
+
+def _after(fd: Readable, chunk: Chunk, dialect: Dialect) -> Position:
+    lines = line_ends(read_at(fd, chunk.length, chunk.offset), dialect.line_end)
+    offset, row = chunk.offset + chunk.length, chunk.first_row + chunk.rows
+    return Position(offset, chunk.first_line + lines, chunk.number + 1, row)
+
+
+def _check_size(fd: Readable, job: ImportJob) -> None:
+    size = size_of(fd)
+    if size != job.read_size:
+        raise SourceChanged(
+            f"The file has {size:,} bytes, it had {job.read_size:,} when the import was planned.",
+            where=job.source.name,
+            advice="Wait until it is complete, then import it again.",
+        )
+
+
+def _together(found: Iterable[ChunkRange]) -> Iterator[list[ChunkRange]]:
+    """The first ones at once, so that every session can begin; later ones in groups of a fraction of a second."""
+    group: list[ChunkRange] = []
+    since = time.monotonic()
+    for number, each in enumerate(found):
+        group.append(each)
+        late = time.monotonic() - since > LONGEST_TOGETHER
+        if number < FIRST_ALONE or late or len(group) == MOST_TOGETHER:
+            yield group
+            group, since = [], time.monotonic()
+    if group:
+        yield group

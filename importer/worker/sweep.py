@@ -1,0 +1,64 @@
+"""Recovers from lost messages and dead workers."""
+
+import logging
+from contextlib import suppress
+from pathlib import Path
+
+from importer import jobs
+from importer.engine.errors import Problem
+from importer.engine.load import ledger
+from importer.engine.mysql.connection import Address, connect, kill
+from importer.engine.mysql.named_pipes import remove_stale
+from importer.models import Chunk
+from importer.queue import FollowUp
+from importer.sources import reject_downloads, uploads
+from importer.worker import working_copies
+
+log = logging.getLogger(__name__)
+
+
+def take_back_expired() -> None:
+    """Give free the chunks whose workers have given no sign of life for a lease, and end what these left open."""
+    for run in jobs.expired_runs():
+        if folder := run.job.plan.files_folder:
+            with suppress(OSError):
+                # A server that waits for a dead worker's pipe hears no KILL.
+                remove_stale(Path(folder))
+        end_connection(run.job.target.address, run.chunks[0].connection_id, str(run))
+        jobs.take_back(run, _in_hand(run))
+
+
+def _in_hand(run: jobs.ChunkRun) -> Chunk | None:
+    """The chunk over which the run's worker died: the first that is not in. If the server is away, the first of all."""
+    try:
+        with connect(run.job.target.address) as connection:
+            there = ledger.exists(connection)
+            loaded = ledger.rows_by_chunk(connection, str(run.job.key)) if there else {}
+    except Problem:
+        loaded = {}
+    return next((chunk for chunk in run.chunks if chunk.number not in loaded), None)
+
+
+def sweep_jobs(then: FollowUp) -> None:
+    """Put right what lost messages and dead workers left behind; doing it twice is harmless."""
+    take_back_expired()
+    for job in jobs.unreleased():
+        with suppress(Problem):  # If the server is away, a later sweep does it.
+            jobs.release_kept(job)
+    for job_id in (*jobs.unended(), *jobs.leftovers()):
+        then(job_id, ())
+    for job_id in jobs.unrecorded():
+        jobs.record(job_id)
+    uploads.remove_abandoned_uploads()
+    reject_downloads.remove_orphans()
+    working_copies.remove_unneeded()
+
+
+def end_connection(address: Address, connection_id: int | None, of: str) -> None:
+    """Kill what a dead worker left open on the target. If the server is away, it has rolled back already."""
+    if not connection_id:
+        return
+    try:
+        kill(address, connection_id)
+    except Problem as problem:
+        log.info("%s: its connection could not be ended: %s", of, problem)
