@@ -85,7 +85,7 @@ def _lab(server: Server, files: Files, repeats: int, seed: int) -> Settings:
         mapping=table.mapping,
     )
     sample = Sample(rows=lab.suggest_sample(prepared))
-    made = lab.create(prepared, lab.Asked(GRIDS[files.workload.name], sample, repeats, seed=seed))
+    made = lab.create(prepared, lab.LabRequest(GRIDS[files.workload.name], sample, repeats, seed=seed))
     lab.start(made.pk)
     while not (now := Lab.objects.get(pk=made.pk)).ended:
         time.sleep(LOOK_EVERY)

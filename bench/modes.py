@@ -18,13 +18,13 @@ from pathlib import Path
 
 from bench.servers import DATABASE, address_of
 from importer.engine.load import ledger
-from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.finish import Finish, finish
 from importer.engine.load.loader import load_chunk
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
-from importer.engine.planner import Case, make_plan
+from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
@@ -81,7 +81,7 @@ def _import(address: Address, path: Path, options: Options) -> float:
         table = read_table(connection, address.database, TABLE.name)
         server = read_server(connection, address)
     size = profile.size - profile.data_offset
-    plan = make_plan(Case(size, profile.dialect, table, TABLE.mapping, options, server, job=job))
+    plan = make_plan(PlanningContext(size, profile.dialect, table, TABLE.mapping, options, server, job=job))
     with open_source(path) as fd:
         begin = Position(profile.data_offset, profile.data_line)
         sizes = ChunkSizes(min(plan.chunk_bytes, 2**22))
@@ -92,12 +92,12 @@ def _import(address: Address, path: Path, options: Options) -> float:
             plan = replace(plan, table_digest=staging.make(connection, plan.schema, job, plan.staged))
 
     def load(chunk):
-        load_chunk(Work(job, 1, path, address, profile.dialect, plan, chunk, options=options), Watch())
+        load_chunk(ChunkLoad(job, 1, path, address, profile.dialect, plan, chunk, options=options), LoadCallbacks())
 
     with ThreadPoolExecutor(SESSIONS) as pool:
         list(pool.map(load, chunks))
     if plan.staged:
-        finish(Finish(job, 1, address, plan, sum(chunk.rows for chunk in chunks)), Watch())
+        finish(Finish(job, 1, address, plan, sum(chunk.rows for chunk in chunks)), LoadCallbacks())
         with connect(address) as connection:
             staging.drop(connection, plan.schema, job)
     return time.perf_counter() - begun

@@ -23,14 +23,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.servers import DATABASE, address_of
-from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.planner import Case, make_plan
+from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.scanner import Position, scan
@@ -123,7 +123,7 @@ def _works(address: Address, path: Path, folder: Path):
         table = read_table(connection, DATABASE, TABLE.name)
         server = read_server(connection, address)
     data_bytes = profile.size - profile.data_offset
-    plan = make_plan(Case(data_bytes, profile.dialect, table, TABLE.mapping, OPTIONS, server))
+    plan = make_plan(PlanningContext(data_bytes, profile.dialect, table, TABLE.mapping, OPTIONS, server))
     sent = ImportPlan.from_json(plan.as_json())  # as it was before the scan put what it needs into it
     with open_source(path) as fd:
         for chunk in scan(
@@ -134,11 +134,11 @@ def _works(address: Address, path: Path, folder: Path):
             end=profile.size,
             exactness=plan.exactness,
         ):
-            yield Work("bench", 1, path, address, profile.dialect, sent, chunk, options=OPTIONS, rejects=folder)
+            yield ChunkLoad("bench", 1, path, address, profile.dialect, sent, chunk, options=OPTIONS, rejects=folder)
 
 
-def _load(work: Work) -> tuple[Tally, int]:
-    return load_chunk(work, Watch()).tally, _peak()
+def _load(work: ChunkLoad) -> tuple[Tally, int]:
+    return load_chunk(work, LoadCallbacks()).tally, _peak()
 
 
 def _warm_up(_: int) -> None:

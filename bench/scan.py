@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
-from importer.engine.validation import Exactness, FieldCheck
+from importer.engine.validation import FieldCheck, ValidationRules
 
 CHUNK_BYTES = 32 * 1024 * 1024
 ROUNDS = 5
@@ -147,7 +147,7 @@ def megabytes_per_second(
     """
     nullable = markers is not None
     checks = tuple(FieldCheck(f"c{number}", type_, nullable, markers or ()) for number, type_ in enumerate(types))
-    exactness = Exactness(dialect, checks, mariadb=False) if types else None
+    exactness = ValidationRules(dialect, checks, mariadb=False) if types else None
     with tempfile.TemporaryFile() as file:
         repeated = max(1, megabytes * 1_000_000 // len(rows))
         for _ in range(repeated):

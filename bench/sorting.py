@@ -25,12 +25,12 @@ from bench.client import peak_mb
 from bench.meter import ServerMeter
 from bench.servers import Server, servers_to_measure
 from importer.engine.load import ledger
-from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
-from importer.engine.planner import Case, make_plan
+from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.sorting.external_sort import Source, sort_records
 from importer.engine.sorting.original_positions import Places
@@ -94,7 +94,7 @@ def run(server: Server, path: Path, way: str) -> dict:
     profile = profile_file(path)
     options = Options(sort="key" if way == "key" else "keep")
     size = profile.size - profile.data_offset
-    plan = make_plan(Case(size, profile.dialect, table, TABLE.mapping, options, variables))
+    plan = make_plan(PlanningContext(size, profile.dialect, table, TABLE.mapping, options, variables))
     sort = {"sort": 0.0}
     if plan.sorted_by:
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
@@ -106,7 +106,9 @@ def run(server: Server, path: Path, way: str) -> dict:
         chunks = list(scan(fd, profile.dialect, sizes, begin, end=end))
 
     def load(chunk):
-        load_chunk(Work(job, 1, path, server.address, profile.dialect, plan, chunk, options=options), Watch())
+        load_chunk(
+            ChunkLoad(job, 1, path, server.address, profile.dialect, plan, chunk, options=options), LoadCallbacks()
+        )
 
     begun = time.perf_counter()
     with ServerMeter(server) as meter, ThreadPoolExecutor(SESSIONS) as pool:

@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Step:
+class Message:
     """A task's name in importer.tasks and the id it is for; `delay` in seconds."""
 
     task: str
@@ -22,16 +22,16 @@ class Step:
 
 
 # Called after a worker's step with the job's id and the messages that are to be sent with a delay.
-FollowUp = Callable[[int, Sequence[Step]], None]
+FollowUp = Callable[[int, Sequence[Message]], None]
 
 
-def send(steps: Iterable[Step]) -> None:
+def send(steps: Iterable[Message]) -> None:
     """Publish once the current transaction has committed. Without a broker the sweeper publishes later."""
     steps = list(steps)
     transaction.on_commit(lambda: _publish(steps))
 
 
-def _publish(steps: list[Step]) -> None:
+def _publish(steps: list[Message]) -> None:
     try:
         for step in steps:
             app.send_task(f"importer.tasks.{step.task}", (step.id,), countdown=step.delay or None)

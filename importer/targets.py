@@ -158,13 +158,13 @@ def restore(target: Target) -> Iterator[str]:
     Raises Problem if that cannot be done.
     """
     with connect(target.address, READ_TIMEOUT) as connection:
-        for written in temporary_changes.written_down(connection):
+        for written in temporary_changes.list_records(connection):
             job = ImportJob.objects.filter(key=written.job).exclude(status__in=ImportJob.ENDED).first()
             if job:
                 yield f"{written.table}: import {job.pk} has not ended, and puts it back itself."
                 continue
-            temporary_changes.put_back(connection, target.address, written.arrangement)
-            temporary_changes.forget(connection, written.job)
+            temporary_changes.restore(connection, target.address, written.arrangement)
+            temporary_changes.delete_record(connection, written.job)
             yield f"{written.table}: {written.arrangement.words} put back."
 
 

@@ -7,7 +7,7 @@ from celery import shared_task
 from importer import jobs, lab, notifications, queue, schedules
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.notifications.delivery import LONGEST_SEND
-from importer.queue import Step
+from importer.queue import Message
 from importer.worker import change_target, load_chunks, presence, stage_and_finish
 from importer.worker.scan import scan_job
 from importer.worker.sweep import sweep_jobs
@@ -79,7 +79,7 @@ def take_run(run_id: int) -> None:
 @shared_task
 def look_for_files(schedule_id: int) -> None:
     if run := schedules.look_for_files(schedule_id):
-        queue.send([Step("take_run", run.pk)])
+        queue.send([Message("take_run", run.pk)])
 
 
 @shared_task
@@ -90,11 +90,11 @@ def tick() -> None:
 @shared_task
 def sweep() -> None:
     sweep_jobs(_go_on)
-    queue.send([Step("take_lab", lab_id) for lab_id in lab.unended()])
+    queue.send([Message("take_lab", lab_id) for lab_id in lab.unended()])
     lab.remove_orphans()
-    queue.send([Step("tell", notice_id) for notice_id in notifications.due()])
+    queue.send([Message("tell", notice_id) for notice_id in notifications.due()])
     notifications.forget_old()
 
 
-def _go_on(job_id: int, later: Sequence[Step] = ()) -> None:
+def _go_on(job_id: int, later: Sequence[Message] = ()) -> None:
     queue.send([*later, *jobs.advance(job_id)])

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from importer.engine import planner
 from importer.engine.load import ledger
-from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.load.outcome import Tally
 from importer.engine.mapping.columns import ColumnMapping
@@ -260,7 +260,9 @@ class Bench:
         options = Options(on_error="reject", method=self.method, rows_per_statement=case.rows_per_statement)
         size, start = path.stat().st_size, len(case.preamble)
         mapping = [ColumnMapping(each) for each in FIELDS]
-        planned_for = planner.Case(max(1, size - start), case.dialect, self.table, mapping, options, self.server)
+        planned_for = planner.PlanningContext(
+            max(1, size - start), case.dialect, self.table, mapping, options, self.server
+        )
         plan = planner.make_plan(planned_for)
         total = Tally()
         with open_source(path) as fd:
@@ -275,8 +277,10 @@ class Bench:
                 exactness=plan.exactness,
             )
             for chunk in list(chunks):
-                work = Work(name, 1, path, self.address, case.dialect, plan, chunk, options=options, rejects=rejects)
-                found = load_chunk(work, Watch()).tally
+                work = ChunkLoad(
+                    name, 1, path, self.address, case.dialect, plan, chunk, options=options, rejects=rejects
+                )
+                found = load_chunk(work, LoadCallbacks()).tally
                 total = Tally(*(a + b for a, b in zip(_terms(total), _terms(found), strict=True)))
         return total
 

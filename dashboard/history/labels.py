@@ -3,7 +3,7 @@
 from dashboard.templatetags.millrace import duration, rate
 from importer.history.facts import FACTS, Kind, Value
 from importer.history.formatting import in_words
-from importer.preparation.option_catalog import written
+from importer.preparation.option_catalog import display
 
 # Where the registry's title is too long for a column, or names the unit that it is asked for in.
 SHORT = {
@@ -43,4 +43,4 @@ def short(name: str, value: Value | None) -> str:
 
 
 def _as_people_say(name: str, value: str) -> str:
-    return written(value) if FACTS[name].option == "method" else value
+    return display(value) if FACTS[name].option == "method" else value

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from dashboard.new_import.row_policy import ACCOUNTING
 from importer.engine.plan.options import Options
-from importer.preparation.option_catalog import SETTINGS
+from importer.preparation.option_catalog import OPTIONS
 
 
 @dataclass(frozen=True)
@@ -17,17 +17,17 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Asked:
+class OptionSummary:
     """All settings of an import."""
 
     chosen: list[Answer]
     usual: list[Answer]
 
 
-def asked(options: Options) -> Asked:
+def asked(options: Options) -> OptionSummary:
     """The settings of an import, its mode always among those that were chosen."""
     answers = [Answer("Mode", options.mode, usual=False), *_accounting(options), *_speed(options)]
-    return Asked([each for each in answers if not each.usual], [each for each in answers if each.usual])
+    return OptionSummary([each for each in answers if not each.usual], [each for each in answers if each.usual])
 
 
 def _accounting(options: Options) -> list[Answer]:
@@ -52,5 +52,5 @@ def _speed(options: Options) -> list[Answer]:
             each.shown(options) or each.unset,
             getattr(options, each.name) == getattr(usual, each.name),
         )
-        for each in SETTINGS
+        for each in OPTIONS
     ]

@@ -15,7 +15,7 @@ MOST_ALIKE = 3
 
 
 @dataclass(frozen=True)
-class Beside:
+class PeerComparison:
     """How fast it was beside its like, where that is known; the import before it; and the latest ones like it."""
 
     job: int
@@ -42,7 +42,7 @@ def address(jobs: Iterable[int], **more: str) -> str:
     return f"{reverse('history_compare')}?{query.urlencode()}"
 
 
-def beside(job: ImportJob) -> Beside | None:
+def beside(job: ImportJob) -> PeerComparison | None:
     """None while it has not ended, or where there is nothing to hold it against."""
     if not job.ended or job.trial_id:
         return None
@@ -53,4 +53,4 @@ def beside(job: ImportJob) -> Beside | None:
         return None
     told = rows([job.pk])[job.pk]
     alike = regressions.like(told)[:MOST_ALIKE] if told else []
-    return Beside(job.pk, regressions.judgement(job), before, tuple(alike))
+    return PeerComparison(job.pk, regressions.judgement(job), before, tuple(alike))

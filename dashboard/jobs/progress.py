@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.db.models import F, Q, Sum
 
 from dashboard.templatetags.millrace import duration, seconds_until
-from importer.engine.schema.alter_table import Stage
+from importer.engine.schema.alter_table import DdlProgress
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.worker import live_progress
 
@@ -89,7 +89,7 @@ class Progress:
     sent_in_flight: int
     recent: Recent
     # How far the putting back of keys is, where that goes on.
-    stage: Stage | None = None
+    stage: DdlProgress | None = None
 
     @property
     def seen(self) -> str:

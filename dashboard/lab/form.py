@@ -14,7 +14,7 @@ from importer.engine.tuning.grid import Value
 from importer.engine.tuning.sampling import Sample
 from importer.engine.tuning.value_syntax import read_values, write_values
 from importer.engine.units import GIB, bytes_written, short_size
-from importer.lab import Asked
+from importer.lab import LabRequest
 from importer.lab.commands import MOST_REPEATS, REPEATS
 from importer.models import ImportJob, Lab
 
@@ -27,7 +27,7 @@ SEEDS = 2**31
 
 
 @dataclass(frozen=True)
-class LabChoices:
+class LabForm:
     """The form's values; a name that the form did not send means "as usual"."""
 
     values: Mapping[str, str]
@@ -84,12 +84,12 @@ class LabChoices:
             return float(text)
         raise Problem(f"{text!r} percent cannot be taken.", advice="Give more than 0, and at most 100.", option="share")
 
-    def asked(self, suggested: int, offer: Offer | None = None) -> Asked:
+    def asked(self, suggested: int, offer: Offer | None = None) -> LabRequest:
         """All of it; of another grid with its usual values, if `offer` is given. Raises Problem with its option."""
         values = dict(offer.values) if offer else self.read()
         repeats = whole_number(self.text("repeats", str(REPEATS)), "Rounds", 1, MOST_REPEATS, option="repeats")
         given: dict[str, Any] = {"seed": int(self.text("seed"))} if self._has_seed else {}
-        return Asked(
+        return LabRequest(
             (offer or self.offer).grid(values),
             self.sample(suggested),
             repeats or REPEATS,
@@ -124,7 +124,7 @@ class LabChoices:
         raise Problem(f"{text!r} is not a size such as 512M or 10G.", advice="Or leave it empty.", option=name)
 
 
-def as_of(lab: Lab) -> LabChoices:
+def as_of(lab: Lab) -> LabForm:
     """The form as it would be filled in for a lab like this one."""
     sample, budget, grid = lab.asked_sample, lab.budget, lab.grid
     begun = {"job": str(lab.of_job_id)} if lab.of_job_id else {}
@@ -136,7 +136,7 @@ def as_of(lab: Lab) -> LabChoices:
         taken["share"] = f"{sample.share * 100:g}"
     if name != OWN and set(grid.values) != set(offered(name).settings):
         name = OWN
-    return LabChoices(
+    return LabForm(
         {
             **begun,
             **taken,

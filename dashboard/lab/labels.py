@@ -4,7 +4,7 @@ from importer.engine.tuning.grid import WAY, Settings, Value, words
 from importer.engine.tuning.value_syntax import write_values
 from importer.lab import whole
 from importer.models import Lab
-from importer.preparation.option_catalog import named, written
+from importer.preparation.option_catalog import display, named
 
 
 def name_of(lab: Lab, settings: Settings) -> str:
@@ -22,7 +22,7 @@ def value_words(name: str, value: Value) -> str:
     if name == WAY:
         return str(value)
     if isinstance(value, str):
-        return written(value) if value else "default"
+        return display(value) if value else "default"
     if name == "chunk_bytes" and isinstance(value, int) and not isinstance(value, bool):
         return f"{value / 2**20:,.4g} MiB"
     return f"{value:,}" if type(value) is int else write_values(name, [value])

@@ -10,17 +10,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from dashboard.lab.form import SEEDS, LabChoices, as_of
+from dashboard.lab.form import SEEDS, LabForm, as_of
 from dashboard.lab.grids import OFFERS, OWN, Offer, why_not
 from dashboard.lab.labels import label
-from dashboard.new_import.form import Choices
+from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.preview import Preview, look
 from importer import lab
 from importer.engine.errors import Problem
 from importer.lab.commands import SAMPLE_ROWS
 from importer.models import ImportJob, Lab, SourceFile, Target
 from importer.preparation import presets
-from importer.preparation.prepare import Prepared
+from importer.preparation.prepare import PreparedImport
 from importer.sources import uploads
 from importer.worker import presence
 
@@ -67,12 +67,12 @@ class Tried:
 class Look:
     """What is known of the lab so far: everything up to the first problem."""
 
-    choices: LabChoices
+    choices: LabForm
     source: SourceFile | None = None
     preview: Preview | None = None
-    prepared: Prepared | None = None
+    prepared: PreparedImport | None = None
     suggested: int = SAMPLE_ROWS
-    asked: lab.Asked | None = None
+    asked: lab.LabRequest | None = None
     expected: lab.Expected | None = None
     problem: Problem | None = None
     cards: list[Card] = field(default_factory=list)
@@ -109,16 +109,16 @@ def lab_new(request: HttpRequest) -> HttpResponse:
     return _page(request, seen)
 
 
-def _choices(request: HttpRequest) -> LabChoices:
+def _choices(request: HttpRequest) -> LabForm:
     if request.method == "POST":
-        return LabChoices(request.POST.dict())
+        return LabForm(request.POST.dict())
     asked = request.GET.get("lab", "")
     if asked.isascii() and asked.isdigit() and len(asked) < 19:
         return as_of(get_object_or_404(Lab.objects.select_related("source"), pk=int(asked)))
-    return LabChoices(request.GET.dict())
+    return LabForm(request.GET.dict())
 
 
-def _look(choices: LabChoices, user: User | AnonymousUser) -> Look:
+def _look(choices: LabForm, user: User | AnonymousUser) -> Look:
     """Plan the import, reckon what the lab takes; a Problem ends it there and is kept."""
     seen = Look(choices)
     try:
@@ -150,13 +150,13 @@ def _prepare(seen: Look, user: User | AnonymousUser) -> None:
         presets.check_header(seen.preview.choices.preset, seen.prepared.profile.header)
 
 
-def _import_choices(choices: LabChoices, source: SourceFile) -> Choices:
+def _import_choices(choices: LabForm, source: SourceFile) -> NewImportForm:
     """How the file would be imported: as it was left on its own page, into the table that is chosen here."""
     here = {name: choices.text(name) for name in ("target", "table", "preset") if choices.text(name)}
-    return Choices({**source.choices, **here, "mode": "append"})
+    return NewImportForm({**source.choices, **here, "mode": "append"})
 
 
-def _card(seen: Look, offer: Offer, prepared: Prepared) -> Card:
+def _card(seen: Look, offer: Offer, prepared: PreparedImport) -> Card:
     chosen = offer == seen.choices.offer
     reason = why_not(offer, prepared.table, int(prepared.plan.seen.get("table_foreign_keys", 0)))
     if reason or offer.name == OWN:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from dashboard.new_import.form import show_markers
-from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mapping.transforms import FALSE_WORDS, TEMPORAL, TRANSFORMS, TRUE_WORDS, Transform, fitting
 from importer.engine.schema.table import Column
 
@@ -70,7 +70,7 @@ class Unfilled:
 
     number: int
     column: Column
-    filling: Filling | None
+    filling: GeneratedColumn | None
 
     @property
     def otherwise(self) -> str:

@@ -14,7 +14,7 @@ from dashboard.new_import.row_policy import ACCOUNTING
 from dashboard.new_import.speed_form import SpeedChoices, whole_number
 from importer import lab as labs
 from importer.engine.errors import Problem
-from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.plan.options import BOUNDS, Options
 from importer.engine.schema.new_table import NewTable
@@ -22,7 +22,7 @@ from importer.engine.schema.table import Table
 from importer.engine.source import encodings
 from importer.engine.source.dialect import LINE_ENDS, Dialect, from_written
 from importer.models import ImportJob, Lab, MappingPreset, Target
-from importer.preparation.prepare import AskedTable
+from importer.preparation.prepare import NewTableRequest
 
 DELIMITERS = {",": "comma", r"\t": "tab", ";": "semicolon", "|": "vertical bar"}
 QUOTES = {'"': 'double "', "'": "single '", "": "none"}
@@ -38,7 +38,7 @@ USUAL_REJECT_PERCENT = "10"
 
 
 @dataclass(frozen=True)
-class Choices:
+class NewImportForm:
     """The values of one file's form; a name that the form did not send means "as sniffed" or "as planned"."""
 
     values: Mapping[str, str]
@@ -119,24 +119,24 @@ class Choices:
                 return labs.options_to_apply(self.before)
         return self.before.options if self.before else None
 
-    def settled(self) -> "Choices":
+    def settled(self) -> "NewImportForm":
         """The same choices; all anew where another preset was chosen than the page was shown with."""
         chosen = self.values.get("preset", "")
         if chosen == self.values.get("preset_shown", chosen):
             return self
-        anew = Choices({"preset": chosen})
+        anew = NewImportForm({"preset": chosen})
         if anew.preset:
             return anew.with_preset(anew.preset)
-        return Choices(
+        return NewImportForm(
             {"preset": "", **{name: self.values[name] for name in ("target", "table") if name in self.values}}
         )
 
-    def with_preset(self, preset: MappingPreset) -> "Choices":
+    def with_preset(self, preset: MappingPreset) -> "NewImportForm":
         """Begin with the preset; its limits go into the form, where they can be seen and changed."""
         options = preset.options
         limits = {"max_rejects": options.max_rejects, "max_reject_percent": options.max_reject_percent}
         shown = {name: str(number) for name, number in limits.items() if number is not None}
-        return Choices({**self.values, **shown, "preset": str(preset.pk)})
+        return NewImportForm({**self.values, **shown, "preset": str(preset.pk)})
 
     @cached_property
     def accounting(self) -> dict[str, str]:
@@ -194,7 +194,7 @@ class Choices:
             advice="Give a number from 0 to 100, or leave it empty.",
         )
 
-    def asked_table(self, table: NewTable, basis: str) -> AskedTable:
+    def asked_table(self, table: NewTable, basis: str) -> NewTableRequest:
         """What was chosen for a table that is to be made; its types only if they were chosen for this very `basis`."""
         types = {}
         if self.values.get("basis") == basis:
@@ -202,7 +202,7 @@ class Choices:
             types = {column.name: text for column, text in chosen if text and text != column.type}
         key = next(csv.reader([self.values.get("primary_key", "")], skipinitialspace=True), [])
         narrow = "basis" in self.values and "widen" not in self.values and self.values.get("mode_shown") == "create"
-        return AskedTable(types, tuple(name.strip() for name in key if name.strip()), widen=not narrow)
+        return NewTableRequest(types, tuple(name.strip() for name in key if name.strip()), widen=not narrow)
 
     def mapping(self, fields: int, basis: str) -> tuple[ColumnMapping, ...] | None:
         """What was chosen for each of so many fields; None unless it was chosen for this very `basis`."""
@@ -229,7 +229,7 @@ class Choices:
                 moved[int(number)] = column
         return moved
 
-    def fillings(self, table: Table, basis: str) -> tuple[Filling, ...] | None:
+    def fillings(self, table: Table, basis: str) -> tuple[GeneratedColumn, ...] | None:
         """What was chosen for columns without a field; None unless it was chosen for this very `basis`."""
         if self.values.get("basis") != basis:
             return None
@@ -239,7 +239,7 @@ class Choices:
             source = self.values.get(f"fill_{number}", "")
             text = self.values.get(f"filltext_{number}", "") if source == "text" else ""
             if source and column.name.lower() not in taken:
-                found.append(Filling(column.name, source, text))
+                found.append(GeneratedColumn(column.name, source, text))
         return tuple(found)
 
     @property

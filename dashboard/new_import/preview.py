@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from dashboard.new_import.column_cards import Cell, Field, Unfilled
-from dashboard.new_import.form import Choices
+from dashboard.new_import.form import NewImportForm
 from importer.engine.errors import Problem
-from importer.engine.mapping.columns import AskedField, ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
 from importer.engine.mapping.preview import Arrival, arrivals
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mapping.warnings import mapping_notes
@@ -22,7 +22,7 @@ from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import presets
-from importer.preparation.prepare import AskedTable, Prepared, prepare
+from importer.preparation.prepare import NewTableRequest, PreparedImport, prepare
 from importer.sources import uploads
 
 ROWS_SHOWN = 20
@@ -35,27 +35,27 @@ class Preview:
     """What is known of one file so far: everything up to the first problem."""
 
     source: SourceFile
-    choices: Choices
+    choices: NewImportForm
     dialect: Dialect = RFC4180
     profile: Profile | None = None
     tables: list[str] = field(default_factory=list)
     table: Table | None = None
     # The table that mode create makes, and what was chosen for it.
     new_table: NewTable | None = None
-    asked_table: AskedTable | None = None
+    asked_table: NewTableRequest | None = None
     mapping: tuple[ColumnMapping, ...] = ()
-    fillings: tuple[Filling, ...] = ()
+    fillings: tuple[GeneratedColumn, ...] = ()
     # How the first rows' values arrive where they are not as in the file, by the number of their field.
     arrivals: list[dict[int, Arrival]] = field(default_factory=list)
     presets: list[MappingPreset] = field(default_factory=list)
     basis: str = ""
-    prepared: Prepared | None = None
+    prepared: PreparedImport | None = None
     problem: Problem | None = None
 
     def use(self, preset: MappingPreset) -> None:
         """Show the page as chosen by this preset, which has just been saved from it."""
         self.presets = [preset, *self.presets]
-        self.choices = Choices({**self.choices.values, "preset": str(preset.pk)})
+        self.choices = NewImportForm({**self.choices.values, "preset": str(preset.pk)})
 
     @property
     def encoding(self) -> str:
@@ -142,7 +142,7 @@ def _samples(profile: Profile, number: int) -> tuple[str, ...]:
     return tuple(values)[:SAMPLES_SHOWN]
 
 
-def look(source: SourceFile, choices: Choices) -> Preview:
+def look(source: SourceFile, choices: NewImportForm) -> Preview:
     """Sniff the file, read the table, map and plan; a Problem ends it there and is kept in the preview."""
     choices = choices.settled()
     preview = Preview(source, choices)
@@ -162,7 +162,7 @@ def look(source: SourceFile, choices: Choices) -> Preview:
     return preview
 
 
-def _dialect_before(source: SourceFile, choices: Choices) -> Dialect | None:
+def _dialect_before(source: SourceFile, choices: NewImportForm) -> Dialect | None:
     """That of the preset, or of the import whose rejected rows these are.
 
     The latter's, but UTF-8 if the file is that beyond doubt: whoever mends a file often saves it so.
@@ -240,12 +240,12 @@ def _with_moved(preview: Preview, table: Table) -> tuple[ColumnMapping, ...]:
     moved = {number: column for number, column in preview.choices.moved.items() if number < len(preview.mapping)}
     if not moved:
         return preview.mapping
-    asked = [AskedField(f"#{number + 1}", column) for number, column in moved.items()]
+    asked = [FieldOverride(f"#{number + 1}", column) for number, column in moved.items()]
     suggested = suggest_mapping(preview.profile, table, preview.choices.null_markers, asked=asked)
     return tuple(suggested[number] if number in moved else each for number, each in enumerate(preview.mapping))
 
 
-def _fillings_before(preview: Preview, table: Table) -> tuple[Filling, ...]:
+def _fillings_before(preview: Preview, table: Table) -> tuple[GeneratedColumn, ...]:
     before = preview.choices.before
     if not before or before.table != f"{table.schema}.{table.name}":
         return ()

@@ -14,7 +14,7 @@ from importer.engine.plan.options import BOUNDS, Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.target import write_modes
 from importer.engine.units import MIB
-from importer.preparation.option_catalog import SETTINGS, Kind, Setting
+from importer.preparation.option_catalog import OPTIONS, OptionKind, OptionSpec
 
 # What decides first, for the line that a closed card shows.
 IN_SHORT = ("method", "parallelism", "chunk_bytes", "indexes", "sort")
@@ -25,7 +25,7 @@ ALLOWED = {"session": sorted(SESSION_VARIABLES), "server_variables": sorted(SERV
 AGREED = "server_variables_agreed"
 
 
-def form_name(setting: Setting) -> str:
+def form_name(setting: OptionSpec) -> str:
     """What the form calls it."""
     return CHUNK if setting.name == "chunk_bytes" else setting.name
 
@@ -38,14 +38,14 @@ class SpeedChoices:
     mode: str
     begun_with: Options = field(default_factory=Options)
 
-    def text(self, setting: Setting) -> str:
+    def text(self, setting: OptionSpec) -> str:
         """The setting's value as the form has it."""
         name = form_name(setting)
         return self.values[name] if name in self.values else _text(setting, getattr(self.begun_with, setting.name))
 
-    def applies(self, setting: Setting) -> bool:
+    def applies(self, setting: OptionSpec) -> bool:
         """Whether it means anything beside the other choices; what does not is neither shown nor asked for."""
-        method = self.text(SETTINGS[0])
+        method = self.text(OPTIONS[0])
         return {
             "rows_per_statement": method.startswith("insert") or method == "auto",
             "partitions": self.mode == "create",
@@ -62,7 +62,7 @@ class SpeedChoices:
     @cached_property
     def options(self) -> dict[str, Any]:
         """Fields of Options. Raises Problem with the option at fault."""
-        asked = {each.name: _value(each, self.text(each).strip()) for each in SETTINGS if self.applies(each)}
+        asked = {each.name: _value(each, self.text(each).strip()) for each in OPTIONS if self.applies(each)}
         if asked["server_variables"] and not self.agreed:
             raise Problem(
                 "Server variables change the server for everybody on it.",
@@ -72,26 +72,26 @@ class SpeedChoices:
         return asked
 
 
-def _text(setting: Setting, value: Any) -> str:
+def _text(setting: OptionSpec, value: Any) -> str:
     match setting.kind:
-        case Kind.SWITCH:
+        case OptionKind.SWITCH:
             return "yes" if value else "no"
-        case Kind.VARIABLES:
+        case OptionKind.VARIABLES:
             return "\n".join(f"{name} = {text}" for name, text in sorted(value.items()))
-        case Kind.SIZE:
+        case OptionKind.SIZE:
             return "" if value is None else f"{value / MIB:.12g}"
     return "" if value is None else str(value)
 
 
-def _value(setting: Setting, text: str) -> Any:
+def _value(setting: OptionSpec, text: str) -> Any:
     match setting.kind:
-        case Kind.CHOICE:
+        case OptionKind.CHOICE:
             return text
-        case Kind.SWITCH:
+        case OptionKind.SWITCH:
             return text == "yes"
-        case Kind.VARIABLES:
+        case OptionKind.VARIABLES:
             return _variables(setting, text)
-        case Kind.SIZE:
+        case OptionKind.SIZE:
             return _bytes(setting, text)
     return whole_number(text, setting.label, *BOUNDS[setting.name], option=setting.name)
 
@@ -109,7 +109,7 @@ def whole_number(text: str, label: str, least: int, most: int, option: str) -> i
     )
 
 
-def _bytes(setting: Setting, text: str) -> int | None:
+def _bytes(setting: OptionSpec, text: str) -> int | None:
     most = BOUNDS[setting.name][1] // MIB
     if not text:
         return None
@@ -122,7 +122,7 @@ def _bytes(setting: Setting, text: str) -> int | None:
     )
 
 
-def _variables(setting: Setting, text: str) -> dict[str, str]:
+def _variables(setting: OptionSpec, text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         name, equals, value = (part.strip() for part in line.partition("="))
@@ -144,7 +144,7 @@ def _variables(setting: Setting, text: str) -> dict[str, str]:
 class Shown:
     """A setting as the card shows it: `answers` are value, words, if chosen; `now` is the reasons of the plan."""
 
-    setting: Setting
+    setting: OptionSpec
     name: str
     text: str
     # What stands in the field while it is empty.
@@ -177,17 +177,17 @@ class Card:
 
 def card(choices: SpeedChoices, plan: ImportPlan | None, problem: Problem | None) -> Card:
     """What the page shows of the choices, of the plan that came of them, or of the problem with them."""
-    shown = [_shown(each, choices, plan, problem) for each in SETTINGS if choices.applies(each)]
-    if not (plan and plan.method.startswith("insert")) and choices.text(SETTINGS[0]) == "auto":
+    shown = [_shown(each, choices, plan, problem) for each in OPTIONS if choices.applies(each)]
+    if not (plan and plan.method.startswith("insert")) and choices.text(OPTIONS[0]) == "auto":
         shown = [each for each in shown if each.name != "rows_per_statement" or each.text]
     usual = Options()
     asked = sum(each.text.strip() != _text(each.setting, getattr(usual, each.setting.name)) for each in shown)
     return Card(shown, " · ".join(_in_short(plan)), choices.agreed, asked, any(each.problem for each in shown))
 
 
-def _shown(setting: Setting, choices: SpeedChoices, plan: ImportPlan | None, problem: Problem | None) -> Shown:
+def _shown(setting: OptionSpec, choices: SpeedChoices, plan: ImportPlan | None, problem: Problem | None) -> Shown:
     text = choices.text(setting)
-    words = setting.offered if setting.kind is Kind.CHOICE else setting.answers
+    words = setting.offered if setting.kind is OptionKind.CHOICE else setting.answers
     if words and text not in words:
         words = {**words, text: text}
     return Shown(
@@ -201,7 +201,7 @@ def _shown(setting: Setting, choices: SpeedChoices, plan: ImportPlan | None, pro
     )
 
 
-def _planned(setting: Setting, plan: ImportPlan | None) -> str:
+def _planned(setting: OptionSpec, plan: ImportPlan | None) -> str:
     if plan and setting.name == "parallelism":
         return f"{plan.parallelism}, as planned"
     if plan and setting.name == "chunk_bytes":

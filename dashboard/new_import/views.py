@@ -15,7 +15,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from dashboard.new_import import form, speed_form
 from dashboard.new_import.column_cards import FILLINGS, TRIMS
-from dashboard.new_import.form import Choices
+from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.preview import Preview, look
 from dashboard.new_import.row_policy import ACCOUNTING
 from importer import jobs
@@ -30,7 +30,7 @@ from importer.engine.source.dialect import LINE_ENDS, as_written
 from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
 from importer.preparation import presets
-from importer.preparation.prepare import Prepared
+from importer.preparation.prepare import PreparedImport
 from importer.sources import uploads
 from importer.worker import presence
 
@@ -66,14 +66,14 @@ def new_source(request: HttpRequest, key: UUID) -> HttpResponse:
     return _show(request, look(source, _choices(request, source)))
 
 
-def _choices(request: HttpRequest, source: SourceFile) -> Choices:
+def _choices(request: HttpRequest, source: SourceFile) -> NewImportForm:
     """What was chosen, now or when the page was left."""
     values = {name: value for name, value in request.POST.dict().items() if name not in NOT_CHOSEN}
     if request.method == "POST" or "afresh" in request.GET:
         if source.owned:  # Of a file of the server that many import, each page begins anew.
             uploads.remember(source, values)
-        return Choices(values)
-    return Choices(request.GET.dict() or source.choices)
+        return NewImportForm(values)
+    return NewImportForm(request.GET.dict() or source.choices)
 
 
 def _arrived(source: SourceFile) -> bool:
@@ -110,7 +110,7 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
 def save_preset(request: HttpRequest, key: UUID) -> HttpResponse:
     """Keep what was chosen for a file under a name, to be offered for the next one with this header."""
     ready = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY)
-    preview = look(get_object_or_404(ready, key=key), Choices(request.POST.dict()))
+    preview = look(get_object_or_404(ready, key=key), NewImportForm(request.POST.dict()))
     saved = None
     if preview.prepared:
         try:
@@ -127,7 +127,7 @@ def _check_shown(preview: Preview) -> None:
         raise Problem("The plan has changed since it was shown.", advice="Look at it again, then start it.")
 
 
-def _create_once(prepared: Prepared, user: User, rejects_of: ImportJob | None) -> ImportJob:
+def _create_once(prepared: PreparedImport, user: User, rejects_of: ImportJob | None) -> ImportJob:
     """A job, unless one of the same file into the same table is under way: a second click must not load it twice."""
     with transaction.atomic():
         SourceFile.objects.select_for_update().get(pk=prepared.source.pk)
@@ -166,7 +166,7 @@ def remove(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_safe
 def tables(request: HttpRequest) -> HttpResponse:
     """Tables of a target whose names contain what was typed, as options of a datalist."""
-    choices = Choices(request.GET.dict())
+    choices = NewImportForm(request.GET.dict())
     target = choices.target
     found: list[str] = []
     if target:
@@ -247,7 +247,7 @@ def _dialect_selects(preview: Preview) -> list[Select]:
     ]
 
 
-def _accounting(choices: Choices) -> list[Select]:
+def _accounting(choices: NewImportForm) -> list[Select]:
     """What becomes of rows that do not go in as they are, as far as the engine offers a choice."""
     selects = []
     for name, (label, answers) in ACCOUNTING.items():
@@ -274,7 +274,7 @@ def _answer(request: HttpRequest, part: str, context: dict[str, object], status:
 
 def _page(request: HttpRequest) -> dict[str, object]:
     return {
-        "again": Choices(request.GET.dict()).again,
+        "again": NewImportForm(request.GET.dict()).again,
         "waiting": uploads.not_imported(request.user)[:WAITING_SHOWN],
         "any_target": Target.objects.exists(),
         "any_key": ANY_KEY,

@@ -9,7 +9,7 @@ from django import forms
 
 from importer.engine.errors import Problem
 from importer.models import Schedule
-from importer.schedules import Asked
+from importer.schedules import ScheduleRequest
 
 CRONS = {
     "30 2 * * *": "every night at 02:30",
@@ -27,7 +27,7 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Schedule
-        fields = [each.name for each in fields(Asked)]
+        fields = [each.name for each in fields(ScheduleRequest)]
         widgets = dict.fromkeys(_RADIO, forms.RadioSelect) | {
             "cron": forms.TextInput(attrs={"list": "schedule-crons", "spellcheck": "false", "autocomplete": "off"}),
             "zone": forms.TextInput(attrs={"list": "schedule-zones", "spellcheck": "false", "autocomplete": "off"}),
@@ -77,9 +77,9 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
             if self.is_bound and name in self.errors:
                 field.widget.attrs["class"] += " is-invalid"
 
-    def asked(self) -> Asked:
+    def asked(self) -> ScheduleRequest:
         """What is asked for; the form must be valid."""
-        return Asked(**{each.name: self.cleaned_data[each.name] for each in fields(Asked)})
+        return ScheduleRequest(**{each.name: self.cleaned_data[each.name] for each in fields(ScheduleRequest)})
 
     def refuse(self, problem: Problem) -> None:
         """Say at its field, or above all of them, what cannot be."""

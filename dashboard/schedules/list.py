@@ -83,7 +83,7 @@ def schedule_new(request: HttpRequest) -> HttpResponse:
     return _form(request, form, {"job": job, "preset": preset, "recipe": recipe})
 
 
-def _made(recipe: ImportJob | MappingPreset, asked: made.Asked, user: User) -> Schedule:
+def _made(recipe: ImportJob | MappingPreset, asked: made.ScheduleRequest, user: User) -> Schedule:
     if isinstance(recipe, ImportJob):
         return made.create_from_job(recipe, asked, user)
     return made.create(asked, recipe, user)

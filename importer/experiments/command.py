@@ -84,11 +84,11 @@ def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[Found, 
     return found, ended
 
 
-def _asked(options: dict[str, Any]) -> lab.AskedExperiment:
+def _asked(options: dict[str, Any]) -> lab.ExperimentRequest:
     experiment = experiment_named(options["name"])
     given = {name: options[name] for name in ("repeats", "seed", "warm_up", "beside_imports")}
     values = {name: value for name, value in given.items() if value is not None}
-    return lab.AskedExperiment(experiment, experiment.rows(options["size"]), **values)
+    return lab.ExperimentRequest(experiment, experiment.rows(options["size"]), **values)
 
 
 def _command(options: dict[str, Any], rows: int, made: Lab) -> str:

@@ -37,7 +37,7 @@ from importer.lab.trial_order import lay_out
 from importer.lab.trials import change_trial, disturbed, give_back, imports_beside, record_trial
 from importer.models import ImportJob, Lab, Target, Trial
 from importer.worker import local_pool, sweep
-from importer.worker.heartbeat import Heart
+from importer.worker.heartbeat import LeaseKeeper
 
 State = Trial.Status
 LOOK_EVERY = 0.5  # seconds
@@ -46,7 +46,7 @@ DISK_BYTES_PER_BYTE = 2
 
 
 @dataclass(frozen=True)
-class AskedExperiment:
+class ExperimentRequest:
     """Which, with how many rows of its workload, how often, and how: as Asked has it. Without `warm_up`, every round
     counts.
     """
@@ -59,7 +59,7 @@ class AskedExperiment:
     seed: int = field(default_factory=lambda: secrets.randbelow(2**31))
 
 
-def begin(asked: AskedExperiment, target: Target, user: User | None = None) -> Lab:
+def begin(asked: ExperimentRequest, target: Target, user: User | None = None) -> Lab:
     """Record it, and hold it and its target: run() and finish() are to follow in this process.
 
     Raises Problem if another lab has the target, it does not answer, or the files would not have room here.
@@ -161,7 +161,7 @@ def _end_imports(lab: Lab) -> None:
             local_pool.take(step)
 
 
-def _require_room(asked: AskedExperiment) -> None:
+def _require_room(asked: ExperimentRequest) -> None:
     settings.LAB_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
     needed = asked.experiment.file_bytes(asked.rows) * DISK_BYTES_PER_BYTE
     free = shutil.disk_usage(settings.LAB_DIR).free
@@ -186,7 +186,7 @@ def _wait_for_imports(lab: Lab) -> None:
     raise Cancelled("The experiment is no longer wanted.", where=str(lab))
 
 
-def _try(lab: Lab, trial: Trial, heart: Heart, tell: Callable[[Trial], object]) -> None:
+def _try(lab: Lab, trial: Trial, heart: LeaseKeeper, tell: Callable[[Trial], object]) -> None:
     """One way, once. What it cannot do is recorded as that; only a target that is gone, or a cancel, ends it all."""
     begun = {"status": State.RUNNING, "begun": F("begun") + 1, "started_at": timezone.now(), "problem": {}}
     change_trial(trial, State.PENDING, **begun)

@@ -26,14 +26,14 @@ from importer.lab.trials import in_chunks, require_as_asked
 from importer.models import ImportJob, Lab, SourceFile, Trial
 from importer.preparation.prepare import prepare
 from importer.worker import local_pool
-from importer.worker.heartbeat import Heart
+from importer.worker.heartbeat import LeaseKeeper
 
 SEPARATOR = ","
 # A trial has so many tables at most, which are numbered in its own ten.
 MOST_TABLES = 10
 
 
-def try_way(lab: Lab, trial: Trial, way: Way, heart: Heart) -> dict[str, Any]:
+def try_way(lab: Lab, trial: Trial, way: Way, heart: LeaseKeeper) -> dict[str, Any]:
     """Make the tables of the way, fill those that are to be full, and do it; its figures for the trial.
 
     Raises Problem for what cannot be done or came out otherwise, Cancelled if the lab is no longer wanted.
@@ -58,7 +58,7 @@ def try_way(lab: Lab, trial: Trial, way: Way, heart: Heart) -> dict[str, Any]:
     return figures
 
 
-def _place(lab: Lab, way: Way, scratches: list[Scratch], heart: Heart) -> Place:
+def _place(lab: Lab, way: Way, scratches: list[Scratch], heart: LeaseKeeper) -> Place:
     placed = [
         Placed(table, kept.quoted, _file(lab, table, rows), rows)
         for (table, rows), kept in zip(way.files(lab.sample_rows), scratches, strict=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from importer.engine.load.rejects.reject_files import defused
+from importer.engine.load.rejects.reject_files import escape_formulas
 from importer.history.facts import FACTS, Kind, Value
 from importer.history.search import Row
 
@@ -44,7 +44,7 @@ def _cell(name: str, value: Value | None) -> Any:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
-        return defused(value)
+        return escape_formulas(value)
     return _value(name, value)
 
 

@@ -70,11 +70,11 @@ def _of(group: Group, *facts: tuple[str, str, Kind] | tuple[str, str, Kind, str]
 
 
 _KINDS = {
-    option_catalog.Kind.CHOICE: Kind.WORD,
-    option_catalog.Kind.NUMBER: Kind.NUMBER,
-    option_catalog.Kind.SIZE: Kind.BYTES,
-    option_catalog.Kind.SWITCH: Kind.SWITCH,
-    option_catalog.Kind.VARIABLES: Kind.TEXT,
+    option_catalog.OptionKind.CHOICE: Kind.WORD,
+    option_catalog.OptionKind.NUMBER: Kind.NUMBER,
+    option_catalog.OptionKind.SIZE: Kind.BYTES,
+    option_catalog.OptionKind.SWITCH: Kind.SWITCH,
+    option_catalog.OptionKind.VARIABLES: Kind.TEXT,
 }
 
 
@@ -188,11 +188,11 @@ ASKED = _of(
     ("rounding", "Rounding", Kind.WORD, "rounding"),
     ("verify", "Verification", Kind.WORD, "verify"),
     ("checks", "Checks of values", Kind.SWITCH, "checks"),
-    *((f"asked_{each.name}", f"{each.label}, asked", _KINDS[each.kind], each.name) for each in option_catalog.SETTINGS),
+    *((f"asked_{each.name}", f"{each.label}, asked", _KINDS[each.kind], each.name) for each in option_catalog.OPTIONS),
 )
 CHOSEN = _of(
     Group.CHOSEN,
-    *((each.name, each.label, _KINDS[each.kind], each.name) for each in option_catalog.SETTINGS),
+    *((each.name, each.label, _KINDS[each.kind], each.name) for each in option_catalog.OPTIONS),
     ("planned_parallelism", "Chunks at once, as planned", Kind.NUMBER),
     ("deferred_indexes", "Indexes put off", Kind.NUMBER),
     ("deferred_foreign_keys", "Foreign keys put off", Kind.NUMBER),

@@ -24,7 +24,7 @@ from importer.preparation import option_catalog
 CLEARLY = 1.1
 # From so many runs each way on, a single odd one does not hide what all others say.
 MANY = 8
-SETTINGS = tuple(FACTS[each.name] for each in option_catalog.SETTINGS)
+SETTINGS = tuple(FACTS[each.name] for each in option_catalog.OPTIONS)
 SURROUNDINGS = ("target", "table", "mode", "server_digest", "on_duplicate", "verify", "checks", "packing")
 # A file of which a smaller share of neighbouring keys ascends is not in the order of the key.
 IN_ORDER = 0.9

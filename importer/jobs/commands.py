@@ -15,7 +15,7 @@ from importer.jobs.lifecycle import advance
 from importer.jobs.reject_counts import COUNTS
 from importer.jobs.transitions import Status, change, unqueue
 from importer.models import Chunk, ImportJob, Trial
-from importer.preparation.prepare import Prepared, replan
+from importer.preparation.prepare import PreparedImport, replan
 
 RETRIED = [Status.FAILED, Status.CANCELLED]
 
@@ -29,7 +29,7 @@ STANDS: dict[str, str] = {
 
 
 def create(
-    prepared: Prepared, user: User | None = None, rejects_of: ImportJob | None = None, trial: Trial | None = None
+    prepared: PreparedImport, user: User | None = None, rejects_of: ImportJob | None = None, trial: Trial | None = None
 ) -> ImportJob:
     """Record an import as planned: of what another one rejected where that is known, or of a lab's trial.
 

@@ -28,7 +28,7 @@ from importer.jobs.transitions import (
 )
 from importer.models import Chunk, ImportJob, PickedFile
 from importer.notifications import import_ended
-from importer.queue import Step
+from importer.queue import Message
 
 # Steps during which a worker is at the target, or at the file.
 RUNNING = (
@@ -41,7 +41,7 @@ RUNNING = (
 )
 
 
-def advance(job_id: int) -> list[Step]:
+def advance(job_id: int) -> list[Message]:
     """Take the job as far as its state allows, and name the steps that workers must now take."""
     with transaction.atomic():
         job = ImportJob.objects.select_for_update().select_related("target").get(pk=job_id)
@@ -68,12 +68,12 @@ def advance(job_id: int) -> list[Step]:
         return []
 
 
-def _waiting_for(job: ImportJob) -> list[Step]:
+def _waiting_for(job: ImportJob) -> list[Message]:
     """What waits for the end of this import: the lab whose trial it is, or a schedule's run."""
     if job.trial:
-        return [Step("take_lab", job.trial.lab_id)]
+        return [Message("take_lab", job.trial.lab_id)]
     waiting = job.picked.filter(outcome=PickedFile.Outcome.LOADING).values_list("run_id", flat=True)
-    return [Step("take_run", run_id) for run_id in waiting]
+    return [Message("take_run", run_id) for run_id in waiting]
 
 
 def _admit(job: ImportJob) -> bool:
@@ -95,22 +95,22 @@ def holder(job: ImportJob) -> ImportJob | None:
     return ImportJob.objects.filter(table_claim=claim_of(job)).first()
 
 
-def _scan_step(job: ImportJob) -> list[Step]:
+def _scan_step(job: ImportJob) -> list[Message]:
     return [] if job.scan_finished else _queue_step(job, "scan", JobStep.SCAN_QUEUED)
 
 
-def _load_steps(job: ImportJob) -> list[Step]:
-    return [Step("load_run", pk) for pk in queue_chunks(job)]
+def _load_steps(job: ImportJob) -> list[Message]:
+    return [Message("load_run", pk) for pk in queue_chunks(job)]
 
 
-def _when_loaded(job: ImportJob) -> list[Step]:
+def _when_loaded(job: ImportJob) -> list[Message]:
     """All loaded: turn to the finishing step where there is one, else to the verification."""
     if not job.scan_finished or job.chunks.filter(status__in=Chunk.NOT_LOADED).exists():
         return []
     finishing = job.stages and not job.finished
     if finishing and (problem := _forbids_finishing(job)):
         fail(job.pk, problem)
-        return [Step("advance", job.pk)]
+        return [Message("advance", job.pk)]
     following = Status.FINISHING if finishing else after_all_rows(job)
     if not change(job.pk, [Status.LOADING], status=following, loaded_at=timezone.now()):
         return []
@@ -130,7 +130,7 @@ def _forbids_finishing(job: ImportJob) -> Problem | None:
     return Problem(f"The rows do not add up: {balance}.", advice="Please report this: it must not happen.")
 
 
-def _queue_own(job: ImportJob, status: ImportJob.Status) -> list[Step]:
+def _queue_own(job: ImportJob, status: ImportJob.Status) -> list[Message]:
     """Queue the one step that a state is about."""
     task, step = {
         Status.FINISHING: ("finish", JobStep.FINISH_QUEUED),
@@ -140,11 +140,11 @@ def _queue_own(job: ImportJob, status: ImportJob.Status) -> list[Step]:
     return _queue_step(job, task, step)
 
 
-def _queue_step(job: ImportJob, task: str, step: ImportJob.Step) -> list[Step]:
+def _queue_step(job: ImportJob, task: str, step: ImportJob.Step) -> list[Message]:
     """Queue the job's own step unless somebody holds it; a lease that ran out holds nothing."""
     nobody = Q(step=JobStep.NONE) | Q(step_lease__lte=timezone.now())
     queued = ImportJob.objects.filter(nobody, pk=job.pk).update(step=step, step_lease=lease_end())
-    return [Step(task, job.pk)] if queued else []
+    return [Message(task, job.pk)] if queued else []
 
 
 def queue_chunks(job: ImportJob, most: int = MOST_PARALLELISM) -> list[int]:
@@ -186,7 +186,7 @@ def room_for_sessions(job: ImportJob) -> int:
     return min(job.parallelism - owners.count(job.pk), job.target.ceiling - len(owners))
 
 
-def _end_when_idle(job: ImportJob) -> list[Step]:
+def _end_when_idle(job: ImportJob) -> list[Message]:
     """Failing becomes failed, cancelling cancelled, once no worker is at it and nothing is changed or left over."""
     busy = job.step in RUNNING and job.step_lease and job.step_lease > timezone.now()
     if busy or job.chunks.filter(status__in=Chunk.IN_FLIGHT).exists():
@@ -199,7 +199,7 @@ def _end_when_idle(job: ImportJob) -> list[Step]:
     return [*_end(job, Status(job.status), end), *_waiting_for(job)]
 
 
-def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Step]:
+def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Message]:
     """End the job, give the table free, and let the next one have it."""
     with transaction.atomic():
         if not change(job.pk, [old], status=new, table_claim=None, finished_at=timezone.now(), **NO_STEP, **values):
@@ -209,7 +209,7 @@ def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Step]:
     same_table = ImportJob.objects.filter(
         target=job.target_id, schema_name=job.schema_name, table_name=job.table_name, status=Status.WAITING
     )
-    return [Step("advance", pk) for pk in same_table.order_by("pk").values_list("pk", flat=True)[:1]]
+    return [Message("advance", pk) for pk in same_table.order_by("pk").values_list("pk", flat=True)[:1]]
 
 
 def claim_verify(job_id: int) -> ImportJob | None:
@@ -248,16 +248,16 @@ def _kinds(job: ImportJob) -> dict[str, list[Kind]]:
     }
 
 
-def step_failed(job: ImportJob, problem: Problem) -> list[Step]:
+def step_failed(job: ImportJob, problem: Problem) -> list[Message]:
     """The target did not let the job's own step be taken: try it again a little later, or end the job."""
     if problem.retryable and job.step_failures + 1 < settings.MAX_ATTEMPTS:
-        return [Step("advance", job.pk, delay=try_later(job))]
+        return [Message("advance", job.pk, delay=try_later(job))]
     fail(job.pk, problem)
     my_step(job).update(step_failures=0, **NO_STEP)
     return []
 
 
-def succeed(job_id: int) -> list[Step]:
+def succeed(job_id: int) -> list[Message]:
     """The ledger is whole: end the job, if its equation balances too."""
     job = ImportJob.objects.select_related("source").get(pk=job_id)
     if problem := exceeded(job):

@@ -10,22 +10,22 @@ experiment_outcome.py: what was found, beside the article.
 
 from importer.experiments.outcome import Begun
 from importer.experiments.outcome import found as experiment_found
-from importer.experiments.runner import AskedExperiment, end_left
+from importer.experiments.runner import ExperimentRequest, end_left
 from importer.experiments.runner import begin as begin_experiment
 from importer.experiments.runner import finish as finish_experiment
 from importer.experiments.runner import run as run_experiment
 from importer.lab.cleanup import remove_orphans, sweep_target
-from importer.lab.commands import Asked, cancel, choose, create, create_from_job, prepare_again, start
+from importer.lab.commands import LabRequest, cancel, choose, create, create_from_job, prepare_again, start
 from importer.lab.estimate import Expected, expect, suggest_sample
 from importer.lab.lifecycle import take, unended
 from importer.lab.results import options_of, options_to_apply, outcome, save_preset, whole
 from importer.lab.trials import spent
 
 __all__ = [
-    "Asked",
-    "AskedExperiment",
     "Begun",
     "Expected",
+    "ExperimentRequest",
+    "LabRequest",
     "begin_experiment",
     "cancel",
     "choose",

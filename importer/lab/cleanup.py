@@ -31,7 +31,7 @@ def tidy(lab: Lab, connection: Connection) -> None:
     for job in _over(lab):
         # An account may write into the ledger, and not delete: what stays is small, and names nothing any more.
         with suppress(MySQLdb.OperationalError):
-            ledger.forget(connection, str(job.key))
+            ledger.delete(connection, str(job.key))
         _drop_staged(connection, job)
         job.delete()
 

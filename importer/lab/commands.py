@@ -14,8 +14,8 @@ from importer.engine.tuning.grid import Grid, Settings, changes, combinations
 from importer.engine.tuning.sampling import Sample
 from importer.lab.transitions import Status, change
 from importer.models import ImportJob, Lab, Target
-from importer.preparation.prepare import Prepared, prepare
-from importer.queue import Step
+from importer.preparation.prepare import PreparedImport, prepare
+from importer.queue import Message
 from importer.worker import presence
 
 SAMPLE_ROWS = 200_000
@@ -24,7 +24,7 @@ MOST_REPEATS = 50
 
 
 @dataclass(frozen=True)
-class Asked:
+class LabRequest:
     """What is to be tried, on what, how often, and within what.
 
     `schema` is where the scratch tables are made, "" for that of the table. `beside_imports`: not to wait while imports
@@ -49,7 +49,7 @@ class Choice:
     left_out: list[dict[str, object]]
 
 
-def choose(prepared: Prepared, asked: Asked) -> Choice:
+def choose(prepared: PreparedImport, asked: LabRequest) -> Choice:
     """What is tried of what was asked for.
 
     Raises Problem for what cannot be tried, or not in a table like the one there is.
@@ -66,7 +66,9 @@ def choose(prepared: Prepared, asked: Asked) -> Choice:
     return Choice(tried, planned, left_out)
 
 
-def create(prepared: Prepared, asked: Asked, user: User | None = None, of_job: ImportJob | None = None) -> Lab:
+def create(
+    prepared: PreparedImport, asked: LabRequest, user: User | None = None, of_job: ImportJob | None = None
+) -> Lab:
     """Record a lab for an import as it is planned, or for doing `of_job` again. It waits until start().
 
     Raises Problem as choose() does.
@@ -97,12 +99,12 @@ def create(prepared: Prepared, asked: Asked, user: User | None = None, of_job: I
     )
 
 
-def create_from_job(job: ImportJob, asked: Asked, user: User | None = None) -> Lab:
+def create_from_job(job: ImportJob, asked: LabRequest, user: User | None = None) -> Lab:
     """Record a lab for importing a past job's file as that did. Raises Problem as create() and prepare() do."""
     return create(prepare_again(job), asked, user, job)
 
 
-def prepare_again(job: ImportJob) -> Prepared:
+def prepare_again(job: ImportJob) -> PreparedImport:
     """A past job's file as it would go into the table now. Raises Problem as prepare() does."""
     return prepare(
         job.source,
@@ -117,7 +119,7 @@ def prepare_again(job: ImportJob) -> Prepared:
 
 def start(lab_id: int) -> None:
     """Let workers have it: at once, or when the lab that has the target has ended."""
-    queue.send([Step("take_lab", lab_id)])
+    queue.send([Message("take_lab", lab_id)])
 
 
 def cancel(lab_id: int) -> None:

@@ -8,9 +8,9 @@ from importer.engine.schema.table import Table
 from importer.engine.tuning.finals import most_finals
 from importer.engine.tuning.grid import BY_STATEMENTS, Settings
 from importer.engine.tuning.rounds import turns
-from importer.lab.commands import SAMPLE_ROWS, Asked, choose
+from importer.lab.commands import SAMPLE_ROWS, LabRequest, choose
 from importer.models import ImportJob, Trial
-from importer.preparation.prepare import Prepared
+from importer.preparation.prepare import PreparedImport
 
 # Seconds that a trial should load for: shorter ones measure little but their own beginning.
 GOOD_TRIAL = 3.0
@@ -44,7 +44,7 @@ class Expected:
     rate: float | None
 
 
-def expect(prepared: Prepared, asked: Asked) -> Expected:
+def expect(prepared: PreparedImport, asked: LabRequest) -> Expected:
     """What it takes to try what was asked for. Raises Problem as choose() does."""
     choice = choose(prepared, asked)
     rows, row_bytes = _rows(prepared), _row_bytes(prepared)
@@ -63,7 +63,7 @@ def expect(prepared: Prepared, asked: Asked) -> Expected:
     )
 
 
-def suggest_sample(prepared: Prepared) -> int:
+def suggest_sample(prepared: PreparedImport) -> int:
     """So many first rows that a trial loads for GOOD_TRIAL seconds, as far as earlier loads tell."""
     rate = _rate(prepared)
     wanted = _round(rate * GOOD_TRIAL) if rate else SAMPLE_ROWS
@@ -88,7 +88,7 @@ def _slower(settings: Settings) -> float:
     return next((times for most, times in SLOWER if isinstance(each, int) and each <= most), SLOWER_AT_BEST)
 
 
-def _rate(prepared: Prepared) -> float | None:
+def _rate(prepared: PreparedImport) -> float | None:
     """Rows per second of the latest trials of labs of this table, or of imports into it."""
     name = {"schema_name": prepared.table.schema, "table_name": prepared.table.name}
     of_table = {f"lab__{key}": value for key, value in name.items()}
@@ -101,7 +101,7 @@ def _rate(prepared: Prepared) -> float | None:
     return None
 
 
-def _rows(prepared: Prepared) -> int:
+def _rows(prepared: PreparedImport) -> int:
     """Rows of the file: counted by an import of it, else reckoned from its first ones."""
     counted = prepared.source.jobs.filter(scan_finished=True, trial=None).order_by("-pk").first()
     if counted and counted.scanned_rows:
@@ -110,7 +110,7 @@ def _rows(prepared: Prepared) -> int:
     return max(len(profile.rows), round((profile.size - profile.data_offset) / _row_bytes(prepared)))
 
 
-def _row_bytes(prepared: Prepared) -> float:
+def _row_bytes(prepared: PreparedImport) -> float:
     """Bytes of a mean row with its delimiters, quotes not counted."""
     rows = prepared.profile.rows
     return sum(sum(len(value.encode()) + 1 for value in row) for row in rows) / len(rows) if rows else 1.0

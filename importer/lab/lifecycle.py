@@ -15,13 +15,13 @@ from importer.lab.cleanup import remove_sample, tidy
 from importer.lab.setup import prepare_lab
 from importer.lab.transitions import Status, change, change_mine, claim, connected, end, heart_of, release, try_later
 from importer.models import ImportJob, Lab, Trial
-from importer.queue import Step
+from importer.queue import Message
 
 log = logging.getLogger(__name__)
 
 GONE = Problem("The command that ran the experiment is gone.", advice="Start it again.")
 
-Then = Callable[[Sequence[Step]], None]
+Then = Callable[[Sequence[Message]], None]
 State = Trial.Status
 
 
@@ -38,7 +38,7 @@ def take(lab_id: int, then: Then) -> None:
     release(lab)
     # A trial's import may have ended, and said so, while we still held the lab.
     if again or _is_due(lab):
-        then([Step("take_lab", lab_id)])
+        then([Message("take_lab", lab_id)])
 
 
 def unended() -> list[int]:
@@ -104,19 +104,19 @@ def _becomes(lab: Lab) -> tuple[str, dict[str, object]]:
     return Status.FAILED, first.problem if first else nothing.as_json()
 
 
-def _failed(lab: Lab, error: Exception) -> list[Step]:
+def _failed(lab: Lab, error: Exception) -> list[Message]:
     """Try again a little later, or give the lab up; what it has made is dropped however long that takes."""
     if isinstance(error, Cancelled):
         release(lab)
-        return [Step("take_lab", lab.pk)]
+        return [Message("take_lab", lab.pk)]
     problem = _as_problem(lab, error)
     ending = lab.status == Status.ENDING
     if not ending and not (problem.retryable and lab.failures < settings.MAX_ATTEMPTS):
         end(lab, Status.FAILED, problem.as_json())
         release(lab)
-        return [Step("take_lab", lab.pk)]
+        return [Message("take_lab", lab.pk)]
     change_mine(lab, waits_for=str(problem)[:200])
-    return [Step("take_lab", lab.pk, delay=try_later(lab))]
+    return [Message("take_lab", lab.pk, delay=try_later(lab))]
 
 
 def _as_problem(lab: Lab, error: Exception) -> Problem:

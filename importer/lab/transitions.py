@@ -13,7 +13,7 @@ from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.connection import Connection, connect, kill
 from importer.jobs.transitions import LONGEST_BACKOFF, lease_end
 from importer.models import Lab
-from importer.worker.heartbeat import Heart
+from importer.worker.heartbeat import LeaseKeeper
 
 Status = Lab.Status
 UNENDED = [Status.WAITING, Status.PREPARING, Status.RUNNING, Status.ENDING]
@@ -66,13 +66,13 @@ def end(lab: Lab, becomes: Status, problem: dict[str, Any] | None = None) -> boo
     return change_mine(lab, status=Status.ENDING, becomes=becomes, problem=problem or {}, waits_for="")
 
 
-def heart_of(lab: Lab) -> Heart:
+def heart_of(lab: Lab) -> LeaseKeeper:
     """What keeps the lease, and ends the work on the target once it is no longer wanted."""
-    return Heart(str(lab), lab.target.address, partial(renew, lab), lambda: mine(lab).exists())
+    return LeaseKeeper(str(lab), lab.target.address, partial(renew, lab), lambda: mine(lab).exists())
 
 
 @contextmanager
-def connected(lab: Lab, heart: Heart) -> Iterator[Connection]:
+def connected(lab: Lab, heart: LeaseKeeper) -> Iterator[Connection]:
     """A connection to the target, on which nobody who held the lab before does anything any more."""
     if lab.connection_id:
         kill(lab.target.address, lab.connection_id)

@@ -28,7 +28,7 @@ from importer.lab.setup import scratch_of
 from importer.lab.transitions import Status, change_mine, connected, end, heart_of, mine
 from importer.lab.trial_order import lay_out_finals
 from importer.models import ImportJob, Lab, Trial
-from importer.preparation.prepare import Prepared, prepare
+from importer.preparation.prepare import PreparedImport, prepare
 
 MOST_BEGUN = 3
 State = Trial.Status
@@ -133,7 +133,7 @@ def _make_table(lab: Lab, trial: Trial, heart: Any) -> None:
         )
 
 
-def _prepared(lab: Lab, trial: Trial) -> Prepared:
+def _prepared(lab: Lab, trial: Trial) -> PreparedImport:
     """The plan of its import. Raises Problem if that is not what was to be tried."""
     assert lab.sample
     made = scratch_of(lab, trial.number)
@@ -179,7 +179,7 @@ def ran_as(plan: ImportPlan) -> dict[str, Any]:
     }
 
 
-def _start(lab: Lab, trial: Trial, prepared: Prepared) -> None:
+def _start(lab: Lab, trial: Trial, prepared: PreparedImport) -> None:
     with transaction.atomic():
         # Whoever has taken the lab from us meanwhile, or cancelled it, waits for this row, and finds the job.
         if not change_mine(lab, waits_for=""):

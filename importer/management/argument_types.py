@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 
 from importer.engine.errors import Problem, SourceProblem
-from importer.engine.mapping.columns import SOURCES, AskedField, Filling
+from importer.engine.mapping.columns import SOURCES, FieldOverride, GeneratedColumn
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.source import encodings
 from importer.engine.tuning.grid import TRIED, Value
@@ -75,7 +75,7 @@ def percent(text: str) -> float:
     return float(found[1])
 
 
-def asked_field(text: str) -> AskedField:
+def asked_field(text: str) -> FieldOverride:
     """`FIELD=COLUMN[:TRANSFORM,...]`: what goes into which column, and how its values read.
 
     FIELD is a name in the header, or #3. An empty COLUMN leaves it out. A TRANSFORM is one of transforms.TRANSFORMS,
@@ -86,7 +86,7 @@ def asked_field(text: str) -> AskedField:
         raise argparse.ArgumentTypeError(f"{text!r} is not written as FIELD=COLUMN or FIELD=COLUMN:TRANSFORM,...")
     column, colon, listed = rest.partition(":")
     if not colon:
-        return AskedField(field, column)
+        return FieldOverride(field, column)
     before, date, datetime_format = f",{listed}".partition(",date=")
     words = [word for word in before.split(",") if word]
     markers = tuple(word.removeprefix("null=") for word in words if word.startswith("null="))
@@ -94,22 +94,22 @@ def asked_field(text: str) -> AskedField:
     if unknown := [name for name in names if name not in TRANSFORMS]:
         known = ", ".join(TRANSFORMS)
         raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not one of {known}, null=MARKER, date=FORMAT")
-    return AskedField(field, column, names or None, markers or None, datetime_format if date else None)
+    return FieldOverride(field, column, names or None, markers or None, datetime_format if date else None)
 
 
-def filling(text: str) -> Filling:
+def filling(text: str) -> GeneratedColumn:
     """`COLUMN=VALUE`: a column that no field goes into gets the text, or @file, @row, @line or @time; @@ is an @."""
     column, equals, value = text.partition("=")
     if not equals or not column:
         raise argparse.ArgumentTypeError(f"{text!r} is not written as COLUMN=VALUE")
     if not value.startswith("@"):
-        return Filling(column, "text", value)
+        return GeneratedColumn(column, "text", value)
     source = value.removeprefix("@")
     if source.startswith("@"):
-        return Filling(column, "text", source)
+        return GeneratedColumn(column, "text", source)
     if source == "text" or source not in SOURCES:
         raise argparse.ArgumentTypeError(f"{value!r} is not @file, @row, @line or @time; a text with @ begins with @@")
-    return Filling(column, source)
+    return GeneratedColumn(column, source)
 
 
 def setting_values(text: str) -> tuple[str, tuple[Value, ...]]:

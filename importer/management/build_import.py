@@ -12,8 +12,8 @@ from importer.engine.source.dialect import LINE_ENDS, Dialect
 from importer.engine.source.profile.profile import profile_file
 from importer.models import Target
 from importer.preparation import presets
-from importer.preparation.option_catalog import SETTINGS, Kind
-from importer.preparation.prepare import AskedTable, Prepared, prepare
+from importer.preparation.option_catalog import OPTIONS, OptionKind
+from importer.preparation.prepare import NewTableRequest, PreparedImport, prepare
 from importer.sources import uploads
 
 # Flags that say something about the dialect, and what.
@@ -25,7 +25,7 @@ FLAGS: dict[str, tuple[str, Any]] = {
 }
 
 
-def prepare_asked(options: dict[str, Any]) -> Prepared:
+def prepare_asked(options: dict[str, Any]) -> PreparedImport:
     """The import as asked for, and what is doubtful said on stderr. Raises Problem for what cannot be."""
     if options["preset"]:
         return _prepare_as_saved(options)
@@ -38,7 +38,7 @@ def prepare_asked(options: dict[str, Any]) -> Prepared:
         asked=options["map"],
         fillings=options["set"],
         options=_options(options, Options()),
-        asked_table=AskedTable(
+        asked_table=NewTableRequest(
             dict(options["type"] or ()), tuple(options["primary_key"] or ()), widen=not options["no_widen"]
         ),
     )
@@ -46,7 +46,7 @@ def prepare_asked(options: dict[str, Any]) -> Prepared:
     return prepared
 
 
-def _tell_of_reading(prepared: Prepared) -> None:
+def _tell_of_reading(prepared: PreparedImport) -> None:
     """What the sample suggested about values, and what is doubtful: there is no page to ask on."""
     for each in prepared.mapping:
         read = [TRANSFORMS[name].label.lower() for name in each.transforms] + [each.datetime_format]
@@ -56,7 +56,7 @@ def _tell_of_reading(prepared: Prepared) -> None:
         sys.stderr.write(f"{note}\n")
 
 
-def _prepare_as_saved(options: dict[str, Any]) -> Prepared:
+def _prepare_as_saved(options: dict[str, Any]) -> PreparedImport:
     """As a preset says; another target or table may be named, and other options."""
     for name in ("map", "set", "null", "delimiter", "quote", "escape", "encoding", "line_end", "skip_rows", *FLAGS):
         if options[name]:
@@ -99,8 +99,8 @@ def _required(options: dict[str, Any], name: str) -> Any:
 def _options(options: dict[str, Any], otherwise: Options) -> Options:
     """What was asked for, and `otherwise` for what was not. Of variables, those that were not named stay."""
     asked = {each.name: options.get(each.name) for each in dataclasses.fields(Options)}
-    for setting in SETTINGS:
-        if setting.kind is Kind.VARIABLES and (pairs := asked[setting.name]):
+    for setting in OPTIONS:
+        if setting.kind is OptionKind.VARIABLES and (pairs := asked[setting.name]):
             asked[setting.name] = getattr(otherwise, setting.name) | _once_each(setting.flag, pairs)
     return dataclasses.replace(otherwise, **{name: value for name, value in asked.items() if value is not None})
 

@@ -23,7 +23,7 @@ from importer.management.argument_types import (
     size,
     variable,
 )
-from importer.preparation.option_catalog import SETTINGS, Kind, Setting
+from importer.preparation.option_catalog import OPTIONS, OptionKind, OptionSpec
 
 
 def add_flags(parser: CommandParser) -> None:
@@ -123,20 +123,20 @@ def _add_speed(parser: CommandParser) -> None:
         "speed",
         "What is not given here the plan decides, and says why (--plan-only). docs/settings.md says more of each.",
     )
-    for setting in SETTINGS:
+    for setting in OPTIONS:
         group.add_argument(setting.flag, dest=setting.name, help=setting.about.replace("%", "%%"), **_how(setting))
 
 
-def _how(setting: Setting) -> dict[str, Any]:
+def _how(setting: OptionSpec) -> dict[str, Any]:
     """How argparse reads the setting's values; None is what it gives where the flag was not given."""
     match setting.kind:
-        case Kind.CHOICE:
+        case OptionKind.CHOICE:
             choices = tuple(filter(None, OFFERED[setting.name]))
             return {"choices": choices, "type": level if setting.name == "isolation" else str}
-        case Kind.SIZE:
+        case OptionKind.SIZE:
             return {"type": size, "metavar": "32M"}
-        case Kind.SWITCH:
+        case OptionKind.SWITCH:
             return {"action": argparse.BooleanOptionalAction}
-        case Kind.VARIABLES:
+        case OptionKind.VARIABLES:
             return {"type": variable, "action": "append", "metavar": "NAME=VALUE"}
     return {"type": bounded(*BOUNDS[setting.name]), "metavar": "N"}

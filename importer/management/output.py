@@ -10,7 +10,7 @@ from importer.engine.source.records.row_error import shortened
 from importer.history.regressions import regression
 from importer.models import ImportJob
 from importer.preparation.plan_sql import plan_sql
-from importer.preparation.prepare import Prepared
+from importer.preparation.prepare import PreparedImport
 from importer.sources import reject_downloads
 
 MOST_KINDS = 20  # printed; the report as JSON has all
@@ -29,7 +29,7 @@ class Shown:
         self.stdout = stdout
         self.stderr = stderr
 
-    def plan(self, prepared: Prepared, as_json: bool) -> None:
+    def plan(self, prepared: PreparedImport, as_json: bool) -> None:
         """What would be done: each choice with its reason, "!" before what holds the load back, and the SQL."""
         plan = prepared.plan
         if as_json:

@@ -18,7 +18,7 @@ from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.schema.indexes import Definition
 from importer.engine.source.dialect import Dialect
-from importer.engine.target.temporary_changes import Arrangement
+from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.engine.units import GIB, MIB
 from importer.history.collect import add_up, facts_of
 from importer.jobs.bulk import insert_each
@@ -176,7 +176,7 @@ def _plan(table: _Table, method: str, parallelism: int, chunk_bytes: int, indexe
             Reason(f"{parallelism} in parallel", "made up", option="parallelism"),
             Reason("Indexes stay on" if indexes == "keep" else "Indexes after the load", "made up", option="indexes"),
         ),
-        arrangement=Arrangement(table.target.database, table.name, keys) if keys and indexes == "defer" else None,
+        arrangement=TemporaryChanges(table.target.database, table.name, keys) if keys and indexes == "defer" else None,
         seen=_seen(table, later),
     )
 

@@ -14,7 +14,7 @@ from importer.engine.source.byte_source import Place
 from importer.engine.source.decoding import needs_copy
 from importer.engine.source.dialect import Dialect
 from importer.engine.target import write_modes
-from importer.engine.target.temporary_changes import Arrangement
+from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.models.lab import Trial
 from importer.models.recipe import Recipe
 from importer.models.source_file import SourceFile
@@ -226,9 +226,9 @@ class ImportJob(Recipe):
         return NewTable.from_json(self.new_table_json) if self.new_table_json else None
 
     @property
-    def arrangement(self) -> Arrangement | None:
+    def arrangement(self) -> TemporaryChanges | None:
         """What is changed on the target for the time of the job; None before that is written down, or if nothing is."""
-        return Arrangement.from_json(self.arrangement_json) if self.arrangement_json else None
+        return TemporaryChanges.from_json(self.arrangement_json) if self.arrangement_json else None
 
     @property
     def unchecked(self) -> tuple[ForeignKey, ...]:

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.plan.options import Options
 from importer.engine.source.dialect import Dialect
 
@@ -35,8 +35,8 @@ class Recipe(models.Model):
         return tuple(ColumnMapping.from_json(each) for each in self.mapping_json)
 
     @property
-    def fillings(self) -> tuple[Filling, ...]:
-        return tuple(Filling(**each) for each in self.fillings_json)
+    def fillings(self) -> tuple[GeneratedColumn, ...]:
+        return tuple(GeneratedColumn(**each) for each in self.fillings_json)
 
     @property
     def options(self) -> Options:

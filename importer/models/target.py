@@ -5,7 +5,7 @@ import uuid
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 
-from importer.engine.load.network_probe import Distance
+from importer.engine.load.network_probe import NetworkProbe
 from importer.engine.mysql.connection import Address
 from importer.security import encryption
 
@@ -48,9 +48,9 @@ class Target(models.Model):
         self.password_ciphertext = encryption.encrypt(password, bound_to=str(self.key))
 
     @property
-    def distance(self) -> Distance | None:
+    def distance(self) -> NetworkProbe | None:
         """How far away the server was at the last check."""
-        return None if self.round_trip_ms is None else Distance(self.round_trip_ms, self.bytes_per_second)
+        return None if self.round_trip_ms is None else NetworkProbe(self.round_trip_ms, self.bytes_per_second)
 
     @property
     def address(self) -> Address:

@@ -19,7 +19,7 @@ from importer import queue
 from importer.engine.errors import Problem
 from importer.models import Channel, Notice
 from importer.notifications import email, webhook
-from importer.queue import Step
+from importer.queue import Message
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ def send(notice_id: int) -> None:
     elif not _attempt(notice):
         return
     Channel.objects.filter(pk=notice.channel_id).update(free_at=None, failures=0)
-    queue.send([Step("tell", pk) for pk in _due(Channel.objects.filter(pk=notice.channel_id))])
+    queue.send([Message("tell", pk) for pk in _due(Channel.objects.filter(pk=notice.channel_id))])
 
 
 def due() -> list[int]:
@@ -66,7 +66,7 @@ def ask_again(notice_id: int) -> bool:
     given_up = Notice.objects.filter(pk=notice_id, status=Status.GIVEN_UP)
     asked = bool(given_up.update(status=Status.WAITING, attempts=0, next_at=timezone.now()))
     if asked:
-        queue.send([Step("tell", notice_id)])
+        queue.send([Message("tell", notice_id)])
     return asked
 
 

@@ -8,7 +8,7 @@ from importer import queue
 from importer.models import Channel, Hearing, ImportJob, Notice, Run
 from importer.models.channel import Event
 from importer.notifications.payload import payload_of
-from importer.queue import Step
+from importer.queue import Message
 
 
 def note(
@@ -30,7 +30,7 @@ def note(
     payload = payload_of(event, what, job, run, details)
     values = {"job": job, "run": run, "schedule": run and run.schedule, "payload": payload}
     noted = [_note(channel, event, about, values) for channel in hearing]
-    queue.send([Step("tell", pk) for pk in noted if pk])
+    queue.send([Message("tell", pk) for pk in noted if pk])
 
 
 def _note(channel: Channel, event: Event, about: str, values: dict[str, Any]) -> int | None:

@@ -11,7 +11,7 @@ from importer.engine.plan.options import OFFERED, Options
 from importer.engine.units import MIB
 
 
-class Kind(Enum):
+class OptionKind(Enum):
     """What a setting's values are: one of OFFERED, a number, a number of bytes, yes or no, variables and values."""
 
     CHOICE = "choice"
@@ -22,11 +22,11 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Setting:
+class OptionSpec:
     """One field of Options: `about` says what it does and what it gives up, `answers` what each value means."""
 
     name: str
-    kind: Kind
+    kind: OptionKind
     flag: str
     label: str
     about: str
@@ -35,7 +35,7 @@ class Setting:
     @property
     def offered(self) -> dict[str, str]:
         """The values of a choice, in words."""
-        return {value: self.answers.get(value) or written(value) for value in OFFERED[self.name]}
+        return {value: self.answers.get(value) or display(value) for value in OFFERED[self.name]}
 
     @property
     def unset(self) -> str:
@@ -47,140 +47,140 @@ class Setting:
         """Its value in words; "" for none."""
         value = getattr(options, self.name)
         match self.kind:
-            case Kind.CHOICE:
-                return self.answers.get(value) or written(value)
-            case Kind.SWITCH:
+            case OptionKind.CHOICE:
+                return self.answers.get(value) or display(value)
+            case OptionKind.SWITCH:
                 return self.answers["yes" if value else "no"]
-            case Kind.VARIABLES:
+            case OptionKind.VARIABLES:
                 return ", ".join(f"{name} = {text}" for name, text in sorted(value.items()))
-            case Kind.SIZE:
+            case OptionKind.SIZE:
                 return "" if value is None else f"{value / MIB:,.4g} MiB"
         return "" if value is None else f"{value:,}"
 
 
-def written(value: str) -> str:
+def display(value: str) -> str:
     """A value as it is written for people: load_data_local as LOAD DATA LOCAL, as the engine's reasons have it."""
     return value.replace("_", " ").upper() if value.startswith(("load_data", "insert")) else value.replace("_", " ")
 
 
-SETTINGS: tuple[Setting, ...] = (
-    Setting(
+OPTIONS: tuple[OptionSpec, ...] = (
+    OptionSpec(
         "method",
-        Kind.CHOICE,
+        OptionKind.CHOICE,
         "--method",
         "Method",
         "How rows reach the server. Nothing is as fast as LOAD DATA; INSERT is for servers that refuse it",
         {"auto": "the planner decides"},
     ),
-    Setting(
+    OptionSpec(
         "rows_per_statement",
-        Kind.NUMBER,
+        OptionKind.NUMBER,
         "--rows-per-statement",
         "Rows per statement",
         "For the INSERT methods: more rows save round trips, up to about 1,000; fewer keep statements small",
     ),
-    Setting(
+    OptionSpec(
         "parallelism",
-        Kind.NUMBER,
+        OptionKind.NUMBER,
         "--parallel",
         "Chunks at once",
         "How many load side by side; more than the server has processors for only wait for each other",
     ),
-    Setting(
+    OptionSpec(
         "chunk_bytes",
-        Kind.SIZE,
+        OptionKind.SIZE,
         "--chunk-size",
         "Chunk size, MiB",
         "Most bytes of a chunk, which is counted, and repeated if need be, by itself; small ones share a transaction",
     ),
-    Setting(
+    OptionSpec(
         "commit_rows",
-        Kind.NUMBER,
+        OptionKind.NUMBER,
         "--commit-rows",
         "Rows per commit",
         "Most rows of a chunk: a commit at least every so many rows, at the price of one flush of the log for each",
     ),
-    Setting(
+    OptionSpec(
         "indexes",
-        Kind.CHOICE,
+        OptionKind.CHOICE,
         "--indexes",
         "Secondary indexes",
         "Deferred, they come off an empty or staged table until it is loaded: faster, but queries lack them meanwhile",
         {"auto": "the planner decides", "keep": "keep them on", "defer": "take off, put back after the load"},
     ),
-    Setting(
+    OptionSpec(
         "foreign_keys",
-        Kind.CHOICE,
+        OptionKind.CHOICE,
         "--foreign-keys",
         "Foreign keys",
         "Deferred, they are checked all at once when they are put back; until then a row without its parent goes in",
         {"keep": "keep them on", "defer": "take off, put back after the load"},
     ),
-    Setting(
+    OptionSpec(
         "sort",
-        Kind.CHOICE,
+        OptionKind.CHOICE,
         "--sort",
         "Order of the rows",
         "Key order spares random pages where the table outgrows the buffer pool; costs a sorted copy of the file first",
         {"auto": "the planner decides", "keep": "as in the file", "key": "by the primary key"},
     ),
-    Setting(
+    OptionSpec(
         "partitions",
-        Kind.NUMBER,
+        OptionKind.NUMBER,
         "--partitions",
         "Hash partitions",
         "Of a table that mode create makes, by its primary key; for tables that many sessions write at once",
     ),
-    Setting(
+    OptionSpec(
         "load_as",
-        Kind.CHOICE,
+        OptionKind.CHOICE,
         "--load-as",
         "Staging table",
         "MyISAM is converted at the end, with its rows written twice; for comparison, rarely faster",
         {"innodb": "InnoDB", "myisam": "MyISAM, then converted"},
     ),
-    Setting(
+    OptionSpec(
         "unique_checks",
-        Kind.SWITCH,
+        OptionKind.SWITCH,
         "--unique-checks",
         "Unique keys",
         "Unchecked, pages of secondary keys need not be read; a duplicate in them may then be stored unseen",
         {"yes": "checked", "no": "not checked"},
     ),
-    Setting(
+    OptionSpec(
         "foreign_key_checks",
-        Kind.SWITCH,
+        OptionKind.SWITCH,
         "--foreign-key-checks",
         "Rows' parents",
         "Unchecked, no parent is looked up; a row without one is stored, and nothing checks it later",
         {"yes": "checked", "no": "not checked"},
     ),
-    Setting(
+    OptionSpec(
         "isolation",
-        Kind.CHOICE,
+        OptionKind.CHOICE,
         "--isolation",
         "Isolation level",
         "Of the loading sessions. REPEATABLE-READ and SERIALIZABLE lock gaps between keys: chunks wait for each other",
         {"": "READ-COMMITTED, the default"},
     ),
-    Setting(
+    OptionSpec(
         "lock_table",
-        Kind.SWITCH,
+        OptionKind.SWITCH,
         "--lock-table",
         "Table lock",
         "Nobody else reads or writes the table while a chunk loads, and chunks load one after another",
         {"yes": "LOCK TABLES for each chunk", "no": "none: others can use the table"},
     ),
-    Setting(
+    OptionSpec(
         "session",
-        Kind.VARIABLES,
+        OptionKind.VARIABLES,
         "--session",
         "Session variables",
         "For the loading sessions only; nobody else notices",
     ),
-    Setting(
+    OptionSpec(
         "server_variables",
-        Kind.VARIABLES,
+        OptionKind.VARIABLES,
         "--server-variable",
         "Server variables",
         "For the whole server and everybody on it while the import runs; put back when it ends, however it ends",
@@ -188,6 +188,6 @@ SETTINGS: tuple[Setting, ...] = (
 )
 
 
-def named(name: str) -> Setting:
+def named(name: str) -> OptionSpec:
     """The setting of this field of Options."""
-    return next(each for each in SETTINGS if each.name == name)
+    return next(each for each in OPTIONS if each.name == name)

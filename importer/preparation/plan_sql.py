@@ -5,7 +5,7 @@ from typing import Any
 
 from importer.engine.schema import indexes
 from importer.engine.target.staging import Staged
-from importer.engine.target.temporary_changes import Arrangement
+from importer.engine.target.temporary_changes import TemporaryChanges
 
 
 def plan_sql(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -13,7 +13,7 @@ def plan_sql(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
     The plan is as JSON: that of an old import may lack what plans have now.
     """
-    arranged = Arrangement.from_json(plan["arrangement"]) if plan.get("arrangement") else None
+    arranged = TemporaryChanges.from_json(plan["arrangement"]) if plan.get("arrangement") else None
     staged = Staged.from_json(plan["staged"]) if plan.get("staged") else None
     if staged:
         yield "Before the first chunk, the staging table is made", _written(*staged.make)
@@ -36,7 +36,7 @@ def plan_sql(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "After the load, or whatever else ends the import", _written(*arranged.restore_sql)
 
 
-def _arranging(arranged: Arrangement) -> Iterator[str]:
+def _arranging(arranged: TemporaryChanges) -> Iterator[str]:
     if arranged.of_the_table:
         yield indexes.taking_off(arranged.schema, arranged.table, arranged.keys, arranged.foreign_keys)
     for name, value in arranged.variables.items():

@@ -7,16 +7,17 @@ from uuid import UUID, uuid4
 from django.conf import settings
 
 from importer.engine.errors import Problem, TargetProblem
-from importer.engine.mapping.columns import AskedField, ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.planner import Case, make_plan
+from importer.engine.planner import make_plan
+from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions.row_order import outgrows
 from importer.engine.preflight.session_settings import check_session
-from importer.engine.schema.dependencies import NOTHING_AROUND, Surroundings, read_surroundings
+from importer.engine.schema.dependencies import NO_DEPENDENCIES, TableDependencies, read_surroundings
 from importer.engine.schema.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
 from importer.engine.schema.new_table import LONGEST_NAME, NewTable, change_table, partition_table, suggest_table
 from importer.engine.schema.table import Table, read_table
@@ -35,7 +36,7 @@ from importer.preparation.previous_imports import past
 
 
 @dataclass(frozen=True)
-class AskedTable:
+class NewTableRequest:
     """What somebody wants of the table that mode create makes: types by column, and the columns of its primary key.
 
     `widen`: types that the whole file does not fit are made wider; else the import ends.
@@ -47,7 +48,7 @@ class AskedTable:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedImport:
     """Everything that a job is made of, its key included."""
 
     key: UUID
@@ -56,7 +57,7 @@ class Prepared:
     profile: Profile
     table: Table
     mapping: tuple[ColumnMapping, ...]
-    fillings: tuple[Filling, ...]
+    fillings: tuple[GeneratedColumn, ...]
     options: Options
     plan: ImportPlan
     # The table that mode create makes.
@@ -70,12 +71,12 @@ def prepare(
     *,
     dialect: Dialect | None = None,
     mapping: Sequence[ColumnMapping] | None = None,
-    fillings: Sequence[Filling] = (),
+    fillings: Sequence[GeneratedColumn] = (),
     null_markers: Sequence[str] | None = None,
-    asked: Sequence[AskedField] = (),
+    asked: Sequence[FieldOverride] = (),
     options: Options | None = None,
-    asked_table: AskedTable | None = None,
-) -> Prepared:
+    asked_table: NewTableRequest | None = None,
+) -> PreparedImport:
     """Profile the file, look at the table and plan. None leaves dialect, mapping or options to what the file suggests.
 
     `table_name` may be `table` or `schema.table`. `asked` counts where no whole mapping is given. Raises Problem with
@@ -106,7 +107,7 @@ def prepare(
         )
     )
     _try_session(target, plan, server)
-    return Prepared(key, source, target, profile, found.table, mapping, tuple(fillings), options, plan, new_table)
+    return PreparedImport(key, source, target, profile, found.table, mapping, tuple(fillings), options, plan, new_table)
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class _Found:
     server: Server
     table: Table
     new_table: NewTable | None
-    around: Surroundings
+    around: TableDependencies
     indexes: Indexes
 
     def case(
@@ -127,10 +128,10 @@ class _Found:
         dialect: Dialect,
         mapping: Sequence[ColumnMapping],
         options: Options,
-        fillings: Sequence[Filling],
-    ) -> Case:
+        fillings: Sequence[GeneratedColumn],
+    ) -> PlanningContext:
         """What is to be planned for the job with this key, as far as the target decides it."""
-        return Case(
+        return PlanningContext(
             data_bytes,
             dialect,
             self.table,
@@ -174,7 +175,7 @@ def _new_table(
     schema: str,
     name: str,
     profile: Profile,
-    asked: AskedTable | None,
+    asked: NewTableRequest | None,
     options: Options,
     server: Server,
 ) -> NewTable:
@@ -218,11 +219,11 @@ def _key_order(
         return key_order(fd, profile.dialect, key, profile.data_offset, profile.size)
 
 
-def _look_around(connection: Connection, table: Table, options: Options) -> Surroundings:
+def _look_around(connection: Connection, table: Table, options: Options) -> TableDependencies:
     """What a mode has to keep; and whether the account may do what the mode does."""
     alone = options.on_duplicate == "fail" and options.foreign_key_checks and not options.lock_table
     if not write_modes.stages(options.mode) and alone:
-        return NOTHING_AROUND
+        return NO_DEPENDENCIES
     check_rights(connection, table, options.mode, options.on_duplicate)
     return read_surroundings(connection, table.schema, table.name)
 
@@ -269,7 +270,7 @@ def _server(connection: Connection, target: Target) -> Server:
     return replace(read_server(connection, target.address), files_dir=settings.SERVER_FILES_DIR)
 
 
-def plan_without(job: ImportJob) -> ImportPlan:
+def fall_back_plan(job: ImportJob) -> ImportPlan:
     """The job's plan with the next method down the ladder, as the server has refused the one that it has.
 
     All else stays: what is loaded already fits to it. Raises Problem if the method was asked for, or cannot be changed.

@@ -11,10 +11,10 @@ from importer.engine.mysql.connection import connect
 from importer.engine.schema.table import Table, read_table
 from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, MappingPreset, Schedule
-from importer.preparation.prepare import Prepared
+from importer.preparation.prepare import PreparedImport
 
 
-def save(name: str, prepared: Prepared, user: User | None = None) -> MappingPreset:
+def save(name: str, prepared: PreparedImport, user: User | None = None) -> MappingPreset:
     """Keep how a file is about to be imported. Raises Problem if the name is taken or is none."""
     preset = MappingPreset(
         target=prepared.target,

@@ -8,7 +8,7 @@ problems pass by themselves; asked.py and checked.py: what people ask for, and m
 """
 
 from importer.schedules.commands import (
-    Asked,
+    ScheduleRequest,
     cancel,
     create,
     create_from_job,
@@ -28,7 +28,7 @@ from importer.schedules.scheduler import tick, timing_of
 from importer.schedules.validation import warnings
 
 __all__ = [
-    "Asked",
+    "ScheduleRequest",
     "cancel",
     "create",
     "create_from_job",

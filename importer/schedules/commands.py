@@ -17,7 +17,7 @@ from importer.engine.schema.table import read_table
 from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, MappingPreset, PickedFile, Run, Schedule, SourceConnection
 from importer.preparation import presets
-from importer.queue import Step
+from importer.queue import Message
 from importer.schedules import recurrence
 from importer.schedules.run.completion import stop
 from importer.schedules.scheduler import record_run, timing_of
@@ -28,7 +28,7 @@ Trigger = Schedule.Trigger
 
 
 @dataclass(frozen=True)
-class Asked:
+class ScheduleRequest:
     """Where files come from, when they are looked for, and what becomes of them: models/schedule.py says what each is.
 
     `trigger` is cron with `cron`, every with `every_minutes`, or arrival.
@@ -57,12 +57,12 @@ class Asked:
     rejects_limit: int | None = None
 
     @classmethod
-    def of(cls, schedule: Schedule) -> "Asked":
+    def of(cls, schedule: Schedule) -> "ScheduleRequest":
         """As a schedule has it."""
         return cls(**{each.name: getattr(schedule, each.name) for each in fields(cls)})
 
 
-def create(asked: Asked, preset: MappingPreset, user: User | None = None) -> Schedule:
+def create(asked: ScheduleRequest, preset: MappingPreset, user: User | None = None) -> Schedule:
     """A schedule that reads files as a preset says, into its table. Its first run is due at the next due time.
 
     Raises Problem for what cannot be.
@@ -72,7 +72,7 @@ def create(asked: Asked, preset: MappingPreset, user: User | None = None) -> Sch
     return _created(asked, recipe | {"options_json": _every_time(preset.options).as_json()}, user)
 
 
-def create_from_job(job: ImportJob, asked: Asked, user: User | None = None) -> Schedule:
+def create_from_job(job: ImportJob, asked: ScheduleRequest, user: User | None = None) -> Schedule:
     """A schedule that reads files as a past import did, into its table.
 
     Raises Problem for what cannot be, and if the import's file or table are no longer there.
@@ -98,7 +98,7 @@ def _every_time(options: Options) -> Options:
     return replace(options, mode="append", partitions=None) if options.mode == "create" else options
 
 
-def _created(asked: Asked, recipe: dict[str, Any], user: User | None) -> Schedule:
+def _created(asked: ScheduleRequest, recipe: dict[str, Any], user: User | None) -> Schedule:
     schedule = Schedule(**_values(asked), **recipe, created_by=user)
     check(schedule)
     schedule.next_due_at = _next_due(schedule)
@@ -106,7 +106,7 @@ def _created(asked: Asked, recipe: dict[str, Any], user: User | None) -> Schedul
     return schedule
 
 
-def _values(asked: Asked) -> dict[str, Any]:
+def _values(asked: ScheduleRequest) -> dict[str, Any]:
     """The model's fields; those that the trigger does not use are empty."""
     values = {each.name: getattr(asked, each.name) for each in fields(asked)}
     if asked.trigger != Trigger.CRON:
@@ -124,7 +124,7 @@ def _next_due(schedule: Schedule) -> datetime | None:
     return now if schedule.trigger == Trigger.ARRIVAL else recurrence.next_due(timing_of(schedule), now)
 
 
-def update(schedule: Schedule, asked: Asked, preset: MappingPreset | None = None) -> None:
+def update(schedule: Schedule, asked: ScheduleRequest, preset: MappingPreset | None = None) -> None:
     """Change it, and with a preset how files are read and where they go. Its next due time is reckoned anew from now.
 
     Raises Problem for what cannot be, and if somebody has changed it since it was read.
@@ -172,7 +172,7 @@ def run_now(schedule: Schedule, for_date: date | None = None, user: User | None 
     if not run:
         raise Problem("A run was begun this very moment.", schedule.name, "See how that one ends.")
     touch(schedule.pk)
-    queue.send([Step("take_run", run.pk)])
+    queue.send([Message("take_run", run.pk)])
     return run
 
 

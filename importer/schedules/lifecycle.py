@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from importer.engine.errors import Cancelled, Problem
 from importer.models import Run
-from importer.queue import Step
+from importer.queue import Message
 from importer.schedules.run import retry_policy
 from importer.schedules.run.completion import end, end_by_itself, stop
 from importer.schedules.run.discovery import look
@@ -19,7 +19,7 @@ from importer.schedules.transitions import Status, change_mine, claim, heart_of,
 
 log = logging.getLogger(__name__)
 
-Then = Callable[[Sequence[Step]], None]
+Then = Callable[[Sequence[Message]], None]
 
 LONGEST_PAUSE = 3600 * 6  # seconds between two tries
 # A broker holds messages for later only for so long; for more, the tick sends one when it is time (seconds).
@@ -42,7 +42,7 @@ def take(run_id: int, then: Then) -> None:
         then(_failed(run, _as_problem(run, error)))
 
 
-def _pieces(run: Run) -> list[Step]:
+def _pieces(run: Run) -> list[Message]:
     """One piece after another, until something is to be waited for."""
     if run.deadline_at and run.deadline_at <= timezone.now():
         _end_at_deadline(run)
@@ -57,7 +57,7 @@ def _pieces(run: Run) -> list[Step]:
     if go_on(run):
         release(run)
         # The import may have ended, and said so, while we still held the run.
-        return [Step("take_run", run.pk)] if _import_has_ended(run) else []
+        return [Message("take_run", run.pk)] if _import_has_ended(run) else []
     end_by_itself(run, mine(run))
     return []
 
@@ -94,7 +94,7 @@ def _end_at_deadline(run: Run) -> None:
     stop(run, mine(run), Status.FAILED, problem.as_json(), note="past its deadline")
 
 
-def _failed(run: Run, problem: dict[str, Any]) -> list[Step]:
+def _failed(run: Run, problem: dict[str, Any]) -> list[Message]:
     """Try again a little later what may pass, twice as long after each time; or end the run."""
     if retry_policy.may_pass(problem) and run.failures + 1 < run.schedule.tries:
         pause = min(LONGEST_PAUSE, run.schedule.backoff_seconds * 2**run.failures)
@@ -103,9 +103,9 @@ def _failed(run: Run, problem: dict[str, Any]) -> list[Step]:
     return []
 
 
-def _later(run: Run, seconds: float, **values: Any) -> list[Step]:
+def _later(run: Run, seconds: float, **values: Any) -> list[Message]:
     look_again(run, seconds, **values)
-    return [Step("take_run", run.pk, delay=seconds)] if seconds <= LONGEST_DELAY else []
+    return [Message("take_run", run.pk, delay=seconds)] if seconds <= LONGEST_DELAY else []
 
 
 def _as_problem(run: Run, error: Exception) -> dict[str, Any]:

@@ -16,14 +16,14 @@ from django.utils import timezone
 from importer.engine.errors import Problem
 from importer.models import Run, Schedule
 from importer.models.channel import Event
-from importer.queue import Step
+from importer.queue import Message
 from importer.schedules import recurrence
 from importer.schedules.events import happened
 from importer.schedules.transitions import UNENDED, Status, touch
 
 log = logging.getLogger(__name__)
 
-Then = Callable[[Sequence[Step]], None]
+Then = Callable[[Sequence[Message]], None]
 
 MOST_SCHEDULES = 500  # taken up by one tick, so that it does not last; those due first come first
 MOST_WOKEN = 500
@@ -48,12 +48,12 @@ def _due(now: datetime) -> list[Schedule]:
     return list(found[:MOST_SCHEDULES])
 
 
-def take_up(schedule: Schedule, now: datetime) -> list[Step]:
+def take_up(schedule: Schedule, now: datetime) -> list[Message]:
     """Record what becomes of the schedule's due times up to now, as it was read; the steps that follow."""
     if schedule.trigger == Schedule.Trigger.ARRIVAL:
         # Until whoever looks has said when the next look is due.
         next_look = now + timedelta(seconds=settings.LEASE_SECONDS)
-        return [Step("look_for_files", schedule.pk)] if _moved_on(schedule, next_due_at=next_look) else []
+        return [Message("look_for_files", schedule.pk)] if _moved_on(schedule, next_due_at=next_look) else []
     assert schedule.next_due_at
     try:
         decision = recurrence.decide(
@@ -79,7 +79,7 @@ def _moved_on(schedule: Schedule, **values: object) -> bool:
     return bool(as_read.update(**values))
 
 
-def _record(schedule: Schedule, decision: recurrence.Decision) -> list[Step]:
+def _record(schedule: Schedule, decision: recurrence.Decision) -> list[Message]:
     if left_out := decision.left_out:
         _leave_out(schedule, left_out.first, "missed", last_due_at=left_out.last, due_times=left_out.times)
     runs = [record_run(schedule, each, Run.Cause.CATCH_UP) for each in decision.caught_up]
@@ -89,7 +89,7 @@ def _record(schedule: Schedule, decision: recurrence.Decision) -> list[Step]:
         else:
             runs.append(record_run(schedule, each, Run.Cause.DUE))
     touch(schedule.pk)
-    return [Step("take_run", run.pk) for run in runs if run]
+    return [Message("take_run", run.pk) for run in runs if run]
 
 
 def record_run(
@@ -131,7 +131,7 @@ def _tell_of_late_ones(now: datetime) -> None:
         Run.objects.filter(pk=run.pk).update(late_at=None)
 
 
-def _woken(now: datetime) -> list[Step]:
+def _woken(now: datetime) -> list[Message]:
     """The runs that nobody works on although somebody should: a message was lost, a worker died, a try is due.
 
     Each is sent once in the time of a lease, however long the workers take to come to it.
@@ -142,4 +142,4 @@ def _woken(now: datetime) -> list[Step]:
     found = Run.objects.filter(free, is_due, long_ago, status__in=UNENDED).order_by(F("woken_at").asc(nulls_first=True))
     woken = list(found.values_list("pk", flat=True)[:MOST_WOKEN])
     Run.objects.filter(pk__in=woken).update(woken_at=now)
-    return [Step("take_run", pk) for pk in woken]
+    return [Message("take_run", pk) for pk in woken]

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from importer.jobs.transitions import lease_end
 from importer.models import PickedFile, Run, Schedule
-from importer.worker.heartbeat import Heart
+from importer.worker.heartbeat import LeaseKeeper
 
 Status = Run.Status
 Outcome = PickedFile.Outcome
@@ -54,9 +54,9 @@ def look_again(run: Run, seconds: float, **values: Any) -> None:
     held.update(lease=None, woken_at=None, retry_at=later, version=F("version") + 1, **values)
 
 
-def heart_of(run: Run) -> Heart:
+def heart_of(run: Run) -> LeaseKeeper:
     """What keeps the lease while files are listed or fetched."""
-    return Heart(str(run), run.schedule.target.address, lambda _: _renewed(run), partial(_is_mine, run))
+    return LeaseKeeper(str(run), run.schedule.target.address, lambda _: _renewed(run), partial(_is_mine, run))
 
 
 def _renewed(run: Run) -> bool:

@@ -12,12 +12,12 @@ from importer.engine.mysql.connection import Connection, connect, kill
 from importer.engine.plan.plan import Reason
 from importer.engine.schema import alter_table, foreign_keys
 from importer.engine.target import global_settings, temporary_changes
-from importer.engine.target.temporary_changes import NotNow
+from importer.engine.target.temporary_changes import DeferralRefused
 from importer.models import ImportJob
 from importer.queue import FollowUp
 from importer.worker import live_progress
 from importer.worker.errors import as_problem
-from importer.worker.heartbeat import Heart
+from importer.worker.heartbeat import LeaseKeeper
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ def arrange_job(job_id: int, then: FollowUp) -> None:
     job = jobs.claim_arrange(job_id)
     if not job:
         return
-    heart = Heart.of_duty(job)
+    heart = LeaseKeeper.of_duty(job)
     try:
         with heart, _connected(job, heart) as connection:
             _arrange(job, connection)
@@ -44,18 +44,18 @@ def _arrange(job: ImportJob, connection: Connection) -> None:
     settled = job.arrangement
     try:
         if not settled:
-            settled = temporary_changes.settle(connection, planned)
+            settled = temporary_changes.confirm(connection, planned)
             if not jobs.record_written(job, settled):
                 jobs.release_step(job)
                 return
-        temporary_changes.write_down(connection, key, settled)
-        temporary_changes.arrange(connection, settled)
+        temporary_changes.record(connection, key, settled)
+        temporary_changes.apply(connection, settled)
         global_settings.set_for(connection, key, settled.variables)
-    except NotNow as reason:
+    except DeferralRefused as reason:
         if settled:
-            temporary_changes.put_back(connection, job.target.address, settled)
+            temporary_changes.restore(connection, job.target.address, settled)
             global_settings.put_back(connection, key)
-            temporary_changes.forget(connection, key)
+            temporary_changes.delete_record(connection, key)
         jobs.record_as_it_was(job, Reason(f"Left as it was: {planned.words}", reason.what, holds_back=True))
     else:
         jobs.record_arranged(job)
@@ -66,7 +66,7 @@ def restore_job(job_id: int, then: FollowUp) -> None:
     job = jobs.claim_restore(job_id)
     if not job:
         return
-    heart = Heart.of_duty(job)
+    heart = LeaseKeeper.of_duty(job)
     since = time.monotonic()
     try:
         with heart, _connected(job, heart) as connection:
@@ -87,9 +87,9 @@ def _put_back(job: ImportJob, connection: Connection) -> bool:
     there = True
     if job.arrangement:
         with live_progress.putting_back(job.pk) as on_stage:
-            there = temporary_changes.put_back(connection, job.target.address, job.arrangement, on_stage)
+            there = temporary_changes.restore(connection, job.target.address, job.arrangement, on_stage)
     global_settings.put_back(connection, str(job.key))
-    temporary_changes.forget(connection, str(job.key))
+    temporary_changes.delete_record(connection, str(job.key))
     return there
 
 
@@ -103,12 +103,12 @@ def _rows_refused(job: ImportJob, connection: Connection) -> Problem | None:
 
 
 @contextmanager
-def _connected(job: ImportJob, heart: Heart) -> Iterator[Connection]:
+def _connected(job: ImportJob, heart: LeaseKeeper) -> Iterator[Connection]:
     """A connection to the target, on which nobody who held the step before does anything any more."""
     address = job.target.address
     if job.step_connection_id:
         kill(address, job.step_connection_id)
     with connect(address, READ_TIMEOUT) as connection:
         heart.connected(connection.thread_id())
-        alter_table.without_time_limit(connection)
+        alter_table.disable_statement_timeout(connection)
         yield connection

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 LOOK_EVERY = 1.0  # seconds; a cancelled load ends about so much later
 
 
-class Heart(threading.Thread):
+class LeaseKeeper(threading.Thread):
     """Renews a lease while its holder works on a connection in another thread.
 
     A call into the client library cannot be interrupted from Python. So when the job is cancelled, or the work has been
@@ -42,17 +42,17 @@ class Heart(threading.Thread):
         self._done = threading.Event()
 
     @classmethod
-    def of_run(cls, run: jobs.ChunkRun) -> "Heart":
+    def of_run(cls, run: jobs.ChunkRun) -> "LeaseKeeper":
         """The heart of a run of chunks."""
         return cls(str(run), run.job.target.address, partial(jobs.renew_run, run), partial(jobs.wants, run))
 
     @classmethod
-    def of_step(cls, job: ImportJob) -> "Heart":
+    def of_step(cls, job: ImportJob) -> "LeaseKeeper":
         """The heart of a step that is taken for the whole job."""
         return cls(str(job), job.target.address, partial(jobs.renew_step, job), partial(jobs.wants_step, job))
 
     @classmethod
-    def of_duty(cls, job: ImportJob) -> "Heart":
+    def of_duty(cls, job: ImportJob) -> "LeaseKeeper":
         """The heart of a step that no cancel ends, because it leaves the target as it was."""
         return cls(str(job), job.target.address, partial(jobs.renew_duty, job), partial(jobs.has_duty, job))
 
@@ -63,7 +63,7 @@ class Heart(threading.Thread):
             self.ended_it = True
             raise Cancelled("The load is no longer wanted.", where=self._of)
 
-    def __enter__(self) -> "Heart":
+    def __enter__(self) -> "LeaseKeeper":
         self.start()
         return self
 

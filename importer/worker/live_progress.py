@@ -9,7 +9,7 @@ from typing import cast
 import redis
 from django.conf import settings
 
-from importer.engine.schema.alter_table import Stage
+from importer.engine.schema.alter_table import DdlProgress
 
 KEPT_SECONDS = 3600
 STAGE_KEPT_SECONDS = 30  # a stage that nobody tells of any more is not shown
@@ -66,21 +66,21 @@ class Sent:
                 self._expires = bool(connection().expire(_key(self._job_id), KEPT_SECONDS))
 
 
-def stage(job_id: int) -> Stage | None:
+def stage(job_id: int) -> DdlProgress | None:
     """How far the putting back of the job's keys is; None while that does not go on, or when Redis is away."""
     try:
         found = cast(dict[bytes, bytes], connection().hgetall(_stage_key(job_id)))
     except redis.RedisError:
         return None
     values = {name.decode(): value.decode() for name, value in found.items()}
-    return Stage(values["words"], float(values["percent"]) if values["percent"] else None) if values else None
+    return DdlProgress(values["words"], float(values["percent"]) if values["percent"] else None) if values else None
 
 
 @contextmanager
-def putting_back(job_id: int) -> Iterator[Callable[[Stage], None]]:
+def putting_back(job_id: int) -> Iterator[Callable[[DdlProgress], None]]:
     """Gives a function to call with each stage of the putting back; at the end it goes on no longer."""
 
-    def tell(stage: Stage) -> None:
+    def tell(stage: DdlProgress) -> None:
         percent = "" if stage.percent is None else f"{stage.percent:.1f}"
         with suppress(redis.RedisError), connection().pipeline(transaction=False) as pipe:
             pipe.hset(_stage_key(job_id), mapping={"words": stage.words, "percent": percent})

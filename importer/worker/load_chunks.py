@@ -18,17 +18,17 @@ from django.utils import timezone
 
 from importer import jobs
 from importer.engine.errors import MethodRefused, Problem, TargetProblem
-from importer.engine.load.chunk_load import Work
-from importer.engine.load.loader import Loader, loaded_before
+from importer.engine.load.chunk_load import ChunkLoad
+from importer.engine.load.loader import Loader, committed_outcome
 from importer.engine.load.outcome import Outcome
-from importer.engine.load.shared_transaction import how_many
+from importer.engine.load.shared_transaction import group_size
 from importer.models import Chunk, ImportJob
-from importer.preparation.prepare import plan_without
-from importer.queue import FollowUp, Step
+from importer.preparation.prepare import fall_back_plan
+from importer.queue import FollowUp, Message
 from importer.sources import reject_downloads
 from importer.worker import live_progress, shutdown
 from importer.worker.errors import as_problem
-from importer.worker.heartbeat import Heart
+from importer.worker.heartbeat import LeaseKeeper
 
 # Seconds after which a run looks whether it may go on, and a task takes nothing more: a change of the parallelism,
 # other jobs and sessions without work must not wait for long.
@@ -44,7 +44,7 @@ def load(chunk_id: int, then: FollowUp) -> None:
     if not run:
         return
     job = run.job
-    later: list[Step] = []
+    later: list[Message] = []
     until = time.monotonic() + TASK_SECONDS
     try:
         with Loader(job.plain_file, job.target.address, job.plan.session) as loader, _clerk() as clerk:
@@ -71,9 +71,9 @@ class _Way:
     def __init__(self, run: jobs.ChunkRun, loader: Loader, clerk: Executor, until: float) -> None:
         self.run = run
         self._loader, self._clerk, self._until = loader, clerk, until
-        self._work: Work | None = None
+        self._work: ChunkLoad | None = None
         self._connection_id = 0
-        self._heart = Heart.of_run(run)
+        self._heart = LeaseKeeper.of_run(run)
         self._sent = live_progress.Sent(run.job.pk, str(run.key))
         self._left = list(run.chunks)
         self._further: Future[list[Chunk]] | None = None
@@ -86,9 +86,9 @@ class _Way:
         # What may end the job is told at once.
         self._rejects_count = run.job.options.limits_rejects
 
-    def go(self) -> tuple[list[Step], bool]:
+    def go(self) -> tuple[list[Message], bool]:
         """Load the run's chunks. What is to come a little later if one fails, and whether the worker may take more."""
-        later: list[Step] = []
+        later: list[Message] = []
         try:
             with self._heart:
                 error = self._load_all()
@@ -131,7 +131,7 @@ class _Way:
         if self._apart or first.attempt > 1:
             return [first]
         untried = takewhile(lambda each: each.attempt == 1, self._left)
-        return self._left[: how_many(self._work.plan, (each.range for each in untried))]
+        return self._left[: group_size(self._work.plan, (each.range for each in untried))]
 
     def _load(self, chunks: list[Chunk]) -> Exception | None:
         """Load chunks in one transaction, or find that each goes by itself; what stood in the way, whatever it is."""
@@ -208,7 +208,7 @@ class _Way:
             jobs.record_loaded(self.run, loaded)
             self._sent.recorded(sum(each.chunk.length for each in loaded))
 
-    def _failed(self, chunk: Chunk, error: Exception) -> list[Step]:
+    def _failed(self, chunk: Chunk, error: Exception) -> list[Message]:
         lost = isinstance(error, TargetProblem)
         if lost and self._work and (committed := _committed(_of_chunk(self._work, chunk))):
             now = timezone.now()
@@ -221,20 +221,20 @@ class _Way:
             return jobs.record_failed(self.run, chunk, as_problem(error, str(chunk), self.run.job))
         return []
 
-    def _fall_back(self, chunk: Chunk) -> list[Step]:
+    def _fall_back(self, chunk: Chunk) -> list[Message]:
         """Go on with the next method; another worker may have done so already."""
         job = ImportJob.objects.get(pk=self.run.job.pk)
         try:
-            plan = plan_without(job) if job.plan.method == self.run.job.plan.method else job.plan
+            plan = fall_back_plan(job) if job.plan.method == self.run.job.plan.method else job.plan
         except Exception as problem:
             return jobs.record_failed(self.run, chunk, as_problem(problem, str(chunk), job))
         return jobs.fall_back(self.run, chunk, plan)
 
 
-def _work(run: jobs.ChunkRun) -> Work:
+def _work(run: jobs.ChunkRun) -> ChunkLoad:
     """What there is to do for the run's first chunk."""
     job, chunk = run.job, run.chunks[0]
-    return Work(
+    return ChunkLoad(
         job=str(job.key),
         attempt=chunk.attempt,
         path=job.plain_file,
@@ -251,7 +251,7 @@ def _work(run: jobs.ChunkRun) -> Work:
     )
 
 
-def _of_chunk(work: Work, chunk: Chunk) -> Work:
+def _of_chunk(work: ChunkLoad, chunk: Chunk) -> ChunkLoad:
     return replace(work, chunk=chunk.range, attempt=chunk.attempt)
 
 
@@ -267,12 +267,12 @@ def _utc(moment: datetime | None) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") if moment else ""
 
 
-def _committed(work: Work) -> Outcome | None:
+def _committed(work: ChunkLoad) -> Outcome | None:
     """What became of a chunk that was committed after all, its answer lost.
 
     If the server is away, the next attempt finds out.
     """
     try:
-        return loaded_before(work)
+        return committed_outcome(work)
     except Problem:
         return None

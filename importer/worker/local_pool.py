@@ -13,7 +13,7 @@ from django.db import connections
 from importer import jobs
 from importer.engine.units import MIB
 from importer.models import ImportJob
-from importer.queue import Step
+from importer.queue import Message
 from importer.worker import working_copies
 
 # Seconds between two looks at the job: few at first, so that a small file is not kept waiting.
@@ -80,7 +80,7 @@ def _come_up(_: int) -> int:
     return os.getpid()
 
 
-def _steps(job: ImportJob) -> list[Step]:
+def _steps(job: ImportJob) -> list[Message]:
     """The job's next steps; while it waits, also those of the import that it waits for."""
     before = jobs.holder(job)
     if not before:
@@ -91,7 +91,7 @@ def _steps(job: ImportJob) -> list[Step]:
     return [*jobs.advance(before.pk), *jobs.advance(job.pk)]
 
 
-def take(step: Step) -> None:
+def take(step: Message) -> None:
     """Take one step of an import, in the pool as a rule. What follows is not its business: whoever sent it there looks
     at the job again anyway.
     """

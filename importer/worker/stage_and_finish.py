@@ -10,20 +10,20 @@ from django.conf import settings
 from importer import jobs
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.load import ledger, verify
-from importer.engine.load.chunk_load import Watch
+from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.finish import Finish, finish, is_done
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.plan import Reason
 from importer.engine.schema.new_table import NewTable
 from importer.engine.source.byte_source import open_source
 from importer.engine.target import staging
-from importer.engine.validation.type_widening import WholeFile, changes, misfits, settle
+from importer.engine.validation.type_widening import FileScan, changes, find_mismatches, widen_types
 from importer.models import ImportJob
 from importer.preparation.prepare import replan
 from importer.queue import FollowUp
 from importer.worker import live_progress
 from importer.worker.errors import as_problem
-from importer.worker.heartbeat import Heart
+from importer.worker.heartbeat import LeaseKeeper
 from importer.worker.sweep import end_connection
 
 log = logging.getLogger(__name__)
@@ -63,12 +63,12 @@ def _settle_types(job: ImportJob, table: NewTable) -> bool:
 
     try:
         with open_source(job.surveyed_file) as fd:
-            file = WholeFile(fd, job.dialect, job.data_offset, job.data_line, job.read_size, keep_lease)
-            found = misfits(file, table, job.mapping)
+            file = FileScan(fd, job.dialect, job.data_offset, job.data_line, job.read_size, keep_lease)
+            found = find_mismatches(file, table, job.mapping)
     except Cancelled:
         jobs.release_step(job)
         return False
-    settled = settle(table, found)
+    settled = widen_types(table, found)
     job.new_table_json = settled.as_json()
     plan = replan(job, job.key)
     told = [Reason(*change) for change in changes(table, settled, found)]
@@ -82,7 +82,7 @@ def finish_job(job_id: int, then: FollowUp) -> None:
     job = jobs.claim_finish(job_id)
     if not job:
         return
-    heart = Heart.of_step(job)
+    heart = LeaseKeeper.of_step(job)
     try:
         end_connection(job.target.address, job.step_connection_id, str(job))
         missing = verify.missing_chunks(job.target.address, str(job.key), jobs.planned_rows(job))
@@ -90,7 +90,7 @@ def finish_job(job_id: int, then: FollowUp) -> None:
             jobs.reopen(job, missing)
         else:
             with heart, live_progress.putting_back(job.pk) as on_stage:
-                watch = Watch(heart.connected, on_stage=on_stage)
+                watch = LoadCallbacks(heart.connected, on_stage=on_stage)
                 tally = finish(_work(job), watch)
             jobs.record_finished(job, tally, watch.index_seconds)
             with suppress(Problem):  # The rows are where they belong; the sweeper does this when the job has ended.
@@ -113,7 +113,7 @@ def clean_job(job_id: int, then: FollowUp) -> None:
     try:
         end_connection(job.target.address, job.step_connection_id, str(job))
         if not job.finished and _is_done(job):
-            jobs.record_finished(job, finish(_work(job), Watch()))
+            jobs.record_finished(job, finish(_work(job), LoadCallbacks()))
         _drop_staging(job)
     except Exception as error:
         log.info("%s: its staging table could not be dropped: %s", job, as_problem(error, str(job), job))

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.load.outcome import Outcome, Tally
-from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.plan.options import Options
-from importer.engine.planner import Case, make_plan
+from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
@@ -82,14 +82,14 @@ def works(
     *,
     dialect: Dialect = HEADERLESS,
     chunk_bytes: int = 2**20,
-    fillings: Sequence[Filling] = (),
-) -> list[Work]:
+    fillings: Sequence[GeneratedColumn] = (),
+) -> list[ChunkLoad]:
     """The work of every chunk; rejects go into a folder beside the file."""
     fields = [ColumnMapping(each) if isinstance(each, str) else each for each in mapping]
     with connect(address) as connection:
         table = read_table(connection, address.database, "t")
         server = with_files(read_server(connection, address), path.parent)
-        plan = make_plan(Case(path.stat().st_size, dialect, table, fields, options, server, fillings))
+        plan = make_plan(PlanningContext(path.stat().st_size, dialect, table, fields, options, server, fillings))
     folder = path.parent / "rejects"
     folder.mkdir(exist_ok=True)
     with open_source(path) as fd:
@@ -104,12 +104,14 @@ def works(
             )
         )
     return [
-        Work("job-1", 1, path, address, dialect, plan, chunk, options=options, rejects=folder, first=chunk.number == 0)
+        ChunkLoad(
+            "job-1", 1, path, address, dialect, plan, chunk, options=options, rejects=folder, first=chunk.number == 0
+        )
         for chunk in chunks
     ]
 
 
-def five_chunks(address: Address, folder: Path, options: Options) -> list[Work]:
+def five_chunks(address: Address, folder: Path, options: Options) -> list[ChunkLoad]:
     """The works of five chunks of two rows each, for a table t that has a key."""
     run_sql(address, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(9))")
     path = folder / "five.csv"
@@ -121,7 +123,7 @@ def five_chunks(address: Address, folder: Path, options: Options) -> list[Work]:
 
 def load_file(address: Address, path: Path, mapping: Sequence[ColumnMapping | str], *args, **kwargs) -> Loaded:
     """Load every chunk of the file, in order; arguments as those of works()."""
-    outcomes = [load_chunk(work, Watch()) for work in works(address, path, mapping, *args, **kwargs)]
+    outcomes = [load_chunk(work, LoadCallbacks()) for work in works(address, path, mapping, *args, **kwargs)]
     return Loaded(outcomes, path.parent / "rejects")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from importer.engine.load import ledger
-from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.finish import Finish, finish
 from importer.engine.load.loader import load_chunk
 from importer.engine.load.outcome import Tally
@@ -15,7 +15,7 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.planner import Case, make_plan
+from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.dependencies import read_surroundings
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
@@ -47,8 +47,8 @@ class Import:
         if shuffled:
             random.Random(7).shuffle(chunks)
         for chunk in chunks:
-            work = Work(self.job, 1, self.path, self.address, DIALECT, self.plan, chunk, options=self.options)
-            self.staged_rows += load_chunk(work, Watch()).tally.loaded
+            work = ChunkLoad(self.job, 1, self.path, self.address, DIALECT, self.plan, chunk, options=self.options)
+            self.staged_rows += load_chunk(work, LoadCallbacks()).tally.loaded
 
     def chunks(self) -> list:
         with open_source(self.path) as fd:
@@ -60,7 +60,7 @@ class Import:
         return Finish(self.job, attempt, self.address, self.plan, self.staged_rows, exact=exact)
 
     def finish(self, attempt: int = 1) -> Tally:
-        return finish(self.work(attempt), Watch())
+        return finish(self.work(attempt), LoadCallbacks())
 
     def tables(self) -> set[str]:
         with connect(self.address) as connection:
@@ -75,7 +75,9 @@ def planned(address: Address, path: Path, mode: str, *columns: str, **options) -
         around = read_surroundings(connection, address.database, "t")
         server = read_server(connection, address)
     mapping = tuple(ColumnMapping(column) for column in columns)
-    plan = make_plan(Case(path.stat().st_size, DIALECT, table, mapping, options, server, job=job, around=around))
+    plan = make_plan(
+        PlanningContext(path.stat().st_size, DIALECT, table, mapping, options, server, job=job, around=around)
+    )
     return Import(address, path, plan, job, options)
 
 

@@ -59,7 +59,7 @@ class Keyless:
         assert job.status in statuses, (job.status, job.problem)
         assert (job.unrestored, self.structure()) == (False, self.before)
         with connect(self.address) as connection:
-            assert temporary_changes.written_down(connection) == []
+            assert temporary_changes.list_records(connection) == []
             rows = fetch_all(connection, "SELECT COUNT(*) FROM t")[0][0]
         assert rows == job.loaded_rows == (ROWS if job.status == Status.SUCCEEDED else rows)
         return job

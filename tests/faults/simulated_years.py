@@ -19,7 +19,7 @@ import pytest
 from django.utils import timezone
 
 from importer.models import Run, Schedule
-from importer.queue import Step
+from importer.queue import Message
 from importer.schedules import recurrence, scheduler
 from importer.schedules.scheduler import take_up, tick
 from importer.schedules.transitions import claim, mine
@@ -170,7 +170,7 @@ class Simulation:
 
         return patch.object(scheduler, "touch", touch)
 
-    def _work(self, steps: list[Step]) -> None:
+    def _work(self, steps: list[Message]) -> None:
         """A worker for each message, if it is not lost; some die with the run in their hands, some messages double."""
         for step in steps:
             for _ in range(self.chance.choices((0, 1, 2), (2, 95, 3))[0]):

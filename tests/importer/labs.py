@@ -7,7 +7,7 @@ from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.tuning.grid import Grid
 from importer.engine.tuning.sampling import Sample
-from importer.lab import Asked
+from importer.lab import LabRequest
 from importer.models import ImportJob, Lab, Target
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
@@ -29,7 +29,7 @@ def made(target: Target, path: Path, values: dict[str, tuple], options: Options 
     """A lab on table t that is not started."""
     asked = {"sample": Sample(rows=500), "repeats": 1, "seed": 1, **asked}
     prepared = prepare(uploads.register(path), target, "t", options=options)
-    return lab.create(prepared, Asked(grid(**values), **asked))
+    return lab.create(prepared, LabRequest(grid(**values), **asked))
 
 
 def now(of: Lab) -> Lab:

@@ -2,23 +2,23 @@
 
 from importer import jobs
 from importer.models import Chunk, ImportJob
-from importer.queue import Step
+from importer.queue import Message
 from importer.worker.steps import OF_AN_IMPORT
 
 
-def take(step: Step) -> None:
+def take(step: Message) -> None:
     OF_AN_IMPORT[step.task](step.id, lambda _job_id, _later: None)
 
 
-def queued(job: ImportJob) -> list[Step]:
+def queued(job: ImportJob) -> list[Message]:
     """What a broker would hold for the job."""
     own = {
-        f"{task} queued": Step(task, job.pk)
+        f"{task} queued": Message(task, job.pk)
         for task in ("scan", "verify", "arrange", "restore", "stage", "finish", "clean")
     }
     chunks = Chunk.objects.filter(job=job, status=Chunk.Status.QUEUED).values_list("pk", flat=True)
     step = ImportJob.objects.get(pk=job.pk).step
-    return [*([own[step]] if step in own else []), *(Step("load_run", pk) for pk in chunks)]
+    return [*([own[step]] if step in own else []), *(Message("load_run", pk) for pk in chunks)]
 
 
 def run(job: ImportJob) -> ImportJob:

@@ -16,7 +16,7 @@ from importer.engine.source.dialect import Dialect
 # A piece of the source: large enough that a call for each does not show.
 BLOCK = 256 * 1024
 
-Step = Callable[[Iterable[bytes]], Iterator[bytes]]
+FeedTransform = Callable[[Iterable[bytes]], Iterator[bytes]]
 
 
 def open_feed(
@@ -24,10 +24,10 @@ def open_feed(
     offset: int,
     length: int,
     *,
-    steps: Sequence[Step] = (),
+    steps: Sequence[FeedTransform] = (),
     on_sent: Callable[[int], None] | None = None,
     parts: Sequence[int] = (),
-) -> "SourceBytes | SteppedBytes":
+) -> "SourceBytes | TransformedBytes":
     """The feed of `length` bytes of whole records from `offset` on, through `steps` in their order."""
     source = SourceBytes(fd, offset, length, on_sent, parts)
     if not steps:
@@ -35,7 +35,7 @@ def open_feed(
     pieces: Iterator[bytes] = iter(source)
     for step in steps:
         pieces = step(pieces)
-    return SteppedBytes(source, pieces)
+    return TransformedBytes(source, pieces)
 
 
 class SourceBytes:
@@ -88,7 +88,7 @@ class SourceBytes:
                     self._on_sent(self.sent)
 
 
-class SteppedBytes:
+class TransformedBytes:
     """Pieces that steps make out of a range of the source. `sent` and `digest` are the source's.
 
     At the end of the pieces the whole range has been read, so the digest is that of the range.
@@ -118,7 +118,7 @@ def _shorter(at: int) -> SourceChanged:
     )
 
 
-def leaving_out(gaps: Any, offset: int) -> Step:
+def skip_ranges(gaps: Any, offset: int) -> FeedTransform:
     """A step for the source's own bytes, which begin at `offset`: without these byte ranges of the file.
 
     `gaps` are pairs of start and end, ascending, as an array. Each costs a slice; the bytes between them go in one.
@@ -142,7 +142,7 @@ def leaving_out(gaps: Any, offset: int) -> Step:
     return step
 
 
-def ended(dialect: Dialect) -> Step:
+def terminate_last_record(dialect: Dialect) -> FeedTransform:
     """A step for records as the server is told them: a line end behind the last one, if it ends in a delimiter.
 
     At the very end of the data, the server takes an empty last field for a missing one (facts.md, LOAD DATA LOCAL).

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from importer.engine.feed.feed import BLOCK, Step
+from importer.engine.feed.feed import BLOCK, FeedTransform
 from importer.engine.native import loader
 from importer.engine.source.dialect import Dialect
 
@@ -74,7 +74,7 @@ def available() -> bool:
     return loader.library() is not None
 
 
-def unhexed(how: Unhexed, dialect: Dialect) -> Step:
+def unhexed(how: Unhexed, dialect: Dialect) -> FeedTransform:
     """A step from records in `dialect` to the same ones with bytes for digits. It raises NotHexadecimal."""
     form = _Form(
         ord(dialect.delimiter),

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from importer.engine.feed.feed import Step
+from importer.engine.feed.feed import FeedTransform
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.boundary.boundaries import Ends, blank_records, quotes_are_regular
 from importer.engine.source.records.boundary.state_machine import one_of
@@ -23,7 +23,7 @@ from importer.engine.source.records.record_stream import whole_records
 NULL_WORD = b"NULL"
 
 
-def rewritten(dialect: Dialect) -> Step:
+def rewritten(dialect: Dialect) -> FeedTransform:
     """A step from records in `dialect` to the same ones in `dialect.sent`. No record may have a flaw (flaws.py)."""
 
     def step(pieces: Iterable[bytes]) -> Iterator[bytes]:

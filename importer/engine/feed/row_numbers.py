@@ -8,7 +8,7 @@ expression (1287), and a variable does not count what is left out (facts.md).
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from importer.engine.feed.feed import Step
+from importer.engine.feed.feed import FeedTransform
 from importer.engine.sorting.original_positions import LINE, ROW, Places
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
@@ -28,7 +28,7 @@ def numbered(
     numbers: Sequence[str],
     left_out: Sequence[tuple[int, int]] = (),
     places: Places | None = None,
-) -> Step:
+) -> FeedTransform:
     """A step for the chunk's own bytes, so the first one: each record with the `numbers` asked for before it.
 
     `left_out` are byte ranges of the file, whole records in order, that are not sent. Leaving them out must be done

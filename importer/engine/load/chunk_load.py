@@ -7,11 +7,11 @@ from pathlib import Path
 
 from importer.engine.feed import hex_decoder
 from importer.engine.feed.hex_decoder import Unhexed
-from importer.engine.load.rejects.isolate import Statements
+from importer.engine.load.rejects.isolate import ChunkStatements
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.schema.alter_table import OnStage
+from importer.engine.schema.alter_table import OnDdlProgress
 from importer.engine.sorting.original_positions import Places
 from importer.engine.source.byte_source import Place
 from importer.engine.source.chunks.scanner import ChunkRange
@@ -19,7 +19,7 @@ from importer.engine.source.dialect import Dialect
 
 
 @dataclass(frozen=True)
-class Work:
+class ChunkLoad:
     """One chunk of one job: `job` is the job's key in the ledger, `path` the source.
 
     `first`: none of the job's chunks is known to be in, so that a ledger that is missing may be made. `options` say
@@ -42,7 +42,7 @@ class Work:
     began: str = ""
 
     @property
-    def statements(self) -> Statements:
+    def statements(self) -> ChunkStatements:
         """What loads this chunk: the plan's statement, the one that keeps the word NULL as text, or a quicker one."""
         plan, chunk, unhexed = self.plan, self.chunk, self.unhexes
         keeps_null_word = plan.null_word_statement if chunk.null_word else ""
@@ -53,7 +53,7 @@ class Work:
             if unhexed and (chunk.ascii or not unhexed.ascii_only):
                 quickest = unhexed.statement
         replacing = plan.ordered and self.options.on_duplicate == "replace"
-        return Statements(quickest or plain, plan.traced_statement, replacing, plain)
+        return ChunkStatements(quickest or plain, plan.traced_statement, replacing, plain)
 
     @property
     def unhexes(self) -> Unhexed | None:
@@ -72,7 +72,7 @@ class Work:
 
 
 @dataclass
-class Watch:
+class LoadCallbacks:
     """How the outside world follows a load, or a finishing step: the first two are called from the loading thread.
 
     `on_connect(connection_id)` comes before the transaction begins, `on_sent(bytes)` while bytes leave, `on_stage` from
@@ -81,7 +81,7 @@ class Watch:
 
     on_connect: Callable[[int], None] = lambda _: None
     on_sent: Callable[[int], None] = lambda _: None
-    on_stage: OnStage = lambda _: None
+    on_stage: OnDdlProgress = lambda _: None
     index_seconds: float = 0
 
 

@@ -13,7 +13,7 @@ from MySQLdb.constants import ER
 
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load import ledger
-from importer.engine.load.chunk_load import Watch
+from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.non_transactional import have_alone
 from importer.engine.load.outcome import Tally
 from importer.engine.load.rejects.server_warnings import DUPLICATE
@@ -21,7 +21,7 @@ from importer.engine.mysql.connection import Address, Connection, LoaderConnecti
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema import alter_table, indexes
-from importer.engine.schema.dependencies import next_number, read_surroundings
+from importer.engine.schema.dependencies import next_auto_increment, read_surroundings
 from importer.engine.schema.table import read_table, require_as_planned
 from importer.engine.target import staging, write_modes
 from importer.engine.target.staging import Staged, existing, staging_name
@@ -53,7 +53,7 @@ class Finish:
         return self.plan.staged
 
 
-def finish(work: Finish, watch: Watch) -> Tally:
+def finish(work: Finish, watch: LoadCallbacks) -> Tally:
     """Bring the staged rows where they belong, or find that it has been done: what became of them.
 
     Raises Problem, also for a duplicate that is to fail; whatever is raised, the target's table is as it was, except
@@ -77,13 +77,13 @@ def is_done(connection: Connection, job: str, plan: ImportPlan) -> bool:
 def _merge(connection: LoaderConnection, work: Finish) -> Tally:
     execute(connection, "START TRANSACTION")
     entry = ledger.Entry(work.job, ledger.FINISH, work.attempt, work.rows, 0, "")
-    if not ledger.enter(connection, entry):
+    if not ledger.insert(connection, entry):
         execute(connection, "ROLLBACK")
         return ledger.tally(connection, work.job, ledger.FINISH)
     _check_target(connection, work.plan)
     tally = _insert(connection, work)
     ledger.record_tally(connection, entry, tally)
-    if not ledger.holds(connection, entry):
+    if not ledger.is_visible(connection, entry):
         raise TargetProblem(
             "The server ended the transaction by itself while the rows were merging.",
             where=str(work.address),
@@ -137,7 +137,7 @@ def _check_target(connection: LoaderConnection, plan: ImportPlan) -> None:
     require_as_planned(connection, plan.schema, plan.staged.table, plan.staged.table_digest)
 
 
-def _swap(connection: LoaderConnection, work: Finish, watch: Watch) -> Tally:
+def _swap(connection: LoaderConnection, work: Finish, watch: LoadCallbacks) -> Tally:
     """Give the staging table the target's name, unless that has been done."""
     plan = work.plan
     if ledger.has_chunk(connection, work.job, ledger.FINISH):
@@ -149,13 +149,13 @@ def _swap(connection: LoaderConnection, work: Finish, watch: Watch) -> Tally:
     rows = Tally(loaded=work.rows)
     execute(connection, "START TRANSACTION")
     entry = ledger.Entry(work.job, ledger.FINISH, work.attempt, work.rows, 0, "")
-    if ledger.enter(connection, entry):
+    if ledger.insert(connection, entry):
         ledger.record_tally(connection, entry, rows)
     execute(connection, "COMMIT")
     return rows
 
 
-def _put_keys_back(connection: LoaderConnection, work: Finish, watch: Watch) -> None:
+def _put_keys_back(connection: LoaderConnection, work: Finish, watch: LoadCallbacks) -> None:
     """Give the new table the keys that the old one has now and it has not."""
     plan, staged, stage = work.plan, work.staged, staging_name(work.job)
     if staged.mode != "replace":
@@ -166,7 +166,7 @@ def _put_keys_back(connection: LoaderConnection, work: Finish, watch: Watch) -> 
         return
     since = time.monotonic()
     statement = indexes.putting_back(plan.schema, stage, missing)
-    alter_table.alter(connection, work.address, statement, watch.on_stage)
+    alter_table.alter_with_progress(connection, work.address, statement, watch.on_stage)
     watch.index_seconds = round(time.monotonic() - since, 3)
 
 
@@ -199,7 +199,7 @@ def _complete_half(connection: LoaderConnection, work: Finish) -> bool:
     return True
 
 
-def _rename(connection: LoaderConnection, work: Finish, watch: Watch) -> None:
+def _rename(connection: LoaderConnection, work: Finish, watch: LoadCallbacks) -> None:
     plan, staged = work.plan, work.staged
     stage = staging_name(work.job)
     if staged.mode == "replace":
@@ -216,7 +216,7 @@ def _rename(connection: LoaderConnection, work: Finish, watch: Watch) -> None:
     _settle(connection, work)
     _put_keys_back(connection, work, watch)
     _check_rows(staging.count(connection, plan.schema, stage), work)
-    number = next_number(connection, plan.schema, staged.table) if staged.mode == "replace" else None
+    number = next_auto_increment(connection, plan.schema, staged.table) if staged.mode == "replace" else None
     if number and any(column.auto_increment for column in table.columns):
         # The server takes the greater of this and what the rows need (manual, ALTER TABLE, AUTO_INCREMENT).
         execute(connection, f"ALTER TABLE {_name(plan, stage)} AUTO_INCREMENT = {number}")

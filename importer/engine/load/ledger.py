@@ -70,7 +70,7 @@ def exists(connection: Connection) -> bool:
     return bool(found)
 
 
-def enter(connection: Connection, *entries: Entry) -> bool:
+def insert(connection: Connection, *entries: Entry) -> bool:
     """Insert the entries; False if one of the chunks has been loaded before, and then none of them is entered.
 
     Waits while another attempt at one is still open.
@@ -89,13 +89,13 @@ def enter(connection: Connection, *entries: Entry) -> bool:
     return True
 
 
-def enter_again(connection: Connection, entry: Entry) -> None:
+def reinsert(connection: Connection, entry: Entry) -> None:
     """Roll back what has been loaded since `enter`, and enter the same in a transaction that begins anew.
 
     Raises TargetProblem, to be tried again, if another attempt has brought the chunk in between the two.
     """
     execute(connection, "ROLLBACK")
-    if not enter(connection, entry):
+    if not insert(connection, entry):
         raise TargetProblem(
             "Another attempt has loaded this chunk meanwhile.",
             advice="It is tried again, which finds it in the ledger.",
@@ -103,7 +103,7 @@ def enter_again(connection: Connection, entry: Entry) -> None:
         )
 
 
-def holds(connection: Connection, *entries: Entry) -> bool:
+def is_visible(connection: Connection, *entries: Entry) -> bool:
     """Whether the entries, of one attempt and with numbers in a row, are there, as this transaction sees it.
 
     False after `enter` means that the server ended the transaction in between without an error, as MariaDB's bulk
@@ -164,7 +164,7 @@ def has_chunk(connection: Connection, job: str, chunk: int) -> bool:
     return bool(fetch_all(connection, sql, (job, chunk)))
 
 
-def require_memory(connection: Connection, job: str, where: str) -> None:
+def require_known_job(connection: Connection, job: str, where: str) -> None:
     """Raise TargetProblem if the ledger knows nothing of a job that has committed chunks.
 
     Somebody has dropped or emptied it, or a fail-over has lost everything: nobody can tell any more which chunks are
@@ -190,7 +190,7 @@ def rows_in(connection: Connection, job: str) -> int:
     return int(fetch_all(connection, sql, (job, FINISH))[0][0])
 
 
-def forget(connection: Connection, job: str) -> None:
+def delete(connection: Connection, job: str) -> None:
     """Delete what it holds of a job whose table is gone. Raises MySQLdb.OperationalError (1142) if it must not."""
     if exists(connection):
         execute(connection, f"DELETE FROM {TABLE} WHERE job = %s", (job,))

@@ -16,19 +16,19 @@ from importer.engine.errors import SourceChanged, TargetProblem
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.feed.hex_decoder import NotHexadecimal
 from importer.engine.load import ledger
-from importer.engine.load.chunk_load import Stopwatch, Watch, Work
+from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks, Stopwatch
 from importer.engine.load.methods import Report, registry
 from importer.engine.load.methods.field_expressions import set_variables
 from importer.engine.load.non_transactional import have_alone, require_as_many
 from importer.engine.load.outcome import Outcome
 from importer.engine.load.readback.compare import read_back
-from importer.engine.load.rejects.isolate import Findings, Isolation
+from importer.engine.load.rejects.isolate import BadRowIsolator, ServerFindings
 from importer.engine.load.rejects.load_result import Tolerance
-from importer.engine.load.rejects.prescreen import Review, review
+from importer.engine.load.rejects.prescreen import Prescreen, prescreen
 from importer.engine.load.rejects.reject_files import read_counts
-from importer.engine.load.rejects.reject_log import Account
+from importer.engine.load.rejects.reject_log import RejectLog
 from importer.engine.load.rejects.sender import Sender
-from importer.engine.load.shared_transaction import joined, outcomes
+from importer.engine.load.shared_transaction import merge_ranges, split_outcome
 from importer.engine.load.table_lock import lock
 from importer.engine.mysql.connection import Address, Connection, LoaderConnection, connect, connect_loader, execute
 from importer.engine.mysql.error_messages import about_rows, explain
@@ -39,9 +39,9 @@ from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.target import staging
 
 # Seconds after which a loader looks again whether table and ledger are as planned: small chunks come faster.
-LOOK_AGAIN = 1.0
+RECHECK_SECONDS = 1.0
 # More rows that do not go in tell nobody anything where one ends the import.
-ENOUGH_FAULTS = 1000
+MAX_REPORTED_ERRORS = 1000
 
 
 class Loader:
@@ -81,7 +81,7 @@ class Loader:
             self._looked_at, self._definition, self._first = None, "", True
         return int(self._connection.thread_id())
 
-    def load(self, work: Work, on_sent: Callable[[int], None] = lambda _: None) -> Outcome:
+    def load(self, work: ChunkLoad, on_sent: Callable[[int], None] = lambda _: None) -> Outcome:
         """Load the chunk, or find that it is in already.
 
         Raises RowsRefused (with the rows), SourceChanged, or TargetProblem; whatever is raised, nothing of the chunk
@@ -91,7 +91,7 @@ class Loader:
             return self._load(connection, work, on_sent)
 
     def load_together(
-        self, work: Work, chunks: Sequence[ChunkRange], on_sent: Callable[[int], None] = lambda _: None
+        self, work: ChunkLoad, chunks: Sequence[ChunkRange], on_sent: Callable[[int], None] = lambda _: None
     ) -> list[Outcome] | None:
         """Load chunks that may share a transaction (together.how_many()) in one, if all their rows go in as they are.
 
@@ -99,7 +99,7 @@ class Loader:
         `work` is that of any of them. Raises as load() does, but what is about the rows or the source.
         """
         with self._connected() as connection:
-            return self._load_together(connection, replace(work, chunk=joined(chunks)), chunks, on_sent)
+            return self._load_together(connection, replace(work, chunk=merge_ranges(chunks)), chunks, on_sent)
 
     @contextmanager
     def _connected(self) -> Iterator[LoaderConnection]:
@@ -113,7 +113,7 @@ class Loader:
             self.close()
             raise
 
-    def _begin(self, connection: LoaderConnection, work: Work) -> Stopwatch:
+    def _begin(self, connection: LoaderConnection, work: ChunkLoad) -> Stopwatch:
         """What comes before the transaction."""
         stopwatch = self._stopwatch if self._first else Stopwatch()
         self._look_around(connection, work)
@@ -124,21 +124,27 @@ class Loader:
         return stopwatch
 
     def _load_together(
-        self, connection: LoaderConnection, work: Work, chunks: Sequence[ChunkRange], on_sent: Callable[[int], None]
+        self,
+        connection: LoaderConnection,
+        work: ChunkLoad,
+        chunks: Sequence[ChunkRange],
+        on_sent: Callable[[int], None],
     ) -> list[Outcome] | None:
         stopwatch = self._begin(connection, work)
         entries = [_entry(work, chunk) for chunk in chunks]
-        goes_in = ledger.enter(connection, *entries)
+        goes_in = ledger.insert(connection, *entries)
         stopwatch.lap("ledger")
-        if not (goes_in and _send_whole(connection, self._fd, work, on_sent) and ledger.holds(connection, *entries)):
+        if not (
+            goes_in and _send_whole(connection, self._fd, work, on_sent) and ledger.is_visible(connection, *entries)
+        ):
             execute(connection, "ROLLBACK")
             return None
         stopwatch.lap("load")
         execute(connection, "COMMIT")
         stopwatch.lap("commit")
-        return outcomes(chunks, stopwatch.timings)
+        return split_outcome(chunks, stopwatch.timings)
 
-    def _load(self, connection: LoaderConnection, work: Work, on_sent: Callable[[int], None]) -> Outcome:
+    def _load(self, connection: LoaderConnection, work: ChunkLoad, on_sent: Callable[[int], None]) -> Outcome:
         stopwatch = self._begin(connection, work)
         if work.plan.staged and work.plan.staged.numbered:
             staging.number_rows(connection, work.chunk.number)
@@ -148,7 +154,7 @@ class Loader:
             lock(connection, work.plan)
         # Without autocommit, this begins the transaction.
         entry = _entry(work, work.chunk)
-        if not ledger.enter(connection, entry):
+        if not ledger.insert(connection, entry):
             execute(connection, "ROLLBACK")
             return _already(connection, work, stopwatch.timings)
         stopwatch.lap("ledger")
@@ -157,14 +163,14 @@ class Loader:
         stopwatch.lap("commit")
         return outcome
 
-    def _look_around(self, connection: LoaderConnection, work: Work) -> None:
+    def _look_around(self, connection: LoaderConnection, work: ChunkLoad) -> None:
         """See that ledger and table are still what was planned for; again for each chunk, but not all the time."""
-        if self._looked_at is not None and time.monotonic() - self._looked_at < LOOK_AGAIN:
+        if self._looked_at is not None and time.monotonic() - self._looked_at < RECHECK_SECONDS:
             return
         if work.first and self._first:
             ledger.create(connection)
         else:
-            ledger.require_memory(connection, work.job, str(work.address))
+            ledger.require_known_job(connection, work.job, str(work.address))
         self._check_table(connection, work.plan)
         # What has been read holds locks on the tables' definitions until its transaction ends.
         execute(connection, "ROLLBACK")
@@ -178,7 +184,7 @@ class Loader:
         self._definition = definition
 
 
-def load_chunk(work: Work, watch: Watch) -> Outcome:
+def load_chunk(work: ChunkLoad, watch: LoadCallbacks) -> Outcome:
     """Load a single chunk on a connection of its own, as Loader.load() does."""
     with Loader(work.path, work.address, work.plan.session) as loader:
         watch.on_connect(loader.connect())
@@ -186,7 +192,7 @@ def load_chunk(work: Work, watch: Watch) -> Outcome:
 
 
 def _load_for_good(
-    connection: LoaderConnection, fd: Readable, work: Work, on_sent: Callable[[int], None], stopwatch: Stopwatch
+    connection: LoaderConnection, fd: Readable, work: ChunkLoad, on_sent: Callable[[int], None], stopwatch: Stopwatch
 ) -> Outcome:
     """The same into a table that cannot roll back: what goes wrong leaves it spoiled, which nobody overlooks."""
     have_alone(connection, work.job)
@@ -197,12 +203,12 @@ def _load_for_good(
     entry = _entry(work, work.chunk)
     outcome = _load_rows(connection, fd, work, entry, on_sent, stopwatch)
     require_as_many(connection, work.plan, work.job, more=work.chunk.rows)
-    ledger.enter(connection, entry)
+    ledger.insert(connection, entry)
     stopwatch.lap("commit")
     return outcome
 
 
-def loaded_before(work: Work) -> Outcome | None:
+def committed_outcome(work: ChunkLoad) -> Outcome | None:
     """The outcome of the attempt that committed the chunk, None if there is none.
 
     What to ask when an attempt ended without an answer to its COMMIT.
@@ -213,7 +219,7 @@ def loaded_before(work: Work) -> Outcome | None:
         return _already(connection, work, {})
 
 
-def _already(connection: Connection, work: Work, timings: dict[str, float]) -> Outcome:
+def _already(connection: Connection, work: ChunkLoad, timings: dict[str, float]) -> Outcome:
     """The outcome of the attempt that committed the chunk."""
     tally = ledger.tally(connection, work.job, work.chunk.number)
     reasons, notices = read_counts(work.rejects, work.chunk.number, tally) if work.rejects else ((), ())
@@ -223,7 +229,7 @@ def _already(connection: Connection, work: Work, timings: dict[str, float]) -> O
 def _load_rows(
     connection: LoaderConnection,
     fd: Readable,
-    work: Work,
+    work: ChunkLoad,
     entry: ledger.Entry,
     on_sent: Callable[[int], None],
     stopwatch: Stopwatch,
@@ -232,24 +238,24 @@ def _load_rows(
     chunk, plan = work.chunk, work.plan
     sender = _sender(connection, fd, work, on_sent)
     source = sender.source
-    enough = None if work.options.leaves_out else ENOUGH_FAULTS
-    reviewed = review(source, plan.exactness, enough=enough) if chunk.suspect else Review()
-    account = Account(connection, source, plan, work.options, sender, reviewed)
-    account.require_few(Findings())
+    enough = None if work.options.leaves_out else MAX_REPORTED_ERRORS
+    reviewed = prescreen(source, plan.exactness, enough=enough) if chunk.suspect else Prescreen()
+    account = RejectLog(connection, source, plan, work.options, sender, reviewed)
+    account.require_few(ServerFindings())
     sender.leave_out(reviewed.faults, blank_lines=reviewed.blank_lines)
     stopwatch.lap("review")
-    isolation = Isolation(
+    isolation = BadRowIsolator(
         sender,
         work.statements,
         Tolerance(skips=work.skips, rounding=work.options.rounding == "notice"),
         account.require_few,
-        partial(ledger.enter_again, connection, entry),
+        partial(ledger.reinsert, connection, entry),
         expects_faults=work.options.on_error == "reject",
         expected_notes=sum(reviewed.noted.values()),
         rolls_back=plan.rolls_back,
     )
     findings = isolation.run()
-    if plan.rolls_back and not ledger.holds(connection, entry):
+    if plan.rolls_back and not ledger.is_visible(connection, entry):
         raise TargetProblem(
             "The server ended the transaction by itself while the rows were loading.",
             where=str(work.address),
@@ -264,7 +270,7 @@ def _load_rows(
     return outcome
 
 
-def _send_whole(connection: LoaderConnection, fd: Readable, work: Work, on_sent: Callable[[int], None]) -> bool:
+def _send_whole(connection: LoaderConnection, fd: Readable, work: ChunkLoad, on_sent: Callable[[int], None]) -> bool:
     """Send all rows of a chunk in which nothing is suspect; whether every one of them went in as it is."""
     try:
         report = _sender(connection, fd, work, on_sent).send_all(work.statements.plain)
@@ -277,11 +283,11 @@ def _send_whole(connection: LoaderConnection, fd: Readable, work: Work, on_sent:
     return report == Report(records=work.chunk.rows)
 
 
-def _sender(connection: LoaderConnection, fd: Readable, work: Work, on_sent: Callable[[int], None]) -> Sender:
+def _sender(connection: LoaderConnection, fd: Readable, work: ChunkLoad, on_sent: Callable[[int], None]) -> Sender:
     source = ChunkSource(fd, work.path, work.chunk, work.dialect, work.places)
-    method = registry.planned(work.plan, work.dialect)
+    method = registry.for_plan(work.plan, work.dialect)
     return Sender(connection, source, method, work.plan.numbers, on_sent, work.unhexes)
 
 
-def _entry(work: Work, chunk: ChunkRange) -> ledger.Entry:
+def _entry(work: ChunkLoad, chunk: ChunkRange) -> ledger.Entry:
     return ledger.Entry(work.job, chunk.number, work.attempt, chunk.rows, chunk.length, chunk.digest)

@@ -25,14 +25,14 @@ _SEND = f"LOAD DATA LOCAL INFILE {quote_text(FEED_NAME)} INTO TABLE {ledger.TABL
 
 
 @dataclass(frozen=True)
-class Distance:
+class NetworkProbe:
     """A median round trip in milliseconds; bytes a second that one session sends, None where it was not measured."""
 
     round_trip_ms: float
     bytes_per_second: float | None = None
 
 
-def measure(address: Address) -> Distance:
+def probe(address: Address) -> NetworkProbe:
     """Look how far away the server is; sends 64 KiB to some MiB that it throws away. Needs the ledger to be there.
 
     Raises TargetProblem if it cannot be reached.
@@ -46,7 +46,7 @@ def measure(address: Address) -> Distance:
             MethodRefused,
         ):  # LOAD DATA LOCAL is not for this account or server; other findings say so.
             rate = None
-    return Distance(round(round_trip * 1000, 2), rate)
+    return NetworkProbe(round(round_trip * 1000, 2), rate)
 
 
 def _seconds_of_ping(connection: LoaderConnection) -> float:

@@ -11,7 +11,7 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.source.chunks.scanner import ChunkRange
 
 
-def how_many(plan: ImportPlan, chunks: Iterable[ChunkRange]) -> int:
+def group_size(plan: ImportPlan, chunks: Iterable[ChunkRange]) -> int:
     """How many of the chunks, which are in the file's order, may share the first one's transaction; that one included.
 
     None is larger than what lies before it in the file, so that the first rows are in soon.
@@ -27,7 +27,7 @@ def how_many(plan: ImportPlan, chunks: Iterable[ChunkRange]) -> int:
     return found
 
 
-def joined(chunks: Sequence[ChunkRange]) -> ChunkRange:
+def merge_ranges(chunks: Sequence[ChunkRange]) -> ChunkRange:
     """Chunks side by side as one."""
     first = chunks[0]
     return ChunkRange(
@@ -44,7 +44,7 @@ def joined(chunks: Sequence[ChunkRange]) -> ChunkRange:
     )
 
 
-def outcomes(chunks: Sequence[ChunkRange], timings: dict[str, float]) -> list[Outcome]:
+def split_outcome(chunks: Sequence[ChunkRange], timings: dict[str, float]) -> list[Outcome]:
     """Of each, all its rows loaded, and a share of the seconds by its bytes."""
     length = sum(each.length for each in chunks)
     return [

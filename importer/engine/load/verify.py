@@ -54,7 +54,7 @@ def missing_chunks(address: Address, job: str, expected: dict[int, int]) -> set[
     """
     with connect(address) as connection:
         if expected:
-            ledger.require_memory(connection, job, str(address))
+            ledger.require_known_job(connection, job, str(address))
         found = ledger.rows_by_chunk(connection, job)
     differing = [number for number, rows in found.items() if expected.get(number) != rows]
     if differing:

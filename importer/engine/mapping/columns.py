@@ -35,7 +35,7 @@ class ColumnMapping:
 
 
 @dataclass(frozen=True)
-class Filling:
+class GeneratedColumn:
     """A column that no field of the file fills, and what every row gets there.
 
     `source` is one of SOURCES; `text` is the value where it is "text". "file" is the file's name, "row" the number of
@@ -55,7 +55,7 @@ SOURCES = ("text", "file", "row", "line", "time")
 
 
 @dataclass(frozen=True)
-class AskedField:
+class FieldOverride:
     """What somebody asked for one field, by its name in the header or as `#3`; None leaves it to the suggestion.
 
     `column` "" leaves the field out.
@@ -68,10 +68,10 @@ class AskedField:
     datetime_format: str | None = None
 
 
-def asked_by_position(asked: Sequence[AskedField], header: Sequence[str]) -> dict[int, AskedField]:
+def asked_by_position(asked: Sequence[FieldOverride], header: Sequence[str]) -> dict[int, FieldOverride]:
     """Each by the position of its field, from 0. Raises Problem for a field that is not there, or asked about twice."""
     names = [name.strip().lower() for name in header]
-    found: dict[int, AskedField] = {}
+    found: dict[int, FieldOverride] = {}
     for each in asked:
         number = each.field.removeprefix("#")
         wanted = each.field.strip().lower()
@@ -93,7 +93,7 @@ def map_by_name(header: Sequence[str], table: Table) -> tuple[ColumnMapping, ...
     return tuple(ColumnMapping(columns.pop(name.strip().lower(), "")) for name in header)
 
 
-def check_mapping(mapping: Sequence[ColumnMapping], table: Table, fillings: Sequence[Filling] = ()) -> None:
+def check_mapping(mapping: Sequence[ColumnMapping], table: Table, fillings: Sequence[GeneratedColumn] = ()) -> None:
     """Raise Problem if a column is unknown, generated, given twice, or required and not given."""
     given = [each.column.lower() for each in mapping if each.column]
     if not given:
@@ -129,7 +129,7 @@ def _check_column(name: str, given: list[str], known: dict[str, Column], table: 
         raise Problem(f"The column {name} is given twice.", advice="Leave one of its fields or values out.")
 
 
-def _check_filling(filling: Filling, column: Column) -> None:
+def _check_filling(filling: GeneratedColumn, column: Column) -> None:
     if filling.source not in SOURCES:
         raise Problem(
             f"{column.name} is to be filled from {filling.source!r}.", advice=f"Choose one of {', '.join(SOURCES)}."

@@ -8,7 +8,7 @@ from functools import partial
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.best_fit import best_readings
-from importer.engine.mapping.columns import AskedField, ColumnMapping, asked_by_position, map_by_name
+from importer.engine.mapping.columns import ColumnMapping, FieldOverride, asked_by_position, map_by_name
 from importer.engine.mapping.date_formats import DateReading, read_dates
 from importer.engine.mapping.transforms import BINARIES, BLANKS, NUMBERS, TRANSFORMS
 from importer.engine.schema.table import Column, Table
@@ -27,7 +27,7 @@ def suggest_mapping(
     table: Table,
     null_markers: Sequence[str] | None = None,
     match: str = "",
-    asked: Sequence[AskedField] = (),
+    asked: Sequence[FieldOverride] = (),
 ) -> tuple[ColumnMapping, ...]:
     """For each field the column, the texts that mean NULL, and how its values read.
 
@@ -64,7 +64,7 @@ def map_to_new(
     profile: Profile,
     table: Table,
     null_markers: Sequence[str] | None = None,
-    asked: Sequence[AskedField] = (),
+    asked: Sequence[FieldOverride] = (),
 ) -> tuple[ColumnMapping, ...]:
     """The same for a table that is to be made from the file: every field goes into the column that it stands for.
 
@@ -82,7 +82,7 @@ def map_to_new(
 
 
 def _with_columns(
-    mapping: Sequence[ColumnMapping], fixed: dict[int, AskedField], table: Table
+    mapping: Sequence[ColumnMapping], fixed: dict[int, FieldOverride], table: Table
 ) -> tuple[ColumnMapping, ...]:
     """The mapping with the columns that were asked for, each of them in no other field."""
     taken = {each.column.lower() for each in fixed.values() if each.column}
@@ -98,7 +98,7 @@ def _with_columns(
     )
 
 
-def _as_asked(suggested: ColumnMapping, asked: AskedField) -> ColumnMapping:
+def _as_asked(suggested: ColumnMapping, asked: FieldOverride) -> ColumnMapping:
     """What was asked for, and the suggestion where nothing was; a reading of its own takes the place of a date's."""
     names = ("transforms", "null_markers", "datetime_format")
     said = {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}

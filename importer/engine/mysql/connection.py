@@ -107,7 +107,7 @@ class LoaderConnection(Connection):
     def _install_handler(self) -> None:
         # Kept on the connection: the client library calls them as long as it lives.
         self._handler = (BEGIN(self._begin), read_function(), END(self._end), ERROR(self._error))
-        library.mysql_set_local_infile_handler(native(self), *self._handler, None)
+        library.mysql_set_local_infile_handler(mysql_handle(self), *self._handler, None)
 
     # An exception that leaves a callback is lost and the return value garbage, so the load would never end (facts.md):
     # none of them raises any.
@@ -139,7 +139,7 @@ _capsule_pointer.restype = ctypes.c_void_p
 _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
-def native(connection: Connection) -> int:
+def mysql_handle(connection: Connection) -> int:
     pointer: int = _capsule_pointer(connection._get_native_connection(), b"_mysql.connection.native_connection")
     return pointer
 
@@ -186,7 +186,7 @@ def _set_session(connection: Connection, variables: dict[str, int | str]) -> Non
 
 def cipher(connection: Connection) -> str:
     """The cipher that the client library itself says is in use; "" if the connection is not encrypted."""
-    return (library.mysql_get_ssl_cipher(native(connection)) or b"").decode()
+    return (library.mysql_get_ssl_cipher(mysql_handle(connection)) or b"").decode()
 
 
 def _insist_on_tls(connection: Connection, address: Address) -> None:

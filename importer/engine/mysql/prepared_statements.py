@@ -6,7 +6,7 @@ from typing import Any
 
 import MySQLdb
 
-from importer.engine.mysql.connection import Connection, library, native
+from importer.engine.mysql.connection import Connection, library, mysql_handle
 
 # The protocol counts placeholders in two bytes (manual, COM_STMT_PREPARE Response).
 MOST_PLACEHOLDERS = 65535
@@ -42,7 +42,7 @@ class Prepared:
         """Raises the server's error."""
         import numpy as np  # Not at the top: it costs 16 MB, and most loads prepare nothing.
 
-        self._handle = library.mysql_stmt_init(native(connection))
+        self._handle = library.mysql_stmt_init(mysql_handle(connection))
         self._lengths, self._nulls = np.zeros(count, np.uint64), np.zeros(count, bool)
         self._binds = np.zeros(count, np.dtype(list(_BIND), align=False))
         places = np.arange(count, dtype=np.uint64)

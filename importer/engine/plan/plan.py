@@ -10,8 +10,8 @@ from importer.engine.plan.readback import Readback
 from importer.engine.sorting.sort_key import SortKey
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.target.staging import Staged
-from importer.engine.target.temporary_changes import Arrangement
-from importer.engine.validation import Exactness
+from importer.engine.target.temporary_changes import TemporaryChanges
+from importer.engine.validation import ValidationRules
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class ImportPlan:
     fields: tuple[str, ...]
     reasons: tuple[Reason, ...]
     # None where the checks are off (Options.checks).
-    exactness: Exactness | None = None
+    exactness: ValidationRules | None = None
     # Each chunk must be in before the next one starts: which of two rows with one key stays depends on it.
     ordered: bool = False
     # False: what a chunk has put into the staging table stays there (no_rollback.py).
@@ -75,7 +75,7 @@ class ImportPlan:
     # Each chunk holds the table, and the ledger, alone (engine/load/table_lock.py).
     lock_table: bool = False
     # What is changed on the target for the time of the job, and put back.
-    arrangement: Arrangement | None = None
+    arrangement: TemporaryChanges | None = None
     # Of the INSERT methods; None for the others.
     rows_per_statement: int | None = None
     # The same as `statement`, quicker, for chunks in which the scan has found nothing wrong, and perhaps nothing but
@@ -111,7 +111,7 @@ class ImportPlan:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "ImportPlan":
         reasons = tuple(Reason(**each) for each in values["reasons"])
-        exactness = Exactness.from_json(values["exactness"]) if values["exactness"] else None
+        exactness = ValidationRules.from_json(values["exactness"]) if values["exactness"] else None
         staged = Staged.from_json(values["staged"]) if values["staged"] else None
         lists = {name: tuple(values[name]) for name in ("fields", "sources")}
         readback = Readback.from_json(values["readback"]) if values["readback"] else None
@@ -124,6 +124,6 @@ class ImportPlan:
             "unhexed": unhexed,
         }
         changed = values.get("arrangement")
-        arrangement = Arrangement.from_json(changed) if changed else None
+        arrangement = TemporaryChanges.from_json(changed) if changed else None
         sorted_by = SortKey.from_json(values["sorted_by"]) if values["sorted_by"] else None
         return cls(**{**values, **lists, **objects, "arrangement": arrangement, "sorted_by": sorted_by})

@@ -12,7 +12,7 @@ from importer.engine.mapping.columns import check_mapping
 from importer.engine.plan.options import check_options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.readback import Readback
-from importer.engine.planner.context import Case
+from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions.chunks import FIRST_CHUNK, chunk_sizes, chunks_reason, transaction_bytes
 from importer.engine.planner.decisions.global_settings import as_it_will_be, server_reasons, with_variables
 from importer.engine.planner.decisions.index_deferral import (
@@ -27,7 +27,7 @@ from importer.engine.planner.decisions.row_order import choose_order
 from importer.engine.planner.decisions.session_settings import check_session, session, session_reasons
 from importer.engine.planner.decisions.staging_engine import check_load_as, load_as_reasons
 from importer.engine.planner.decisions.statements import numbering_reasons, statements
-from importer.engine.planner.initial_conditions import seen
+from importer.engine.planner.initial_conditions import initial_conditions
 from importer.engine.planner.preconditions import check_server, check_table
 from importer.engine.planner.reasons.auto_increment import auto_increment_reasons
 from importer.engine.planner.reasons.binary_charset import as_bytes_reasons
@@ -37,12 +37,12 @@ from importer.engine.planner.reasons.replication import replication_reasons
 from importer.engine.planner.reasons.table_and_rejects import keeping_reasons
 from importer.engine.target import write_modes
 from importer.engine.target.staging import Staged, plan_staging
-from importer.engine.validation import Exactness
+from importer.engine.validation import ValidationRules
 
 __all__ = ["Case", "make_plan"]
 
 
-def make_plan(case: Case) -> ImportPlan:
+def make_plan(case: PlanningContext) -> ImportPlan:
     """Decide how the file of the case goes into its table. Raises Problem with the first thing that forbids it."""
     check_options(case.options)
     case = _as_it_will_load(case)
@@ -96,11 +96,11 @@ def make_plan(case: Case) -> ImportPlan:
         rows_per_statement=rows_per_statement(case, chosen.name),
         files_folder=case.server.shared_folder if chosen.name == "load_data_server" else "",
         sources=tuple(sorted({each.source for each in case.fillings} - {"text"})),
-        seen=seen(case),
+        seen=initial_conditions(case),
     )
 
 
-def _as_it_will_load(case: Case) -> Case:
+def _as_it_will_load(case: PlanningContext) -> PlanningContext:
     """With the server as it is meanwhile, and what single INSERTs with autocommit come to."""
     options = case.options
     if options.method == "insert_single":
@@ -108,7 +108,7 @@ def _as_it_will_load(case: Case) -> Case:
     return replace(case, options=options, server=as_it_will_be(case.server, options))
 
 
-def _check(case: Case) -> None:
+def _check(case: PlanningContext) -> None:
     """Raise Problem with the first thing that forbids it."""
     options = case.options
     check_server(case.server)
@@ -120,7 +120,7 @@ def _check(case: Case) -> None:
     check_foreign_keys(case)
 
 
-def _staged(case: Case) -> Staged | None:
+def _staged(case: PlanningContext) -> Staged | None:
     if not case.staged:
         return None
     options = case.options
@@ -137,15 +137,15 @@ def _staged(case: Case) -> Staged | None:
     )
 
 
-def _exactness(case: Case) -> Exactness | None:
+def _exactness(case: PlanningContext) -> ValidationRules | None:
     if not case.options.checks:
         return None
-    return Exactness.of(
+    return ValidationRules.of(
         case.dialect.plain, case.mapping, case.table, mariadb=case.server.mariadb, rounding=case.options.rounding
     )
 
 
-def _readback(case: Case) -> Readback | None:
+def _readback(case: PlanningContext) -> Readback | None:
     options = case.options
     if options.verify != "full":
         return None

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from importer.engine.load.network_probe import Distance
+from importer.engine.load.network_probe import NetworkProbe
 from importer.engine.load.non_transactional import cannot_roll_back
-from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import Options
 from importer.engine.plan.previous_imports import NO_PAST, Past
-from importer.engine.schema.dependencies import NOTHING_AROUND, Surroundings
+from importer.engine.schema.dependencies import NO_DEPENDENCIES, TableDependencies
 from importer.engine.schema.indexes import NO_INDEXES, Indexes
 from importer.engine.schema.table import Table
 from importer.engine.sorting.key_sample import KeyOrder
@@ -21,7 +21,7 @@ from importer.engine.target.staging import staging_name
 
 
 @dataclass(frozen=True)
-class Case:
+class PlanningContext:
     """`data_bytes` of records that are to go into a table, as asked for by `options`.
 
     `job` is the job's key and `create` the statement that makes the staging table, for modes that need them. `packing`
@@ -37,13 +37,13 @@ class Case:
     mapping: Sequence[ColumnMapping]
     options: Options
     server: Server
-    fillings: Sequence[Filling] = ()
+    fillings: Sequence[GeneratedColumn] = ()
     packing: str = ""
     job: str = ""
-    around: Surroundings = NOTHING_AROUND
+    around: TableDependencies = NO_DEPENDENCIES
     indexes: Indexes = NO_INDEXES
     create: str = ""
-    distance: Distance | None = None
+    distance: NetworkProbe | None = None
     key_order: KeyOrder | None = None
     sorted_by: SortKey | None = None
     past: Past = NO_PAST

@@ -6,26 +6,26 @@ Flat facts by the names of importer.history.facts; one that is not known is left
 from collections.abc import Iterator
 
 from importer.engine.mysql.server_info import OF_SPEED
-from importer.engine.planner.context import Case
+from importer.engine.planner.context import PlanningContext
 from importer.engine.schema.table import Key
 
 Fact = int | float | str | bool
 
 
-def seen(case: Case) -> dict[str, Fact]:
+def initial_conditions(case: PlanningContext) -> dict[str, Fact]:
     """Table, server and the order of the file as they were when the import was planned."""
     facts = {**dict(_order(case)), **dict(_table(case)), **dict(_server(case))}
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _order(case: Case) -> Iterator[tuple[str, Fact | None]]:
+def _order(case: PlanningContext) -> Iterator[tuple[str, Fact | None]]:
     if order := case.key_order:
         yield "key_order", order.said
         yield "key_ascending", order.ascending
         yield "key_spread", order.spread
 
 
-def _table(case: Case) -> Iterator[tuple[str, Fact | None]]:
+def _table(case: PlanningContext) -> Iterator[tuple[str, Fact | None]]:
     table, keys = case.table, case.table.keys
     primary = next((key for key in keys if key.name == "PRIMARY"), None)
     new = case.options.mode == "create"
@@ -47,12 +47,12 @@ def _table(case: Case) -> Iterator[tuple[str, Fact | None]]:
     yield "insert_triggers", len(table.triggers)
 
 
-def _type(case: Case, key: Key) -> str:
+def _type(case: PlanningContext, key: Key) -> str:
     """The kind of the key's first column: whether its values can come in order."""
     return next((each.kind for each in case.table.columns if each.name == key.columns[0]), "")
 
 
-def _server(case: Case) -> Iterator[tuple[str, Fact | None]]:
+def _server(case: PlanningContext) -> Iterator[tuple[str, Fact | None]]:
     server, distance = case.server, case.distance
     yield "flavour", server.flavour
     yield "server_version", server.version

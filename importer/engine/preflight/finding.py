@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from importer.engine.load.network_probe import Distance
+from importer.engine.load.network_probe import NetworkProbe
 from importer.engine.mysql.connection import Address, Connection
 from importer.engine.mysql.server_info import Server
 
@@ -19,7 +19,7 @@ class Finding:
     status: str
     message: str
     fix: str = ""
-    distance: Distance | None = None
+    distance: NetworkProbe | None = None
 
     def as_json(self) -> dict[str, Any]:
         """What is shown."""

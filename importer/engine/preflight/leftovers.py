@@ -8,12 +8,12 @@ from importer.engine.schema import indexes
 from importer.engine.target import scratch_tables as scratch
 from importer.engine.target import temporary_changes
 from importer.engine.target.staging import existing
-from importer.engine.target.temporary_changes import Written
+from importer.engine.target.temporary_changes import ChangeRecord
 
 
 def arrangements(subject: Subject) -> Finding:
     """What imports have written down before they took it off, and what of it is missing now."""
-    written = temporary_changes.written_down(subject.connection)
+    written = temporary_changes.list_records(subject.connection)
     missing = [(each, sql) for each in written if (sql := _missing(subject.connection, each))]
     if not missing:
         return Finding("arrangements", "ok", "No import has left a table without its indexes.")
@@ -41,7 +41,7 @@ def scratch_tables(subject: Subject) -> Finding:
     )
 
 
-def _missing(connection: Connection, written: Written) -> tuple[str, ...]:
+def _missing(connection: Connection, written: ChangeRecord) -> tuple[str, ...]:
     """The statements that put back what is missing now; none for a table that is gone."""
     made = written.arrangement
     if not existing(connection, made.schema, [made.table]):

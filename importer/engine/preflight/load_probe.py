@@ -38,5 +38,5 @@ def _load(connection: LoaderConnection, server: Server, database: str, job: str,
     table = Table(database, ledger.TABLE, "InnoDB", columns)
     mapping = [ColumnMapping(name) for name in COLUMNS]
     statement = registry.statement(method, table, MYSQL_TSV, mapping, (), folder=folder)
-    load = registry.loading(method, MYSQL_TSV, width=len(COLUMNS), rows=PROBE_ROWS, folder=folder)
+    load = registry.for_name(method, MYSQL_TSV, width=len(COLUMNS), rows=PROBE_ROWS, folder=folder)
     load(connection, statement, [probe_rows(job)])

@@ -1,7 +1,7 @@
 """How far away the server is, measured with a few round trips and a few megabytes that it throws away."""
 
 from importer.engine.load import ledger
-from importer.engine.load.network_probe import Distance, measure
+from importer.engine.load.network_probe import NetworkProbe, probe
 from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.units import MIB
 
@@ -16,11 +16,11 @@ def network(subject: Subject) -> Finding:
         return Finding("network", "ok", "The server is on this machine: there is no network in between.")
     if not ledger.exists(subject.connection):
         return Finding("network", "ok", f"Not measured, because there is no table {ledger.TABLE}.")
-    distance = measure(subject.address)
+    distance = probe(subject.address)
     return Finding("network", *_judged(distance), distance=distance)
 
 
-def _judged(distance: Distance) -> tuple[str, str, str]:
+def _judged(distance: NetworkProbe) -> tuple[str, str, str]:
     """Status, message and fix."""
     trip = f"A round trip to the server takes {distance.round_trip_ms:.3g} ms"
     rate = distance.bytes_per_second

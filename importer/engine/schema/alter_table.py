@@ -33,17 +33,17 @@ _STAGES = (
 
 
 @dataclass(frozen=True)
-class Stage:
+class DdlProgress:
     """How far an ALTER TABLE is: its stage in words, "" if it is not known, and percent where the server tells."""
 
     words: str = ""
     percent: float | None = None
 
 
-OnStage = Callable[[Stage], None]
+OnDdlProgress = Callable[[DdlProgress], None]
 
 
-def alter(connection: Connection, address: Address, statement: str, on_stage: OnStage) -> None:
+def alter_with_progress(connection: Connection, address: Address, statement: str, on_stage: OnDdlProgress) -> None:
     """Run ALTER TABLE ... ADD in place, or with a copy of the table where the server cannot do without.
 
     `on_stage` is called from another thread while it runs. Raises what the server says.
@@ -58,7 +58,7 @@ def alter(connection: Connection, address: Address, statement: str, on_stage: On
             execute(connection, statement)
 
 
-def without_time_limit(connection: Connection) -> None:
+def disable_statement_timeout(connection: Connection) -> None:
     """Lift a limit that the server has for the statements of every session (manual, Server System Variables)."""
     variable = "max_statement_time" if _is_mariadb(connection) else "max_execution_time"
     execute(connection, f"SET SESSION {variable} = 0")
@@ -87,7 +87,7 @@ def _set_up(connection: Connection, address: Address) -> None:
 
 
 @contextmanager
-def _watched(connection: Connection, address: Address, on_stage: OnStage) -> Iterator[None]:
+def _watched(connection: Connection, address: Address, on_stage: OnDdlProgress) -> Iterator[None]:
     done = threading.Event()
     number = connection.thread_id()
     watcher = threading.Thread(target=_watch, args=(address, number, on_stage, done), daemon=True)
@@ -99,7 +99,7 @@ def _watched(connection: Connection, address: Address, on_stage: OnStage) -> Ite
         watcher.join()
 
 
-def _watch(address: Address, number: int, on_stage: OnStage, done: threading.Event) -> None:
+def _watch(address: Address, number: int, on_stage: OnDdlProgress, done: threading.Event) -> None:
     """Look again and again at what connection `number` does, over a connection of its own."""
     with suppress(Problem, MySQLdb.Error), connect(address) as connection:
         look = _look_at_mariadb if _is_mariadb(connection) else _look_at_mysql
@@ -108,13 +108,13 @@ def _watch(address: Address, number: int, on_stage: OnStage, done: threading.Eve
                 on_stage(look(connection, number))
 
 
-def _look_at_mariadb(connection: Connection, _number: int) -> Stage:
+def _look_at_mariadb(connection: Connection, _number: int) -> DdlProgress:
     """The server's one counter of online DDL, in hundredths of a percent; PROCESSLIST says 0 (facts.md)."""
     rows = fetch_all(connection, "SHOW GLOBAL STATUS LIKE 'Innodb_onlineddl_pct_progress'")
-    return Stage(percent=int(rows[0][1]) / 100 if rows else None)
+    return DdlProgress(percent=int(rows[0][1]) / 100 if rows else None)
 
 
-def _look_at_mysql(connection: Connection, number: int) -> Stage:
+def _look_at_mysql(connection: Connection, number: int) -> DdlProgress:
     """The stage event; nothing where the account may not read it, or the server keeps none."""
     try:
         rows = fetch_all(
@@ -125,13 +125,13 @@ def _look_at_mysql(connection: Connection, number: int) -> Stage:
             (number,),
         )
     except MySQLdb.Error:
-        return Stage()
+        return DdlProgress()
     if not rows:
-        return Stage()
+        return DdlProgress()
     name, completed, estimated = rows[0]
     words = next((words for part, words in _STAGES if part in name), "")
     # The estimate is raised to what is completed once that has overtaken it: it says nothing then.
-    return Stage(words, 100 * completed / estimated if completed and completed < estimated else None)
+    return DdlProgress(words, 100 * completed / estimated if completed and completed < estimated else None)
 
 
 @contextmanager

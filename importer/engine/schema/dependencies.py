@@ -37,7 +37,7 @@ _VERSIONED = (
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class TableDependencies:
     """Names of what refers to a table, or is part of it and would not come along with a copy.
 
     `foreign_keys` are its own, `referenced_by` those of other tables (or of itself) that point at it. `triggers` are
@@ -56,13 +56,13 @@ class Surroundings:
     versioned: bool = False
 
 
-NOTHING_AROUND = Surroundings()
+NO_DEPENDENCIES = TableDependencies()
 
 
-def read_surroundings(connection: Connection, schema: str, name: str) -> Surroundings:
+def read_surroundings(connection: Connection, schema: str, name: str) -> TableDependencies:
     """Look at what hangs on a table; a handful of queries of information_schema."""
     triggers = _triggers(connection, schema, name)
-    return Surroundings(
+    return TableDependencies(
         foreign_keys=_names(connection, _FOREIGN_KEYS, schema, name),
         referenced_by=_names(connection, _REFERENCED_BY, schema, name),
         triggers=tuple(trigger for trigger, _ in triggers),
@@ -75,7 +75,7 @@ def read_surroundings(connection: Connection, schema: str, name: str) -> Surroun
     )
 
 
-def next_number(connection: Connection, schema: str, name: str) -> int | None:
+def next_auto_increment(connection: Connection, schema: str, name: str) -> int | None:
     """The table's next AUTO_INCREMENT value; None without such a column, or while it is 1.
 
     From SHOW CREATE TABLE: MySQL's information_schema has it from a cache that is up to a day old (manual, The

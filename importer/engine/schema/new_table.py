@@ -10,7 +10,7 @@ from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.table import TEXTS, Column, Key, Table
 from importer.engine.schema.value_kinds import NULL_WORDS
 from importer.engine.source.profile.profile import Profile
-from importer.engine.source.profile.type_inference import Seen, check_type
+from importer.engine.source.profile.type_inference import TypeTracker, check_type
 
 LONGEST_NAME = 64
 # A row may have so many bytes besides its TEXT columns (manual, Limits on Table Column Count and Row Size).
@@ -89,7 +89,7 @@ def suggest_table(schema: str, name: str, profile: Profile) -> NewTable:
     """A table for the sample of a file: names from its header, types from its values. A guess until the whole file is
     read.
     """
-    seen = [Seen() for _ in profile.header]
+    seen = [TypeTracker() for _ in profile.header]
     for number, each in enumerate(seen):
         values = list(profile.values_of(number))
         each.take(values, frozenset(_markers(values)))
@@ -122,7 +122,7 @@ def change_table(table: NewTable, types: dict[str, str], primary_key: Sequence[s
 def _markers(values: Sequence[str]) -> list[str]:
     """The words for NULL among the values, if the others are numbers or dates; in a text column there are none."""
     words = [word for word in NULL_WORDS if word in values]
-    others = Seen()
+    others = TypeTracker()
     others.take(values, frozenset(words))
     return words if others.kind not in ("", "text") else []
 

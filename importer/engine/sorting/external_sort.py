@@ -24,7 +24,7 @@ from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, blocks, end_of_records, pieces, read_exactly
 from importer.engine.source.records.boundary.state_machine import RecordWalk
-from importer.engine.source.records.boundary.stray_quotes import STRAY, UNCLOSED, Flaw
+from importer.engine.source.records.boundary.stray_quotes import STRAY, UNCLOSED, MalformedRecord
 from importer.engine.source.records.malformed import problem
 from importer.engine.units import MIB
 
@@ -159,7 +159,7 @@ class _Sort:
         if parts:
             yield _joined(parts)
 
-    def _refuse(self, flaws: Sequence[Flaw]) -> None:
+    def _refuse(self, flaws: Sequence[MalformedRecord]) -> None:
         if not flaws:
             return
         if not self._source.tolerate:

@@ -18,7 +18,7 @@ from importer.engine.mysql.quoting import quote_name
 from importer.engine.mysql.server_info import Server
 from importer.engine.mysql.variables import Value
 from importer.engine.target.privileges import account
-from importer.engine.target.temporary_changes import NotNow
+from importer.engine.target.temporary_changes import DeferralRefused
 
 TABLE = "millrace_variables"
 CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
@@ -86,7 +86,7 @@ def set_for(connection: Connection, job: str, wanted: Mapping[str, Value]) -> No
     except MySQLdb.OperationalError as error:
         if is_lost(error):
             raise
-        raise NotNow(f"the server did not let {' and '.join(wanted)} be set: {error.args[-1]}") from error
+        raise DeferralRefused(f"the server did not let {' and '.join(wanted)} be set: {error.args[-1]}") from error
 
 
 def _set_for(connection: Connection, job: str, wanted: Mapping[str, Value]) -> None:

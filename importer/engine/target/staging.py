@@ -12,7 +12,7 @@ from MySQLdb.constants import ER
 
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.schema.dependencies import Surroundings
+from importer.engine.schema.dependencies import TableDependencies
 from importer.engine.schema.indexes import Definition, taking_off
 from importer.engine.schema.table import Table, read_digest
 from importer.engine.target import write_modes
@@ -76,7 +76,7 @@ def plan_staging(
     mode: str,
     on_duplicate: str,
     table: Table,
-    around: Surroundings,
+    around: TableDependencies,
     columns: Sequence[str],
     create: str = "",
     engine: str = "InnoDB",
@@ -136,7 +136,7 @@ def _without_slow_keys(table: Table) -> str:
     return ", ".join(f"DROP KEY {quote_name(key.name)}" for key in slow)
 
 
-def _numbered(table: Table, around: Surroundings) -> str:
+def _numbered(table: Table, around: TableDependencies) -> str:
     """Without the target's keys, so that every row finds room, and in the order of the file."""
     parts = ["DROP PRIMARY KEY" if key.name == "PRIMARY" else f"DROP KEY {quote_name(key.name)}" for key in table.keys]
     # NULL, as 0 and NULL of the file must reach the target as they are, which gives the numbers.

@@ -17,7 +17,7 @@ from importer.engine.mysql.connection import Address, Connection, execute, fetch
 from importer.engine.mysql.error_messages import is_lost
 from importer.engine.mysql.variables import Value
 from importer.engine.schema import alter_table, indexes
-from importer.engine.schema.alter_table import OnStage
+from importer.engine.schema.alter_table import OnDdlProgress
 from importer.engine.schema.foreign_keys import check_rows, rehearse
 from importer.engine.schema.indexes import Definition, ForeignKey, Kind
 
@@ -38,7 +38,7 @@ LOCK_WAIT_TO_PUT_BACK = 30  # seconds
 
 
 @dataclass(frozen=True)
-class Arrangement:
+class TemporaryChanges:
     """What is off the table for the time of a job, exactly as it comes back."""
 
     schema: str
@@ -77,32 +77,32 @@ class Arrangement:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "Arrangement":
+    def from_json(cls, values: dict[str, Any]) -> "TemporaryChanges":
         keys = tuple(Definition.from_json(each) for each in values["keys"])
         foreign_keys = tuple(ForeignKey.from_json(each) for each in values["foreign_keys"])
         return cls(**{**values, "keys": keys, "foreign_keys": foreign_keys})
 
 
-class NotNow(TargetProblem):
+class DeferralRefused(TargetProblem):
     """What was planned to be changed stays as it is, and the load goes on; `what` is the reason."""
 
 
 @dataclass(frozen=True)
-class Written:
+class ChangeRecord:
     """A row of the table on the target: which job has changed something for its time, and the way back."""
 
     job: str
     table: str
     restore_sql: str
-    arrangement: Arrangement
+    arrangement: TemporaryChanges
 
 
-def settle(connection: Connection, planned: Arrangement) -> Arrangement:
+def confirm(connection: Connection, planned: TemporaryChanges) -> TemporaryChanges:
     """What there is to be changed of what was planned, as it stands now. Raises NotNow if it would no longer do."""
     if not planned.of_the_table:
         return planned
     if not indexes.is_empty(connection, planned.schema, planned.table):
-        raise NotNow("rows have come into the table since it was planned")
+        raise DeferralRefused("rows have come into the table since it was planned")
     now = indexes.read_indexes(connection, planned.schema, planned.table)
     settled = replace(
         planned,
@@ -110,11 +110,11 @@ def settle(connection: Connection, planned: Arrangement) -> Arrangement:
         foreign_keys=_still(now.foreign_keys, planned.foreign_keys),
     )
     if settled != planned:
-        raise NotNow("its keys are no longer as they were planned for")
+        raise DeferralRefused("its keys are no longer as they were planned for")
     return settled
 
 
-def write_down(connection: Connection, job: str, arrangement: Arrangement) -> None:
+def record(connection: Connection, job: str, arrangement: TemporaryChanges) -> None:
     """Keep it on the target, before anything is changed; made sure that it can be deleted again.
 
     Raises NotNow with the cure if the account may not.
@@ -122,7 +122,7 @@ def write_down(connection: Connection, job: str, arrangement: Arrangement) -> No
     try:
         if not exists(connection):
             execute(connection, CREATE_SQL)
-        forget(connection, job)
+        delete_record(connection, job)
         execute(
             connection,
             f"INSERT INTO {TABLE} (job, table_name, restore_sql, as_json) VALUES (%s, %s, %s, %s)",
@@ -136,10 +136,10 @@ def write_down(connection: Connection, job: str, arrangement: Arrangement) -> No
     except MySQLdb.OperationalError as error:
         if is_lost(error):
             raise
-        raise NotNow(f"it could not be written down in {TABLE} on the server: {error.args[-1]}") from error
+        raise DeferralRefused(f"it could not be written down in {TABLE} on the server: {error.args[-1]}") from error
 
 
-def arrange(connection: Connection, arrangement: Arrangement) -> None:
+def apply(connection: Connection, arrangement: TemporaryChanges) -> None:
     """Make the changes that are not made yet. Raises NotNow if the server does not let us: nothing is changed then."""
     if not arrangement.of_the_table:
         return
@@ -158,11 +158,11 @@ def arrange(connection: Connection, arrangement: Arrangement) -> None:
     except MySQLdb.Error as error:
         if is_lost(error):
             raise
-        raise NotNow(f"the server did not let them be taken off: {error.args[-1]}") from error
+        raise DeferralRefused(f"the server did not let them be taken off: {error.args[-1]}") from error
 
 
-def put_back(
-    connection: Connection, address: Address, arrangement: Arrangement, on_stage: OnStage = lambda _: None
+def restore(
+    connection: Connection, address: Address, arrangement: TemporaryChanges, on_stage: OnDdlProgress = lambda _: None
 ) -> bool:
     """Put back what is missing, however often it is asked for; `on_stage` follows it from another thread.
 
@@ -179,15 +179,15 @@ def put_back(
             return False
         raise
     if keys := indexes.without(now.keys, arrangement.keys):
-        alter_table.alter(connection, address, indexes.putting_back(schema, table, keys), on_stage)
+        alter_table.alter_with_progress(connection, address, indexes.putting_back(schema, table, keys), on_stage)
     if missing := indexes.without(now.foreign_keys, arrangement.foreign_keys):
         # Without a look at the rows, which would copy the whole table (manual, Online DDL Operations): that comes next.
         execute(connection, "SET SESSION foreign_key_checks = 0")
-        alter_table.alter(connection, address, indexes.putting_back(schema, table, missing), on_stage)
+        alter_table.alter_with_progress(connection, address, indexes.putting_back(schema, table, missing), on_stage)
     return True
 
 
-def forget(connection: Connection, job: str) -> None:
+def delete_record(connection: Connection, job: str) -> None:
     """Everything is put back: nothing need be kept on the target any more."""
     if exists(connection):
         execute(connection, f"DELETE FROM {TABLE} WHERE job = %s", (job,))
@@ -203,12 +203,14 @@ def exists(connection: Connection) -> bool:
     return bool(found)
 
 
-def written_down(connection: Connection) -> list[Written]:
+def list_records(connection: Connection) -> list[ChangeRecord]:
     """What jobs have written down on the target and not yet put back."""
     if not exists(connection):
         return []
     rows = fetch_all(connection, f"SELECT job, table_name, restore_sql, as_json FROM {TABLE} ORDER BY since, job")
-    return [Written(job, table, sql, Arrangement.from_json(json.loads(made))) for job, table, sql, made in rows]
+    return [
+        ChangeRecord(job, table, sql, TemporaryChanges.from_json(json.loads(made))) for job, table, sql, made in rows
+    ]
 
 
 def _still(present: tuple[Any, ...], planned: tuple[Any, ...]) -> tuple[Any, ...]:

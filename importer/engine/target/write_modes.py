@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from importer.engine.errors import Problem, TargetProblem
-from importer.engine.schema.dependencies import Surroundings
+from importer.engine.schema.dependencies import TableDependencies
 from importer.engine.schema.table import Key, Table
 
 # What each mode does, in one line; the command line and the pages offer these.
@@ -38,7 +38,7 @@ def loads_in_order(mode: str, on_duplicate: str) -> bool:
     return on_duplicate != "fail" and not numbers_rows(mode, on_duplicate)
 
 
-def check_mode(mode: str, on_duplicate: str, table: Table, around: Surroundings, columns: Sequence[str]) -> None:
+def check_mode(mode: str, on_duplicate: str, table: Table, around: TableDependencies, columns: Sequence[str]) -> None:
     """Raise Problem, with the reason and the cure, if the mode cannot keep what the table has.
 
     `columns` are those that the import gives values to.
@@ -63,7 +63,7 @@ def check_mode(mode: str, on_duplicate: str, table: Table, around: Surroundings,
         _check_changing(mode, on_duplicate, table, around, columns)
 
 
-def _check_replace(table: Table, around: Surroundings) -> None:
+def _check_replace(table: Table, around: TableDependencies) -> None:
     if around.referenced_by:
         raise TargetProblem(
             f"Foreign keys of {', '.join(around.referenced_by)} point at {table.name}. They would follow the old table"
@@ -82,7 +82,7 @@ def _check_replace(table: Table, around: Surroundings) -> None:
         )
 
 
-def _check_deleting(table: Table, around: Surroundings) -> None:
+def _check_deleting(table: Table, around: TableDependencies) -> None:
     """REPLACE deletes a row and inserts another (manual, REPLACE Statement)."""
     if around.referenced_by:
         raise TargetProblem(
@@ -92,7 +92,9 @@ def _check_deleting(table: Table, around: Surroundings) -> None:
         )
 
 
-def _check_changing(mode: str, on_duplicate: str, table: Table, around: Surroundings, columns: Sequence[str]) -> None:
+def _check_changing(
+    mode: str, on_duplicate: str, table: Table, around: TableDependencies, columns: Sequence[str]
+) -> None:
     keys = clashing_keys(table, columns)
     if mode == "upsert" and not keys:
         raise Problem(
@@ -135,7 +137,7 @@ def _keys_advice(table: Table) -> str:
     return f"It has {'; '.join(keys)}: let a field go into each of the columns of one of them, or choose mode append."
 
 
-def explained(mode: str, table: Table, around: Surroundings) -> Iterator[tuple[str, str, bool]]:
+def explained(mode: str, table: Table, around: TableDependencies) -> Iterator[tuple[str, str, bool]]:
     """What the mode does, and what becomes of the things around the table: what, why, and whether it costs time."""
     if mode == "atomic":
         yield (
@@ -164,7 +166,7 @@ def explained(mode: str, table: Table, around: Surroundings) -> Iterator[tuple[s
         yield what, why, False
 
 
-def _kept(mode: str, table: Table, around: Surroundings) -> Iterator[tuple[str, str]]:
+def _kept(mode: str, table: Table, around: TableDependencies) -> Iterator[tuple[str, str]]:
     if mode == "replace":
         if around.views:
             yield f"Views go on as they are: {', '.join(around.views)}", "they find the table by its name"

@@ -20,11 +20,11 @@ from importer.engine.validation.field_check import FieldCheck, Judge
 from importer.engine.validation.findings import Examination
 from importer.engine.validation.validator import Inspector
 
-__all__ = ["Exactness", "Examination", "FieldCheck"]
+__all__ = ["Examination", "FieldCheck", "ValidationRules"]
 
 
 @dataclass(frozen=True)
-class Exactness:
+class ValidationRules:
     """The checks of one import, one for each field of the file. `reject_rounding`: a notice is a fault."""
 
     dialect: Dialect
@@ -35,7 +35,7 @@ class Exactness:
     @classmethod
     def of(
         cls, dialect: Dialect, mapping: Sequence[ColumnMapping], table: Table, *, mariadb: bool, rounding: str
-    ) -> "Exactness":
+    ) -> "ValidationRules":
         """The checks for a file in this dialect that goes into the table. `rounding` is Options.rounding."""
         return cls(dialect, tuple(_check(each, table) for each in mapping), mariadb, rounding == "reject")
 
@@ -56,7 +56,7 @@ class Exactness:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "Exactness":
+    def from_json(cls, values: dict[str, Any]) -> "ValidationRules":
         lists = ("null_markers", "transforms")
         checks = tuple(
             FieldCheck(**{**each, **{name: tuple(each[name]) for name in lists}}) for each in values["checks"]

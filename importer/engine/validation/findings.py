@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from importer.engine.source.records.row_error import Fault
+from importer.engine.source.records.row_error import RowError
 from importer.engine.validation.verdict import Level, Verdict
 
 
@@ -20,15 +20,15 @@ class Examination:
     nothing is lost. Both by Fault without a value, over the records that have no fault.
     """
 
-    faults: list[tuple[int, Fault]] = field(default_factory=list)
-    notices: Counter[Fault] = field(default_factory=Counter)
-    noted: Counter[Fault] = field(default_factory=Counter)
+    faults: list[tuple[int, RowError]] = field(default_factory=list)
+    notices: Counter[RowError] = field(default_factory=Counter)
+    noted: Counter[RowError] = field(default_factory=Counter)
 
 
 @lru_cache
-def _fault(column: str, verdict: Verdict, null: bool) -> Fault:
+def _fault(column: str, verdict: Verdict, null: bool) -> RowError:
     """One for all records with it, of which there may be many; other values are read again when they are shown."""
-    return Fault(verdict.code, verdict.reason, column, "NULL" if null else "")
+    return RowError(verdict.code, verdict.reason, column, "NULL" if null else "")
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Findings:
     """Verdicts as they come in, field by field; an Examination at the end."""
 
     reject_rounding: bool
-    faults: dict[int, tuple[int, Fault]] = field(default_factory=dict)
+    faults: dict[int, tuple[int, RowError]] = field(default_factory=dict)
     less: dict[tuple[str, Verdict], list[int]] = field(default_factory=dict)
 
     def add(self, record: int, position: int, column: str, verdict: Verdict, *, null: bool = False) -> None:
@@ -46,7 +46,7 @@ class Findings:
         elif record not in self.faults or self.faults[record][0] > position:
             self.faults[record] = position, _fault(column, verdict, null)
 
-    def refuse(self, record: int, fault: Fault) -> None:
+    def refuse(self, record: int, fault: RowError) -> None:
         """A record at fault as a whole."""
         self.faults[record] = -1, fault
 
@@ -64,5 +64,5 @@ class Findings:
             count = int(np.count_nonzero(~np.isin(records, left_out)))
             if count:
                 counted = found.noted if verdict.noted else found.notices
-                counted[Fault(verdict.code, verdict.reason, column, notice=True)] += count
+                counted[RowError(verdict.code, verdict.reason, column, notice=True)] += count
         return found

@@ -15,7 +15,7 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.schema.new_table import NewTable, narrow_enough
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.profile.type_inference import Seen
+from importer.engine.source.profile.type_inference import TypeTracker
 from importer.engine.source.records.blocks import BLOCK_BYTES, Block, blocks, read_exactly
 from importer.engine.source.records.fields import fields, records
 from importer.engine.source.records.row_error import shortened
@@ -24,7 +24,7 @@ from importer.engine.validation.field_check import FieldCheck, Judge
 
 
 @dataclass(frozen=True)
-class Misfit:
+class TypeMismatch:
     """A column that does not hold the whole file: the type that does, and the first value that asks for it."""
 
     type: str
@@ -33,7 +33,7 @@ class Misfit:
 
 
 @dataclass(frozen=True)
-class WholeFile:
+class FileScan:
     """The records of a file from `start`, where one begins on `first_line`, to `end`. `on_block` is called at each."""
 
     fd: Readable
@@ -65,7 +65,7 @@ class _Field:
     column: str
     type: str
     markers: frozenset[str]
-    seen: Seen = field(default_factory=Seen)
+    seen: TypeTracker = field(default_factory=TypeTracker)
     first: tuple[int, str] | None = None
 
     def take(self, rows: Sequence[Sequence[str]]) -> None:
@@ -76,12 +76,12 @@ class _Field:
         return self.seen.fits(self.type)
 
     def holds(self, value: str) -> bool:
-        alone = Seen()
+        alone = TypeTracker()
         alone.take([value], self.markers)
         return alone.fits(self.type)
 
 
-def misfits(file: WholeFile, table: NewTable, mapping: Sequence[ColumnMapping]) -> dict[str, Misfit]:
+def find_mismatches(file: FileScan, table: NewTable, mapping: Sequence[ColumnMapping]) -> dict[str, TypeMismatch]:
     """The columns of the table that do not hold the file's values, by name.
 
     Records with another number of fields are passed over: the load names them. Raises as blocks() does.
@@ -119,19 +119,19 @@ def _usual(dialect: Dialect, found: Sequence[_Field], count: int) -> Usual | Non
     return Usual.of(dialect, judges, plain=True)
 
 
-def _measured(file: WholeFile, found: Sequence[_Field], width: int) -> dict[str, Misfit]:
+def _measured(file: FileScan, found: Sequence[_Field], width: int) -> dict[str, TypeMismatch]:
     """With the types that hold the whole file, which is read once more for that."""
     if not found:
         return {}
-    whole = [replace(each, seen=Seen()) for each in found]
+    whole = [replace(each, seen=TypeTracker()) for each in found]
     for block in file.blocks():
         rows = file.rows(block, width)
         for each in whole:
             each.take(rows)
-    return {each.column: Misfit(each.seen.type, *each.first) for each in whole if each.first}
+    return {each.column: TypeMismatch(each.seen.type, *each.first) for each in whole if each.first}
 
 
-def _first_misfit(file: WholeFile, block: Block, wanted: _Field) -> tuple[int, str]:
+def _first_misfit(file: FileScan, block: Block, wanted: _Field) -> tuple[int, str]:
     """Line and value of the first record in the block whose value the column does not hold."""
     data = file.data(block)
     for record in records(data, file.dialect, line=block.first_line):
@@ -155,7 +155,7 @@ def _rows(data: bytes, dialect: Dialect) -> Iterator[list[str]]:
         yield [value.decode(errors="replace") for value in fields(data[record.start : record.end], dialect)]
 
 
-def settle(table: NewTable, found: dict[str, Misfit]) -> NewTable:
+def widen_types(table: NewTable, found: dict[str, TypeMismatch]) -> NewTable:
     """The table with types that the whole file fits. Raises Problem, with the line, if one must not be widened."""
     columns = []
     for column in table.columns:
@@ -171,7 +171,7 @@ def settle(table: NewTable, found: dict[str, Misfit]) -> NewTable:
     return replace(table, columns=narrow_enough(columns))
 
 
-def changes(before: NewTable, after: NewTable, found: dict[str, Misfit]) -> Iterator[tuple[str, str]]:
+def changes(before: NewTable, after: NewTable, found: dict[str, TypeMismatch]) -> Iterator[tuple[str, str]]:
     """What was changed, and why."""
     for old, new in zip(before.columns, after.columns, strict=True):
         if old != new:

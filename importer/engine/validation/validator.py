@@ -15,7 +15,7 @@ from importer.engine.source.records.blocks import BLOCK_BYTES, Block
 from importer.engine.source.records.boundary.boundaries import LineEnds
 from importer.engine.source.records.fields import fields, values
 from importer.engine.source.records.oversized_values import large_values
-from importer.engine.source.records.row_error import Fault
+from importer.engine.source.records.row_error import RowError
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.fast_path import RecordAt, Usual
 from importer.engine.validation.field_check import NULL_WORD, Judge
@@ -243,6 +243,6 @@ def _records(block: Block) -> list[RecordAt]:
 
 
 @lru_cache
-def _wrong_count(count: int, wanted: int) -> Fault:
+def _wrong_count(count: int, wanted: int) -> RowError:
     plural = "" if count == 1 else "s"
-    return Fault(TOO_FEW if count < wanted else TOO_MANY, f"The row has {count} field{plural} instead of {wanted}.")
+    return RowError(TOO_FEW if count < wanted else TOO_MANY, f"The row has {count} field{plural} instead of {wanted}.")

@@ -21,7 +21,7 @@ from importer.jobs.reject_counts import COUNTS, Kind, merged
 from importer.jobs.transitions import LONGEST_BACKOFF, JobStep, Status, lease_end, touch
 from importer.models import Chunk, ImportJob
 from importer.models.chunk import RANGE
-from importer.queue import Step
+from importer.queue import Message
 
 # What a run is made of at most: about what loads in five seconds.
 RUN_BYTES = 128 * MIB
@@ -244,7 +244,7 @@ def record_cancelled(run: ChunkRun, chunk: Chunk) -> None:
     touch(run.job.pk)
 
 
-def record_failed(run: ChunkRun, chunk: Chunk, problem: Problem) -> list[Step]:
+def record_failed(run: ChunkRun, chunk: Chunk, problem: Problem) -> list[Message]:
     """The chunk's load failed: try it again a little later, or end the job."""
     mine = _mine(run).filter(pk=chunk.pk)
     if problem.retryable and chunk.attempt < settings.MAX_ATTEMPTS:
@@ -252,13 +252,13 @@ def record_failed(run: ChunkRun, chunk: Chunk, problem: Problem) -> list[Step]:
         again_at = timezone.now() + timedelta(seconds=delay)
         mine.update(status=Chunk.Status.PENDING, lease=again_at, problem=problem.as_json())
         touch(run.job.pk)
-        return [Step("advance", run.job.pk, delay=delay)]
+        return [Message("advance", run.job.pk, delay=delay)]
     if mine.update(status=Chunk.Status.FAILED, lease=None, finished_at=timezone.now(), problem=problem.as_json()):
         fail(run.job.pk, problem)
     return []
 
 
-def fall_back(run: ChunkRun, chunk: Chunk, plan: ImportPlan) -> list[Step]:
+def fall_back(run: ChunkRun, chunk: Chunk, plan: ImportPlan) -> list[Message]:
     """The server refused the method of the run's plan: the job goes on with `plan`, and the chunk is to be loaded.
 
     Nothing of the chunk was kept. Of several workers that find this out, the first one's plan counts.
@@ -268,7 +268,7 @@ def fall_back(run: ChunkRun, chunk: Chunk, plan: ImportPlan) -> list[Step]:
         ImportJob.objects.filter(pk=run.job.pk, plan_json__method=old).update(plan_json=plan.as_json())
         _mine(run).filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
     touch(run.job.pk)
-    return [Step("advance", run.job.pk)]
+    return [Message("advance", run.job.pk)]
 
 
 def _mine(run: ChunkRun) -> QuerySet[Chunk]:

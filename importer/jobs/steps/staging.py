@@ -12,7 +12,7 @@ from importer.engine.schema.new_table import NewTable
 from importer.jobs.lifecycle import after_all_rows
 from importer.jobs.transitions import NO_STEP, JobStep, Status, claim_step, lease_end, my_step, try_later
 from importer.models import ImportJob
-from importer.queue import Step
+from importer.queue import Message
 
 # How long the staging table of a job that has ended waits for the next look at a server that did not answer.
 CLEAN_AGAIN = timedelta(minutes=10)
@@ -109,11 +109,11 @@ def record_clean(job: ImportJob) -> None:
     my_step(job).filter(status__in=NOT_DONE, finished=False).update(**nothing)
 
 
-def cleaning_failed(job: ImportJob) -> list[Step]:
+def cleaning_failed(job: ImportJob) -> list[Message]:
     """The target does not answer. A job that has tried often enough ends, and is tried again now and then."""
     again = {"step": JobStep.CLEAN_QUEUED, "step_lease": timezone.now() + CLEAN_AGAIN, "step_connection_id": None}
     if not my_step(job).filter(status__in=ImportJob.ENDED).update(**again):
-        return [Step("advance", job.pk, delay=try_later(job))]
+        return [Message("advance", job.pk, delay=try_later(job))]
     return []
 
 

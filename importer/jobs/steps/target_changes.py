@@ -10,10 +10,10 @@ from django.db.models import F
 
 from importer.engine.errors import Problem
 from importer.engine.plan.plan import Reason
-from importer.engine.target.temporary_changes import Arrangement
+from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.jobs.transitions import NO_STEP, JobStep, Status, claim_step, lease_end, my_step, try_later
 from importer.models import ImportJob
-from importer.queue import Step
+from importer.queue import Message
 
 
 def claim_arrange(job_id: int) -> ImportJob | None:
@@ -21,7 +21,7 @@ def claim_arrange(job_id: int) -> ImportJob | None:
     return claim_step(job_id, JobStep.ARRANGE_QUEUED, JobStep.ARRANGING)
 
 
-def record_written(job: ImportJob, arrangement: Arrangement) -> bool:
+def record_written(job: ImportJob, arrangement: TemporaryChanges) -> bool:
     """Write down what will be changed, before it is. False: the step is somebody else's, or the job is ending."""
     mine = my_step(job).filter(step=JobStep.ARRANGING, status__in=[Status.LOADING, Status.PAUSED])
     values = arrangement.as_json()
@@ -96,8 +96,8 @@ def _both(job: ImportJob, problem: Problem) -> dict[str, Any]:
     return {**job.problem, "advice": f"{job.problem['advice']} Besides: {problem}".strip()}
 
 
-def restore_failed(job: ImportJob, problem: Problem) -> list[Step]:
+def restore_failed(job: ImportJob, problem: Problem) -> list[Message]:
     """It could not be put back now: that is tried again, for ever, and the page says what is in the way."""
     delay = try_later(job)
     my_step(job).update(obstacle=problem.as_json())
-    return [Step("advance", job.pk, delay=delay)]
+    return [Message("advance", job.pk, delay=delay)]

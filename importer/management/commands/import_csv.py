@@ -15,7 +15,7 @@ from importer.management.build_import import prepare_asked
 from importer.management.import_options import add_flags
 from importer.management.output import Shown
 from importer.models import ImportJob
-from importer.preparation.prepare import Prepared
+from importer.preparation.prepare import PreparedImport
 from importer.worker import local_pool, presence
 
 LOOK_EVERY = 0.1  # seconds
@@ -43,7 +43,7 @@ class Command(PreparedCommand):
             sys.exit(1)
 
 
-def _follow(job: ImportJob, prepared: Prepared, options: dict[str, Any]) -> ImportJob:
+def _follow(job: ImportJob, prepared: PreparedImport, options: dict[str, Any]) -> ImportJob:
     """Start the job and wait for its end, with a progress bar on a terminal. Ctrl-C cancels the job."""
     quiet = options["json"] or not sys.stderr.isatty()
     with tqdm(total=prepared.source.size, unit="B", unit_scale=True, disable=quiet, desc=f"import {job.pk}") as bar:

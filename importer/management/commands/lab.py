@@ -213,7 +213,7 @@ def _add_how_much(run: ArgumentParser) -> None:
 
 def _made(options: dict[str, Any]) -> Lab:
     """The lab as asked for. Raises Problem for what cannot be."""
-    asked = lab.Asked(_grid(options["grid"], options["set"]), **_amounts(options))
+    asked = lab.LabRequest(_grid(options["grid"], options["set"]), **_amounts(options))
     if options["job"] is not None:
         job = ImportJob.objects.select_related("target", "source").filter(pk=options["job"], trial=None).first()
         if job is None:

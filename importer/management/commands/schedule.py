@@ -16,7 +16,7 @@ from importer import schedules
 from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
 from importer.models import ImportJob, Run, Schedule, SourceConnection
-from importer.schedules import Asked, serialization
+from importer.schedules import ScheduleRequest, serialization
 from importer.worker import presence
 
 LOOK_EVERY = 0.5  # seconds
@@ -29,7 +29,7 @@ CHOICES: dict[str, type[TextChoices]] = {
     "afterwards": Schedule.Afterwards,
     "drift": Schedule.Drift,
 }
-DEFAULTS = {each.name: each.default for each in fields(Asked)}
+DEFAULTS = {each.name: each.default for each in fields(ScheduleRequest)}
 
 
 class Command(PreparedCommand):
@@ -174,7 +174,7 @@ def _add_asked(parser: ArgumentParser) -> None:
         parser.add_argument(f"--{name.replace('_', '-')}", type=int)
 
 
-def _asked(options: dict[str, Any]) -> Asked:
+def _asked(options: dict[str, Any]) -> ScheduleRequest:
     connection = SourceConnection.objects.filter(name=options["connection"]).first()
     if not connection:
         known = ", ".join(SourceConnection.objects.values_list("name", flat=True)) or "none yet"
@@ -183,7 +183,7 @@ def _asked(options: dict[str, Any]) -> Asked:
         raise Problem("Both --cron and --every are given.", advice="Give one of them, or neither to wait for files.")
     trigger = "cron" if options["cron"] else "every" if options["every_minutes"] else "arrival"
     names = set(DEFAULTS) - {"connection", "trigger"}
-    return Asked(connection=connection, trigger=trigger, **{name: options[name] for name in names})
+    return ScheduleRequest(connection=connection, trigger=trigger, **{name: options[name] for name in names})
 
 
 def _date(text: str) -> date:

@@ -12,7 +12,7 @@ from importer import jobs, queue
 from importer.engine.errors import Problem
 from importer.models import ImportJob, JobFact, PickedFile, Run, Schedule
 from importer.models.channel import Event
-from importer.queue import Step
+from importer.queue import Message
 from importer.schedules.events import happened
 from importer.schedules.transitions import Outcome, Status, touch
 
@@ -70,7 +70,7 @@ def end(
             happened(run, event)
         touch(run.schedule_id)
     waiting = Run.objects.filter(schedule=run.schedule_id, status=Status.WAITING).order_by("due_at", "pk")
-    queue.send([Step("take_run", pk) for pk in waiting.values_list("pk", flat=True)[:1]])
+    queue.send([Message("take_run", pk) for pk in waiting.values_list("pk", flat=True)[:1]])
     return True
 
 

@@ -8,7 +8,7 @@ from importer import connections, jobs
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, PickedFile, Run, Schedule
-from importer.preparation.prepare import Prepared, prepare
+from importer.preparation.prepare import PreparedImport, prepare
 from importer.schedules.run import deduplication, retry_policy, schema_drift
 from importer.schedules.run.discovery import as_found
 from importer.schedules.transitions import Outcome, change_mine
@@ -149,7 +149,7 @@ def _created(run: Run, picked: PickedFile) -> int:
     return job.pk
 
 
-def _prepared(schedule: Schedule, picked: PickedFile) -> Prepared:
+def _prepared(schedule: Schedule, picked: PickedFile) -> PreparedImport:
     assert picked.source
     schema_drift.follow(schedule, profile_file(picked.source.file, schedule.file_dialect))
     return prepare(

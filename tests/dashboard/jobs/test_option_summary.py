@@ -8,10 +8,10 @@ from django.urls import reverse
 
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
-from importer.engine.schema.alter_table import Stage
+from importer.engine.schema.alter_table import DdlProgress
 from importer.engine.schema.indexes import Definition, ForeignKey
 from importer.engine.target.staging import Staged
-from importer.engine.target.temporary_changes import Arrangement
+from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.models import ImportJob
 from importer.worker import live_progress
 from tests.dashboard.job_data import Status, make_job
@@ -40,7 +40,7 @@ class TestSettings:
 
 
 class TestArrangement:
-    ARRANGED = Arrangement("osm", "nodes", (Definition("by_name", "KEY `by_name` (`name`)"),))
+    ARRANGED = TemporaryChanges("osm", "nodes", (Definition("by_name", "KEY `by_name` (`name`)"),))
 
     def job(self, status, **fields):
         job = make_job(status, chunks=2, **fields)
@@ -68,7 +68,7 @@ class TestArrangement:
     def test_how_far_that_is_comes_from_the_live_counters(self, browser, redis):
         job = self.job(Status.INDEXING, arranged=True, unrestored=True)
         with live_progress.putting_back(job.pk) as tell:
-            tell(Stage("writing", 42.4))
+            tell(DdlProgress("writing", 42.4))
             html = page(browser, job)
             assert "Indexes: writing" in html
             assert 'value="42' in html

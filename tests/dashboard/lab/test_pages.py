@@ -159,7 +159,7 @@ class TestWhileItRuns:
 class TestResult:
     @pytest.fixture
     def ended(self, job) -> Lab:
-        asked = lab.Asked(grid(chunk_bytes=(4096, MIB), parallelism=(1, 4)), Sample(rows=500), repeats=1, seed=1)
+        asked = lab.LabRequest(grid(chunk_bytes=(4096, MIB), parallelism=(1, 4)), Sample(rows=500), repeats=1, seed=1)
         job.target.ceiling = 2
         job.target.save()
         return to_end(lab.create_from_job(job, asked))

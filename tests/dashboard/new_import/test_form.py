@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.new_import.form import Choices, parse_markers, show_markers
+from dashboard.new_import.form import NewImportForm, parse_markers, show_markers
 from importer.engine.errors import Problem
 
 
@@ -25,4 +25,4 @@ def test_no_line_at_all():
 
 
 def test_target_that_is_no_number():
-    assert Choices({"target": "1 OR 1"}).target is None
+    assert NewImportForm({"target": "1 OR 1"}).target is None

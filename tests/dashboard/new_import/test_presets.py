@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from importer.engine.mapping.columns import Filling
+from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob, MappingPreset
 from tests.dashboard.new_import.test_page import HTMX, show, shown_form, start, target, uploaded
@@ -111,7 +111,10 @@ class TestFillings:
         values = shown_form(show(browser, source, **values))
         assert (values["fill_4"], values["filltext_5"]) == ("file", "")
         start(browser, source, **values)
-        assert ImportJob.objects.get().fillings == (Filling("source", "file"), Filling("note", "text", ""))
+        assert ImportJob.objects.get().fillings == (
+            GeneratedColumn("source", "file"),
+            GeneratedColumn("note", "text", ""),
+        )
 
     def test_a_column_that_has_got_a_field_is_not_filled(self, browser, user, target):
         source = uploaded(user)

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from dashboard.new_import.form import Choices
+from dashboard.new_import.form import NewImportForm
 from importer.models import ImportJob, MappingPreset
 from tests.dashboard.new_import.test_page import show, shown_form, start, target, uploaded
 
@@ -35,18 +35,18 @@ class TestWhatDoesNotFit:
         values = shown_form(show(browser, source)) | {"on_error": "reject"}
         values = shown_form(show(browser, source, **values))
         assert (values["max_rejects"], values["max_reject_percent"]) == ("", "10")
-        assert Choices(values).options.max_reject_percent == 10
-        assert Choices(values | {"max_reject_percent": ""}).options.max_reject_percent is None
+        assert NewImportForm(values).options.max_reject_percent == 10
+        assert NewImportForm(values | {"max_reject_percent": ""}).options.max_reject_percent is None
 
     def test_a_preset_without_a_limit_stays_without(self, browser, user, target):
         source = uploaded(user)
         values = shown_form(show(browser, source)) | {"on_error": "reject", "max_reject_percent": ""}
         browser.post(reverse("save_preset", args=[source.key]), values | {"preset_name": "all"})
         preset = MappingPreset.objects.get()
-        assert Choices({"preset": str(preset.pk)}).options.max_reject_percent is None
+        assert NewImportForm({"preset": str(preset.pk)}).options.max_reject_percent is None
 
     def test_a_limit_is_forgotten_where_the_import_stops_anyway(self):
-        options = Choices({"on_error": "stop", "max_rejects": "5"}).options
+        options = NewImportForm({"on_error": "stop", "max_rejects": "5"}).options
         assert (options.on_error, options.max_rejects) == ("stop", None)
 
     @pytest.mark.parametrize(("name", "value"), [("max_rejects", "-1"), ("max_rejects", "many"), ("max_rejects", "1.5"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from importer.engine.errors import SourceChanged
 from importer.engine.feed import feed
-from importer.engine.feed.feed import SourceBytes, SteppedBytes, open_feed
+from importer.engine.feed.feed import SourceBytes, TransformedBytes, open_feed
 from importer.engine.feed.rewriter import in_pieces, passes_in_pieces, rewritten
 from importer.engine.mysql.infile_buffer import READ, Outgoing, next_bytes, read_function
 from importer.engine.native import loader
@@ -79,7 +79,7 @@ class TestSteps:
                 offset, length = min(low, len(data)), max(0, len(data) - low)
                 plain, stepped = open_feed(fd, offset, length), open_feed(fd, offset, length, steps=[as_they_are])
                 assert isinstance(plain, SourceBytes)
-                assert isinstance(stepped, SteppedBytes)
+                assert isinstance(stepped, TransformedBytes)
                 assert drained(plain, size) == drained(stepped, size) == data[offset:]
                 assert plain.digest == stepped.digest == xxhash.xxh3_64(data[offset:]).hexdigest()
                 assert plain.sent == stepped.sent == length

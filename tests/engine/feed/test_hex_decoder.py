@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from importer.engine.errors import RowsRefused
 from importer.engine.feed.hex_decoder import NotHexadecimal, Unhexed, can_unhex, unhexed
-from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import Loader, load_chunk
 from importer.engine.load.outcome import Outcome
 from importer.engine.mapping.columns import ColumnMapping
@@ -115,16 +115,16 @@ def test_only_where_it_reads_records_as_the_server_does(dialect: Dialect, can: b
     assert can_unhex(dialect) == can
 
 
-def given_works(address: Address, path: Path, options: Options, charset: str = "latin1", **how) -> list[Work]:
+def given_works(address: Address, path: Path, options: Options, charset: str = "latin1", **how) -> list[ChunkLoad]:
     run_sql(address, "DROP TABLE IF EXISTS t, millrace_ledger", TABLE.format(charset=charset))
     return works(address, path, MAPPING, options, **how)
 
 
-def loaded(made: list[Work]) -> list[Outcome]:
-    return [load_chunk(each, Watch()) for each in made]
+def loaded(made: list[ChunkLoad]) -> list[Outcome]:
+    return [load_chunk(each, LoadCallbacks()) for each in made]
 
 
-def as_planned_without(made: list[Work]) -> list[Work]:
+def as_planned_without(made: list[ChunkLoad]) -> list[ChunkLoad]:
     return [replace(each, plan=replace(each.plan, unhexed=None)) for each in made]
 
 

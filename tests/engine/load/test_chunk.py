@@ -8,13 +8,13 @@ import pytest
 
 from importer.engine.errors import RowsRefused, SourceChanged, TargetProblem
 from importer.engine.load import ledger
-from importer.engine.load.chunk_load import Watch, Work
-from importer.engine.load.loader import load_chunk, loaded_before
+from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
+from importer.engine.load.loader import committed_outcome, load_chunk
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
-from importer.engine.planner import Case, make_plan
+from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
@@ -54,9 +54,9 @@ def works(
     with connect(address) as connection:
         table = read_table(connection, address.database, "t")
         server = read_server(connection, address)
-    plan = make_plan(Case(path.stat().st_size, dialect, table, mapping, options, server))
+    plan = make_plan(PlanningContext(path.stat().st_size, dialect, table, mapping, options, server))
     return [
-        Work("job-1", 1, path, address, dialect, plan, each, options=options)
+        ChunkLoad("job-1", 1, path, address, dialect, plan, each, options=options)
         for each in ranges(path, dialect, chunk_bytes)
     ]
 
@@ -66,7 +66,7 @@ def columns(*names: str) -> tuple[ColumnMapping, ...]:
 
 
 @pytest.fixture
-def numbers(database: Address, tmp_path: Path) -> Work:
+def numbers(database: Address, tmp_path: Path) -> ChunkLoad:
     """1,000 rows for a table of a number and a text."""
     given_table(database, "n INT, t VARCHAR(10)")
     path = tmp_path / "numbers.csv"
@@ -74,58 +74,58 @@ def numbers(database: Address, tmp_path: Path) -> Work:
     return works(database, path, columns("n", "t"))[0]
 
 
-def test_rows_and_ledger_arrive_together(numbers: Work):
-    outcome = load_chunk(numbers, Watch())
+def test_rows_and_ledger_arrive_together(numbers: ChunkLoad):
+    outcome = load_chunk(numbers, LoadCallbacks())
     assert (outcome.rows, outcome.already) == (1000, False)
     assert rows_of(numbers.address, "COUNT(*), MIN(t), SUM(n)") == [(1000, "é0", 499500)]
     with connect(numbers.address) as connection:
         assert ledger.rows_by_chunk(connection, "job-1") == {0: 1000}
 
 
-def test_second_load_of_the_same_chunk_adds_nothing(numbers: Work):
-    load_chunk(numbers, Watch())
-    again = load_chunk(replace(numbers, attempt=2), Watch())
+def test_second_load_of_the_same_chunk_adds_nothing(numbers: ChunkLoad):
+    load_chunk(numbers, LoadCallbacks())
+    again = load_chunk(replace(numbers, attempt=2), LoadCallbacks())
     assert again.already
     assert rows_of(numbers.address, "COUNT(*)") == [(1000,)]
 
 
-def test_watch_hears_of_the_connection_and_of_bytes(numbers: Work):
+def test_watch_hears_of_the_connection_and_of_bytes(numbers: ChunkLoad):
     ids, sent = [], []
-    load_chunk(numbers, Watch(ids.append, sent.append))
+    load_chunk(numbers, LoadCallbacks(ids.append, sent.append))
     assert len(ids) == 1
     assert sent[-1] == numbers.chunk.length
 
 
-def test_file_cut_short_keeps_nothing(numbers: Work):
+def test_file_cut_short_keeps_nothing(numbers: ChunkLoad):
     with numbers.path.open("r+b") as file:
         file.truncate(numbers.chunk.length // 2)
     with pytest.raises(SourceChanged, match="scan saw more"):
-        load_chunk(numbers, Watch())
+        load_chunk(numbers, LoadCallbacks())
     assert rows_of(numbers.address, "COUNT(*)") == [(0,)]
 
 
-def test_file_edited_in_place_keeps_nothing(numbers: Work):
+def test_file_edited_in_place_keeps_nothing(numbers: ChunkLoad):
     with numbers.path.open("r+b") as file:
         file.write(b"7")
     with pytest.raises(SourceChanged, match="not those that were scanned"):
-        load_chunk(numbers, Watch())
+        load_chunk(numbers, LoadCallbacks())
     assert rows_of(numbers.address, "COUNT(*)") == [(0,)]
 
 
-def test_table_altered_since_the_plan_is_refused(numbers: Work):
+def test_table_altered_since_the_plan_is_refused(numbers: ChunkLoad):
     with connect(numbers.address) as connection:
         execute(connection, "ALTER TABLE t MODIFY n TINYINT")
     with pytest.raises(TargetProblem, match="no longer as it was planned"):
-        load_chunk(numbers, Watch())
+        load_chunk(numbers, LoadCallbacks())
 
 
-def test_connection_killed_in_mid_load_keeps_nothing_and_is_retryable(numbers: Work):
+def test_connection_killed_in_mid_load_keeps_nothing_and_is_retryable(numbers: ChunkLoad):
     def end(connection_id: int) -> None:
         with connect(numbers.address) as other:
             execute(other, "KILL CONNECTION %s", (connection_id,))
 
     with pytest.raises(TargetProblem) as caught:
-        load_chunk(numbers, Watch(on_connect=end))
+        load_chunk(numbers, LoadCallbacks(on_connect=end))
     assert caught.value.retryable
     assert rows_of(numbers.address, "COUNT(*)") == [(0,)]
 
@@ -150,7 +150,7 @@ def test_a_changed_value_is_refused_by_line_column_and_value(
     path = tmp_path / "bad.csv"
     path.write_bytes(data)
     with pytest.raises(RowsRefused) as caught:
-        load_chunk(works(database, path, columns("n", "t"))[0], Watch())
+        load_chunk(works(database, path, columns("n", "t"))[0], LoadCallbacks())
     first = caught.value.rows[0]
     assert (first.line, first.column, first.value) == (line, column, value)
     assert said in first.reason
@@ -172,7 +172,7 @@ def test_wrong_column_count_names_line_and_counts(database: Address, tmp_path: P
     path = tmp_path / "bad.csv"
     path.write_bytes(b"1,a\n" * 10 + row + b"2,b\n" * 10)
     with pytest.raises(RowsRefused, match=said) as caught:
-        load_chunk(works(database, path, columns("n", "t"))[0], Watch())
+        load_chunk(works(database, path, columns("n", "t"))[0], LoadCallbacks())
     first = caught.value.rows[0]
     assert (first.line, first.column, first.value) == (11, "", row.decode().strip())
     assert "Check delimiter and quote" in caught.value.advice
@@ -183,7 +183,7 @@ def test_more_bad_rows_than_are_named_are_counted(database: Address, tmp_path: P
     path = tmp_path / "bad.csv"
     path.write_bytes(b"1,a\n" + b"x,a\n" * 50)
     with pytest.raises(RowsRefused) as caught:
-        load_chunk(works(database, path, columns("n", "t"))[0], Watch())
+        load_chunk(works(database, path, columns("n", "t"))[0], LoadCallbacks())
     assert ([row.line for row in caught.value.rows], caught.value.bad_rows) == ([*range(2, 22)], 50)
 
 
@@ -192,7 +192,7 @@ def test_duplicate_key_names_the_line_of_the_second(database: Address, tmp_path:
     path = tmp_path / "twice.csv"
     path.write_text("".join(f"{n},x\n" for n in [*range(500), 123, *range(500, 900)]))
     with pytest.raises(RowsRefused, match="Duplicate entry '123'") as caught:
-        load_chunk(works(database, path, columns("n", "t"))[0], Watch())
+        load_chunk(works(database, path, columns("n", "t"))[0], LoadCallbacks())
     first = caught.value.rows[0]
     assert (first.line, first.value) == (501, "123,x")
     assert "there already: in the table, or earlier in the file" in first.reason
@@ -206,7 +206,7 @@ def test_function_warning_without_a_row_number_is_found_by_halving(database: Add
     path.write_text("".join(f"{n},2024-01-01T00:00:00Z{'junk' * (n == 77)}\n" for n in range(200)))
     mapping = (ColumnMapping("n"), ColumnMapping("t", (), "%Y-%m-%dT%H:%i:%sZ"))
     with pytest.raises(RowsRefused) as caught:
-        load_chunk(works(database, path, mapping)[0], Watch())
+        load_chunk(works(database, path, mapping)[0], LoadCallbacks())
     assert caught.value.rows[0].line == 78
 
 
@@ -215,7 +215,7 @@ def test_null_markers_are_compared_byte_for_byte(database: Address, tmp_path: Pa
     path = tmp_path / "nulls.csv"
     path.write_text("NA,NA\n1,na\n2,NA \n,é\n")
     mapping = (ColumnMapping("n", ("NA", "")), ColumnMapping("t", ("NA",)))
-    load_chunk(works(database, path, mapping)[0], Watch())
+    load_chunk(works(database, path, mapping)[0], LoadCallbacks())
     assert rows_of(database) == [(None, None), (1, "na"), (2, "NA "), (None, "é")]
 
 
@@ -224,7 +224,7 @@ def test_the_unquoted_word_null_stays_text(database: Address, tmp_path: Path):
     path = tmp_path / "nulls.csv"
     path.write_text('1,NULL,NULL,NULL\n2,"NULL",null,"NULL"\n3,,,\n')
     mapping = (*columns("n", "t", "u"), ColumnMapping("m", ("NULL",)))
-    load_chunk(works(database, path, mapping)[0], Watch())
+    load_chunk(works(database, path, mapping)[0], LoadCallbacks())
     assert rows_of(database) == [(1, "NULL", "NULL", None), (2, "NULL", "null", None), (3, "", "", "")]
 
 
@@ -234,7 +234,7 @@ def test_letters_of_a_longer_text_need_no_care(database: Address, tmp_path: Path
     path.write_text('1,ANNULLED,xNULL\n2, NULL,NULL \n3,"NULL",NULLs\n')
     [work] = works(database, path, columns("n", "t", "u"))
     assert work.plan.null_word_statement not in ("", work.statements.plain)
-    load_chunk(work, Watch())
+    load_chunk(work, LoadCallbacks())
     assert rows_of(database) == [(1, "ANNULLED", "xNULL"), (2, " NULL", "NULL "), (3, "NULL", "NULLs")]
 
 
@@ -243,7 +243,7 @@ def test_the_word_null_is_no_number(database: Address, tmp_path: Path):
     path = tmp_path / "nulls.csv"
     path.write_text("1,a\nNULL,b\n")
     with pytest.raises(RowsRefused) as caught:
-        load_chunk(works(database, path, columns("n", "t"))[0], Watch())
+        load_chunk(works(database, path, columns("n", "t"))[0], LoadCallbacks())
     assert (caught.value.rows[0].line, caught.value.rows[0].value) == (2, "NULL")
 
 
@@ -251,7 +251,7 @@ def test_field_left_out_is_not_loaded(database: Address, tmp_path: Path):
     given_table(database, "n INT, t VARCHAR(9)")
     path = tmp_path / "more.csv"
     path.write_text("x,1,y,a\n")
-    load_chunk(works(database, path, columns("", "n", "", "t"))[0], Watch())
+    load_chunk(works(database, path, columns("", "n", "", "t"))[0], LoadCallbacks())
     assert rows_of(database) == [(1, "a")]
 
 
@@ -267,17 +267,17 @@ def test_loader_connection_serves_no_file_by_name(database: Address, tmp_path: P
 
 
 @pytest.mark.parametrize("arrives", [True, False])
-def test_line_cut_at_commit_is_retryable_and_the_next_attempt_knows(numbers: Work, arrives: bool):
+def test_line_cut_at_commit_is_retryable_and_the_next_attempt_knows(numbers: ChunkLoad, arrives: bool):
     address = numbers.address
     with (
         cutting_at_commit(address.host, address.port, arrives=arrives) as port,
         pytest.raises(TargetProblem) as caught,
     ):
-        load_chunk(replace(numbers, address=replace(address, port=port)), Watch())
+        load_chunk(replace(numbers, address=replace(address, port=port)), LoadCallbacks())
     assert caught.value.retryable
-    found = loaded_before(numbers)
+    found = committed_outcome(numbers)
     assert (found is not None) is arrives
     assert found is None or (found.already, found.tally.loaded) == (True, numbers.chunk.rows)
-    outcome = load_chunk(replace(numbers, attempt=2), Watch())
+    outcome = load_chunk(replace(numbers, attempt=2), LoadCallbacks())
     assert outcome.already is arrives
     assert rows_of(address, "COUNT(*)") == [(1000,)]

@@ -203,7 +203,7 @@ def test_the_server_dies_before_the_commit(database: Address, distinct: Path, se
     load.stage()
     with connect_loader(database) as connection:
         execute(connection, "START TRANSACTION")
-        assert ledger.enter(connection, ledger.Entry(load.job, ledger.FINISH, 1, 50, 0, ""))
+        assert ledger.insert(connection, ledger.Entry(load.job, ledger.FINISH, 1, 50, 0, ""))
         execute(connection, load.plan.staged.finish)
         server.kill()
         server.start()

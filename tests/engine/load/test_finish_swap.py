@@ -8,7 +8,7 @@ from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load.finish import is_done
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address, connect
-from importer.engine.schema.dependencies import next_number, read_surroundings
+from importer.engine.schema.dependencies import next_auto_increment, read_surroundings
 from importer.engine.target import staging
 from importer.engine.target.table_backup import drop_kept, kept_size, restore
 from tests.engine.staged import Import, given, planned, rows_of
@@ -100,7 +100,7 @@ def test_numbers_go_on_where_the_old_table_was(database: Address, tmp_path: Path
     load.stage()
     load.finish()
     with connect(database) as connection:
-        assert next_number(connection, database.database, "t") == 501
+        assert next_auto_increment(connection, database.database, "t") == 501
     given(database, "INSERT INTO t (name) VALUES ('c')")
     assert rows_of(database) == [(1, "a"), (2, "b"), (501, "c")]
 

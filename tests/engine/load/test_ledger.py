@@ -17,7 +17,7 @@ def test_a_tally_is_kept_with_its_chunk_and_the_finishing_step_is_no_chunk(datab
         ledger.create(connection)
         for chunk, tally in ((0, Tally(10)), (1, Tally(5, 3, 2, 1)), (ledger.FINISH, Tally(8, 2))):
             entry = ledger.Entry("job", chunk, 1, tally.rows, 100, "")
-            assert ledger.enter(connection, entry)
+            assert ledger.insert(connection, entry)
             ledger.record_tally(connection, entry, tally)
             assert ledger.tally(connection, "job", chunk) == tally
         assert ledger.rows_by_chunk(connection, "job") == {0: 10, 1: 11}
@@ -26,10 +26,10 @@ def test_a_tally_is_kept_with_its_chunk_and_the_finishing_step_is_no_chunk(datab
 def test_an_attempt_that_begins_again_keeps_its_entry_and_nothing_else(database: Address):
     with connect_loader(database) as connection:
         ledger.create(connection)
-        ledger.enter(connection, ENTRY)
-        ledger.enter(connection, replace(ENTRY, chunk=1))
-        ledger.enter_again(connection, ENTRY)
-        assert ledger.holds(connection, ENTRY)
+        ledger.insert(connection, ENTRY)
+        ledger.insert(connection, replace(ENTRY, chunk=1))
+        ledger.reinsert(connection, ENTRY)
+        assert ledger.is_visible(connection, ENTRY)
         execute(connection, "COMMIT")
         assert ledger.rows_by_chunk(connection, "job") == {0: 10}
 
@@ -37,7 +37,7 @@ def test_an_attempt_that_begins_again_keeps_its_entry_and_nothing_else(database:
 def test_an_attempt_that_begins_again_gives_way_to_one_that_was_quicker(database: Address):
     with connect_loader(database) as slower, connect(database) as quicker:
         ledger.create(slower)
-        ledger.enter(quicker, replace(ENTRY, attempt=2))
+        ledger.insert(quicker, replace(ENTRY, attempt=2))
         with pytest.raises(TargetProblem, match="meanwhile") as caught:
-            ledger.enter_again(slower, ENTRY)
+            ledger.reinsert(slower, ENTRY)
         assert caught.value.retryable

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from importer.engine.load import ledger
-from importer.engine.load.network_probe import Distance, measure
+from importer.engine.load.network_probe import NetworkProbe, probe
 from importer.engine.mysql.connection import Address, connect
 from importer.engine.mysql.server_info import read_server
 from importer.engine.preflight import network
@@ -26,7 +26,7 @@ class TestMeasured:
 
     def test_over_a_line_of_known_delay_and_rate(self, subject: Subject, database: Address):
         with slow_line(database.host, database.port, delay=0.01, bytes_per_second=2e6) as port:
-            found = measure(replace(database, port=port))
+            found = probe(replace(database, port=port))
         assert found.round_trip_ms >= 20
         assert found.bytes_per_second
         assert 1e5 < found.bytes_per_second < 2.2e6
@@ -60,34 +60,34 @@ class TestPlan:
         ("distance", "parallelism"),
         [
             (None, 4),
-            (Distance(0.2, 110e6), 4),
-            (Distance(0.5, 12e6), 2),
-            (Distance(10, 12e6), 4),
-            (Distance(150, 30e6), 6),
-            (Distance(0.2, None), 4),
+            (NetworkProbe(0.2, 110e6), 4),
+            (NetworkProbe(0.5, 12e6), 2),
+            (NetworkProbe(10, 12e6), 4),
+            (NetworkProbe(150, 30e6), 6),
+            (NetworkProbe(0.2, None), 4),
         ],
     )
-    def test_as_many_sessions_as_keep_server_or_line_busy(self, distance: Distance | None, parallelism: int):
+    def test_as_many_sessions_as_keep_server_or_line_busy(self, distance: NetworkProbe | None, parallelism: int):
         assert plan(on=FAR, distance=distance).parallelism == parallelism
 
     @pytest.mark.parametrize(
         ("distance", "least", "most"),
         [
-            (Distance(0.2, 110e6), 30 * 10**6, 32 * MIB),
-            (Distance(4, 110e6), 30 * 10**6, 32 * MIB),
-            (Distance(150, 30e6), 30 * MIB, 33 * MIB),
-            (Distance(0.5, 12e6), 10 * MIB, 13 * MIB),
-            (Distance(0.5, 0.1e6), MIB - 2**16, MIB + 2**16),
-            (Distance(100, 10e6), 22 * MIB, 33 * MIB),
+            (NetworkProbe(0.2, 110e6), 30 * 10**6, 32 * MIB),
+            (NetworkProbe(4, 110e6), 30 * 10**6, 32 * MIB),
+            (NetworkProbe(150, 30e6), 30 * MIB, 33 * MIB),
+            (NetworkProbe(0.5, 12e6), 10 * MIB, 13 * MIB),
+            (NetworkProbe(0.5, 0.1e6), MIB - 2**16, MIB + 2**16),
+            (NetworkProbe(100, 10e6), 22 * MIB, 33 * MIB),
         ],
     )
-    def test_chunks_suit_the_line(self, distance: Distance, least: int, most: int):
+    def test_chunks_suit_the_line(self, distance: NetworkProbe, least: int, most: int):
         assert least <= plan(on=FAR, distance=distance).chunk_bytes <= most
 
     def test_the_figures_stand_in_the_reason(self):
-        said = why(plan(on=FAR, distance=Distance(0.5, 12e6)), "2 in parallel")
+        said = why(plan(on=FAR, distance=NetworkProbe(0.5, 12e6)), "2 in parallel")
         assert "0.5 ms" in said
         assert "12 MB/s, which fills the line" in said
 
     def test_is_nothing_to_a_server_on_this_machine(self):
-        assert plan(distance=Distance(100, 1e6)).parallelism == 6
+        assert plan(distance=NetworkProbe(100, 1e6)).parallelism == 6

@@ -7,7 +7,7 @@ import pytest
 
 from importer.engine.errors import Problem, RowsRefused, TargetProblem
 from importer.engine.load import ledger
-from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.finish import is_done
 from importer.engine.load.loader import load_chunk
 from importer.engine.load.outcome import Tally
@@ -36,8 +36,10 @@ def keys_off(address: Address, table: str) -> list[str]:
 
 
 def load_next(load: Import, number: int) -> None:
-    work = Work(load.job, 1, load.path, load.address, DIALECT, load.plan, load.chunks()[number], options=load.options)
-    load.staged_rows += load_chunk(work, Watch()).tally.loaded
+    work = ChunkLoad(
+        load.job, 1, load.path, load.address, DIALECT, load.plan, load.chunks()[number], options=load.options
+    )
+    load.staged_rows += load_chunk(work, LoadCallbacks()).tally.loaded
 
 
 def staged(load: Import) -> str:

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from importer.engine.load import ledger
-from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
-from importer.engine.planner import Case, make_plan
+from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
@@ -40,7 +40,7 @@ def loaded(address: Address, path: Path, profile: Profile, chunk_bytes: int) -> 
         ledger.create(connection)
         table, server = read_table(connection, address.database, "t"), read_server(connection, address)
     mapping = tuple(ColumnMapping(name) for name in names)
-    plan = make_plan(Case(profile.size, profile.dialect, table, mapping, Options(), server))
+    plan = make_plan(PlanningContext(profile.size, profile.dialect, table, mapping, Options(), server))
     with open_source(path) as fd:
         chunks = list(
             scan(
@@ -52,7 +52,9 @@ def loaded(address: Address, path: Path, profile: Profile, chunk_bytes: int) -> 
             )
         )
     for chunk in chunks:
-        load_chunk(Work(f"{path.name} {chunk_bytes}", 1, path, address, profile.dialect, plan, chunk), Watch())
+        load_chunk(
+            ChunkLoad(f"{path.name} {chunk_bytes}", 1, path, address, profile.dialect, plan, chunk), LoadCallbacks()
+        )
     with connect(address) as connection:
         return fetch_all(connection, f"SELECT {', '.join(names)} FROM t ORDER BY position")
 

@@ -7,11 +7,11 @@ import pytest
 
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
-from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import Loader, load_chunk
 from importer.engine.load.outcome import Outcome, Tally
-from importer.engine.load.shared_transaction import how_many
-from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.load.shared_transaction import group_size
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.native import loader
 from importer.engine.plan.options import Options
@@ -25,24 +25,24 @@ CHUNKS = 5
 
 
 @pytest.fixture
-def five(database: Address, tmp_path: Path) -> list[Work]:
+def five(database: Address, tmp_path: Path) -> list[ChunkLoad]:
     return five_chunks(database, tmp_path, SMALL)
 
 
-def together(given: list[Work]) -> list[Outcome] | None:
+def together(given: list[ChunkLoad]) -> list[Outcome] | None:
     first = given[0]
     with Loader(first.path, first.address, first.plan.session) as loader:
         return loader.load_together(first, [each.chunk for each in given])
 
 
-def in_ledger(work: Work) -> list[tuple]:
+def in_ledger(work: ChunkLoad) -> list[tuple]:
     sql = f"SELECT chunk, attempt, row_count, byte_count, digest FROM {ledger.TABLE} ORDER BY chunk"
     with connect(work.address) as connection:
         return fetch_all(connection, sql)
 
 
 class TestAllOfThemAsTheyAre:
-    def test_go_in_by_one_statement_and_each_has_its_ledger_row(self, five: list[Work]):
+    def test_go_in_by_one_statement_and_each_has_its_ledger_row(self, five: list[ChunkLoad]):
         before = loads_so_far(five[0].address)
         found = together(five)
         assert loads_so_far(five[0].address) == before + 1
@@ -53,7 +53,7 @@ class TestAllOfThemAsTheyAre:
             (each.number, 1, each.rows, each.length, each.digest) for each in (work.chunk for work in five)
         ]
 
-    def test_share_the_seconds_that_it_took(self, five: list[Work]):
+    def test_share_the_seconds_that_it_took(self, five: list[ChunkLoad]):
         found = together(five[:3])
         assert found
         assert found[0].timings.keys() == {"connect", "ledger", "load", "commit"}
@@ -80,7 +80,7 @@ class TestAllOfThemAsTheyAre:
         given = works(database, path, ["a", "b"], SMALL, dialect=dialect, chunk_bytes=7)
         assert len(given) > 1
         for each in given:
-            load_chunk(each, Watch())
+            load_chunk(each, LoadCallbacks())
         alone = rows_of(database)
         run_sql(database, "DELETE FROM t", f"DELETE FROM {ledger.TABLE}")
         assert together(given)
@@ -90,7 +90,11 @@ class TestAllOfThemAsTheyAre:
         run_sql(database, "CREATE TABLE t (word VARCHAR(20), at_row INT, at_line INT, file VARCHAR(9))")
         path = tmp_path / "numbered.csv"
         path.write_text('a\n"b\nb"\nc\nd\n"e\n\n"\nf\n')
-        fillings = (Filling("at_row", "row"), Filling("at_line", "line"), Filling("file", "file"))
+        fillings = (
+            GeneratedColumn("at_row", "row"),
+            GeneratedColumn("at_line", "line"),
+            GeneratedColumn("file", "file"),
+        )
         given = works(database, path, ["word"], SMALL, chunk_bytes=4, fillings=fillings)
         assert len(given) > 3
         assert together([replace(each, file_name="a.csv") for each in given])
@@ -115,7 +119,7 @@ class TestAllOfThemAsTheyAre:
         assert together(given)
         assert rows_of(database) == [(n, f"word {n}") for n in range(20)]
 
-    def test_are_told_as_bytes_of_all_of_them(self, five: list[Work]):
+    def test_are_told_as_bytes_of_all_of_them(self, five: list[ChunkLoad]):
         told: list[int] = []
         first = five[0]
         with Loader(first.path, first.address, first.plan.session) as loader:
@@ -124,7 +128,7 @@ class TestAllOfThemAsTheyAre:
 
 
 class TestIfAnythingIsTheMatter:
-    def nothing_is_kept(self, given: list[Work], there: int = 0) -> None:
+    def nothing_is_kept(self, given: list[ChunkLoad], there: int = 0) -> None:
         """...and the connection is as good as before."""
         first = given[0]
         with Loader(first.path, first.address, first.plan.session) as loader:
@@ -135,7 +139,7 @@ class TestIfAnythingIsTheMatter:
             assert loader.load(first).tally == Tally(2)
             assert loader.connect() == connected
 
-    def test_a_key_that_is_there(self, five: list[Work]):
+    def test_a_key_that_is_there(self, five: list[ChunkLoad]):
         run_sql(five[0].address, "INSERT INTO t VALUES (7, 'here')")
         self.nothing_is_kept(five, there=1)
 
@@ -146,7 +150,7 @@ class TestIfAnythingIsTheMatter:
         unchecked = replace(SMALL, checks=False)
         self.nothing_is_kept(works(database, path, ["n"], unchecked, chunk_bytes=6))
 
-    def test_a_statement_that_a_row_ends(self, five: list[Work]):
+    def test_a_statement_that_a_row_ends(self, five: list[ChunkLoad]):
         run_sql(
             five[0].address,
             "CREATE TRIGGER no BEFORE INSERT ON t FOR EACH ROW"
@@ -154,21 +158,21 @@ class TestIfAnythingIsTheMatter:
         )
         self.nothing_is_kept(five)
 
-    def test_bytes_that_are_not_those_that_were_scanned(self, five: list[Work]):
+    def test_bytes_that_are_not_those_that_were_scanned(self, five: list[ChunkLoad]):
         assert isinstance(five[0].path, Path)
         data = five[0].path.read_bytes()
         five[0].path.write_bytes(data.replace(b"word 7", b"ward 7"))
         self.nothing_is_kept(five)
 
-    def test_a_file_that_has_become_shorter(self, five: list[Work]):
+    def test_a_file_that_has_become_shorter(self, five: list[ChunkLoad]):
         assert isinstance(five[0].path, Path)
         five[0].path.write_bytes(five[0].path.read_bytes()[:-20])
         self.nothing_is_kept(five)
 
-    def test_one_that_is_in_already(self, five: list[Work]):
-        load_chunk(replace(five[3], first=True), Watch())
+    def test_one_that_is_in_already(self, five: list[ChunkLoad]):
+        load_chunk(replace(five[3], first=True), LoadCallbacks())
         self.nothing_is_kept(five, there=2)
-        assert load_chunk(replace(five[3], attempt=2), Watch()).already
+        assert load_chunk(replace(five[3], attempt=2), LoadCallbacks()).already
 
     def test_digits_that_are_none(self, database: Address, tmp_path: Path):
         run_sql(database, "CREATE TABLE t (n INT, x VARBINARY(9))")
@@ -181,7 +185,7 @@ class TestIfAnythingIsTheMatter:
             assert {each.statements.plain for each in found} == {found[0].plan.unhexed.statement}
         self.nothing_is_kept(found)
 
-    def test_what_is_no_matter_of_rows_is_raised(self, five: list[Work]):
+    def test_what_is_no_matter_of_rows_is_raised(self, five: list[ChunkLoad]):
         run_sql(five[0].address, "ALTER TABLE t ADD more INT")
         with pytest.raises(TargetProblem, match="as it was planned"):
             together(five)
@@ -214,24 +218,24 @@ def chunks(*lengths: int, begin: int = 0, **known) -> list[ChunkRange]:
 
 class TestHowMany:
     def test_are_as_many_as_are_planned_for_one_transaction(self):
-        assert how_many(PLAN, chunks(*[10] * 9, begin=1000)) == 5
-        assert how_many(PLAN, chunks(*[11] * 9, begin=1000)) == 4
-        assert how_many(PLAN, chunks(10, 10, begin=1000)) == 2
+        assert group_size(PLAN, chunks(*[10] * 9, begin=1000)) == 5
+        assert group_size(PLAN, chunks(*[11] * 9, begin=1000)) == 4
+        assert group_size(PLAN, chunks(10, 10, begin=1000)) == 2
 
     def test_are_few_at_first_so_that_rows_are_in_soon(self):
-        assert how_many(PLAN, chunks(*[10] * 9)) == 2
-        assert how_many(PLAN, chunks(*[10] * 9, begin=30)) == 3
+        assert group_size(PLAN, chunks(*[10] * 9)) == 2
+        assert group_size(PLAN, chunks(*[10] * 9, begin=30)) == 3
 
     def test_is_one_where_that_is_larger_or_where_it_is_planned(self):
-        assert how_many(PLAN, chunks(99, 1, begin=1000)) == 1
-        assert how_many(replace(PLAN, transaction_bytes=0), chunks(1, 1, begin=1000)) == 1
+        assert group_size(PLAN, chunks(99, 1, begin=1000)) == 1
+        assert group_size(replace(PLAN, transaction_bytes=0), chunks(1, 1, begin=1000)) == 1
 
     def test_do_not_go_over_a_gap(self):
         given = chunks(10, 10, 10, begin=1000)
-        assert how_many(PLAN, [given[0], given[2]]) == 1
+        assert group_size(PLAN, [given[0], given[2]]) == 1
 
     @pytest.mark.parametrize(("suspect", "expected"), [(0, 1), (1, 1), (2, 2)])
     def test_do_not_reach_to_one_that_has_to_be_looked_at(self, suspect: int, expected: int):
         given = chunks(10, 10, 10, begin=1000)
         given[suspect] = replace(given[suspect], suspect=True)
-        assert how_many(PLAN, given) == expected
+        assert group_size(PLAN, given) == expected

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from importer.engine.load import ledger
-from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.load.outcome import Tally
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
-from importer.engine.planner import Case, make_plan
+from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
@@ -62,7 +62,7 @@ def came_of(
         ledger.create(connection)
         table, server = read_table(connection, database.database, "t"), read_server(connection, database)
     fields = [ColumnMapping(each) if isinstance(each, str) else each for each in mapping or table.column_names]
-    plan = make_plan(Case(profile.size, profile.dialect, table, fields, options, server))
+    plan = make_plan(PlanningContext(profile.size, profile.dialect, table, fields, options, server))
     rejects = folder / "rejects"
     rejects.mkdir()
     with open_source(path) as fd:
@@ -78,9 +78,10 @@ def came_of(
             )
         )
     works = (
-        Work(job, 1, path, database, profile.dialect, plan, chunk, options=options, rejects=rejects) for chunk in chunks
+        ChunkLoad(job, 1, path, database, profile.dialect, plan, chunk, options=options, rejects=rejects)
+        for chunk in chunks
     )
-    outcomes = [load_chunk(work, Watch()) for work in works]
+    outcomes = [load_chunk(work, LoadCallbacks()) for work in works]
     explained = "".join(each.read_text("utf-8") for each in sorted(rejects.glob("*.csv")))
     reasons = csv.reader(explained.splitlines(keepends=True))
     bad = [(int(line), column, value, code) for line, _, column, value, code, _ in reasons]

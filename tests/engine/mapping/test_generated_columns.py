@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import Problem
-from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import load_chunk
-from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
-from importer.engine.planner import Case, make_plan
+from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
 from tests.engine.load.test_chunk import columns, given_table, ranges, rows_of
@@ -26,7 +26,7 @@ def loaded(
     address: Address,
     path: Path,
     mapping: tuple[ColumnMapping, ...],
-    fillings: tuple[Filling, ...],
+    fillings: tuple[GeneratedColumn, ...],
     dialect: Dialect = DIALECT,
     chunk_bytes: int = 2**20,
     options: Options = Options(),  # noqa: B008 - frozen
@@ -34,10 +34,12 @@ def loaded(
     with connect(address) as connection:
         table = read_table(connection, address.database, "t")
         server = read_server(connection, address)
-    plan = make_plan(Case(path.stat().st_size, dialect, table, mapping, options, server, fillings))
+    plan = make_plan(PlanningContext(path.stat().st_size, dialect, table, mapping, options, server, fillings))
     for chunk in ranges(path, dialect, chunk_bytes):
-        work = Work("job-1", 1, path, address, dialect, plan, chunk, options=options, rejects=path.parent / "rejects")
-        load_chunk(replace(work, file_name="it's \\ é.csv", began=BEGAN), Watch())
+        work = ChunkLoad(
+            "job-1", 1, path, address, dialect, plan, chunk, options=options, rejects=path.parent / "rejects"
+        )
+        load_chunk(replace(work, file_name="it's \\ é.csv", began=BEGAN), LoadCallbacks())
 
 
 @pytest.fixture
@@ -50,7 +52,9 @@ def texts(tmp_path: Path) -> Path:
 
 def test_every_source_in_every_chunk(database: Address, texts: Path):
     given_table(database, "v TEXT, t VARCHAR(9), f TEXT, r INT, l BIGINT UNSIGNED, a DATETIME, b TIMESTAMP NULL")
-    fillings = tuple(map(Filling, "tfrlab", ("text", "file", "row", "line", "time", "time"), ("x", "", "", "", "", "")))
+    fillings = tuple(
+        map(GeneratedColumn, "tfrlab", ("text", "file", "row", "line", "time", "time"), ("x", "", "", "", "", ""))
+    )
     loaded(database, texts, columns("v"), fillings, chunk_bytes=5)
     found = sorted(rows_of(database, "v, r, l"))
     assert found == [("a", 1, 1), ("b", 2, 2), ("c\nc", 3, 3), ("d", 4, 5), ("e", 5, 6), ("f", 6, 7), ("g", 7, 8)]
@@ -69,7 +73,7 @@ def test_rows_keep_their_numbers_when_others_are_left_out(database: Address, tmp
     path.write_bytes(b"".join(bad.get(row, b'%d,"a\nb"' % row) + b"\n" for row in range(1, 1001)))
     (tmp_path / "rejects").mkdir()
     options = Options(on_error="reject")
-    fillings = (Filling("r", "row"), Filling("l", "line"))
+    fillings = (GeneratedColumn("r", "row"), GeneratedColumn("l", "line"))
     loaded(database, path, columns("n", "t"), fillings, chunk_bytes=chunk_bytes, options=options)
     found = rows_of(database, "n, r, l")
     good = [row for row in range(1, 1001) if row not in bad]
@@ -79,7 +83,7 @@ def test_rows_keep_their_numbers_when_others_are_left_out(database: Address, tmp
 @pytest.mark.parametrize("source", ["row", "line"])
 def test_one_number_alone_and_in_a_text_column_has_no_leading_zeros(database: Address, texts: Path, source: str):
     given_table(database, "v TEXT, n VARCHAR(20)")
-    loaded(database, texts, columns("v"), (Filling("n", source),))
+    loaded(database, texts, columns("v"), (GeneratedColumn("n", source),))
     assert dict(rows_of(database))["d"] == {"row": "4", "line": "5"}[source]
 
 
@@ -87,7 +91,7 @@ def test_numbers_in_a_dialect_that_escapes(database: Address, tmp_path: Path):
     given_table(database, "a TEXT, b TEXT, n INT")
     path = tmp_path / "escaped.tsv"
     path.write_bytes(b"1\\\n1\t\\N\n2\t\\\\\n")
-    loaded(database, path, columns("a", "b"), (Filling("n", "row"),), MYSQL_TSV)
+    loaded(database, path, columns("a", "b"), (GeneratedColumn("n", "row"),), MYSQL_TSV)
     assert sorted(rows_of(database)) == [("1\n1", None, 1), ("2", "\\", 2)]
 
 
@@ -105,23 +109,25 @@ NASTY = [
 @pytest.mark.parametrize("text", NASTY)
 def test_a_constant_arrives_as_it_is(database: Address, texts: Path, text: str):
     given_table(database, "v TEXT, t TEXT, b BLOB")
-    loaded(database, texts, columns("v"), (Filling("t", "text", text), Filling("b", "text", text)))
+    loaded(database, texts, columns("v"), (GeneratedColumn("t", "text", text), GeneratedColumn("b", "text", text)))
     assert {row[1:] for row in rows_of(database)} == {(text, text.encode())}
 
 
 BAD = [
-    (Filling("n", "text", "1.5"), "not a number that n"),
-    (Filling("n", "text", "1e3"), "not a number that n"),
-    (Filling("n", "text", ""), "not a number that n"),
-    (Filling("v", "row"), "given twice"),
-    (Filling("nowhere", "row"), "no column nowhere"),
-    (Filling("g", "row"), "computes the column g itself"),
-    (Filling("n", "version()"), "filled from 'version()'"),
+    (GeneratedColumn("n", "text", "1.5"), "not a number that n"),
+    (GeneratedColumn("n", "text", "1e3"), "not a number that n"),
+    (GeneratedColumn("n", "text", ""), "not a number that n"),
+    (GeneratedColumn("v", "row"), "given twice"),
+    (GeneratedColumn("nowhere", "row"), "no column nowhere"),
+    (GeneratedColumn("g", "row"), "computes the column g itself"),
+    (GeneratedColumn("n", "version()"), "filled from 'version()'"),
 ]
 
 
 @pytest.mark.parametrize(("filling", "said"), BAD)
-def test_what_cannot_be_filled_is_refused_before_the_load(database: Address, texts: Path, filling: Filling, said: str):
+def test_what_cannot_be_filled_is_refused_before_the_load(
+    database: Address, texts: Path, filling: GeneratedColumn, said: str
+):
     given_table(database, "v VARCHAR(9), n INT, g INT AS (n + 1)")
     with pytest.raises(Problem, match=said.replace("(", r"\(").replace(")", r"\)")):
         loaded(database, texts, columns("v"), (filling,))
@@ -129,5 +135,5 @@ def test_what_cannot_be_filled_is_refused_before_the_load(database: Address, tex
 
 def test_a_required_column_may_be_filled(database: Address, texts: Path):
     given_table(database, "v TEXT, n INT NOT NULL")
-    loaded(database, texts, columns("v"), (Filling("n", "text", "-7"),))
+    loaded(database, texts, columns("v"), (GeneratedColumn("n", "text", "-7"),))
     assert {row[1] for row in rows_of(database)} == {-7}

@@ -3,7 +3,7 @@
 import pytest
 
 from importer.engine.errors import Problem
-from importer.engine.mapping.columns import AskedField, ColumnMapping
+from importer.engine.mapping.columns import ColumnMapping, FieldOverride
 from importer.engine.mapping.suggest import suggest_mapping
 from importer.engine.mapping.warnings import mapping_notes
 from importer.engine.source.profile.profile import profile_file
@@ -125,25 +125,25 @@ class TestMatch:
 
 
 class TestAsked:
-    def suggested(self, path, *asked: AskedField, **types: str):
+    def suggested(self, path, *asked: FieldOverride, **types: str):
         return suggest_mapping(profile_file(path), table(**types), asked=asked)
 
     def test_a_column_for_a_field_is_taken_from_the_field_that_had_it(self, source):
         path = source("a,b,c\n1,2,3\n")
-        mapping = self.suggested(path, AskedField("B", "a"), AskedField("#3", ""), a="int", b="int", c="int")
+        mapping = self.suggested(path, FieldOverride("B", "a"), FieldOverride("#3", ""), a="int", b="int", c="int")
         assert [each.column for each in mapping] == ["", "a", ""]
 
     def test_the_rest_is_suggested_for_the_column_that_was_asked_for(self, source):
         path = source("x;y\n1,5;31.12.2024\nNA;NA\n")
-        mapping = self.suggested(path, AskedField("x", "n"), AskedField("y", "d"), n="decimal(5,2)", d="date")
+        mapping = self.suggested(path, FieldOverride("x", "n"), FieldOverride("y", "d"), n="decimal(5,2)", d="date")
         assert mapping[0] == ColumnMapping("n", ("NA",), "", ("decimal-comma",))
         assert mapping[1] == ColumnMapping("d", ("NA",), "%d.%m.%Y")
 
     def test_what_was_asked_stands(self, source):
         path = source("x;y\n1,5;31.12.2024\nNA;NA\n")
         asked = (
-            AskedField("x", "n", transforms=(), null_markers=()),
-            AskedField("y", "d", transforms=("trim",), datetime_format="%m"),
+            FieldOverride("x", "n", transforms=(), null_markers=()),
+            FieldOverride("y", "d", transforms=("trim",), datetime_format="%m"),
         )
         mapping = self.suggested(path, *asked, n="decimal(5,2)", d="date")
         assert mapping[0] == ColumnMapping("n")
@@ -152,11 +152,11 @@ class TestAsked:
     @pytest.mark.parametrize(
         ("asked", "said"),
         [
-            ([AskedField("z", "n")], "has no field z"),
-            ([AskedField("#3", "n")], "has no field #3"),
-            ([AskedField("#0", "n")], "has no field #0"),
-            ([AskedField("x", "q")], "no column q"),
-            ([AskedField("x", "n"), AskedField("#1", "n")], "mapped twice"),
+            ([FieldOverride("z", "n")], "has no field z"),
+            ([FieldOverride("#3", "n")], "has no field #3"),
+            ([FieldOverride("#0", "n")], "has no field #0"),
+            ([FieldOverride("x", "q")], "no column q"),
+            ([FieldOverride("x", "n"), FieldOverride("#1", "n")], "mapped twice"),
         ],
     )
     def test_what_is_not_there_is_named(self, source, asked, said):

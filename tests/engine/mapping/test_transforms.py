@@ -16,7 +16,7 @@ from importer.engine.schema.table import read_table
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block
 from importer.engine.source.records.boundary.boundaries import LineEnds
-from importer.engine.validation import Exactness
+from importer.engine.validation import ValidationRules
 
 # No character of a test's values, so that each record is one value whatever is in it.
 DIALECT = Dialect(delimiter="\x01", quote="", line_end="\n", header=False)
@@ -331,10 +331,10 @@ def test_digits_that_floating_point_loses_are_counted(database: Address, column:
         execute(connection, f"CREATE TABLE f (v {column})")
         table = read_table(connection, database.database, "f")
     dialect = Dialect(delimiter=";", header=False)
-    exactness = Exactness.of(dialect, [read("thousands-dot")], table, mariadb=True, rounding="notice")
+    exactness = ValidationRules.of(dialect, [read("thousands-dot")], table, mariadb=True, rounding="notice")
     data = f"{text}\n1,5\n".encode()
     block = Block(0, 1, len(data), 2, LineEnds(data, len(data)), data)
     assert exactness.suspicious(block) is bool(notices)
     found = exactness.examine(block)
     assert (len(found.faults), sum(found.notices.values())) == (0, notices)
-    assert Exactness.from_json(json.loads(json.dumps(exactness.as_json()))) == exactness
+    assert ValidationRules.from_json(json.loads(json.dumps(exactness.as_json()))) == exactness

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import SourceChanged, TargetProblem
-from importer.engine.load.chunk_load import Watch
+from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.load.methods import registry
 from importer.engine.load.outcome import Tally
@@ -122,7 +122,7 @@ class TestLoads:
         (work,) = works(database, path, ["n"], BY_PIPE)
         os.truncate(path, 100_000)
         with pytest.raises(SourceChanged):
-            load_chunk(work, Watch())
+            load_chunk(work, LoadCallbacks())
         assert rows_of(database) == []
         assert left(Path(work.plan.files_folder)) == []
 
@@ -135,14 +135,14 @@ class TestLoads:
             # As when the right is taken away after the plan.
             (work,) = works(database, path, ["n"], BY_PIPE)
             with pytest.raises(TargetProblem, match="GRANT FILE"):
-                load_chunk(replace(work, address=address), Watch())
+                load_chunk(replace(work, address=address), LoadCallbacks())
         assert left(Path(work.plan.files_folder)) == []
 
     def test_a_folder_that_is_not_the_servers_is_named(self, database, tmp_path, table):
         path = tmp_path / "data.csv"
         path.write_text("1\n")
         (work,) = works(database, path, ["n"], BY_PIPE)
-        load = registry.loading("load_data_server", work.dialect, width=1, rows=None, folder="/nowhere")
+        load = registry.for_name("load_data_server", work.dialect, width=1, rows=None, folder="/nowhere")
         with pytest.raises(TargetProblem, match="SERVER_FILES_DIR"):
             load(None, "", None)
 
@@ -160,6 +160,6 @@ class TestLoads:
         child.kill()
         child.wait()
         assert len(left(folder)) == 1
-        assert load_chunk(work, Watch()).tally == Tally(loaded=2)
+        assert load_chunk(work, LoadCallbacks()).tally == Tally(loaded=2)
         assert sorted(rows_of(database)) == [(1,), (2,)]
         assert left(folder) == []

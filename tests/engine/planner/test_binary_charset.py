@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import RowsRefused
-from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address
@@ -42,13 +42,13 @@ def in_latin1(text: str) -> str:
 
 def loaded(
     address: Address, path: Path, create: str = CREATE, mapping: Sequence = tuple(COLUMNS), **changed
-) -> tuple[list[tuple], list[Work]]:
+) -> tuple[list[tuple], list[ChunkLoad]]:
     """The rows of a new table after all chunks are in, their plan changed so."""
     run_sql(address, "DROP TABLE IF EXISTS t, millrace_ledger", create)
     made = works(address, path, mapping, Options())
     made = [replace(each, plan=replace(each.plan, **changed)) for each in made]
     for each in made:
-        load_chunk(each, Watch())
+        load_chunk(each, LoadCallbacks())
     return rows_of(address), made
 
 
@@ -82,7 +82,7 @@ def test_a_chunk_with_something_wrong_is_loaded_with_the_character_set(database:
     (work,) = works(database, source("1,é東😀\n2,é東😀x\n"), ["n", "v"], Options(on_error="reject"))
     assert work.chunk.suspect
     assert "utf8mb4" in work.statements.plain
-    tally = load_chunk(work, Watch()).tally
+    tally = load_chunk(work, LoadCallbacks()).tally
     assert (tally.loaded, tally.rejected) == (1, 1)
     assert rows_of(database) == [(1, "é東😀")]
 
@@ -91,7 +91,7 @@ def test_what_the_server_refuses_is_named_as_ever(database: Address, source):
     run_sql(database, "CREATE TABLE t (v VARCHAR(3) PRIMARY KEY) CHARACTER SET utf8mb4")
     (work,) = works(database, source("é\na\né\n"), ["v"], Options())
     with pytest.raises(RowsRefused, match="line 3"):
-        load_chunk(work, Watch())
+        load_chunk(work, LoadCallbacks())
     assert rows_of(database) == []
 
 
@@ -109,7 +109,7 @@ def test_what_is_not_ascii_is_converted(database: Address, source):
     made = works(database, source("1,a\n2,é\n3,b\n"), ["n", "v"], Options(), chunk_bytes=5)
     assert ["binary" in each.statements.plain for each in made] == [True, False, True]
     for each in made:
-        load_chunk(each, Watch())
+        load_chunk(each, LoadCallbacks())
     assert rows_of(database, "SELECT n, HEX(v) FROM t ORDER BY n") == [(1, "61"), (2, "E9"), (3, "62")]
 
 

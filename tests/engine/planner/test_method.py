@@ -12,7 +12,7 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, Reason
-from importer.engine.planner import Case, make_plan
+from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.source.dialect import RFC4180
 from tests.engine.tables import table
 
@@ -24,7 +24,7 @@ PROXY = replace(OPEN, flavour="ProxySQL")
 def plan(server: Server, data_bytes: int = 1000, **options) -> ImportPlan:
     of = table(a="int", b="varchar(9)")
     mapping = [ColumnMapping("a"), ColumnMapping("b", null_markers=("NA",))]
-    return make_plan(Case(data_bytes, RFC4180, of, mapping, Options(**options), server))
+    return make_plan(PlanningContext(data_bytes, RFC4180, of, mapping, Options(**options), server))
 
 
 def reason(made: ImportPlan) -> Reason:

@@ -6,7 +6,7 @@ from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import Options
-from importer.engine.planner import Case, make_plan
+from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import Column, Key, Table
 from importer.engine.source.dialect import RFC4180
 from importer.engine.units import GIB, MIB
@@ -27,7 +27,9 @@ def server(local: bool = True, **variables: str) -> Server:
 
 def plan(size: int = 10**9, of=None, names=("a",), options=None, on=None, **known):
     mapping = [ColumnMapping(name) for name in names]
-    return make_plan(Case(size, RFC4180, of or table(), mapping, options or Options(), on or server(), **known))
+    return make_plan(
+        PlanningContext(size, RFC4180, of or table(), mapping, options or Options(), on or server(), **known)
+    )
 
 
 def why(made, start: str) -> str:

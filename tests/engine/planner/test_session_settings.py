@@ -9,7 +9,7 @@ import pytest
 
 from importer.engine.errors import Problem, RowsRefused, TargetProblem
 from importer.engine.load import ledger, verify
-from importer.engine.load.chunk_load import Watch
+from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.load.table_lock import lock
 from importer.engine.mysql.connection import ISOLATION, Address, connect, connect_loader, execute, fetch_all
@@ -88,8 +88,8 @@ def test_what_was_asked_for_is_set_and_the_rest_stays(child: Address, source):
 )
 def test_a_load_is_exact_with_each_setting(child: Address, source, options: Options):
     work = works(child, source("1,1\n1,2\n"), ("n", "u"), options)[0]
-    assert load_chunk(work, Watch()).rows == 2
-    assert load_chunk(replace(work, attempt=2), Watch()).already
+    assert load_chunk(work, LoadCallbacks()).rows == 2
+    assert load_chunk(replace(work, attempt=2), LoadCallbacks()).already
     assert rows_of(child) == [(1, 1), (1, 2)]
     assert verify.missing_chunks(child, "job-1", {0: 2, 1: 5}) == {1}
 
@@ -98,8 +98,8 @@ class TestForeignKeyChecks:
     def test_off_lets_a_row_without_its_parent_in(self, child: Address, source):
         path = source("7,1\n")
         with pytest.raises(RowsRefused):
-            load_chunk(works(child, path, ("n", "u"), Options())[0], Watch())
-        load_chunk(works(child, path, ("n", "u"), Options(foreign_key_checks=False))[0], Watch())
+            load_chunk(works(child, path, ("n", "u"), Options())[0], LoadCallbacks())
+        load_chunk(works(child, path, ("n", "u"), Options(foreign_key_checks=False))[0], LoadCallbacks())
         assert rows_of(child) == [(7, 1)]
 
 
@@ -194,14 +194,14 @@ class TestLockTable:
             assert fetch_all(other, "SELECT * FROM t") == [(5, 5)]
 
     def test_loads_exactly_once_and_gives_the_table_free(self, alone):
-        assert load_chunk(alone, Watch()).rows == 2
-        assert load_chunk(replace(alone, attempt=2), Watch()).already
+        assert load_chunk(alone, LoadCallbacks()).rows == 2
+        assert load_chunk(replace(alone, attempt=2), LoadCallbacks()).already
         assert rows_of(alone.address) == [(1, 1), (1, 2)]
 
     def test_rows_that_cannot_go_in_are_found_as_ever(self, alone, source):
         path = source("1,1\nx,2\n")
         with pytest.raises(RowsRefused, match="line 2"):
-            load_chunk(works(alone.address, path, ("n", "u"), Options(lock_table=True))[0], Watch())
+            load_chunk(works(alone.address, path, ("n", "u"), Options(lock_table=True))[0], LoadCallbacks())
         assert rows_of(alone.address) == []
         rejecting = Options(lock_table=True, on_error="reject")
         assert load_file(alone.address, path, ("n", "u"), rejecting).lines == [2]

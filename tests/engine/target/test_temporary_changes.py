@@ -9,7 +9,7 @@ from importer.engine.schema.foreign_keys import check_rows
 from importer.engine.schema.indexes import show_create
 from importer.engine.schema.table import read_table
 from importer.engine.target import temporary_changes
-from importer.engine.target.temporary_changes import Arrangement, NotNow
+from importer.engine.target.temporary_changes import DeferralRefused, TemporaryChanges
 from tests.engine.staged import given
 from tests.targets import TestServer
 
@@ -30,13 +30,13 @@ MORE = {
 FREE = ["prefix", "odd`, (x)", "p", "two", "hidden"]
 
 
-def made(database: Address, foreign_keys_go: bool) -> Arrangement:
+def made(database: Address, foreign_keys_go: bool) -> TemporaryChanges:
     """What may go of the table t."""
     with connect(database) as connection:
         found = indexes.read_indexes(connection, database.database, "t")
         table = read_table(connection, database.database, "t")
     keys, _ = indexes.may_go(table, found, foreign_keys_go=foreign_keys_go)
-    return Arrangement(database.database, "t", keys, found.foreign_keys if foreign_keys_go else ())
+    return TemporaryChanges(database.database, "t", keys, found.foreign_keys if foreign_keys_go else ())
 
 
 def text(database: Address) -> str:
@@ -44,16 +44,16 @@ def text(database: Address) -> str:
         return show_create(connection, database.database, "t")
 
 
-def off(database: Address, changes: Arrangement) -> None:
+def off(database: Address, changes: TemporaryChanges) -> None:
     with connect(database) as connection:
-        temporary_changes.write_down(connection, "job", changes)
-        temporary_changes.arrange(connection, changes)
+        temporary_changes.record(connection, "job", changes)
+        temporary_changes.apply(connection, changes)
 
 
-def back(database: Address, changes: Arrangement) -> None:
+def back(database: Address, changes: TemporaryChanges) -> None:
     with connect(database) as connection:
-        assert temporary_changes.put_back(connection, database, changes)
-        temporary_changes.forget(connection, "job")
+        assert temporary_changes.restore(connection, database, changes)
+        temporary_changes.delete_record(connection, "job")
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_what_is_written_down_puts_it_back_by_hand(child: Address):
     before = text(child)
     off(child, made(child, foreign_keys_go=True))
     with connect(child) as connection:
-        (written,) = temporary_changes.written_down(connection)
+        (written,) = temporary_changes.list_records(connection)
         assert written.arrangement == made_of(written.restore_sql, written.arrangement)
         for statement in written.restore_sql.split(";\n"):
             if statement:
@@ -92,7 +92,7 @@ def test_what_is_written_down_puts_it_back_by_hand(child: Address):
     assert text(child) == before
 
 
-def made_of(restore_sql: str, changes: Arrangement) -> Arrangement:
+def made_of(restore_sql: str, changes: TemporaryChanges) -> TemporaryChanges:
     """The same, if its statements are those."""
     assert restore_sql == "".join(f"{each};\n" for each in changes.restore_sql)
     return changes
@@ -151,7 +151,7 @@ class TestWhatStays:
 
 class TestForeignKeys:
     @pytest.fixture
-    def loaded(self, database: Address) -> tuple[Address, Arrangement]:
+    def loaded(self, database: Address) -> tuple[Address, TemporaryChanges]:
         """Rows that came while the foreign key was off, two of them without a parent."""
         given(database, PARENT, "INSERT INTO parent VALUES (1, 1)",
               "CREATE TABLE t (p INT, KEY p (p), CONSTRAINT f FOREIGN KEY (p) REFERENCES parent (id))")  # fmt: skip
@@ -184,7 +184,7 @@ class TestForeignKeys:
         try:
             changes = made(little, foreign_keys_go=True)
             if server.flavour == "mysql":
-                with pytest.raises(NotNow, match="REFERENCES"):
+                with pytest.raises(DeferralRefused, match="REFERENCES"):
                     off(little, changes)
             else:
                 off(little, changes)

@@ -8,7 +8,7 @@ import pytest
 from importer.engine.native import loader
 from importer.engine.source.dialect import MYSQL_TSV, Dialect
 from importer.engine.source.records.blocks import Block, blocks
-from importer.engine.validation import Exactness
+from importer.engine.validation import ValidationRules
 from importer.engine.validation.fast_path import Usual
 from tests.engine.reference import in_file
 
@@ -76,7 +76,7 @@ def all_usual(usual: Usual, data: bytes) -> bool:
     return usual.all_of(SimpleNamespace(data=data, size=len(data)))
 
 
-def is_usual(exactness: Exactness, data: bytes) -> bool:
+def is_usual(exactness: ValidationRules, data: bytes) -> bool:
     """And if it is, that nothing is wrong with it."""
     usual = exactness.inspector.usual
     assert usual

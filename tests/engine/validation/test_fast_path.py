@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from importer.engine.source.dialect import MYSQL_TSV, Dialect
 from importer.engine.source.records.blocks import blocks
-from importer.engine.validation import Exactness, FieldCheck
+from importer.engine.validation import FieldCheck, ValidationRules
 from importer.engine.validation.fast_path import Usual
 from importer.engine.validation.record_layout import lay_out
 from tests.engine.reference import in_file
@@ -34,7 +34,7 @@ def test_nothing_is_usual_that_has_a_fault(type_: str, mariadb: bool):
     for dialect in DIALECTS:
         for nullable, markers in ((False, ()), (True, ("NA",)), (True, ("",)), (False, ("",))):
             check = FieldCheck("a", type_, nullable, markers)
-            exactness = Exactness(dialect, (FieldCheck(""), check), mariadb)
+            exactness = ValidationRules(dialect, (FieldCheck(""), check), mariadb)
             end = (dialect.delimiter if dialect.trailing_delimiter else "") + dialect.line_end
             usual = [value for value in VALUES if is_usual(exactness, f"x{dialect.delimiter}{value}{end}".encode())]
             assert USUAL[type_] in usual
@@ -51,7 +51,7 @@ def test_nothing_is_usual_that_has_a_fault(type_: str, mariadb: bool):
 @needs_library
 @pytest.mark.parametrize("type_", ["int", "bigint unsigned", "decimal(9,3)", "double"])
 def test_zeros_and_points_without_need_are_unusual_where_they_are_not_wanted(type_: str):
-    judges = Exactness(Dialect(), (FieldCheck("a", type_),), mariadb=True).inspector.judges
+    judges = ValidationRules(Dialect(), (FieldCheck("a", type_),), mariadb=True).inspector.judges
     usual = Usual.of(Dialect(), judges, plain=True)
 
     def among_others(value: str) -> bool:
@@ -73,9 +73,9 @@ def test_zeros_and_points_without_need_are_unusual_where_they_are_not_wanted(typ
 @settings(max_examples=300, derandomize=True, deadline=None)
 @given(numbers=st.lists(st.floats(1e-4, 1e15), min_size=1, max_size=20), digits=st.integers(1, 16))
 def test_doubles_are_usual_as_they_are_printed(numbers, digits):
-    exactness = Exactness(Dialect(), (FieldCheck("a", "double"),), mariadb=True)
+    exactness = ValidationRules(Dialect(), (FieldCheck("a", "double"),), mariadb=True)
     assert is_usual(exactness, "".join(f"{number!r}\n-{number!r}\n" for number in numbers).encode())
-    single = Exactness(Dialect(), (FieldCheck("a", "float"),), mariadb=True)
+    single = ValidationRules(Dialect(), (FieldCheck("a", "float"),), mariadb=True)
     for number in numbers:  # with more digits than they have, or fewer
         for form in "fe":
             is_usual(exactness, f"{number:.{digits}{form}}\n".encode())
@@ -85,7 +85,7 @@ def test_doubles_are_usual_as_they_are_printed(numbers, digits):
 @needs_library
 @pytest.mark.parametrize(("type_", "clock"), [("date", ""), ("datetime", " 12:00:00"), ("datetime", "T12:00:00")])
 def test_each_leap_day_is_usual_and_no_other(type_: str, clock: str):
-    exactness = Exactness(Dialect(), (FieldCheck("a", type_),), mariadb=True)
+    exactness = ValidationRules(Dialect(), (FieldCheck("a", type_),), mariadb=True)
     days = [f"{year:04}-02-29{clock}" for year in range(10_000)]
     wanted = [bool(year) and isleap(year) for year in range(10_000)]
     assert [is_usual(exactness, f"{day}\n".encode()) for day in days] == wanted
@@ -102,7 +102,7 @@ def test_each_leap_day_is_usual_and_no_other(type_: str, clock: str):
 def test_any_cut_and_any_neighbour(rows):
     data = "".join(f"{first},{second}{end or ','}" for first, second, end in rows).encode()
     checks = (FieldCheck("a", "int", True, ("",)), FieldCheck("b", "varchar(4)"))
-    exactness = Exactness(Dialect(blank_lines="keep"), checks, mariadb=True)
+    exactness = ValidationRules(Dialect(blank_lines="keep"), checks, mariadb=True)
     with in_file(data) as fd:
         found = list(blocks(fd, exactness.dialect, 0, 1, data.rfind(b"\n") + 1))
     for block in found:
@@ -129,7 +129,7 @@ def test_what_quotes_are_needed_for_is_usual(rows, quoting, line_end):
         FieldCheck("c", "enum('a','a\"\"')"),
     ]
     for checks, all_fit in ((wide, True), (narrow, False)):
-        exactness = Exactness(Dialect(line_end=line_end), tuple(checks), mariadb=True)
+        exactness = ValidationRules(Dialect(line_end=line_end), tuple(checks), mariadb=True)
         block = block_of(data, exactness.dialect)
         usual = exactness.inspector.usual.all_of(block)
         assert usual or not all_fit
@@ -161,14 +161,14 @@ SPELLED = [
 )
 def test_what_the_mapping_reads_keeps_no_other_column_from_being_usual(check, usual):
     dialect = Dialect(delimiter=";")
-    exactness = Exactness(dialect, (check, FieldCheck("b", "int")), mariadb=True)
+    exactness = ValidationRules(dialect, (check, FieldCheck("b", "int")), mariadb=True)
     assert [value for value in SPELLED if is_usual(exactness, f"{value};7\n".encode())] == usual
     assert not is_usual(exactness, f"{usual[0]};x\n".encode())
 
 
 def test_where_a_format_has_a_clock_that_a_date_drops_each_value_is_read():
     check = FieldCheck("a", "date", datetime_format="%d.%m.%Y %H:%i")
-    assert Exactness(Dialect(), (check,), mariadb=True).inspector.usual is None
+    assert ValidationRules(Dialect(), (check,), mariadb=True).inspector.usual is None
 
 
 TOLD = r'a",\N' + "\t\n7"
@@ -196,7 +196,7 @@ def test_what_escapes_are_needed_for_is_usual(rows, dialect):
         FieldCheck("c", r"enum('a','a\\a')", nullable=False),
     ]
     for checks, all_fit in ((wide, True), (narrow, False)):
-        exactness = Exactness(dialect, tuple(checks), mariadb=True)
+        exactness = ValidationRules(dialect, tuple(checks), mariadb=True)
         block = block_of(data, exactness.dialect)
         usual = exactness.inspector.usual.all_of(block)
         assert usual or not all_fit
@@ -228,7 +228,7 @@ def test_json_is_usual_however_it_is_escaped(documents, dialect, ascii_only, dou
         return dialect.quote + document + dialect.quote
 
     texts = [json.dumps(each, ensure_ascii=ascii_only) for each in documents]
-    exactness = Exactness(dialect, (FieldCheck("a", "json"),), mariadb=False)
+    exactness = ValidationRules(dialect, (FieldCheck("a", "json"),), mariadb=False)
     data = "".join(f"{cell(text)}\n" for text in texts).encode()
     # A key with an escape is read as a whole: two of them may be one.
     assert is_usual(exactness, data) or any("\\" in text for text in texts)
@@ -245,4 +245,4 @@ def test_json_is_usual_however_it_is_escaped(documents, dialect, ascii_only, dou
     ],
 )
 def test_a_dialect_that_it_does_not_know_is_left_alone(dialect: Dialect):
-    assert Exactness(dialect, (FieldCheck("a", "int"),), mariadb=True).inspector.usual is None
+    assert ValidationRules(dialect, (FieldCheck("a", "int"),), mariadb=True).inspector.usual is None

@@ -6,7 +6,7 @@ import pytest
 
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import blocks
-from importer.engine.validation import Exactness, FieldCheck
+from importer.engine.validation import FieldCheck, ValidationRules
 from tests.engine.reference import in_file
 from tests.engine.validation.fast_path_cases import (
     DIALECTS,
@@ -27,7 +27,7 @@ def test_a_record_among_many_is_as_usual_as_by_itself(type_: str, nullable: bool
     """Many are looked at column by column, however far apart the odd ones are; one record field by field."""
     checks = (FieldCheck("a", "int"), FieldCheck("b", type_, nullable, ("NA",) if nullable else ()))
     for dialect in DIALECTS:
-        usual = Exactness(dialect, checks, mariadb=True).inspector.usual
+        usual = ValidationRules(dialect, checks, mariadb=True).inspector.usual
         assert usual
         alone = cache(partial(all_usual, usual))
         end = (dialect.delimiter if dialect.trailing_delimiter else "") + dialect.line_end
@@ -47,7 +47,7 @@ def test_a_record_among_many_is_as_usual_as_by_itself(type_: str, nullable: bool
 def test_the_only_quotes_wherever_they_are():
     """As a look goes on, 64 bytes and many fields at a time. A space at the end of CHAR is lost, in quotes or not."""
     checks = (FieldCheck("a", "char(4)"), FieldCheck("b", "char(4)"), FieldCheck("c", "varchar(70)"))
-    usual = Exactness(Dialect(), checks, mariadb=True).inspector.usual
+    usual = ValidationRules(Dialect(), checks, mariadb=True).inspector.usual
     assert usual
     others = b"ab,abcd,abc\n"
     for place in range(64):
@@ -59,7 +59,7 @@ def test_the_only_quotes_wherever_they_are():
 
 @pytest.mark.parametrize("columns", [1, 511, 4096])
 def test_records_of_any_width(columns):
-    usual = Exactness(Dialect(), (FieldCheck("a", "int"),) * columns, mariadb=True).inspector.usual
+    usual = ValidationRules(Dialect(), (FieldCheck("a", "int"),) * columns, mariadb=True).inspector.usual
     assert usual
 
     def odd(*rows: list[str]) -> list[int] | None:
@@ -91,7 +91,7 @@ AS_IT_STANDS = [
 def test_many_records_are_as_usual_as_each_by_itself(line_end):
     """Those of a block are looked at 64 bytes at a time, wherever they begin; a short one alone value after value."""
     checks = (FieldCheck("a", "varchar(70)"), FieldCheck("b", "varchar(4)"))
-    usual = Exactness(Dialect(line_end=line_end), checks, mariadb=True).inspector.usual
+    usual = ValidationRules(Dialect(line_end=line_end), checks, mariadb=True).inspector.usual
     assert usual
 
     others = "".join(f"{row}{line_end}" for row in ('7,"a,b"', '"7,","ab"', ",", '"",""', '",",",,"', "ab,ab")) * 4

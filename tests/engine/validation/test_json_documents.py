@@ -14,7 +14,7 @@ from importer.engine.mysql.server_info import read_server
 from importer.engine.native import loader
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import blocks
-from importer.engine.validation import Exactness, FieldCheck
+from importer.engine.validation import FieldCheck, ValidationRules
 from importer.engine.validation.types.json_documents import (
     DEEPEST,
     INVALID,
@@ -174,7 +174,7 @@ def test_the_same_digits_are_lost(number: str):
 
 def is_usual(data: bytes, encoding: str = "utf-8", quote: str = '"') -> bool:
     """Of one field that has JSON, in each record."""
-    exactness = Exactness(
+    exactness = ValidationRules(
         Dialect(quote=quote, encoding=encoding), (FieldCheck("a", "json"), FieldCheck("")), mariadb=False
     )
     with in_file(data) as fd:

@@ -8,8 +8,8 @@ from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.schema.new_table import NewColumn, NewTable
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
-from importer.engine.source.profile.type_inference import Seen
-from importer.engine.validation.type_widening import Misfit, WholeFile, changes, misfits, settle
+from importer.engine.source.profile.type_inference import TypeTracker
+from importer.engine.validation.type_widening import FileScan, TypeMismatch, changes, find_mismatches, widen_types
 from tests.engine.reference import in_file
 
 TYPES = ["tinyint", "int", "int unsigned", "bigint", "decimal(5,2)", "double", "date", "datetime", "datetime(3)",
@@ -32,10 +32,10 @@ def mapping_of(table: NewTable, *markers: str, **how: str) -> list[ColumnMapping
 
 def found_in(
     text: str, table: NewTable, mapping: list[ColumnMapping], block_bytes: int = 64, dialect: Dialect = RFC4180
-) -> dict[str, Misfit]:
+) -> dict[str, TypeMismatch]:
     data = text.encode()
     with in_file(data) as fd:
-        return misfits(WholeFile(fd, dialect, 0, 1, len(data), block_bytes=block_bytes), table, mapping)
+        return find_mismatches(FileScan(fd, dialect, 0, 1, len(data), block_bytes=block_bytes), table, mapping)
 
 
 @settings(max_examples=400, derandomize=True, deadline=None)
@@ -55,12 +55,12 @@ def test_misfits_are_what_a_look_at_each_value_finds(types, picks, markers, bloc
         seen = of(values, markers)
         if not seen.fits(type_):
             first = next(at for at, value in enumerate(values) if not of([value], markers).fits(type_))
-            wanted[f"c{number}"] = Misfit(seen.type, first + 1, values[first])
+            wanted[f"c{number}"] = TypeMismatch(seen.type, first + 1, values[first])
     assert found_in(text, table, mapping_of(table, *markers), block_bytes) == wanted
 
 
-def of(values: list[str], markers: tuple[str, ...]) -> Seen:
-    seen = Seen()
+def of(values: list[str], markers: tuple[str, ...]) -> TypeTracker:
+    seen = TypeTracker()
     seen.take(values, frozenset(markers))
     return seen
 
@@ -68,9 +68,9 @@ def of(values: list[str], markers: tuple[str, ...]) -> Seen:
 def test_the_value_that_does_not_fit_is_named_in_the_first_block_too():
     table = table_of("int", "varchar(16)", widen=False)
     found = found_in("1,a\n2,b\nx,c\n4,d\n", table, mapping_of(table), 1 << 20)
-    assert found == {"c0": Misfit("varchar(16)", 3, "x")}
+    assert found == {"c0": TypeMismatch("varchar(16)", 3, "x")}
     with pytest.raises(Problem, match="'x' does not fit c0 int; the whole file needs") as caught:
-        settle(table, found)
+        widen_types(table, found)
     assert caught.value.where == "line 3, column c0"
 
 
@@ -95,8 +95,8 @@ def test_rows_with_another_number_of_fields_are_passed_over():
 
 def test_what_was_changed_and_why():
     before = table_of("int", *["varchar(1000)"] * 20)
-    found = {"c0": Misfit("varchar(16)", 7, "x")}
-    after = settle(before, found)
+    found = {"c0": TypeMismatch("varchar(16)", 7, "x")}
+    after = widen_types(before, found)
     said = dict(changes(before, after, found))
     assert said.pop("c0 is varchar(16), not int") == "line 7 has 'x'"
     assert set(said.values()) == {"rows could be too large else"}

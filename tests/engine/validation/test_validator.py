@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import Block, blocks, read_exactly
-from importer.engine.validation import Exactness, Examination, FieldCheck
+from importer.engine.validation import Examination, FieldCheck, ValidationRules
 from tests.engine.reference import in_file
 
 DIALECTS = (
@@ -59,7 +59,7 @@ ROWS = st.lists(
 @given(dialect=st.sampled_from(DIALECTS), rows=ROWS, quoting=st.booleans(), mariadb=st.booleans())
 @example(DIALECTS[0], [["1", "2", "2024-01-02", "x"], ["1"]], False, True)
 def test_many_at_once_as_one_by_one(dialect: Dialect, rows: list[list[str]], quoting: bool, mariadb: bool):
-    exactness = Exactness(dialect, CHECKS, mariadb)
+    exactness = ValidationRules(dialect, CHECKS, mariadb)
     data = written(dialect, rows, quoting)
     with in_file(data) as fd:
         for block in blocks(fd, dialect, 0, 1, len(data)):
@@ -111,7 +111,7 @@ FINE_ROWS = st.tuples(
     reject=st.booleans(),
 )
 def test_what_loses_something_many_at_once_as_one_by_one(rows: list[list[str]], mariadb: bool, reject: bool):
-    exactness = Exactness(Dialect(), FINE_CHECKS, mariadb, reject)
+    exactness = ValidationRules(Dialect(), FINE_CHECKS, mariadb, reject)
     data = written(Dialect(), rows, quoting=False)
     with in_file(data) as fd:
         (block,) = blocks(fd, Dialect(), 0, 1, len(data))
@@ -127,7 +127,7 @@ def test_every_day_and_every_hour():
     clocks = [f"{hour:02}:{part}" for hour, part in product(range(26), ("00:00", "59:59", "60:00", "00:60"))]
     moments = [f"2024-02-{day:02} {clock}" for day, clock in product((28, 29, 30), clocks)]
     for type_, values in (("date", days), ("datetime", days), ("datetime", moments), ("timestamp", moments)):
-        exactness = Exactness(Dialect(), (FieldCheck("a", type_, nullable=False),), mariadb=True)
+        exactness = ValidationRules(Dialect(), (FieldCheck("a", type_, nullable=False),), mariadb=True)
         data = "".join(f"{value}\n" for value in values).encode()
         with in_file(data) as fd:
             (block,) = blocks(fd, Dialect(), 0, 1, len(data))
@@ -141,7 +141,7 @@ def test_a_block_in_which_every_field_is_enclosed():
     rows[500][1], rows[700][2] = "1.255", "2024-13-02 03:04:05"
     for line_end in ("\n", "\r\n"):
         dialect = Dialect(line_end=line_end)
-        exactness = Exactness(dialect, CHECKS, mariadb=True)
+        exactness = ValidationRules(dialect, CHECKS, mariadb=True)
         whole = written(dialect, rows, quoting=True)
         for data in (whole, whole.removesuffix(line_end.encode()), whole + b'"1","2"' + line_end.encode()):
             with in_file(data) as fd:
@@ -151,7 +151,7 @@ def test_a_block_in_which_every_field_is_enclosed():
 
 def test_a_record_larger_than_a_block():
     checks = (FieldCheck("a", "int"), FieldCheck("b", "mediumtext"), FieldCheck("c", "text"))
-    exactness = Exactness(Dialect(), checks, mariadb=True)
+    exactness = ValidationRules(Dialect(), checks, mariadb=True)
     for long in ('"' + "x" * 600_000 + '"', "y" * 600_000):
         data = f"1.5,{long},fine\n2,{long},{long}\n3,{long},fine\n".encode()
         with in_file(data) as fd:
@@ -159,5 +159,5 @@ def test_a_record_larger_than_a_block():
         assert [[fault.column for _, fault in each.faults] for each in found] == [["a"], ["c"], []]
 
 
-def review_of(fd: int, block: Block, exactness: Exactness) -> Examination:
+def review_of(fd: int, block: Block, exactness: ValidationRules) -> Examination:
     return exactness.examine(replace(block, data=read_exactly(fd, block.size, block.offset)))

@@ -22,7 +22,7 @@ from importer.engine.schema.table import Column, Table, read_table
 from importer.engine.source.chunks.scanner import Block
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.boundaries import find_ends
-from importer.engine.validation import Exactness, Examination
+from importer.engine.validation import Examination, ValidationRules
 
 DIALECT = Dialect(header=False)
 MAPPING = (ColumnMapping("id"), ColumnMapping("x"))
@@ -113,7 +113,7 @@ class Trial:
 
     connection: LoaderConnection
     table: Table
-    exactness: Exactness
+    exactness: ValidationRules
 
     def store(self, values: list[str]) -> list[Stored]:
         """Load the values, a row each, and take them out again."""
@@ -194,7 +194,7 @@ def trial(request, database):
         execute(connection, f"CREATE TABLE t (id INT PRIMARY KEY, x {request.param}) CHARACTER SET utf8mb4")
         table = read_table(connection, database.database, "t")
         server = read_server(connection, database)
-        exactness = Exactness.of(DIALECT, MAPPING, table, mariadb=server.mariadb, rounding="notice")
+        exactness = ValidationRules.of(DIALECT, MAPPING, table, mariadb=server.mariadb, rounding="notice")
         yield Trial(connection, table, exactness), KINDS[request.param]
 
 

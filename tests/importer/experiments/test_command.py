@@ -88,7 +88,7 @@ def test_when_its_process_is_killed_a_sweep_leaves_nothing(mariadb, stack_env, t
 
 
 def test_one_that_is_cancelled_or_whose_target_is_taken_does_not_begin(mariadb, transactional_db):
-    asked = lab.AskedExperiment(EXPERIMENTS["naive"], 10)
+    asked = lab.ExperimentRequest(EXPERIMENTS["naive"], 10)
     target = saved_target(mariadb, mariadb.database)
     begun = lab.begin_experiment(asked, target)
     with pytest.raises(Problem, match="Another lab has the target"):
@@ -109,7 +109,7 @@ def test_people_are_told_what_its_end_waits_for(mariadb, transactional_db):
         raise Told(says)
 
     target = saved_target(mariadb, mariadb.database)
-    begun = lab.begin_experiment(lab.AskedExperiment(EXPERIMENTS["naive"], 10), target)
+    begun = lab.begin_experiment(lab.ExperimentRequest(EXPERIMENTS["naive"], 10), target)
     Target.objects.filter(pk=target.pk).update(port=free_port())
     with pytest.raises(Told, match="No server answers there"):
         lab.finish_experiment(begun, tell=tell)

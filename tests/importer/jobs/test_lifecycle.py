@@ -11,7 +11,7 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.plan.options import Options
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import prepare
-from importer.queue import Step
+from importer.queue import Message
 from importer.sources import uploads
 from importer.worker import scan, shutdown, sweep
 from tests.importer.steps import run, take
@@ -86,8 +86,8 @@ def test_a_doubled_message_finds_nothing_to_do(target: Target, file: Path):
     step = jobs.advance(job.pk)[0]
     take(step)
     take(step)
-    take(Step("scan", job.pk))
-    take(Step("verify", job.pk))
+    take(Message("scan", job.pk))
+    take(Message("verify", job.pk))
     assert run(job).loaded_rows == count(target) == ROWS
 
 

@@ -170,7 +170,7 @@ class TestToTheEnd:
         job = run(jobs.create(prepare(uploads.register(path), target, "t")))
         assert job.status == ImportJob.Status.SUCCEEDED
         by_method = grid(method=("load_data_local", "insert"), rows_per_statement=(10,))
-        ended = to_end(lab.create_from_job(job, lab.Asked(by_method, Sample(share=0.2), repeats=1)))
+        ended = to_end(lab.create_from_job(job, lab.LabRequest(by_method, Sample(share=0.2), repeats=1)))
         assert {each.ran_as["rows_per_statement"] for each in ended.trials.all()} == {None, 10}
         assert ended.status == Lab.Status.DONE
         assert ROWS * 0.15 < ended.sample_rows < ROWS * 0.25

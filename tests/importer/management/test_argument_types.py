@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from importer.engine.mapping.columns import AskedField, Filling
+from importer.engine.mapping.columns import FieldOverride, GeneratedColumn
 from importer.management.argument_types import asked_field, bounded, filling, level, percent, rows, size, variable
 
 
@@ -18,20 +18,20 @@ def test_what_is_meant():
 
 
 def test_fields_and_columns():
-    assert asked_field("a=b") == AskedField("a", "b")
-    assert asked_field("#3=") == AskedField("#3", "")
-    assert asked_field("a=b:trim,decimal-comma,null=,null=NA") == AskedField(
+    assert asked_field("a=b") == FieldOverride("a", "b")
+    assert asked_field("#3=") == FieldOverride("#3", "")
+    assert asked_field("a=b:trim,decimal-comma,null=,null=NA") == FieldOverride(
         "a", "b", ("trim", "decimal-comma"), ("", "NA")
     )
-    assert asked_field("a=b:trim,date=%d.%m.%Y, %H:%i") == AskedField("a", "b", ("trim",), None, "%d.%m.%Y, %H:%i")
-    assert asked_field("a=b:date=%Y") == AskedField("a", "b", None, None, "%Y")
+    assert asked_field("a=b:trim,date=%d.%m.%Y, %H:%i") == FieldOverride("a", "b", ("trim",), None, "%d.%m.%Y, %H:%i")
+    assert asked_field("a=b:date=%Y") == FieldOverride("a", "b", None, None, "%Y")
 
 
 def test_columns_and_values():
-    assert filling("a=b=c") == Filling("a", "text", "b=c")
-    assert filling("a=") == Filling("a", "text", "")
-    assert filling("a=@row") == Filling("a", "row")
-    assert filling("a=@@row") == Filling("a", "text", "@row")
+    assert filling("a=b=c") == GeneratedColumn("a", "text", "b=c")
+    assert filling("a=") == GeneratedColumn("a", "text", "")
+    assert filling("a=@row") == GeneratedColumn("a", "row")
+    assert filling("a=@@row") == GeneratedColumn("a", "text", "@row")
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,14 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from importer.engine.errors import Problem
-from importer.engine.mapping.columns import AskedField, Filling
+from importer.engine.mapping.columns import FieldOverride, GeneratedColumn
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
 from importer.engine.source.profile.profile import profile_file
 from importer.models import MappingPreset, Target
 from importer.preparation import presets
-from importer.preparation.prepare import Prepared, prepare
+from importer.preparation.prepare import PreparedImport, prepare
 from importer.sources import uploads
 from tests.stack import Stack
 from tests.targets import saved_target
@@ -40,13 +40,13 @@ def prices(tmp_path: Path) -> Path:
     return path
 
 
-def prepared(target: Target, path: Path) -> Prepared:
+def prepared(target: Target, path: Path) -> PreparedImport:
     return prepare(
         uploads.register(path),
         target,
         "prices",
-        asked=[AskedField("nr", "id"), AskedField("preis", "price")],
-        fillings=[Filling("line", "line"), Filling("origin", "text", "it's")],
+        asked=[FieldOverride("nr", "id"), FieldOverride("preis", "price")],
+        fillings=[GeneratedColumn("line", "line"), GeneratedColumn("origin", "text", "it's")],
         options=Options(on_error="reject", max_rejects=3),
     )
 

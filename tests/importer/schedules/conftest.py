@@ -12,7 +12,7 @@ from importer.engine.mysql.connection import Address
 from importer.models import Schedule, SourceConnection
 from importer.preparation.prepare import prepare
 from importer.preparation.presets import save
-from importer.schedules import Asked
+from importer.schedules import ScheduleRequest
 from importer.sources import uploads
 from tests.engine.loads import run_sql
 from tests.targets import saved_target
@@ -56,6 +56,8 @@ def make(folder: Path, tmp_path: Path, database: Address, transactional_db) -> C
     preset = save("words", prepare(uploads.register(drop(tmp_path, "first.csv")), target, "t"))
 
     def made(name: str = "nightly", **asked) -> Schedule:
-        return schedules.create(Asked(name=name, connection=connection, **{"pattern": "*.csv", **asked}), preset)
+        return schedules.create(
+            ScheduleRequest(name=name, connection=connection, **{"pattern": "*.csv", **asked}), preset
+        )
 
     return made

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from importer import schedules
 from importer.models import ImportJob, Run, Schedule
-from importer.queue import Step
+from importer.queue import Message
 from importer.schedules.scheduler import take_up
 from tests.importer.steps import run as run_job
 
@@ -15,10 +15,10 @@ def now(run: Run) -> Run:
     return Run.objects.select_related("schedule").get(pk=run.pk)
 
 
-def take(run: Run) -> list[Step]:
+def take(run: Run) -> list[Message]:
     """One piece, whatever pause was wanted before it."""
     Run.objects.filter(pk=run.pk).update(retry_at=None)
-    following: list[Step] = []
+    following: list[Message] = []
     schedules.take(run.pk, following.extend)
     return following
 
@@ -62,7 +62,7 @@ def make_due(schedule: Schedule, minutes: float) -> Schedule:
     return Schedule.objects.get(pk=schedule.pk)
 
 
-def runs(schedule: Schedule, steps: list[Step]) -> list[Run]:
+def runs(schedule: Schedule, steps: list[Message]) -> list[Run]:
     return [Run.objects.get(pk=step.id) for step in steps if step.task == "take_run"]
 
 

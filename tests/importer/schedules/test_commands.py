@@ -10,7 +10,7 @@ from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.models import ImportJob, Run, Schedule
 from importer.preparation.prepare import prepare
-from importer.schedules import Asked
+from importer.schedules import ScheduleRequest
 from importer.sources import uploads
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import outcomes, run_now, to_import
@@ -55,7 +55,7 @@ def test_from_a_job_that_worked(make, folder, tmp_path, database):
     source = uploads.register(drop(tmp_path, "made.csv", "1,one\n"))
     job = run_job(jobs.create(prepare(source, target, "made", options=Options(mode="create"))))
     connection = Schedule.objects.get().connection
-    schedule = schedules.create_from_job(job, Asked("again", connection, "*.csv", known_by="stat"))
+    schedule = schedules.create_from_job(job, ScheduleRequest("again", connection, "*.csv", known_by="stat"))
     drop(folder, "a.csv", "2,two\n")
     assert outcomes(run_now(schedule)) == {"a.csv": "loaded"}
     assert (schedule.table_name, schedule.options.mode) == ("made", "append")
@@ -64,11 +64,13 @@ def test_from_a_job_that_worked(make, folder, tmp_path, database):
 def test_a_change_counts_from_now_and_not_over_somebody_elses(make):
     schedule = make(**CRON)
     read_too = Schedule.objects.get(pk=schedule.pk)
-    schedules.update(schedule, Asked("hourly", schedule.connection, "*.csv", trigger="every", every_minutes=60))
+    schedules.update(
+        schedule, ScheduleRequest("hourly", schedule.connection, "*.csv", trigger="every", every_minutes=60)
+    )
     assert timedelta(minutes=59) < schedule.next_due_at - timezone.now() <= timedelta(hours=1)
     assert (schedule.cron, schedule.name) == ("", "hourly")
     with pytest.raises(Problem, match="changed meanwhile"):
-        schedules.update(read_too, Asked.of(read_too))
+        schedules.update(read_too, ScheduleRequest.of(read_too))
 
 
 def test_the_next_due_times_in_the_schedules_zone(make):

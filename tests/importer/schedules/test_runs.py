@@ -11,7 +11,7 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, fetch_all
 from importer.history.read import column
 from importer.models import ImportJob, Run, Schedule, Target
-from importer.queue import Step
+from importer.queue import Message
 from importer.schedules.transitions import change_mine, claim
 from tests.engine.loads import run_sql
 from tests.importer.schedules.conftest import drop
@@ -39,7 +39,7 @@ def test_an_import_that_fails_sends_for_its_run_at_once(make, folder):
     run = schedules.run_now(make())
     job = to_import(run)
     jobs.fail(job.pk, Problem("Somebody pulled a plug."))
-    assert jobs.advance(job.pk) == [Step("take_run", run.pk)]
+    assert jobs.advance(job.pk) == [Message("take_run", run.pk)]
 
 
 class TestFiles:

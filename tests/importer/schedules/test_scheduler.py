@@ -9,7 +9,7 @@ from bench.schedules import make_due as make_due_at_once
 from bench.schedules import take_up_all
 from importer import schedules
 from importer.models import Run, Schedule
-from importer.queue import Step
+from importer.queue import Message
 from importer.schedules.run import discovery
 from importer.schedules.scheduler import take_up, tick
 from tests.importer.schedules.conftest import drop
@@ -18,8 +18,8 @@ from tests.importer.schedules.steps import make_due, now, run_now, runs, take, t
 pytestmark = pytest.mark.usefixtures("no_workers")
 
 
-def ticked() -> list[Step]:
-    steps: list[Step] = []
+def ticked() -> list[Message]:
+    steps: list[Message] = []
     tick(steps.extend)
     return steps
 
@@ -94,7 +94,7 @@ class TestArrivals:
     def test_a_file_that_was_never_seen_begins_a_run_and_no_other(self, make, folder):
         schedule = make()
         (look,) = ticked()
-        assert look == Step("look_for_files", schedule.pk)
+        assert look == Message("look_for_files", schedule.pk)
         assert ticked() == []
         assert schedules.look_for_files(schedule.pk) is None
         drop(folder, "a.csv", "not a number,x\n")
@@ -127,7 +127,7 @@ class TestWaking:
         run = schedules.run_now(make(trigger="every", every_minutes=60))
         assert ticked() == []
         Run.objects.filter(pk=run.pk).update(woken_at=timezone.now() - timedelta(minutes=10))
-        assert ticked() == [Step("take_run", run.pk)]
+        assert ticked() == [Message("take_run", run.pk)]
         assert ticked() == []
 
     def test_a_late_one_is_told_of_once(self, make):

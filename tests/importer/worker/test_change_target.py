@@ -59,7 +59,7 @@ def keys(target: Target) -> set[str]:
 
 def written_down(target: Target) -> list[str]:
     with connect(target.address) as connection:
-        return [each.job for each in temporary_changes.written_down(connection)]
+        return [each.job for each in temporary_changes.list_records(connection)]
 
 
 def until(job: ImportJob, task: str) -> None:

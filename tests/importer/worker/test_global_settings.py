@@ -12,7 +12,7 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options, check_options
 from importer.engine.target.global_settings import TABLE, check_server_variables, put_back, set_for
-from importer.engine.target.temporary_changes import NotNow
+from importer.engine.target.temporary_changes import DeferralRefused
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
@@ -130,7 +130,7 @@ class TestRefused:
         with account_with(shop, "ALL") as few, connect(few) as connection:
             with pytest.raises(TargetProblem, match=r"may not set innodb_flush.*GRANT SUPER|SYSTEM_VARIABLES_ADMIN"):
                 check_server_variables(connection, {FLUSH: 2}, read_server(connection, few))
-            with pytest.raises(NotNow, match="did not let"):
+            with pytest.raises(DeferralRefused, match="did not let"):
                 set_for(connection, "a", {FLUSH: 2})
         assert now(shop) == 1
 

@@ -8,7 +8,7 @@ import pytest
 
 from importer import jobs
 from importer.engine.load import ledger
-from importer.engine.load.chunk_load import Watch
+from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
@@ -201,7 +201,7 @@ class TestKilled:
     def test_after_the_commit_and_before_it_is_recorded(self, target: Target, file: Path):
         job = created(target, file, chunk_bytes=2**20)
         run_of_one = self.first_run(job)
-        load_chunk(load_chunks._work(run_of_one), Watch())
+        load_chunk(load_chunks._work(run_of_one), LoadCallbacks())
         assert len(keys(target)) == ROWS - len(BAD)
         self.give_back(run_of_one.chunks[0])
         job = run(job)
@@ -213,7 +213,7 @@ class TestKilled:
         """The table was mended meanwhile, so that the next attempt leaves out less: the old parts must not stay."""
         job = created(target, file, chunk_bytes=2**20)
         run_of_one = self.first_run(job)
-        load_chunk(load_chunks._work(run_of_one), Watch())
+        load_chunk(load_chunks._work(run_of_one), LoadCallbacks())
         # As if it had not been committed: the server has taken all back, only the parts are there.
         on(target, "DELETE FROM t")
         on(target, f"DELETE FROM {ledger.TABLE}")

@@ -15,12 +15,12 @@ from django.utils import timezone
 
 from importer import jobs
 from importer.engine.load import ledger
-from importer.engine.mapping.columns import Filling
+from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import AskedTable, prepare
+from importer.preparation.prepare import NewTableRequest, prepare
 from importer.sources import reject_downloads, uploads
 from importer.worker import working_copies
 from tests.importer.steps import run, take
@@ -76,7 +76,7 @@ def lines_of(text: str) -> dict[int, int]:
 
 class TestSortedImports:
     def test_every_row_arrives_in_order_with_its_own_row_and_line(self, target, tmp_path, plain_dir):
-        fillings = (Filling("nr", "row"), Filling("line", "line"))
+        fillings = (GeneratedColumn("nr", "row"), GeneratedColumn("line", "line"))
         job = run(created(target, written(tmp_path, TEXT), fillings=fillings))
         assert (job.status, job.balanced, job.problem) == (Status.SUCCEEDED, True, {})
         assert job.chunks.count() > 4
@@ -124,7 +124,7 @@ class TestSortedImports:
         path = written(tmp_path, text)
         options = Options(mode="create", sort="key", chunk_bytes=700)
         prepared = prepare(
-            uploads.register(path), target, "fresh", options=options, asked_table=AskedTable(primary_key=("id",))
+            uploads.register(path), target, "fresh", options=options, asked_table=NewTableRequest(primary_key=("id",))
         )
         job = run(jobs.create(prepared))
         assert (job.status, job.problem, job.loaded_rows) == (Status.SUCCEEDED, {}, 401)

@@ -17,7 +17,7 @@ _INFO = re.compile(r"Records: (\d+)\s+Deleted: (\d+)\s+Skipped: (\d+)\s+Warnings
 FETCHED = 1000
 
 # Level, error number and message: a line of SHOW WARNINGS.
-Line = tuple[str, int, str]
+ServerWarningRow = tuple[str, int, str]
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Report:
     deleted: int = 0
     skipped: int = 0
     warnings: int = 0
-    said: tuple[Line, ...] = ()
+    said: tuple[ServerWarningRow, ...] = ()
 
     @classmethod
-    def from_info(cls, info: bytes | str | None, said: tuple[Line, ...] = ()) -> "Report":
+    def from_info(cls, info: bytes | str | None, said: tuple[ServerWarningRow, ...] = ()) -> "Report":
         """Read mysql_info()'s line for LOAD DATA (manual, mysql_info())."""
         text = info.decode() if isinstance(info, bytes) else info or ""
         found = _INFO.search(text)
@@ -51,12 +51,12 @@ class Report:
         return replace(report, said=lines(connection)) if report.warnings else report
 
 
-def lines(connection: Connection) -> tuple[Line, ...]:
+def lines(connection: Connection) -> tuple[ServerWarningRow, ...]:
     """The warnings of the statement just run; the server keeps at most max_error_count of them (65,535)."""
     # Not show_warnings(), which holds all of them three times: there may be two for each row.
     connection.query("SHOW WARNINGS")
     result = connection.use_result()
-    found: list[Line] = []
+    found: list[ServerWarningRow] = []
     while rows := result.fetch_row(FETCHED):
         found += ((sys.intern(level), code, _text(message)) for level, code, message in rows)
     return tuple(found)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from importer.engine.feed.row_numbers import NUMBERS
-from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mapping.expressions import expression, is_plain
 from importer.engine.mysql.connection import LoaderConnection, execute
 from importer.engine.mysql.quoting import quote_name, quote_text
@@ -18,7 +18,7 @@ RESET_TRACE = "SET @traced = 0"
 VARIABLES = {name: f"@millrace_{name}" for name in ("row", "line", "file", "time")}
 
 
-def numbers(fillings: Sequence[Filling]) -> tuple[str, ...]:
+def numbers(fillings: Sequence[GeneratedColumn]) -> tuple[str, ...]:
     """What stands before each record of the feed: numbering.NUMBERS, as far as a filling needs them."""
     needed = {each.source for each in fillings}
     return tuple(name for name in NUMBERS if name in needed)
@@ -34,7 +34,7 @@ def field_variable(position: int) -> str:
     return f"@field{position + 1}"
 
 
-def filled(filling: Filling) -> str:
+def filled(filling: GeneratedColumn) -> str:
     """SQL for the value of a column that no field goes into."""
     if filling.source == "text":
         return quote_text(filling.text)
@@ -43,7 +43,7 @@ def filled(filling: Filling) -> str:
 
 
 @dataclass(frozen=True)
-class Reading:
+class FieldExpression:
     """How one field gets from the file into its column; `column` is None where it is left out.
 
     `numbering`: it goes into an AUTO_INCREMENT column, in a LOAD DATA with SET. There the server forgets that the file
@@ -86,15 +86,15 @@ class Reading:
         return value
 
 
-def readings(mapping: Sequence[ColumnMapping], table: Table, *, keep_null_word: bool) -> list[Reading]:
+def readings(mapping: Sequence[ColumnMapping], table: Table, *, keep_null_word: bool) -> list[FieldExpression]:
     """One for each field of the file, in their order."""
     return [
-        Reading(position, each, table.column(each.column) if each.column else None, keep_null_word)
+        FieldExpression(position, each, table.column(each.column) if each.column else None, keep_null_word)
         for position, each in enumerate(mapping)
     ]
 
 
-def with_trace(found: list[Reading]) -> list[Reading]:
+def with_trace(found: list[FieldExpression]) -> list[FieldExpression]:
     """The trace goes into the first expression, ahead of the warnings of every other one."""
     first = next((each for each in found if each.indirect), None) or next(each for each in found if each.column)
     return [replace(each, traced=True) if each is first else each for each in found]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from importer.engine.load.methods.field_expressions import VARIABLES, filled, numbers, readings, with_trace
-from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
@@ -14,7 +14,7 @@ def into_table(
     table: Table,
     dialect: Dialect,
     mapping: Sequence[ColumnMapping],
-    fillings: Sequence[Filling] = (),
+    fillings: Sequence[GeneratedColumn] = (),
     *,
     keep_null_word: bool = False,
     traced: bool = False,

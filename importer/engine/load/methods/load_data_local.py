@@ -8,7 +8,7 @@ from MySQLdb.constants import ER
 from importer.engine.errors import MethodRefused
 from importer.engine.load.methods import Report
 from importer.engine.load.methods.load_data import into_table
-from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.mysql.quoting import quote_text
 from importer.engine.schema.table import Table
@@ -25,7 +25,7 @@ def statement(
     table: Table,
     dialect: Dialect,
     mapping: Sequence[ColumnMapping],
-    fillings: Sequence[Filling] = (),
+    fillings: Sequence[GeneratedColumn] = (),
     *,
     keep_null_word: bool = False,
     traced: bool = False,

@@ -14,7 +14,7 @@ import MySQLdb
 from importer.engine.errors import MethodRefused
 from importer.engine.load.methods import Report
 from importer.engine.load.methods.load_data import into_table
-from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.mysql.named_pipes import Writer, pipe_in
 from importer.engine.mysql.quoting import quote_text
@@ -38,7 +38,7 @@ def statement(
     table: Table,
     dialect: Dialect,
     mapping: Sequence[ColumnMapping],
-    fillings: Sequence[Filling] = (),
+    fillings: Sequence[GeneratedColumn] = (),
     *,
     folder: str,
     keep_null_word: bool = False,

@@ -7,7 +7,7 @@ from typing import Any
 
 from importer.engine.load.methods import Load, load_data_local, load_data_server
 from importer.engine.load.methods.inserts import insert, insert_prepared, insert_single, insert_sql
-from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
@@ -29,7 +29,7 @@ def statement(
     table: Table,
     dialect: Dialect,
     mapping: Sequence[ColumnMapping],
-    fillings: Sequence[Filling],
+    fillings: Sequence[GeneratedColumn],
     *,
     folder: str = "",
     **how: Any,
@@ -48,7 +48,7 @@ def replacing(method: str, statement: str) -> str:
     return rendered
 
 
-def loading(
+def for_name(
     method: str, dialect: Dialect, *, numbers: tuple[str, ...] = (), width: int, rows: int | None, folder: str
 ) -> Load:
     """What runs the method's statements on the bytes of a feed.
@@ -63,8 +63,8 @@ def loading(
     return partial(INSERTING[method].load, dialect=dialect, numbers=numbers, width=width, rows=rows)
 
 
-def planned(plan: ImportPlan, dialect: Dialect) -> Load:
+def for_plan(plan: ImportPlan, dialect: Dialect) -> Load:
     """What runs the plan's statements."""
     width = len(plan.numbers) + len(plan.fields)
     rows, folder = plan.rows_per_statement, plan.files_folder
-    return loading(plan.method, dialect, numbers=plan.numbers, width=width, rows=rows, folder=folder)
+    return for_name(plan.method, dialect, numbers=plan.numbers, width=width, rows=rows, folder=folder)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from importer.engine.feed.chunk_rows import ChunkRows
 from importer.engine.load.rejects.duplicate_lookup import KeyOfRow, first_records
 from importer.engine.load.rejects.reasons import fault_of, key_of
-from importer.engine.load.rejects.reject_files import LeftOut
+from importer.engine.load.rejects.reject_files import RejectedRow
 from importer.engine.load.rejects.server_warnings import ServerWarning
 from importer.engine.schema.table import Table
 from importer.engine.source import encodings
@@ -15,10 +15,10 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES
 from importer.engine.source.records.fields import LocatedRecord, fields
 from importer.engine.source.records.oversized_values import shown_values
-from importer.engine.source.records.row_error import LONGEST_SHOWN, Fault
+from importer.engine.source.records.row_error import LONGEST_SHOWN, RowError
 
 # By row (from 0): what we found before it was sent, or what the server said about it.
-Wrong = Mapping[int, Fault | ServerWarning]
+Wrong = Mapping[int, RowError | ServerWarning]
 
 
 @dataclass(frozen=True)
@@ -55,18 +55,18 @@ class Explanation:
         said = {number: key.said(lines.get(offset), self.dialect.encoding) for offset, (number, key) in keys.items()}
         return replace(self, about_keys=said)
 
-    def left_out(self, refused: Wrong, skipped: Wrong) -> Iterator[LeftOut]:
+    def left_out(self, refused: Wrong, skipped: Wrong) -> Iterator[RejectedRow]:
         """Every one of these rows, in the order of the file."""
         numbers = sorted({*refused, *skipped})
         for number, record in zip(numbers, self.rows.located(numbers), strict=True):
             rejected = number in refused
             fault, value = self._of(record, refused[number] if rejected else skipped[number])
             more = self.about_keys.get(number, "")
-            yield LeftOut(record.line, record.offset, fault, value, more, record.raw, rejected)
+            yield RejectedRow(record.line, record.offset, fault, value, more, record.raw, rejected)
 
-    def _of(self, record: LocatedRecord, wrong: Fault | ServerWarning) -> tuple[Fault, str]:
+    def _of(self, record: LocatedRecord, wrong: RowError | ServerWarning) -> tuple[RowError, str]:
         """What is wrong with the record, and the value: the column's; without a column the record or a part of it."""
-        if isinstance(wrong, Fault):
+        if isinstance(wrong, RowError):
             fault, values = self._placed(wrong), None
         else:
             values, count = self._values(record.raw)
@@ -84,11 +84,11 @@ class Explanation:
         values = fields(raw, self.dialect)
         return values, len(values)
 
-    def _placed(self, fault: Fault) -> Fault:
+    def _placed(self, fault: RowError) -> RowError:
         known = 0 < fault.field <= len(self.columns)
         return replace(fault, column=self.columns[fault.field - 1]) if known else fault
 
-    def _named(self, fault: Fault) -> Fault:
+    def _named(self, fault: RowError) -> RowError:
         reason, said = (text.replace(self.table.name, self.called) for text in (fault.reason, fault.said))
         return replace(fault, reason=reason, said=said)
 

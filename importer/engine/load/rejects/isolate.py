@@ -18,7 +18,7 @@ import MySQLdb
 from importer.engine.errors import TargetProblem
 from importer.engine.feed.hex_decoder import NotHexadecimal
 from importer.engine.load.methods.field_expressions import RESET_TRACE
-from importer.engine.load.rejects.load_result import Answer, Tolerance, understand
+from importer.engine.load.rejects.load_result import LoadResult, Tolerance, interpret
 from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.rejects.server_warnings import DUPLICATE, ServerWarning, read_warnings
 from importer.engine.mysql.connection import execute, fetch_all
@@ -35,7 +35,7 @@ UNEXPLAINED = ServerWarning(0, "The server reads other records here than the fil
 
 
 @dataclass
-class Findings:
+class ServerFindings:
     """What the server said about the chunk's rows, by row (from 0): refused for good, or skipped as was asked.
 
     `noted` counts values, by column, that lost digits or trailing spaces; None if the server has had too many for its
@@ -49,7 +49,7 @@ class Findings:
 
 
 @dataclass(frozen=True)
-class Statements:
+class ChunkStatements:
     """The plan's statement for the chunk, with REPLACE if it is `replacing`, and the traced one.
 
     Where its records cannot be sent as `plain` has them (NotHexadecimal), `as_they_are` loads them.
@@ -61,7 +61,7 @@ class Statements:
     as_they_are: str
 
 
-class Isolation:
+class BadRowIsolator:
     """One chunk on its way into the table, in a transaction that is open.
 
     `enough` is told of what has been found whenever rows are, and raises if there are too many. `begin_again` rolls the
@@ -73,16 +73,16 @@ class Isolation:
     def __init__(
         self,
         sender: Sender,
-        statements: Statements,
+        statements: ChunkStatements,
         tolerance: Tolerance,
-        enough: Callable[[Findings], None],
+        enough: Callable[[ServerFindings], None],
         begin_again: Callable[[], None],
         *,
         expects_faults: bool = False,
         expected_notes: int = 0,
         rolls_back: bool = True,
     ) -> None:
-        self.findings = Findings()
+        self.findings = ServerFindings()
         self._sender, self._statements, self._tolerance = sender, statements, tolerance
         self._enough, self._expects_faults, self._expected_notes = enough, expects_faults, expected_notes
         self._begin_again, self._rolls_back = begin_again, rolls_back
@@ -91,7 +91,7 @@ class Isolation:
         # Whoever skips duplicates expects some, and wants to know which.
         self._traced = tolerance.skips
 
-    def run(self) -> Findings:
+    def run(self) -> ServerFindings:
         """Load all rows that go in. Raises what `enough` raises, SourceChanged, or the server's own errors."""
         if not self._rolls_back:
             self._once()
@@ -170,7 +170,7 @@ class Isolation:
     def _send_as_they_are(self) -> None:
         self._statements = replace(self._statements, plain=self._statements.as_they_are)
 
-    def _answer(self, statement: str, low: int, high: int, *, whole: bool = False) -> Answer:
+    def _answer(self, statement: str, low: int, high: int, *, whole: bool = False) -> LoadResult:
         count = self._sender.count(low, high)
         if statement == self._statements.traced:
             execute(self._connection, RESET_TRACE)
@@ -181,7 +181,7 @@ class Isolation:
                 raise
             if count == 1:
                 self._require_row_at_fault(statement, error)
-            return Answer(stands=False, first=ServerWarning.from_message(*error.args[:2]))
+            return LoadResult(stands=False, first=ServerWarning.from_message(*error.args[:2]))
         warnings = read_warnings(report.said)
         if statement == self._statements.traced and not warnings.rows_traced:
             # Else every row would seem to be at fault, one by one.
@@ -189,7 +189,7 @@ class Isolation:
                 "The server's warnings do not tell which row they are about.",
                 advice="Retry, which plans anew; if it comes again, please report it with the server's version.",
             )
-        return understand(report, warnings, count, self._tolerance, self._expected_notes if whole else 0)
+        return interpret(report, warnings, count, self._tolerance, self._expected_notes if whole else 0)
 
     def _require_row_at_fault(self, statement: str, error: MySQLdb.Error) -> None:
         """Raise the error that a single row got if no row at all gets one, too: then it is about something else."""
@@ -198,7 +198,7 @@ class Isolation:
         except MySQLdb.Error:
             raise error from None
 
-    def _without_replace(self, low: int, high: int) -> Answer:
+    def _without_replace(self, low: int, high: int) -> LoadResult:
         """What REPLACE would refuse: it ends at the first bad row, the traced statement warns of all of them.
 
         Leaves nothing loaded. Duplicates are not refused: REPLACE is what they are for.
@@ -207,9 +207,9 @@ class Isolation:
         answer = self._answer(self._statements.traced, low, high)
         execute(self._connection, "ROLLBACK TO SAVEPOINT rehearsal")
         refused = {row: warning for row, warning in answer.refused.items() if warning.code != DUPLICATE}
-        return Answer(stands=False, refused=refused, cut=answer.cut, first=answer.first)
+        return LoadResult(stands=False, refused=refused, cut=answer.cut, first=answer.first)
 
-    def _keep(self, answer: Answer, low: int, high: int) -> None:
+    def _keep(self, answer: LoadResult, low: int, high: int) -> None:
         skipped = self._by_row(answer.skipped, low, high)
         if answer.cut:
             self.findings.noted = None

@@ -29,7 +29,7 @@ class Tolerance:
 
 
 @dataclass(frozen=True)
-class Answer:
+class LoadResult:
     """About the rows of one statement, each known by its number (from 0) among those that were sent.
 
     `stands`: the table holds every row as it was sent, but for the `refused` ones and for the `skipped`, whose key was
@@ -48,10 +48,12 @@ class Answer:
 
 
 # Nothing is the matter: what most loads get, and the quickest to say.
-CLEAN = Answer(stands=True)
+CLEAN = LoadResult(stands=True)
 
 
-def understand(report: Report, warnings: Warnings, sent: int, tolerance: Tolerance, expected_notes: int = 0) -> Answer:
+def interpret(
+    report: Report, warnings: Warnings, sent: int, tolerance: Tolerance, expected_notes: int = 0
+) -> LoadResult:
     """The answer about a LOAD DATA of `sent` rows that ended without an error.
 
     Where the list of warnings is cut, it stands only if it shows nothing but Notes and their number is as expected.
@@ -68,7 +70,7 @@ def understand(report: Report, warnings: Warnings, sent: int, tolerance: Toleran
     stands = whole and nothing_changed and (not cut or (not said.all and report.warnings == expected_notes))
     skipped = {row: warning for row, warning in kept_out.items() if tolerance.skips and warning.code == DUPLICATE}
     refused = {row: warning for row, warning in kept_out.items() if row not in skipped}
-    return Answer(
+    return LoadResult(
         stands=stands,
         refused=refused if stands else _named(said, refused, counts_all=report.records == sent),
         skipped=skipped if stands else {},

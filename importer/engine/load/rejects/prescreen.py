@@ -9,31 +9,31 @@ from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.records.blocks import Block, blocks, read_exactly
 from importer.engine.source.records.malformed import find_flaws
-from importer.engine.source.records.row_error import Fault
-from importer.engine.validation import Exactness
+from importer.engine.source.records.row_error import RowError
+from importer.engine.validation import ValidationRules
 
 
 @dataclass
-class Review:
+class Prescreen:
     """What was found: the first fault of each record, by its number in the chunk (from 0), in order.
 
     `notices` count values that lose something of which the server says nothing, `noted` those for which it says a
     Note, each by Fault without a value. With `blank_lines` there are lines in the chunk that are no rows.
     """
 
-    faults: dict[int, Fault] = field(default_factory=dict)
-    notices: Counter[Fault] = field(default_factory=Counter)
-    noted: Counter[Fault] = field(default_factory=Counter)
+    faults: dict[int, RowError] = field(default_factory=dict)
+    notices: Counter[RowError] = field(default_factory=Counter)
+    noted: Counter[RowError] = field(default_factory=Counter)
     blank_lines: bool = False
 
 
-def review(source: ChunkSource, exactness: Exactness | None, *, enough: int | None = None) -> Review:
+def prescreen(source: ChunkSource, exactness: ValidationRules | None, *, enough: int | None = None) -> Prescreen:
     """Everything that is wrong with the chunk's records, as far as it can be known without the server.
 
     With `enough` faults it looks no further.
     """
     fd, chunk, dialect = source.fd, source.chunk, source.dialect
-    found = Review()
+    found = Prescreen()
     number = 0
     for block in blocks(fd, dialect, chunk.offset, chunk.first_line, chunk.offset + chunk.length):
         faults = find_flaws(block, dialect.encoding)

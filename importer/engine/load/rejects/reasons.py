@@ -6,7 +6,7 @@ from importer.engine.load.rejects.server_warnings import DUPLICATE, WRONG_COUNT,
 from importer.engine.mapping.expressions import most_bytes
 from importer.engine.mapping.transforms import BINARIES, TRANSFORMS
 from importer.engine.schema.table import Key, Table
-from importer.engine.source.records.row_error import Fault
+from importer.engine.source.records.row_error import RowError
 
 TEXT = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "binary", "varbinary", "blob")
 LISTS = ("enum", "set")
@@ -26,22 +26,22 @@ _NOT_READ = re.compile(r"'\(*not (.{1,80}?): ")
 
 def fault_of(
     warning: ServerWarning, table: Table, field_count: int, wanted: int, *, blank: bool, size: int | None = None
-) -> Fault:
+) -> RowError:
     """What is wrong with a row that is `blank` or has `field_count` fields instead of `wanted`.
 
     `size` is how many bytes are sent for the column that the warning is about, None where that is not known.
     """
     code, said = str(warning.code), warning.reason
     if warning.code in WRONG_COUNT:
-        return Fault(code, "The line is blank." if blank else wrong_count(field_count, wanted))
+        return RowError(code, "The line is blank." if blank else wrong_count(field_count, wanted))
     wanted_reading = _NOT_READ.search(said)
     if wanted_reading and _is_reading(wanted_reading[1]):
-        return Fault(code, f"The value cannot be read as {wanted_reading[1]}.", warning.column)
+        return RowError(code, f"The value cannot be read as {wanted_reading[1]}.", warning.column)
     plain = _plainly(warning, table, size)
     if plain:
-        return Fault(code, plain, warning.column, said=said)
+        return RowError(code, plain, warning.column, said=said)
     general = _QUOTED.sub("…", said)
-    return Fault(code, general, warning.column, said=said if general != said else "")
+    return RowError(code, general, warning.column, said=said if general != said else "")
 
 
 def _is_reading(words: str) -> bool:

@@ -17,13 +17,13 @@ from typing import IO, Any
 
 from importer.engine.errors import Problem
 from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
-from importer.engine.source.records.row_error import LONGEST_VALUE, Fault
+from importer.engine.source.records.row_error import LONGEST_VALUE, RowError
 
 SUFFIXES = ("rejects", "csv", "json")
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class RejectedRow:
     """A record that did not go in: where it is in the file and what is wrong with it; `rejected`, or else skipped.
 
     `more` is what was found out about this one besides.
@@ -31,7 +31,7 @@ class LeftOut:
 
     line: int
     offset: int
-    fault: Fault
+    fault: RowError
     value: str
     more: str
     raw: bytes
@@ -50,7 +50,7 @@ class LeftOut:
 
 
 def write_parts(
-    folder: Path, number: int, records: Iterable[LeftOut], outcome: Callable[[], Outcome], line_end: bytes
+    folder: Path, number: int, records: Iterable[RejectedRow], outcome: Callable[[], Outcome], line_end: bytes
 ) -> None:
     """Write the chunk's files, in place of those of an earlier attempt.
 
@@ -93,7 +93,7 @@ def read_counts(folder: Path, number: int, tally: Tally) -> tuple[tuple[ReasonCo
     return reasons, tuple(NoticeCount(**each) for each in summary["notices"])
 
 
-def defused(text: str) -> str:
+def escape_formulas(text: str) -> str:
     """The text, with an apostrophe before it if a spreadsheet would run it as a formula.
 
     Those that begin with = + - @ or a control character do (OWASP, CSV Injection). Plain numbers stay as they are:
@@ -109,9 +109,9 @@ def _is_plain_number(text: str) -> bool:
     return text[:1] in "+-" and text[1:].replace(".", "", 1).isdecimal() and text.isascii()
 
 
-def _explaining(record: LeftOut) -> tuple[Any, ...]:
+def _explaining(record: RejectedRow) -> tuple[Any, ...]:
     value = record.value if len(record.value) <= LONGEST_VALUE else f"{record.value[:LONGEST_VALUE]}…"
-    said = (defused(each) for each in (record.fault.column, value, record.fault.code, record.reason))
+    said = (escape_formulas(each) for each in (record.fault.column, value, record.fault.code, record.reason))
     return (record.line, record.offset, *said)
 
 

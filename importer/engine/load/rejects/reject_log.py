@@ -9,17 +9,17 @@ from importer.engine.errors import BadRow, RowsRefused, TooManyRejects
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
 from importer.engine.load.rejects.explain import Explanation, Wrong
-from importer.engine.load.rejects.isolate import Findings
-from importer.engine.load.rejects.prescreen import Review
+from importer.engine.load.rejects.isolate import ServerFindings
+from importer.engine.load.rejects.prescreen import Prescreen
 from importer.engine.load.rejects.reasons import on_reading
-from importer.engine.load.rejects.reject_files import LeftOut, remove_parts, write_parts
+from importer.engine.load.rejects.reject_files import RejectedRow, remove_parts, write_parts
 from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.rejects.server_warnings import DUPLICATE, TRUNCATED, WRONG_COUNT
 from importer.engine.mysql.connection import Connection
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.table import read_table
-from importer.engine.source.records.row_error import Fault, shortened
+from importer.engine.source.records.row_error import RowError, shortened
 
 # Named one by one in a message; the rest are counted.
 NAMED_ROWS = 20
@@ -28,7 +28,7 @@ CUT_OFF = "Digits or trailing spaces that the column has no room for were cut of
 
 
 @dataclass(frozen=True)
-class Account:
+class RejectLog:
     """Of one chunk: what the review found before it was sent, and how it is explained."""
 
     connection: Connection
@@ -36,9 +36,9 @@ class Account:
     plan: ImportPlan
     options: Options
     sender: Sender
-    review: Review
+    review: Prescreen
 
-    def require_few(self, findings: Findings) -> None:
+    def require_few(self, findings: ServerFindings) -> None:
         """Raise RowsRefused if a row does not go in and none may be left out, TooManyRejects if too many do not."""
         count = len(self.review.faults) + len(findings.refused)
         if not count:
@@ -49,12 +49,12 @@ class Account:
         if most is not None and count > most:
             raise self._too_many(findings, count, most)
 
-    def close(self, findings: Findings, folder: Path | None, timings: dict[str, float]) -> Outcome:
+    def close(self, findings: ServerFindings, folder: Path | None, timings: dict[str, float]) -> Outcome:
         """Write down what was left out into `folder`, if there is one; the outcome. Raises as write_parts() does."""
         tally, notices = self._tally(findings), tuple(self._notices(findings))
         reasons: Counter[tuple[str, str, str]] = Counter()
 
-        def counted() -> Iterator[LeftOut]:
+        def counted() -> Iterator[RejectedRow]:
             for record in self._explanation(findings).left_out(self._wrong(findings), findings.skipped):
                 reasons[record.fault.code, record.fault.column, record.kind] += 1
                 yield record
@@ -73,14 +73,14 @@ class Account:
                 pass
         return outcome()
 
-    def _tally(self, findings: Findings) -> Tally:
+    def _tally(self, findings: ServerFindings) -> Tally:
         rejected, skipped = len(self.review.faults) + len(findings.refused), len(findings.skipped)
         taken = self.source.chunk.rows - rejected - skipped
         # One row may take the place of several, and a row that takes the place of its like is not counted (facts.md).
         replaced = min(findings.deleted, taken)
         return Tally(taken - replaced, replaced, skipped, rejected)
 
-    def _notices(self, findings: Findings) -> Iterator[NoticeCount]:
+    def _notices(self, findings: ServerFindings) -> Iterator[NoticeCount]:
         for fault, values in self.review.notices.items():
             yield NoticeCount(fault.code, fault.column, fault.reason, values)
         expected = {fault.column.lower(): (fault, values) for fault, values in self.review.noted.items()}
@@ -89,13 +89,13 @@ class Account:
         else:
             noted = dict(findings.noted)
         for column, values in noted.items():
-            fault = expected.get(column.lower(), (Fault(str(TRUNCATED), CUT_OFF, column), 0))[0]
+            fault = expected.get(column.lower(), (RowError(str(TRUNCATED), CUT_OFF, column), 0))[0]
             yield NoticeCount(fault.code, fault.column, fault.reason, values)
 
-    def _wrong(self, findings: Findings) -> Wrong:
+    def _wrong(self, findings: ServerFindings) -> Wrong:
         return {**self.review.faults, **findings.refused}
 
-    def _explanation(self, findings: Findings, searched_from: tuple[int, int] | None = None) -> Explanation:
+    def _explanation(self, findings: ServerFindings, searched_from: tuple[int, int] | None = None) -> Explanation:
         """Earlier lines with the same key are looked for in the chunk alone, unless `searched_from` says otherwise."""
         table = read_table(self.connection, self.plan.schema, self.plan.table)
         # In a sorted copy, too, equal keys lie together, and in the file's order.
@@ -109,13 +109,13 @@ class Account:
         first = sorted(row for row, warning in wrong.items() if warning.code == DUPLICATE)[:NAMED_ROWS]
         return explanation.with_earlier_lines(*start, {row: wrong[row] for row in first})
 
-    def _named(self, findings: Findings) -> tuple[BadRow, ...]:
+    def _named(self, findings: ServerFindings) -> tuple[BadRow, ...]:
         wrong = self._wrong(findings)
         first = {row: wrong[row] for row in sorted(wrong)[:NAMED_ROWS]}
         explained = self._explanation(findings, searched_from=(0, 1)).left_out(first, {})
         return tuple(_bad_row(each) for each in explained)
 
-    def _refused(self, findings: Findings, count: int) -> RowsRefused:
+    def _refused(self, findings: ServerFindings, count: int) -> RowsRefused:
         rows = self._named(findings)
         first = rows[0]
         column = f", column {first.column}" if first.column else ""
@@ -127,7 +127,7 @@ class Account:
             bad_rows=count,
         )
 
-    def _too_many(self, findings: Findings, count: int, most: int) -> TooManyRejects:
+    def _too_many(self, findings: ServerFindings, count: int, most: int) -> TooManyRejects:
         times, worst = self._commonest(findings)
         of_column = f"{worst.fault.column}: " if worst.fault.column else ""
         return TooManyRejects(
@@ -140,7 +140,7 @@ class Account:
             bad_rows=count,
         )
 
-    def _commonest(self, findings: Findings) -> tuple[int, LeftOut]:
+    def _commonest(self, findings: ServerFindings) -> tuple[int, RejectedRow]:
         """How many rows have the column and the code that most have, and the first of them."""
         wrong = self._wrong(findings)
         counts = Counter((each.column, str(each.code)) for each in wrong.values())
@@ -155,7 +155,7 @@ class Account:
         return f"the {rows} from line {self.source.chunk.first_line:,} on"
 
 
-def _bad_row(left_out: LeftOut) -> BadRow:
+def _bad_row(left_out: RejectedRow) -> BadRow:
     fault = left_out.fault
     code = int(fault.code) if fault.code.isdecimal() else 0
     return BadRow(left_out.line, fault.column, left_out.value, left_out.reason, code)

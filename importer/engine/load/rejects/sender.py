@@ -7,7 +7,7 @@ from functools import cached_property
 from importer.engine.errors import SourceChanged
 from importer.engine.feed.chunk_rows import ChunkRows
 from importer.engine.feed.chunk_source import ChunkSource
-from importer.engine.feed.feed import SourceBytes, Step, ended, leaving_out, open_feed
+from importer.engine.feed.feed import FeedTransform, SourceBytes, open_feed, skip_ranges, terminate_last_record
 from importer.engine.feed.hex_decoder import Unhexed, unhexed
 from importer.engine.feed.rewriter import in_pieces, passes_in_pieces, rewritten
 from importer.engine.feed.row_numbers import numbered
@@ -97,20 +97,20 @@ class Sender:
             self._chunk, offset=offset, length=length, first_row=self._chunk.first_row + low, first_line=line
         )
 
-    def _steps(self, piece: ChunkRange, statement: str) -> tuple[Step, ...]:
+    def _steps(self, piece: ChunkRange, statement: str) -> tuple[FeedTransform, ...]:
         gaps = self.rows.gaps(piece.offset, piece.length) if self._left_out else ()
-        steps: list[Step] = []
+        steps: list[FeedTransform] = []
         # First what knows the records by their bytes in the file.
         if self._numbers:
             steps.append(numbered(piece, self._dialect, self._numbers, gaps, self.source.places))
         elif len(gaps):
-            steps.append(leaving_out(gaps, piece.offset))
+            steps.append(skip_ranges(gaps, piece.offset))
         if self._dialect.rewriting:
             steps.append(in_pieces if self._passes_in_pieces(piece) else rewritten(self._dialect))
         if self._unhexed and statement == self._unhexed.statement:
             steps.append(unhexed(self._unhexed, self._dialect))
         if self._ends_in_delimiter(piece):
-            steps.append(ended(self._dialect))
+            steps.append(terminate_last_record(self._dialect))
         return (*steps, *encodings.steps(self._dialect.encoding))
 
     def _passes_in_pieces(self, piece: ChunkRange) -> bool:

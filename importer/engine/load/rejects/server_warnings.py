@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from importer.engine.load.methods import Line
+from importer.engine.load.methods import ServerWarningRow
 from importer.engine.load.methods.field_expressions import TRACE
 
 _ROW = re.compile(r"\s*\bat row (\d+)$|^Row (\d+) ")
@@ -73,7 +73,7 @@ class Warnings:
         return replace(self, all=tuple(each for each in self.all if not unwanted(each[1])))
 
 
-def read_warnings(said: Sequence[Line]) -> Warnings:
+def read_warnings(said: Sequence[ServerWarningRow]) -> Warnings:
     """What the lines of a Report mean."""
     found, traced = [], 0
     for level, code, text in said:

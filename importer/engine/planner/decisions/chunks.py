@@ -1,7 +1,7 @@
 """How large the chunks are."""
 
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.context import Case
+from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions import network
 from importer.engine.planner.reasons.replication import largest_transaction
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
@@ -23,12 +23,12 @@ CHUNKS_PER_SESSION = 8
 LAST_CHUNKS_PER_SESSION = 2
 
 
-def _chunk_bytes(case: Case, parallelism: int) -> int:
+def _chunk_bytes(case: PlanningContext, parallelism: int) -> int:
     """The most bytes of a chunk."""
     return case.options.chunk_bytes or _good_bytes(case, parallelism)
 
 
-def _good_bytes(case: Case, parallelism: int) -> int:
+def _good_bytes(case: PlanningContext, parallelism: int) -> int:
     """What loads quickest: small shares of the data, so that all sessions end together."""
     share = case.data_bytes // (parallelism * CHUNKS_PER_SESSION)
     logged = case.server.on("log_bin") or case.server.on("wsrep_on")
@@ -39,7 +39,7 @@ def _good_bytes(case: Case, parallelism: int) -> int:
     return min(good, fits[0]) if fits else good
 
 
-def asked_small(case: Case) -> bool:
+def asked_small(case: PlanningContext) -> bool:
     """Whether smaller transactions are asked for than are planned; so many rows of unknown size are taken for small."""
     options = case.options
     few_rows = options.commit_rows and options.commit_rows * case.record_bytes < SMALLEST_CHUNK
@@ -47,7 +47,7 @@ def asked_small(case: Case) -> bool:
     return bool(few_rows or few_bytes)
 
 
-def transaction_bytes(case: Case, parallelism: int) -> int:
+def transaction_bytes(case: PlanningContext, parallelism: int) -> int:
     """The most bytes of chunks that share a transaction (together.py); 0 where each has its own.
 
     Small chunks that are asked for go in as if they had been planned.
@@ -56,7 +56,7 @@ def transaction_bytes(case: Case, parallelism: int) -> int:
     return 0 if _each_by_itself(case) or good <= _chunk_bytes(case, parallelism) else good
 
 
-def _each_by_itself(case: Case) -> bool:
+def _each_by_itself(case: PlanningContext) -> bool:
     """Whether a transaction is to be as small as its chunk is asked to be, or each chunk's own rows have to be known.
 
     Small is what is wanted where the rows of a commit are asked for, and in a cluster, all of whose nodes certify and
@@ -75,23 +75,23 @@ def _each_by_itself(case: Case) -> bool:
     )
 
 
-def chunk_rows(case: Case) -> int:
+def chunk_rows(case: PlanningContext) -> int:
     """The most rows of a chunk."""
     return case.options.commit_rows or (MOST_ROWS_IF_REJECTING if case.options.on_error == "reject" else MOST_ROWS)
 
 
-def _last_chunks(case: Case, parallelism: int) -> int:
+def _last_chunks(case: PlanningContext, parallelism: int) -> int:
     """How many chunks what is left of the data makes at any time; 0 for any number, where their size is asked for."""
     asked = case.options.chunk_bytes or case.options.commit_rows
     return 0 if asked or parallelism == 1 else LAST_CHUNKS_PER_SESSION * parallelism
 
 
-def chunk_sizes(case: Case, parallelism: int) -> ChunkSizes:
+def chunk_sizes(case: PlanningContext, parallelism: int) -> ChunkSizes:
     """How the file is cut for so many sessions."""
     return ChunkSizes(_chunk_bytes(case, parallelism), chunk_rows(case), FIRST_CHUNK, _last_chunks(case, parallelism))
 
 
-def chunks_reason(case: Case, sizes: ChunkSizes, together: int) -> Reason:
+def chunks_reason(case: PlanningContext, sizes: ChunkSizes, together: int) -> Reason:
     """How many chunks there will be, and why of that size; up to `together` bytes of them share a transaction."""
     options = case.options
     size = _written(sizes.bytes)
@@ -107,7 +107,7 @@ def chunks_reason(case: Case, sizes: ChunkSizes, together: int) -> Reason:
     return Reason(f"{chunks} of at most {size}", why, option="chunk_bytes")
 
 
-def _why_of_that_size(case: Case) -> str:
+def _why_of_that_size(case: PlanningContext) -> str:
     if case.options.chunk_bytes or case.options.commit_rows:
         return "as asked"
     fits = largest_transaction(case.server)

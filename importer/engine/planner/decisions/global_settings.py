@@ -8,8 +8,8 @@ from importer.engine.mysql.server_info import Server
 from importer.engine.mysql.variables import Value, require_flavour, values
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.context import Case
-from importer.engine.target.temporary_changes import Arrangement
+from importer.engine.planner.context import PlanningContext
+from importer.engine.target.temporary_changes import TemporaryChanges
 
 
 def asked_variables(options: Options) -> dict[str, Value]:
@@ -24,15 +24,15 @@ def as_it_will_be(server: Server, options: Options) -> Server:
     return replace(server, variables={**server.variables, **asked})
 
 
-def with_variables(case: Case, arranged: Arrangement | None) -> Arrangement | None:
+def with_variables(case: PlanningContext, arranged: TemporaryChanges | None) -> TemporaryChanges | None:
     """The arrangement with what is set for the server."""
     asked = asked_variables(case.options)
     if not asked:
         return arranged
-    return replace(arranged or Arrangement(case.table.schema, case.table.name), variables=asked)
+    return replace(arranged or TemporaryChanges(case.table.schema, case.table.name), variables=asked)
 
 
-def server_reasons(case: Case) -> Iterator[Reason]:
+def server_reasons(case: PlanningContext) -> Iterator[Reason]:
     """Each variable with what it gives up."""
     for name, value in asked_variables(case.options).items():
         variable = SERVER_VARIABLES[name]

@@ -4,26 +4,26 @@ from collections.abc import Iterator
 
 from importer.engine.errors import Problem
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.context import Case
+from importer.engine.planner.context import PlanningContext
 from importer.engine.schema import indexes
 from importer.engine.schema.indexes import Definition
-from importer.engine.target.temporary_changes import Arrangement
+from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.engine.units import MIB
 
 # Measured (facts.md, Indexes after the load): from here on it pays on both servers, the steps of its own included.
 PAYS_FROM = 8 * MIB
 
 
-def arrangement(case: Case) -> Arrangement | None:
+def arrangement(case: PlanningContext) -> TemporaryChanges | None:
     """What comes off the table for the time of the load; None for nothing."""
     if case.staged or _hindrance(case):
         return None
     foreign_keys = case.indexes.foreign_keys if case.options.foreign_keys == "defer" else ()
     keys, _ = _may_go(case) if _wanted(case) else ((), ())
-    return Arrangement(case.table.schema, case.table.name, keys, foreign_keys) if keys or foreign_keys else None
+    return TemporaryChanges(case.table.schema, case.table.name, keys, foreign_keys) if keys or foreign_keys else None
 
 
-def staged_without(case: Case) -> tuple[Definition, ...]:
+def staged_without(case: PlanningContext) -> tuple[Definition, ...]:
     """The keys that a staging table which takes the target's place is without until the rows are in."""
     if case.options.mode != "replace" or case.staging_engine != "InnoDB" or not _wanted(case):
         return ()
@@ -31,7 +31,7 @@ def staged_without(case: Case) -> tuple[Definition, ...]:
     return keys
 
 
-def check_foreign_keys(case: Case) -> None:
+def check_foreign_keys(case: PlanningContext) -> None:
     """Raise Problem where foreign keys cannot be put off soundly."""
     options = case.options
     if options.foreign_keys != "defer":
@@ -57,14 +57,14 @@ def check_foreign_keys(case: Case) -> None:
         )
 
 
-def index_reasons(case: Case) -> Iterator[Reason]:
+def index_reasons(case: PlanningContext) -> Iterator[Reason]:
     """What becomes of the keys, and of the foreign keys where these are to be put off."""
     yield from _about_keys(case)
     if case.options.foreign_keys == "defer":
         yield _about_foreign_keys(case)
 
 
-def _about_keys(case: Case) -> Iterator[Reason]:
+def _about_keys(case: PlanningContext) -> Iterator[Reason]:
     if case.options.mode in ("create", "atomic", "upsert"):
         if case.options.indexes == "defer":
             why = "the finishing step needs the table's keys; the staging table is without those that refuse no row"
@@ -83,7 +83,7 @@ def _about_keys(case: Case) -> Iterator[Reason]:
         yield Reason("Indexes stay on", _why_not(case, keys), holds_back=bool(keys), option="indexes")
 
 
-def _about_foreign_keys(case: Case) -> Reason:
+def _about_foreign_keys(case: PlanningContext) -> Reason:
     names = ", ".join(each.name for each in case.indexes.foreign_keys)
     if not names:
         return Reason("No foreign keys to put off", "the table has none", option="foreign_keys")
@@ -97,7 +97,7 @@ def _about_foreign_keys(case: Case) -> Reason:
     )
 
 
-def _wanted(case: Case) -> bool:
+def _wanted(case: PlanningContext) -> bool:
     """Whether keys are to come off, if they may: as asked, or because it pays."""
     asked = case.options.indexes
     if asked == "auto":
@@ -105,7 +105,7 @@ def _wanted(case: Case) -> bool:
     return asked == "defer"
 
 
-def _hindrance(case: Case) -> str:
+def _hindrance(case: PlanningContext) -> str:
     """Why nothing can come off; "" if it can."""
     if case.staging_engine != "InnoDB":
         return f"a {case.staging_engine} table is filled with its keys disabled"
@@ -116,12 +116,12 @@ def _hindrance(case: Case) -> str:
     return ""
 
 
-def _may_go(case: Case) -> tuple[tuple[Definition, ...], tuple[str, ...]]:
+def _may_go(case: PlanningContext) -> tuple[tuple[Definition, ...], tuple[str, ...]]:
     foreign_keys_go = case.staged or case.options.foreign_keys == "defer"
     return indexes.may_go(case.table, case.indexes, foreign_keys_go=foreign_keys_go)
 
 
-def _why(case: Case) -> str:
+def _why(case: PlanningContext) -> str:
     if case.options.indexes == "defer":
         return "as asked;"
     empty = "the staging table starts empty" if case.staged else "the table is empty"
@@ -129,7 +129,7 @@ def _why(case: Case) -> str:
     return f"{empty}, and that takes 1.3 (100,000 rows) to 1.7 times (400,000) less work on the server;"
 
 
-def _why_not(case: Case, keys: tuple[Definition, ...]) -> str:
+def _why_not(case: PlanningContext, keys: tuple[Definition, ...]) -> str:
     if case.options.indexes == "keep":
         return "as asked: each row goes into every key as it is loaded"
     if hindrance := _hindrance(case):

@@ -10,7 +10,7 @@ from importer.engine.load.methods import registry
 from importer.engine.load.methods.inserts import insert, insert_single
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.context import Case
+from importer.engine.planner.context import PlanningContext
 from importer.engine.units import MIB
 
 # Each with its words, and what it costs beside LOAD DATA LOCAL. Measured: facts.md, Methods.
@@ -40,7 +40,7 @@ class Chosen:
     reason: Reason
 
 
-def choose_method(case: Case) -> Chosen:
+def choose_method(case: PlanningContext) -> Chosen:
     """Raises Problem, with what to do, if the method that was asked for cannot be had."""
     asked = case.options.method
     if asked == "auto":
@@ -67,7 +67,7 @@ def fallback(server: Server) -> Chosen:
     return _instead("insert_prepared", server)
 
 
-def rows_per_statement(case: Case, method: str) -> int | None:
+def rows_per_statement(case: PlanningContext, method: str) -> int | None:
     """How many rows an INSERT has; None for the methods that load files."""
     if method not in registry.INSERTING:
         return None

@@ -2,8 +2,8 @@
 
 import math
 
-from importer.engine.load.network_probe import Distance
-from importer.engine.planner.context import Case
+from importer.engine.load.network_probe import NetworkProbe
+from importer.engine.planner.context import PlanningContext
 from importer.engine.units import MIB
 
 # What one session of a server takes, in bytes a second (facts.md, Speed); a remote server's own cores are not visible.
@@ -21,7 +21,7 @@ TIMES_THE_WAIT = 20
 SMALLEST, LARGEST = MIB, 32 * MIB
 
 
-def sessions(distance: Distance | None) -> int:
+def sessions(distance: NetworkProbe | None) -> int:
     """How many sessions keep a remote server, or the line to it, busy."""
     if distance is None:
         return BUSY_SESSIONS
@@ -30,14 +30,14 @@ def sessions(distance: Distance | None) -> int:
     return max(FEWEST, min(MOST, round(busy * (1 + wait / chunk))))
 
 
-def _busy(distance: Distance) -> int:
+def _busy(distance: NetworkProbe) -> int:
     rate = distance.bytes_per_second
     if rate is None or distance.round_trip_ms >= FAR:
         return BUSY_SESSIONS
     return min(BUSY_SESSIONS, math.ceil(rate / SESSION_RATE))
 
 
-def largest_chunk(case: Case, parallelism: int) -> int | None:
+def largest_chunk(case: PlanningContext, parallelism: int) -> int | None:
     """The most bytes of a chunk for a slow line, or a server far away; None where neither is known."""
     distance = case.distance
     if case.server.local or distance is None:
@@ -49,7 +49,7 @@ def largest_chunk(case: Case, parallelism: int) -> int | None:
     return max(SMALLEST, min(LARGEST, int(min(SESSION_RATE, line / parallelism) * seconds)))
 
 
-def smallest_chunk(case: Case) -> int:
+def smallest_chunk(case: PlanningContext) -> int:
     """The fewest bytes of a chunk beside which its waits do not show; 0 on this machine."""
     distance = case.distance
     if case.server.local or distance is None:
@@ -59,7 +59,7 @@ def smallest_chunk(case: Case) -> int:
     return min(LARGEST, int(TIMES_THE_WAIT * wait * rate))
 
 
-def why(distance: Distance | None) -> str:
+def why(distance: NetworkProbe | None) -> str:
     """Why so many sessions."""
     if distance is None:
         return "a remote server keeps some sessions busy while others wait for the network"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import MOST_PARALLELISM
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.context import Case
+from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions import network
 from importer.engine.planner.decisions.chunks import SMALLEST_CHUNK, asked_small
 
@@ -25,7 +25,7 @@ class _Choice:
     fixed: bool = False
 
 
-def choose_parallelism(case: Case) -> tuple[int, Reason]:
+def choose_parallelism(case: PlanningContext) -> tuple[int, Reason]:
     """How many, and why."""
     choice = _fixed(case) or _within_the_servers_limit(_asked(case) or _measured(case, _best(case)), case.server)
     if choice.fixed:
@@ -38,7 +38,7 @@ def choose_parallelism(case: Case) -> tuple[int, Reason]:
     )
 
 
-def _fixed(case: Case) -> _Choice | None:
+def _fixed(case: PlanningContext) -> _Choice | None:
     """Where only one may load at a time, whatever is asked for."""
     if case.options.ordered:
         kept = "first" if case.options.on_duplicate == "skip" else "last"
@@ -50,12 +50,12 @@ def _fixed(case: Case) -> _Choice | None:
     return None
 
 
-def _asked(case: Case) -> _Choice | None:
+def _asked(case: PlanningContext) -> _Choice | None:
     asked = case.options.parallelism
     return _Choice(min(asked, MOST_PARALLELISM), "as asked") if asked else None
 
 
-def _best(case: Case) -> _Choice:
+def _best(case: PlanningContext) -> _Choice:
     server = case.server
     if case.data_bytes <= (case.options.chunk_bytes or SMALLEST_CHUNK):
         return _Choice(1, "the file is small")
@@ -76,7 +76,7 @@ def _best(case: Case) -> _Choice:
     return _Choice(server.cores, shares)
 
 
-def _measured(case: Case, choice: _Choice) -> _Choice:
+def _measured(case: PlanningContext, choice: _Choice) -> _Choice:
     """What earlier imports into this table were clearly faster with."""
     faster = case.past.preferred("parallelism", choice.count)
     return _Choice(int(faster.value), f"{faster}, compared with {choice.count}") if faster else choice

@@ -4,7 +4,7 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.context import Case
+from importer.engine.planner.context import PlanningContext
 from importer.engine.schema.table import Table
 from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.source.decoding import needs_copy
@@ -24,7 +24,7 @@ def outgrows(data_bytes: int, table: Table, options: Options, server: Server) ->
     return pool is not None and _table_bytes(data_bytes, table, options) > pool
 
 
-def choose_order(case: Case) -> tuple[SortKey | None, Reason]:
+def choose_order(case: PlanningContext) -> tuple[SortKey | None, Reason]:
     """What the rows are sorted by first, if they are; and why. Raises Problem if that is asked for and cannot be."""
     asked = case.options.sort
     if case.sorted_by:
@@ -42,7 +42,7 @@ def choose_order(case: Case) -> tuple[SortKey | None, Reason]:
     return _if_it_pays(case, key)
 
 
-def _if_it_pays(case: Case, key: SortKey) -> tuple[SortKey | None, Reason]:
+def _if_it_pays(case: PlanningContext, key: SortKey) -> tuple[SortKey | None, Reason]:
     pool = case.server.number("innodb_buffer_pool_size") or 0
     expected = _table_bytes(case.data_bytes, case.table, case.options)
     sizes = f"with these rows the table takes some {_megabytes(expected)}, and the buffer pool holds {_megabytes(pool)}"
@@ -56,7 +56,7 @@ def _if_it_pays(case: Case, key: SortKey) -> tuple[SortKey | None, Reason]:
     return key, _sorted(key, f"by a sample the file is {case.key_order.said}; {sizes}: {GAIN}; {_cost(case)}")
 
 
-def _key(case: Case) -> SortKey:
+def _key(case: PlanningContext) -> SortKey:
     options = case.options
     if options.ordered or case.numbers_rows:
         raise Unsortable("Which of two rows with one key stays depends on the file's order.")
@@ -70,7 +70,7 @@ def _table_bytes(data_bytes: int, table: Table, options: Options) -> float:
     return there + TABLE_BYTES_PER_BYTE * data_bytes
 
 
-def _cost(case: Case) -> str:
+def _cost(case: PlanningContext) -> str:
     seconds = max(1, round(case.data_bytes / SORTED_BYTES_PER_SECOND))
     room = _megabytes(DISK_BYTES_PER_BYTE * case.data_bytes)
     return f"a sorted copy is made first, in about {seconds:,} s and {room} on the disk, before the first row is loaded"

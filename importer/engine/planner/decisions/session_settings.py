@@ -8,7 +8,7 @@ from importer.engine.mysql.quoting import quote_name
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.mysql.variables import Value, require_flavour, values
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.context import Case
+from importer.engine.planner.context import PlanningContext
 from importer.engine.schema.table import Key
 
 # A LOCK TABLES waits for every other import on the target; by default the servers let it wait for a day or a year.
@@ -22,7 +22,7 @@ _LEVELS = {
 }
 
 
-def session(case: Case) -> dict[str, Value]:
+def session(case: PlanningContext) -> dict[str, Value]:
     """The plan's session variables."""
     options = case.options
     found: dict[str, Value] = {"lock_wait_timeout": LOCK_WAIT} if options.lock_table else {}
@@ -36,7 +36,7 @@ def session(case: Case) -> dict[str, Value]:
     return found
 
 
-def check_session(case: Case) -> None:
+def check_session(case: PlanningContext) -> None:
     """Raise Problem for what would cost rows, or break a promise, on this server."""
     options, server = case.options, case.server
     require_flavour(options.session, SESSION_VARIABLES, server, "session")
@@ -61,7 +61,7 @@ def check_session(case: Case) -> None:
         _check_lock(case)
 
 
-def _check_unlogged(case: Case) -> None:
+def _check_unlogged(case: PlanningContext) -> None:
     if case.server.on("wsrep_on"):
         raise TargetProblem(
             "In a Galera cluster every node must get the rows.", advice="Leave sql_log_bin out.", option="session"
@@ -74,7 +74,7 @@ def _check_unlogged(case: Case) -> None:
         )
 
 
-def _check_lock(case: Case) -> None:
+def _check_lock(case: PlanningContext) -> None:
     table, around = case.table, case.around
     if case.staged:
         raise Problem(
@@ -98,7 +98,7 @@ def _check_lock(case: Case) -> None:
         )
 
 
-def session_reasons(case: Case) -> Iterator[Reason]:
+def session_reasons(case: PlanningContext) -> Iterator[Reason]:
     """What was asked for of the sessions, with what it gives up."""
     options = case.options
     if not options.unique_checks:
@@ -127,7 +127,7 @@ def session_reasons(case: Case) -> Iterator[Reason]:
         )
 
 
-def _unique_checks(case: Case) -> str:
+def _unique_checks(case: PlanningContext) -> str:
     if not _secondary(case):
         return "changes nothing here: the table has no unique key but the primary, which is checked all the same"
     if not _blind_keys(case):
@@ -141,19 +141,19 @@ def _unique_checks(case: Case) -> str:
     )
 
 
-def _foreign_key_checks(case: Case) -> str:
+def _foreign_key_checks(case: PlanningContext) -> str:
     if not case.around.foreign_keys:
         return "changes nothing here: the table has no foreign key"
     keys = ", ".join(case.around.foreign_keys)
     return f"gives up that a row without its parent ({keys}) is refused: it stays, and nothing checks it later"
 
 
-def _secondary(case: Case) -> list[Key]:
+def _secondary(case: PlanningContext) -> list[Key]:
     """The unique keys that are not the primary one."""
     return [key for key in case.table.keys if key.unique and key.name != "PRIMARY"]
 
 
-def _blind_keys(case: Case) -> str:
+def _blind_keys(case: PlanningContext) -> str:
     """The unique keys whose duplicates the change buffer hides from the server with unique_checks off; "" for none.
 
     Measured on both (facts.md, Session settings). Those that lie in the buffer pool are found, others are not.

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.context import Case
+from importer.engine.planner.context import PlanningContext
 from importer.engine.target import write_modes
 
 
-def check_load_as(case: Case) -> None:
+def check_load_as(case: PlanningContext) -> None:
     """Raise Problem for what a staging table that cannot roll back does not allow."""
     if case.rolls_back:
         return
@@ -39,7 +39,7 @@ def check_load_as(case: Case) -> None:
         raise TargetProblem(f"A Galera cluster does not copy {engine} tables.", advice="Choose load_as innodb.")
 
 
-def load_as_reasons(case: Case) -> Iterator[Reason]:
+def load_as_reasons(case: PlanningContext) -> Iterator[Reason]:
     """What loading into such a table gains and gives up."""
     if case.rolls_back:
         return

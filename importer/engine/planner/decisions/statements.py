@@ -7,12 +7,12 @@ from importer.engine.load.methods import registry
 from importer.engine.load.methods.field_expressions import numbers
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.context import Case
+from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.reasons.binary_charset import needs_ascii, plan_unhexed, takes_bytes
 from importer.engine.target.staging import NUMBERING
 
 
-def statements(case: Case, method: str) -> dict[str, Any]:
+def statements(case: PlanningContext, method: str) -> dict[str, Any]:
     """Those of ImportPlan, by the names they have there."""
     options, dialect, into = case.options, case.dialect, case.loaded_into
     also = NUMBERING if case.numbers_rows else ()
@@ -40,7 +40,7 @@ def statements(case: Case, method: str) -> dict[str, Any]:
     }
 
 
-def numbering_reasons(case: Case) -> Iterator[Reason]:
+def numbering_reasons(case: PlanningContext) -> Iterator[Reason]:
     """What is put before each record, where a column asks for it."""
     names = {"row": "record", "line": "line"}
     if said := " and ".join(names[each] for each in numbers(case.fillings)):

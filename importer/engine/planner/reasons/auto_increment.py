@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.context import Case
+from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions.chunks import chunk_rows
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 
@@ -14,7 +14,7 @@ MOST_AHEAD = 65_535
 BYTES = {"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8}
 
 
-def auto_increment_reasons(case: Case, sizes: ChunkSizes) -> Iterator[Reason]:
+def auto_increment_reasons(case: PlanningContext, sizes: ChunkSizes) -> Iterator[Reason]:
     """A warning where the rows of the file, as many as its first ones suggest, need more numbers than are left."""
     column = next((each for each in case.table.columns if each.auto_increment), None)
     given = {name.lower() for name in case.columns}
@@ -38,7 +38,7 @@ def auto_increment_reasons(case: Case, sizes: ChunkSizes) -> Iterator[Reason]:
     )
 
 
-def _ahead(case: Case, rows: int, sizes: ChunkSizes) -> int:
+def _ahead(case: PlanningContext, rows: int, sizes: ChunkSizes) -> int:
     """The most numbers that are taken and not used. With the other lock modes it is not known that any are."""
     if case.server.number("innodb_autoinc_lock_mode") != 2:
         return 0

@@ -12,7 +12,7 @@ from importer.engine.load.methods import registry
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.expressions import is_plain
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.context import Case
+from importer.engine.planner.context import PlanningContext
 from importer.engine.schema.table import TEXTS
 from importer.engine.source import encodings
 
@@ -34,7 +34,7 @@ WITH_ASCII = _UTF8MB4 | {
 _HEXADECIMAL = ("hex",)
 
 
-def takes_bytes(case: Case, method: str) -> bool:
+def takes_bytes(case: PlanningContext, method: str) -> bool:
     """Whether LOAD DATA without a character set stores the same as with utf8mb4, and quicker (facts.md, Speed).
 
     It does so in chunks that the scan found clean, where the texts go straight into columns of utf8mb4, which gains on
@@ -45,12 +45,14 @@ def takes_bytes(case: Case, method: str) -> bool:
     return case.server.mariadb
 
 
-def needs_ascii(case: Case, method: str, mapping: Sequence[ColumnMapping]) -> bool:
+def needs_ascii(case: PlanningContext, method: str, mapping: Sequence[ColumnMapping]) -> bool:
     """Whether fields that are not ASCII may be stored otherwise without a character set."""
     return not _stores_alike(case, method, mapping, _UTF8MB4)
 
 
-def plan_unhexed(case: Case, method: str, statement: Callable[[Sequence[ColumnMapping]], str]) -> Unhexed | None:
+def plan_unhexed(
+    case: PlanningContext, method: str, statement: Callable[[Sequence[ColumnMapping]], str]
+) -> Unhexed | None:
     """How chunks that the scan found clean go with bytes for hexadecimal digits; None where none have any, or might not
     store the same. `statement` renders the one for other mappings, without a character set.
     """
@@ -68,7 +70,9 @@ def _is_hexadecimal(mapping: ColumnMapping) -> bool:
     return mapping.transforms == _HEXADECIMAL and is_plain(replace(mapping, transforms=()))
 
 
-def _stores_alike(case: Case, method: str, mapping: Sequence[ColumnMapping], charsets: frozenset[str]) -> bool:
+def _stores_alike(
+    case: PlanningContext, method: str, mapping: Sequence[ColumnMapping], charsets: frozenset[str]
+) -> bool:
     """Whether nothing but character sets tells what becomes of the fields, and the texts are in one of these."""
     if not case.options.checks or method in registry.INSERTING:
         return False

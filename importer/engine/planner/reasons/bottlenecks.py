@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.context import Case
+from importer.engine.planner.context import PlanningContext
 from importer.engine.units import GIB, MIB, human_bytes
 
 # Below this the redo log fills within seconds of a load, which then waits for the server to flush pages.
@@ -16,7 +16,7 @@ TABLE_PER_BYTE, KEY_PER_BYTE = 1.2, 0.3
 SLOW_FLUSHING, GOOD_FLUSHING = 200, 2000
 
 
-def holding_reasons(case: Case) -> Iterator[Reason]:
+def holding_reasons(case: PlanningContext) -> Iterator[Reason]:
     """What on the server keeps the load slower than it could be, with the line that changes it."""
     if case.loads_one_at_a_time:
         yield _one_at_a_time(case)
@@ -25,7 +25,7 @@ def holding_reasons(case: Case) -> Iterator[Reason]:
     yield from _durability(case.server)
 
 
-def _one_at_a_time(case: Case) -> Reason:
+def _one_at_a_time(case: PlanningContext) -> Reason:
     statements = case.server.variables.get("binlog_format", "").upper() == "STATEMENT"
     first = "binlog_format = ROW and " if statements else ""
     return Reason(
@@ -36,7 +36,7 @@ def _one_at_a_time(case: Case) -> Reason:
     )
 
 
-def _redo_log(case: Case) -> Iterator[Reason]:
+def _redo_log(case: PlanningContext) -> Iterator[Reason]:
     server, redo = case.server, case.server.redo_bytes
     if redo is None or redo >= case.data_bytes:
         return
@@ -56,7 +56,7 @@ def _redo_log(case: Case) -> Iterator[Reason]:
         )
 
 
-def _buffer_pool(case: Case) -> Iterator[Reason]:
+def _buffer_pool(case: PlanningContext) -> Iterator[Reason]:
     pool = case.server.number("innodb_buffer_pool_size")
     secondary = sum(key.name != "PRIMARY" for key in case.table.keys)
     there = 0 if case.options.mode == "replace" else case.table.data_bytes + case.table.index_bytes

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.context import Case
+from importer.engine.planner.context import PlanningContext
 from importer.engine.source import encodings
 from importer.engine.source.compression import WORDS
 from importer.engine.source.encodings import Kind
 
 
-def reading_reasons(case: Case) -> Iterator[Reason]:
+def reading_reasons(case: PlanningContext) -> Iterator[Reason]:
     """How the file's bytes get to the server."""
     dialect, packing = case.dialect, case.packing
     kind = encodings.kind(dialect.encoding)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.context import Case
+from importer.engine.planner.context import PlanningContext
 from importer.engine.units import MIB, human_bytes
 
 # What a chunk's rows take in the binary log, or in a cluster's write set, beside their text: wide rows of NULLs and
@@ -26,7 +26,7 @@ def largest_transaction(server: Server) -> tuple[int, str] | None:
     return min(found, default=None)
 
 
-def replication_reasons(case: Case, transaction_bytes: int) -> Iterator[Reason]:
+def replication_reasons(case: PlanningContext, transaction_bytes: int) -> Iterator[Reason]:
     """What the binary log and the cluster cost, with the line that changes it."""
     server = case.server
     fits = largest_transaction(server)
@@ -47,7 +47,7 @@ def replication_reasons(case: Case, transaction_bytes: int) -> Iterator[Reason]:
         yield _binary_log(server, transaction_bytes)
 
 
-def _rows_of_a_write_set(case: Case) -> Iterator[Reason]:
+def _rows_of_a_write_set(case: PlanningContext) -> Iterator[Reason]:
     most = case.server.number("wsrep_max_ws_rows")
     if most and most < (case.options.commit_rows or most + 1):
         yield Reason(

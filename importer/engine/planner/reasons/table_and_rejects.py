@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import Reason
-from importer.engine.planner.context import Case
+from importer.engine.planner.context import PlanningContext
 from importer.engine.target import write_modes
 
 # Measured: docs/facts.md, Speed.
 READ_BACK_COST = "and compared with the file before its chunk is committed; that takes five to six times as long"
 
 
-def keeping_reasons(case: Case) -> Iterator[Reason]:
+def keeping_reasons(case: PlanningContext) -> Iterator[Reason]:
     """What becomes of the table, of what is around it, and of rows that cannot go in."""
     options, table = case.options, case.table
     for told in write_modes.explained(options.mode, table, case.around):

@@ -18,11 +18,11 @@ from importer.engine.source.decoding import Head, Sample, open_sample, read_head
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.sample import (
     SAMPLE_BYTES,
+    DetectedEncoding,
     SampleRecord,
-    Told,
+    detect_encoding,
     sample_records,
     skipped,
-    tell_encoding,
 )
 from importer.engine.source.profile.sniff import sniff
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES, read_exactly
@@ -79,7 +79,7 @@ def profile_file(path: Place, dialect: Dialect | None = None, **known: Any) -> P
         for wanted in (SAMPLE_BYTES, MAX_RECORD_BYTES):
             head = read_head(fd, wanted)
             _refuse_blank(head.data)
-            told = tell_encoding(head, asked)
+            told = detect_encoding(head, asked)
             with open_sample(fd, head, told.encoding) as sample:
                 profile = _profile(sample, told, dialect, known)
             if profile:
@@ -102,7 +102,7 @@ def _refuse_blank(sample: bytes) -> None:
         raise SourceProblem(what, advice="Check how it was written.")
 
 
-def _profile(sample: Sample, told: Told, dialect: Dialect | None, known: dict[str, Any]) -> Profile | None:
+def _profile(sample: Sample, told: DetectedEncoding, dialect: Dialect | None, known: dict[str, Any]) -> Profile | None:
     """The profile of a plain file; None if no data record ends in the sample, but may do so in a larger one."""
     begin = read_exactly(sample.fd, min(sample.readable, SAMPLE_BYTES), 0)
     start = len(UTF8_BOM) if begin.startswith(UTF8_BOM) else 0

@@ -22,7 +22,7 @@ MOST_CONTROLS = 0.05  # of all bytes; of random ones it is 0.09
 
 
 @dataclass(frozen=True)
-class Told:
+class DetectedEncoding:
     """The encoding of a file, and why: `notes` for people.
 
     Where it is a `guess`, that says so to people who see the rows, and `doubt` ends what nobody looks at.
@@ -34,19 +34,21 @@ class Told:
     doubt: SourceProblem | None = None
 
 
-def tell_encoding(head: Head, asked: str = "") -> Told:
+def detect_encoding(head: Head, asked: str = "") -> DetectedEncoding:
     """A byte order mark decides, then what was asked for, then whether the head is UTF-8; else it is a guess."""
     marked, _ = encodings.marked(head.data)
     if marked:
         instead = f" So it is not read as {asked}." if asked not in ("", marked) else ""
-        return Told(marked, (f"The file begins with the byte order mark of {marked}; it is left out.{instead}",))
+        return DetectedEncoding(
+            marked, (f"The file begins with the byte order mark of {marked}; it is left out.{instead}",)
+        )
     invalid = encodings.invalid_at(head.data, encodings.UTF8, final=head.whole)
     odd = _odd_byte(head.data, invalid) if invalid >= 0 else ""
     if asked:
-        return Told(asked, _notes_on_asked(head.data, asked, odd))
+        return DetectedEncoding(asked, _notes_on_asked(head.data, asked, odd))
     wide = encodings.unmarked_wide(head.data)
     if not odd and not wide:
-        return Told(encodings.UTF8)
+        return DetectedEncoding(encodings.UTF8)
     if not wide and (controls := _controls(head.data)) > len(head.data) * MOST_CONTROLS:
         return _no_text(head.data, controls)
     guess = wide or _fitting_guess(head.data)
@@ -56,21 +58,21 @@ def tell_encoding(head: Head, asked: str = "") -> Told:
         where=f"line {_line(head.data, invalid)}" if invalid >= 0 else "",
         advice=f"If it is {guess}: --encoding {guess}; else name its own.",
     )
-    return Told(guess, guess=f"{odd}; {guess} is a guess: check the words below.", doubt=doubt)
+    return DetectedEncoding(guess, guess=f"{odd}; {guess} is a guess: check the words below.", doubt=doubt)
 
 
 def _controls(data: bytes) -> int:
     return len(data) - len(data.translate(None, delete=CONTROLS))
 
 
-def _no_text(data: bytes, controls: int) -> Told:
+def _no_text(data: bytes, controls: int) -> DetectedEncoding:
     """UTF-16 without a mark, in letters beyond Latin 1, looks like this, too: so it is not refused."""
     said = f"This hardly is a text: {controls:,} of the first {len(data):,} bytes are control characters"
     doubt = SourceProblem(
         f"{said}.", advice="Choose the CSV file itself. If this is it, name its encoding, such as --encoding utf-16-le."
     )
     said += ". Choose another file, or the encoding that this one is in."
-    return Told(_fitting_guess(data), guess=said, doubt=doubt)
+    return DetectedEncoding(_fitting_guess(data), guess=said, doubt=doubt)
 
 
 def _fitting_guess(data: bytes) -> str:

@@ -28,7 +28,7 @@ _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T].*)?|\d{1,2}:\d{2}(?:
 
 
 @dataclass(frozen=True)
-class Reading:
+class DialectCandidate:
     """The sample read in one dialect: its first records' fields and where each begins.
 
     `reach` is how many bytes could be read at all, `stray` how many records had a quote that does not belong.
@@ -94,7 +94,7 @@ class _Skipped:
 
 def _readings(
     sample: bytes, candidates: Sequence[Dialect], line_end: str, final: bool
-) -> tuple[_Skipped, list[Reading]]:
+) -> tuple[_Skipped, list[DialectCandidate]]:
     """The sample read with each delimiter, from the first line that belongs to the table."""
     candidates = [replace(each, line_end=line_end) for each in candidates]
     readings = [_read(sample, each, final) for each in candidates]
@@ -106,7 +106,7 @@ def _readings(
     return skipped, [_read(rest, each, final) for each in candidates]
 
 
-def _before_the_table(sample: bytes, best: Reading) -> _Skipped:
+def _before_the_table(sample: bytes, best: DialectCandidate) -> _Skipped:
     """The lines of a title or a note before a wider table: single fields, or fewer fields than all records below.
 
     Only where the table is certain: nearly all records below have the same, larger number of fields.
@@ -126,7 +126,7 @@ def _before_the_table(sample: bytes, best: Reading) -> _Skipped:
     return _Skipped(lines, end, (f"{said} no part of the table (fewer fields than the {width} below): skipped.",))
 
 
-def _with_trailing_delimiter(sample: bytes, best: Reading, final: bool) -> tuple[Reading, list[str]]:
+def _with_trailing_delimiter(sample: bytes, best: DialectCandidate, final: bool) -> tuple[DialectCandidate, list[str]]:
     """Each record ends in one more delimiter if the last field is empty in all of them, the header's too."""
     width = best.width
     full = [row for row in best.rows if len(row) == width]
@@ -139,7 +139,7 @@ def _with_trailing_delimiter(sample: bytes, best: Reading, final: bool) -> tuple
     return reading, ["Each record ends in one more delimiter, which is not taken for a field."]
 
 
-def _literal_quote_notes(best: Reading) -> list[str]:
+def _literal_quote_notes(best: DialectCandidate) -> list[str]:
     """A space before a quote makes it a part of the value, which is seldom meant."""
     quote = best.dialect.quote.encode()
     spaced = quote and next((v for row in best.rows for v in row if v[:1] == b" " and v.lstrip()[:1] == quote), None)
@@ -178,7 +178,7 @@ def _kind(value: str) -> str:
     return "number" if _NUMBER.fullmatch(value) else ""
 
 
-def _read(sample: bytes, dialect: Dialect, final: bool) -> Reading:
+def _read(sample: bytes, dialect: Dialect, final: bool) -> DialectCandidate:
     rows: list[tuple[bytes, ...]] = []
     starts: list[int] = []
     ends = find_ends(sample, dialect, final=final)
@@ -189,10 +189,10 @@ def _read(sample: bytes, dialect: Dialect, final: bool) -> Reading:
             rows.append(tuple(fields(record, dialect)))
             starts.append(low)
         low = high
-    return Reading(dialect, tuple(rows), ends.size, tuple(starts), len(ends.flaws))
+    return DialectCandidate(dialect, tuple(rows), ends.size, tuple(starts), len(ends.flaws))
 
 
-def _fitness(reading: Reading) -> tuple[bool, float, int]:
+def _fitness(reading: DialectCandidate) -> tuple[bool, float, int]:
     """Several fields before one; then as many records as possible of the same width, then the most fields."""
     return reading.divides, round(reading.agreement, 2), reading.width
 
@@ -241,7 +241,7 @@ def _better_with_any(sample: bytes, candidates: Sequence[Dialect], line_end: str
     return each.divides and len(each.rows) > len(one.rows) and each.agreement >= one.agreement
 
 
-def _without_quotes(sample: bytes, best: Reading, final: bool) -> tuple[Reading, list[str]]:
+def _without_quotes(sample: bytes, best: DialectCandidate, final: bool) -> tuple[DialectCandidate, list[str]]:
     """Quotes are plain characters if the sample cannot be read with them, but fits perfectly without.
 
     Not with commas and semicolons: there a quote that never closes is an error that must be named.
@@ -259,7 +259,7 @@ def _without_quotes(sample: bytes, best: Reading, final: bool) -> tuple[Reading,
     return bare, ["Quotes are part of the values here: read as quotes, they would never close."]
 
 
-def _with_escapes(sample: bytes, best: Reading, final: bool) -> tuple[Reading, list[str]]:
+def _with_escapes(sample: bytes, best: DialectCandidate, final: bool) -> tuple[DialectCandidate, list[str]]:
     """A backslash escapes if quotes after backslashes stand where none belongs, and all is well when it does."""
     if not best.dialect.quote or best.dialect.escape or b"\\" + best.dialect.quote.encode() not in sample:
         return best, []
@@ -270,7 +270,7 @@ def _with_escapes(sample: bytes, best: Reading, final: bool) -> tuple[Reading, l
     return escaped, [r"A backslash escapes quotes, as MySQL and MariaDB write them; \N is NULL."]
 
 
-def _as_the_server_writes(sample: bytes, best: Reading, final: bool) -> tuple[Reading, list[str]]:
+def _as_the_server_writes(sample: bytes, best: DialectCandidate, final: bool) -> tuple[DialectCandidate, list[str]]:
     r"""A tab-separated file with \N in it and nothing quoted is what MySQL and MariaDB write."""
     nothing_quoted = not re.search(rb'(?:^|\t)"', sample, re.MULTILINE)
     if best.dialect.delimiter != "\t" or not nothing_quoted or not any(rb"\N" in row for row in best.rows):
@@ -279,7 +279,7 @@ def _as_the_server_writes(sample: bytes, best: Reading, final: bool) -> tuple[Re
     return _read(sample, dialect, final), [r"Written by MySQL or MariaDB: \N is NULL, and a backslash escapes."]
 
 
-def _delimiter_note(best: Reading, readings: Sequence[Reading]) -> str:
+def _delimiter_note(best: DialectCandidate, readings: Sequence[DialectCandidate]) -> str:
     name = DELIMITERS.get(best.dialect.delimiter, as_written(best.dialect.delimiter))
     fitting, all_of_them = sum(len(row) == best.width for row in best.rows), len(best.rows)
     share = f"all {all_of_them:,}" if fitting == all_of_them else f"{fitting:,} of {all_of_them:,}"

@@ -54,7 +54,7 @@ def check_type(text: str) -> str:
 
 
 @dataclass
-class Seen:
+class TypeTracker:
     """What was seen of one column. Lengths are characters, `longest_bytes` is in UTF-8; NULL does not count."""
 
     kind: str = ""  # "" as long as nothing was seen

@@ -23,7 +23,7 @@ from importer.engine.source.records.boundary.state_machine import Quote, RecordW
 from importer.engine.source.records.boundary.stray_quotes import (
     ENCODING,
     TRAILING,
-    Flaw,
+    MalformedRecord,
     line_around,
     look_into,
     settled,
@@ -54,7 +54,7 @@ class Block:
     ends: Ends
     data: bytes
     blank: Sequence[int] = ()
-    flaws: tuple[Flaw, ...] = ()
+    flaws: tuple[MalformedRecord, ...] = ()
     null_word: bool = True
     ascii: bool = False
 
@@ -157,7 +157,7 @@ def _checked(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) 
     return Block(offset, line, ends.size, lines, ends, data, blank, tuple(flaws), null_word, seen.ascii)
 
 
-def _encoding_flaws(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) -> Iterator[Flaw]:
+def _encoding_flaws(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) -> Iterator[MalformedRecord]:
     """One for each record of data[:ends.size] with bytes that are not in the dialect's encoding.
 
     `data` lies at `offset` in the file, on `line`.
@@ -169,10 +169,10 @@ def _encoding_flaws(data: bytes, ends: Ends, dialect: Dialect, offset: int, line
         yield _not_encoded(data, at, offset, line, dialect).of_record(ends.count(0, low) - 1)
 
 
-def _not_encoded(data: bytes, at: int, offset: int, line: int, dialect: Dialect) -> Flaw:
+def _not_encoded(data: bytes, at: int, offset: int, line: int, dialect: Dialect) -> MalformedRecord:
     """For the byte data[at]; `data` lies at `offset` in the file."""
     name = "UTF-8" if dialect.encoding == encodings.UTF8 else dialect.encoding
-    return Flaw(
+    return MalformedRecord(
         ENCODING,
         line,
         0,
@@ -182,7 +182,9 @@ def _not_encoded(data: bytes, at: int, offset: int, line: int, dialect: Dialect)
     )
 
 
-def _trailing_flaws(data: bytes, ends: Ends, dialect: Dialect, line: int, blank: Sequence[int]) -> Iterator[Flaw]:
+def _trailing_flaws(
+    data: bytes, ends: Ends, dialect: Dialect, line: int, blank: Sequence[int]
+) -> Iterator[MalformedRecord]:
     """One for each record that does not end in the delimiter where the dialect has one: its last field would be lost.
 
     Where the delimiter is escaped there, the server itself finds too few fields.
@@ -195,7 +197,7 @@ def _trailing_flaws(data: bytes, ends: Ends, dialect: Dialect, line: int, blank:
     for record, high in enumerate(ends.listed().tolist()):
         ended = data[max(low, high - len(delimiter) - 2) : high].rstrip(b"\r\n")
         if not ended.endswith(delimiter) and not count_between(blank, low, high):
-            yield Flaw(
+            yield MalformedRecord(
                 TRAILING,
                 line + line_ends(data, dialect.line_end, 0, low),
                 0,
@@ -285,7 +287,7 @@ def _all_end_in(data: bytes, ends: Ends, dialect: Dialect) -> bool:
     return all((view[lasts - len(mark) + at] == byte).all() for at, byte in enumerate(mark))
 
 
-def _single(fd: Readable, dialect: Dialect, offset: int, line: int, length: int, flaws: list[Flaw]) -> Block:
+def _single(fd: Readable, dialect: Dialect, offset: int, line: int, length: int, flaws: list[MalformedRecord]) -> Block:
     """The block of a single record."""
     ends = ListedEnds((length,))
     if length <= BLOCK_BYTES:
@@ -307,7 +309,7 @@ def _single(fd: Readable, dialect: Dialect, offset: int, line: int, length: int,
     return Block(offset, line, length, lines, ends, b"", (), tuple(flaws))
 
 
-def _flaw_in_piece(error: UnicodeDecodeError, piece: bytes, at: int, line: int, dialect: Dialect) -> Flaw:
+def _flaw_in_piece(error: UnicodeDecodeError, piece: bytes, at: int, line: int, dialect: Dialect) -> MalformedRecord:
     """For an error found in `piece`, which lies at `at` and begins on `line`."""
     # What a decoder kept from the piece before stands at the front; it holds no line end.
     kept = len(error.object) - len(piece)

@@ -3,8 +3,8 @@
 from importer.engine.errors import RecordUnreadable
 from importer.engine.source import encodings
 from importer.engine.source.records.blocks import Block
-from importer.engine.source.records.boundary.stray_quotes import ENCODING, STRAY, TRAILING, UNCLOSED, Flaw
-from importer.engine.source.records.row_error import Fault
+from importer.engine.source.records.boundary.stray_quotes import ENCODING, STRAY, TRAILING, UNCLOSED, MalformedRecord
+from importer.engine.source.records.row_error import RowError
 
 # The same for all records with that flaw, so that they can be counted.
 REASONS = {
@@ -15,7 +15,7 @@ REASONS = {
 }
 
 
-def find_flaws(block: Block, encoding: str) -> list[tuple[int, Fault]]:
+def find_flaws(block: Block, encoding: str) -> list[tuple[int, RowError]]:
     """For each flaw the number of its record in the block, from 0, and what is wrong with it; in order.
 
     A quote that is stray or never closed, bytes that are not in the file's encoding, a record that does not end in the
@@ -24,11 +24,11 @@ def find_flaws(block: Block, encoding: str) -> list[tuple[int, Fault]]:
     return [(flaw.record, _fault(flaw, encoding)) for flaw in block.flaws]
 
 
-def _fault(flaw: Flaw, encoding: str) -> Fault:
-    return Fault(flaw.code, REASONS[flaw.code], value=encodings.excerpt(flaw.around, encoding), field=flaw.field)
+def _fault(flaw: MalformedRecord, encoding: str) -> RowError:
+    return RowError(flaw.code, REASONS[flaw.code], value=encodings.excerpt(flaw.around, encoding), field=flaw.field)
 
 
-def problem(flaw: Flaw, encoding: str) -> RecordUnreadable:
+def problem(flaw: MalformedRecord, encoding: str) -> RecordUnreadable:
     """What to raise where a flaw is to stop the import."""
     around = encodings.excerpt(flaw.around, encoding)
     what = f"{flaw.what.removesuffix('.')}: {around!r}." if around else flaw.what

@@ -8,7 +8,7 @@ LONGEST_SHOWN = 4 * (LONGEST_VALUE + 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class RowError:
     """One thing wrong with a record. `column` is the table's, "" where the record as a whole is at fault.
 
     `code` is the server's error number as text, or a word of ours (`stray quote`); `reason` is for people, and the same

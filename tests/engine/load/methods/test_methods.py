@@ -9,7 +9,7 @@ import pytest
 
 from importer.engine.load.methods import row_batches
 from importer.engine.load.outcome import Tally
-from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import OFFERED, Options
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
@@ -113,7 +113,7 @@ def test_a_value_of_every_column_kind_without_marks_or_transforms(database: Addr
 
 def test_a_left_out_field_fillings_and_a_generated_column(database: Address, tmp_path: Path):
     create = "n INT, twice INT AS (n * 2), line INT, same VARCHAR(20), note VARCHAR(20) DEFAULT 'none'"
-    fillings = (Filling("line", "line"), Filling("same", "text", "it's @field1 '"))
+    fillings = (GeneratedColumn("line", "line"), GeneratedColumn("same", "text", "it's @field1 '"))
     data = "a,1\nb,x\nc,3\n"
     rows, tally, *_ = the_same(database, tmp_path, create, data, ["", "n"], fillings=fillings)
     assert rows == [(1, 2, 1, "it's @field1 '", "none"), (3, 6, 3, "it's @field1 '", "none")]

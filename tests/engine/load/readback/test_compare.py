@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import BadRow, Problem, RowsRefused
-from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.load.readback import compare, large_rows
 from importer.engine.load.readback.compare import differences
@@ -19,7 +19,7 @@ from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.readback import Readback, key_for
-from importer.engine.planner import Case, make_plan
+from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import Column, read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
@@ -216,7 +216,7 @@ class TestInALoad:
     DIALECT = Dialect(delimiter=";", header=False)
 
     @pytest.fixture
-    def work(self, database: Address, tmp_path: Path) -> Work:
+    def work(self, database: Address, tmp_path: Path) -> ChunkLoad:
         path = tmp_path / "prices.csv"
         lines = [
             f'{n};{n % 28 + 1}.2.2024 7:{n % 60:02};{n},{n % 100:02};Red;" é""{n};\n";"où""{n}";ünï{n};[ {n}]'
@@ -228,23 +228,23 @@ class TestInALoad:
             execute(connection, f"CREATE TABLE t ({self.COLUMNS}) CHARACTER SET utf8mb4")
         return self.planned(database, path)
 
-    def planned(self, database: Address, path: Path, dialect: Dialect = DIALECT) -> Work:
+    def planned(self, database: Address, path: Path, dialect: Dialect = DIALECT) -> ChunkLoad:
         options = Options(verify="full")
         with connect(database) as connection:
             table, server = read_table(connection, database.database, "t"), read_server(connection, database)
-        plan = make_plan(Case(path.stat().st_size, dialect, table, self.MAPPING, options, server))
+        plan = make_plan(PlanningContext(path.stat().st_size, dialect, table, self.MAPPING, options, server))
         assert ImportPlan.from_json(json.loads(json.dumps(plan.as_json()))) == plan
         with open_source(path) as fd:
             end = path.stat().st_size
             [chunk] = scan(fd, dialect, ChunkSizes(end), end=end)
-        return Work("job", 1, path, database, dialect, plan, chunk, options=options)
+        return ChunkLoad("job", 1, path, database, dialect, plan, chunk, options=options)
 
-    def test_every_value_is_compared_and_is_right(self, work: Work):
-        outcome = load_chunk(work, Watch())
+    def test_every_value_is_compared_and_is_right(self, work: ChunkLoad):
+        outcome = load_chunk(work, LoadCallbacks())
         assert outcome.tally.loaded == 2501
         assert outcome.timings["verify"] > 0
 
-    def test_a_trigger_that_changes_a_value_is_found_out(self, work: Work, database: Address):
+    def test_a_trigger_that_changes_a_value_is_found_out(self, work: ChunkLoad, database: Address):
         with connect(database) as connection:
             execute(
                 connection,
@@ -252,7 +252,7 @@ class TestInALoad:
                 " SET NEW.price = IF(NEW.id = 2017, 1, NEW.price)",
             )
         with pytest.raises(RowsRefused, match=r"'2017\.17' is another one: the table has 1\.00") as caught:
-            load_chunk(self.planned(database, work.path), Watch())
+            load_chunk(self.planned(database, work.path), LoadCallbacks())
         assert caught.value.where == f"line {2 * 2017 + 1:,}, column price"
         with connect(database) as connection:
             assert fetch_all(connection, "SELECT COUNT(*) FROM t") == [(0,)]
@@ -272,11 +272,11 @@ class TestInALoad:
             )
         said = re.escape(f"'{shown}' is another one: the table has {other}")
         with pytest.raises(RowsRefused, match=said) as caught:
-            load_chunk(self.planned(database, work.path), Watch())
+            load_chunk(self.planned(database, work.path), LoadCallbacks())
         assert caught.value.where == f"line {2 * 2018 + 1:,}, column {column}"
 
-    def test_a_file_in_another_encoding(self, work: Work, database: Address, tmp_path: Path):
+    def test_a_file_in_another_encoding(self, work: ChunkLoad, database: Address, tmp_path: Path):
         path = tmp_path / "western.csv"
         path.write_bytes(work.path.read_bytes().decode().encode("cp1252"))
         with_encoding = replace(self.DIALECT, encoding="cp1252")
-        assert load_chunk(self.planned(database, path, with_encoding), Watch()).tally.loaded == 2501
+        assert load_chunk(self.planned(database, path, with_encoding), LoadCallbacks()).tally.loaded == 2501

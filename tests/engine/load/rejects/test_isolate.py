@@ -8,7 +8,7 @@ import pytest
 
 from importer.engine.errors import Problem, RowsRefused, TargetProblem, TooManyRejects
 from importer.engine.load import ledger
-from importer.engine.load.chunk_load import Watch
+from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.load.outcome import Tally
 from importer.engine.load.verify import missing_chunks
@@ -73,7 +73,7 @@ class TestRowsThatTheServerNames:
         rejected.write_bytes(load_bytes(database, tmp_path, data, ("n", "v")).raw)
         run_sql(database, "ALTER TABLE t MODIFY v VARCHAR(9)")
         again = [replace(work, job="job-2") for work in works(database, rejected, ("n", "v"))]
-        assert [load_chunk(work, Watch()).tally for work in again] == [Tally(2)]
+        assert [load_chunk(work, LoadCallbacks()).tally for work in again] == [Tally(2)]
         assert rows_of(database) == [(1, "abc"), (2, 'a\nb"c'), (3, "éééé")]
 
 
@@ -149,7 +149,7 @@ class TestRowsThatTheServerDoesNotName:
         [work] = works(database, tmp_path / "data.csv", ("n",))
         plan = replace(work.plan, traced_statement=work.plan.traced_statement.replace("millrace row", "row"))
         with pytest.raises(TargetProblem, match="do not tell which row"):
-            load_chunk(replace(work, plan=plan), Watch())
+            load_chunk(replace(work, plan=plan), LoadCallbacks())
         assert rows_of(database) == []
 
     def test_by_a_server_that_speaks_another_language(self, server: TestServer, tmp_path: Path):
@@ -237,9 +237,9 @@ class TestParts:
         (tmp_path / "data.csv").write_bytes(self.DATA)
         [work] = works(database, tmp_path / "data.csv", ("n", "v"))
         with cutting_at_commit(database.host, database.port, arrives=arrives) as port, pytest.raises(TargetProblem):
-            load_chunk(replace(work, address=replace(database, port=port)), Watch())
+            load_chunk(replace(work, address=replace(database, port=port)), LoadCallbacks())
         written = {path.name: path.read_bytes() for path in work.rejects.iterdir()}
-        outcome = load_chunk(replace(work, attempt=2), Watch())
+        outcome = load_chunk(replace(work, attempt=2), LoadCallbacks())
         assert outcome.already is arrives
         assert outcome.tally == Tally(990, rejected=10)
         assert [each.rows for each in outcome.reasons] == [10]
@@ -252,7 +252,7 @@ class TestParts:
         (tmp_path / "data.csv").write_bytes(self.DATA)
         [work] = works(database, tmp_path / "data.csv", ("n", "v"))
         (work.rejects / "00000000.rejects").write_bytes(b"1,left over\n")
-        load_chunk(work, Watch())
+        load_chunk(work, LoadCallbacks())
         assert not list(work.rejects.iterdir())
 
     def test_that_the_disk_does_not_take_roll_the_chunk_back(self, database: Address, tmp_path: Path):
@@ -264,7 +264,7 @@ class TestParts:
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**14, limits[1]))
         try:
             with pytest.raises(Problem, match="cannot be written down"):
-                load_chunk(work, Watch())
+                load_chunk(work, LoadCallbacks())
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         assert not list(work.rejects.iterdir())

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import RowsRefused
-from importer.engine.load.chunk_load import Watch, Work
+from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
-from importer.engine.planner import Case, make_plan
+from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.dialect import RFC4180
 from tests.engine.load.test_chunk import given_table, ranges, rows_of
@@ -46,18 +46,18 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def work(address: Address, path: Path, options: Options) -> Work:
+def work(address: Address, path: Path, options: Options) -> ChunkLoad:
     given_table(address, "n DECIMAL(9,2) PRIMARY KEY, d DATE, b BIT(1), x VARBINARY(4)")
     with connect(address) as connection:
         table, server = read_table(connection, address.database, "t"), read_server(connection, address)
-    plan = make_plan(Case(path.stat().st_size, DIALECT, table, MAPPING, options, server))
+    plan = make_plan(PlanningContext(path.stat().st_size, DIALECT, table, MAPPING, options, server))
     (chunk,) = ranges(path, DIALECT)
-    return Work("job-1", 1, path, address, DIALECT, plan, chunk, options=options, rejects=path.parent / "rejects")
+    return ChunkLoad("job-1", 1, path, address, DIALECT, plan, chunk, options=options, rejects=path.parent / "rejects")
 
 
 @pytest.mark.parametrize("on_duplicate", ["fail", "skip", "replace"])
 def test_bad_rows_are_left_out(database: Address, path: Path, on_duplicate: str):
-    outcome = load_chunk(work(database, path, Options(on_error="reject", on_duplicate=on_duplicate)), Watch())
+    outcome = load_chunk(work(database, path, Options(on_error="reject", on_duplicate=on_duplicate)), LoadCallbacks())
     assert (outcome.tally.loaded, outcome.tally.rejected) == (300 - len(BAD), len(BAD))
     raw = next((path.parent / "rejects").glob("*.rejects")).read_text()
     assert raw.splitlines() == list(BAD.values())
@@ -67,7 +67,7 @@ def test_bad_rows_are_left_out(database: Address, path: Path, on_duplicate: str)
 
 def test_the_first_bad_row_stops_it_with_its_line_and_value(database: Address, path: Path):
     with pytest.raises(RowsRefused) as caught:
-        load_chunk(work(database, path, Options()), Watch())
+        load_chunk(work(database, path, Options()), LoadCallbacks())
     first = caught.value.rows[0]
     assert (first.line, first.column, first.value) == (7, "n", "1,2,3")
     assert first.reason == "The value cannot be read as thousands dot, decimal comma."

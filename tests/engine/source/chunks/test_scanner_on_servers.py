@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from importer.engine.errors import SourceProblem
-from importer.engine.feed.feed import leaving_out, open_feed
+from importer.engine.feed.feed import open_feed, skip_ranges
 from importer.engine.feed.rewriter import rewritten
 from importer.engine.load.methods.load_data_local import load, statement
 from importer.engine.mapping.columns import ColumnMapping
@@ -37,7 +37,7 @@ def loaded(database):
             reports = []
             for offset, length in pieces:
                 within = [gap for gap in gaps if offset <= gap[0] < offset + length]
-                steps = [leaving_out(np.array(within, np.int64).reshape(-1, 2), offset)]
+                steps = [skip_ranges(np.array(within, np.int64).reshape(-1, 2), offset)]
                 steps += [rewritten(dialect)] if dialect.rewriting else []
                 reports.append(load(connection, sql, open_feed(fd, offset, length, steps=steps)))
             rows = fetch_all(connection, f"SELECT {', '.join(COLUMNS)} FROM t ORDER BY id")

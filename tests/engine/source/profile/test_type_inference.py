@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from importer.engine.errors import Problem
-from importer.engine.source.profile.type_inference import Seen, check_type
+from importer.engine.source.profile.type_inference import TypeTracker, check_type
 
 
-def seen(*values: str, markers: tuple[str, ...] = ()) -> Seen:
-    found = Seen()
+def seen(*values: str, markers: tuple[str, ...] = ()) -> TypeTracker:
+    found = TypeTracker()
     found.take(values, frozenset(markers))
     return found
 
@@ -48,7 +48,7 @@ def test_the_narrowest_that_holds_them_all(values, type_):
 
 
 def test_values_that_come_later_widen():
-    found = Seen()
+    found = TypeTracker()
     for values, type_ in ((["1"], "tinyint"), (["300"], "int"), (["1.5"], "decimal(6,1)"), (["N/A"], "varchar(16)")):
         found.take(values, frozenset())
         assert found.type == type_
@@ -78,7 +78,7 @@ def test_markers_of_null_say_nothing_about_the_type():
     st.integers(1, 5),
 )
 def test_the_order_and_the_parts_make_no_difference(values, size):
-    whole, parts = seen(*values), Seen()
+    whole, parts = seen(*values), TypeTracker()
     for at in range(0, len(values), size):
         parts.take(values[at : at + size], frozenset())
     assert parts.kind == whole.kind or {parts.kind, whole.kind} <= {"text", ""}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from importer.engine.load.methods import Line, Report, lines
+from importer.engine.load.methods import Report, ServerWarningRow, lines
 from importer.engine.mysql.connection import MAX_ERROR_COUNT, Connection
 
 _INFO = re.compile(r"Records: (\d+)\s+Duplicates: (\d+)")
@@ -22,7 +22,7 @@ class Sum:
     _records: int = 0
     _others: int = 0
     _warnings: int = 0
-    _said: list[Line] = field(default_factory=list)
+    _said: list[ServerWarningRow] = field(default_factory=list)
 
     def add(self, connection: Connection, rows: int, info: str | bytes | None, affected: int) -> None:
         """The connection has just run a statement of so many rows; of one row the server gives no info (manual)."""
@@ -48,14 +48,14 @@ class Sum:
         deleted, skipped = (self._others, 0) if self.replacing else (0, self._others)
         return Report(self._records, deleted, skipped, self._warnings, tuple(self._said))
 
-    def _listen(self, said: Collection[Line], count: int) -> None:
+    def _listen(self, said: Collection[ServerWarningRow], count: int) -> None:
         """Keep the lines, their rows numbered through; the server may have more to say than it lists."""
         self._warnings += count - len(said)
         for level, code, message in said:
             if code != DEPRECATED:
                 self._say((level, code, _AT_ROW.sub(self._numbered, message) if self._sent else message))
 
-    def _say(self, line: Line) -> None:
+    def _say(self, line: ServerWarningRow) -> None:
         self._warnings += 1
         if len(self._said) < MAX_ERROR_COUNT:
             self._said.append(line)

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 from importer.engine.feed.row_numbers import NUMBERS
 from importer.engine.load.methods.field_expressions import VARIABLES, field_variable, filled, readings, with_trace
-from importer.engine.mapping.columns import ColumnMapping, Filling
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.table import Table
 
@@ -20,7 +20,7 @@ _TOKEN = re.compile(r"'(?:[^'\\]|\\.|'')*'|`(?:[^`]|``)*`|@(?:field\d+|millrace_
 def statement(
     table: Table,
     mapping: Sequence[ColumnMapping],
-    fillings: Sequence[Filling] = (),
+    fillings: Sequence[GeneratedColumn] = (),
     *,
     keep_null_word: bool = False,
     traced: bool = False,

@@ -17,7 +17,7 @@ from typing import Any
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.boundary.quoted_boundaries import can_tell, regular_ends
 from importer.engine.source.records.boundary.state_machine import NOTHING, RECORD_ENDS, Marks, RecordWalk, none_of
-from importer.engine.source.records.boundary.stray_quotes import Flaw, judged, look_into, settled
+from importer.engine.source.records.boundary.stray_quotes import MalformedRecord, judged, look_into, settled
 from importer.engine.source.records.lines import count_byte, line_ends
 
 LF, CR = ord("\n"), ord("\r")
@@ -30,7 +30,7 @@ class LineEnds:
     data: bytes
     size: int
     mark: bytes = b"\n"
-    flaws: tuple[Flaw, ...] = ()
+    flaws: tuple[MalformedRecord, ...] = ()
 
     def last(self, low: int, high: int) -> int:
         """The last end in low < end <= high, 0 if there is none."""
@@ -66,7 +66,7 @@ class ListedEnds:
     """
 
     ends: Sequence[int]  # or a one-dimensional array
-    flaws: tuple[Flaw, ...] = ()
+    flaws: tuple[MalformedRecord, ...] = ()
     regular: bool = False
 
     @property
@@ -102,7 +102,7 @@ def find_ends(data: bytes, dialect: Dialect, *, final: bool) -> Ends:
     return _ends_by_pattern(data, dialect, final) if ends is None else ends
 
 
-def first_record(data: bytes, dialect: Dialect, start: int = 0, *, final: bool) -> tuple[Flaw | None, int]:
+def first_record(data: bytes, dialect: Dialect, start: int = 0, *, final: bool) -> tuple[MalformedRecord | None, int]:
     """The record that data[start:] begins with, byte by byte: its flaw if it has one, and its length, 0 if it is cut.
 
     `final`: nothing comes after `data`. A quote that is never closed there, and nothing to tell which lines belong to
@@ -292,7 +292,7 @@ def _ends_by_pattern(data: bytes, dialect: Dialect, final: bool) -> ListedEnds:
     """The ends of the records that match the pattern, up to the first that does not."""
     sound, with_stray = _record_pattern(dialect, final, stray=False), _record_pattern(dialect, final, stray=True)
     ends: list[int] = []
-    flaws: list[Flaw] = []
+    flaws: list[MalformedRecord] = []
     position, line, line_known_at = 0, 1, 0
     while position < len(data):
         if match := sound.match(data, position):

@@ -36,7 +36,7 @@ Look = Callable[[int, int], bytes]
 
 
 @dataclass(frozen=True)
-class Flaw:
+class MalformedRecord:
     """Why a record cannot be read safely: `record` is its number in its block, from 0, `line` where the flaw is.
 
     `field` counts from 1, 0 where the flaw is in none. `what` is a sentence, `advice` says what to do, `around` are the
@@ -51,7 +51,7 @@ class Flaw:
     around: bytes = b""
     record: int = 0
 
-    def of_record(self, record: int) -> "Flaw":
+    def of_record(self, record: int) -> "MalformedRecord":
         return replace(self, record=record)
 
 
@@ -60,7 +60,9 @@ def look_into(data: bytes, start: int = 0) -> Look:
     return lambda low, high: data[start + low : start + high]
 
 
-def settled(walk: RecordWalk, look: Look, length: int, size: int, dialect: Dialect) -> tuple[Flaw | None, int]:
+def settled(
+    walk: RecordWalk, look: Look, length: int, size: int, dialect: Dialect
+) -> tuple[MalformedRecord | None, int]:
     """What is wrong with the quotes of a record that `walk` has read, and how long the record really is.
 
     `length` is how long it is as the walk has read it; 0 if its end is not in the `size` bytes that there are, or are
@@ -73,7 +75,7 @@ def settled(walk: RecordWalk, look: Look, length: int, size: int, dialect: Diale
     return None, 0
 
 
-def judged(walk: RecordWalk, look: Look, length: int, dialect: Dialect) -> tuple[Flaw | None, int]:
+def judged(walk: RecordWalk, look: Look, length: int, dialect: Dialect) -> tuple[MalformedRecord | None, int]:
     """What is wrong with the quotes of a record that `walk` has read to its end, and how long the record really is.
 
     `length` is how long it is as the walk has read it.
@@ -89,7 +91,7 @@ def judged(walk: RecordWalk, look: Look, length: int, dialect: Dialect) -> tuple
     return (_stray(walk.stray, walk.opened_astray, look) if walk.stray else None), length
 
 
-def never_closed(opened: Quote, look: Look, length: int, dialect: Dialect) -> tuple[Flaw | None, int]:
+def never_closed(opened: Quote, look: Look, length: int, dialect: Dialect) -> tuple[MalformedRecord | None, int]:
     """The same where the field that `opened` began has no end in the `length` bytes that there are or are looked at.
 
     No flaw if the line on which it opened cannot be told from a sound one: then nobody knows what comes after it.
@@ -135,10 +137,10 @@ def _usual(fields: int, dialect: Dialect) -> bool:
     return dialect.width > 1 and fields == dialect.width + dialect.trailing_delimiter
 
 
-def _stray(stray: Quote, opened: Quote | None, look: Look) -> Flaw:
+def _stray(stray: Quote, opened: Quote | None, look: Look) -> MalformedRecord:
     line = opened.line if opened else stray.line
     where = "" if line == stray.line else f" on line {stray.line}, in the field that opens on line {line},"
-    return Flaw(
+    return MalformedRecord(
         STRAY,
         stray.line,
         stray.field,
@@ -148,8 +150,8 @@ def _stray(stray: Quote, opened: Quote | None, look: Look) -> Flaw:
     )
 
 
-def _unclosed(opened: Quote, look: Look) -> Flaw:
-    return Flaw(
+def _unclosed(opened: Quote, look: Look) -> MalformedRecord:
+    return MalformedRecord(
         UNCLOSED,
         opened.line,
         opened.field,
