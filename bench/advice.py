@@ -89,7 +89,7 @@ def _lab(server: Server, files: Files, repeats: int, seed: int) -> Settings:
     lab.start(made.pk)
     while not (now := Lab.objects.get(pk=made.pk)).ended:
         time.sleep(LOOK_EVERY)
-    found = lab.results(now)["recommendation"]
+    found = lab.outcome(now)["recommendation"]
     assert found, now.problem
     return found["settings"]
 

@@ -1,4 +1,4 @@
-"""How often the watch is wrong, and how often it sees a slowdown: importer.history.slower on made-up series.
+"""How often the watch is wrong, and how often it sees a slowdown: importer.history.slowdown_test on made-up series.
 
     python -m bench.watch
 

@@ -131,7 +131,7 @@ def _save(target: Target) -> None:
 
 
 def check(target: Target) -> list[dict[str, Any]]:
-    """Look the target over, keep what was found with it, and return it: importer.engine.check.Finding as JSON."""
+    """Look the target over, keep what was found with it, and return it: importer.engine.preflight.Finding as JSON."""
     findings = _findings(target)
     distance = next((each.distance for each in findings if each.distance), None)
     target.round_trip_ms = distance.round_trip_ms if distance else None

@@ -76,7 +76,7 @@ def _context(view: View) -> dict[str, Any]:
 @require_safe
 @never_cache
 def chart(request: HttpRequest) -> JsonResponse:
-    """What the view's chart draws: dashboard.history.drawings. 400 with the problem where the address asks in vain."""
+    """What the view's chart draws: dashboard.history.charts. 400 with the problem where the address asks in vain."""
     view = view_of(request.GET)
     if view.problems:
         return JsonResponse({"problem": str(view.problems[0])}, status=400)

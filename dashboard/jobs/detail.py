@@ -57,7 +57,7 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @never_cache
 def rates(_request: HttpRequest, pk: int) -> JsonResponse:
-    """The throughput curve: dashboard.charts.rates()."""
+    """The throughput curve: dashboard.jobs.charts.rates()."""
     return JsonResponse(charts.rates(_job(pk), timezone.now()))
 
 

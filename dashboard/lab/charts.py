@@ -24,7 +24,7 @@ def lab_charts(lab: Lab) -> dict[str, Any]:
     {"name", "points": [{"at", "y", "low", "high", "runs"}]}. `unit` is "rows/s", or "times" of the fewest sessions.
     `shares`: what each value of a setting reaches of the best one. Rates are rows per second.
     """
-    said = labs.results(lab)
+    said = labs.outcome(lab)
     found = [(labs.whole(lab, each["settings"]), Measured(0, tuple(each["rates"]))) for each in said["ranking"]]
     return {
         "bars": [_bar(lab, each) for each in said["ranking"][:MOST_BARS]],

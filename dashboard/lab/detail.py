@@ -49,7 +49,7 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @never_cache
 def charts(_request: HttpRequest, pk: int) -> JsonResponse:
-    """What its charts show: dashboard.lab_charts.lab_charts()."""
+    """What its charts show: dashboard.lab.charts.lab_charts()."""
     return JsonResponse(lab_charts(_lab(pk)))
 
 

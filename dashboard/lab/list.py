@@ -30,7 +30,7 @@ def labs(request: HttpRequest) -> HttpResponse:
 
 
 def _row(lab: Lab) -> dict[str, Any]:
-    said = lab_of.results(lab)
+    said = lab_of.outcome(lab)
     over = sum(count for state, count in said["trials"].items() if state not in ("pending", "running"))
     advice = said["recommendation"]
     best = said["ranking"][0] if said["ranking"] else None

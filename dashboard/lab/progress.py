@@ -167,7 +167,7 @@ def lab_progress(lab: Lab, now: datetime) -> LabProgress:
     trials = list(lab.trials.all())
     for each in trials:
         each.lab = lab
-    return LabProgress(lab, now, trials, labs.results(lab), labs.spent(lab))
+    return LabProgress(lab, now, trials, labs.outcome(lab), labs.spent(lab))
 
 
 def _look(trial: Trial, top: float) -> str:

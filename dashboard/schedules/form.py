@@ -1,4 +1,4 @@
-"""The form of a schedule. What it refuses is decided in one place: importer.schedules.checked."""
+"""The form of a schedule. What it refuses is decided in one place: importer.schedules.validation."""
 
 import re
 from dataclasses import fields

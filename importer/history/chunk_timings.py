@@ -13,7 +13,7 @@ from importer.models import Chunk, ImportJob, JobRecord
 
 MOST_POINTS = 600
 SLOWEST = 10
-# Reading them takes 0.4 s for 10,000. What more chunks took is written into the record (importer.jobs.recorded).
+# Reading them takes 0.4 s for 10,000. What more chunks took is written into the record (importer.jobs.record).
 MOST_READ = 2_000
 # As Chunk.timings names them, in the order of their facts.
 LAPS = tuple(each.name.removeprefix("phase_") for each in PHASES if each.name != "phase_wait")

@@ -11,7 +11,7 @@ from importer.history.read import column, rows
 from importer.history.search import matching
 from importer.models import JobRecord
 
-# As many runs each way as the planner asks for before it goes by them (importer.engine.past).
+# As many runs each way as the planner asks for before it goes by them (importer.engine.plan.previous_imports).
 FEWEST = 2
 # What makes two imports runs of the same: the rest of what differs between them is chance, or what is looked for.
 ALIKE = ("settings_digest", "table", "target", "mode")

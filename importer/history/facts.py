@@ -1,6 +1,6 @@
 """The facts that are kept of every import: each is a line here, and so a column of the history.
 
-A new one needs its line, and a place that tells it: importer.history.facts_of_job for what the job knows, the engine's
+A new one needs its line, and a place that tells it: importer.history.collect for what the job knows, the engine's
 planner/initial_conditions.py for what was there before. Records from before it lack it, and stay readable: a fact that
 is not there is unknown, and no condition but "= unknown" holds for it.
 """
@@ -254,7 +254,7 @@ CHUNKS = _of(
     ("retries", "Chunks tried again", Kind.NUMBER),
     ("deaths", "Workers lost", Kind.NUMBER),
 )
-# Told by importer.history.watch, not by the job: unknown where too few imports before it were like it.
+# Told by importer.history.regressions, not by the job: unknown where too few imports before it were like it.
 LIKE = _of(
     Group.LIKE,
     ("slower_than_like", "Slower than its like", Kind.SWITCH),

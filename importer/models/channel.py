@@ -104,7 +104,7 @@ class Notice(models.Model):
     job = models.ForeignKey(ImportJob, models.SET_NULL, null=True, blank=True, related_name="told")
     run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="told")
     schedule = models.ForeignKey(Schedule, models.SET_NULL, null=True, blank=True, related_name="told")
-    # What it says (importer.telling.payload), as things stood when it happened.
+    # What it says (importer.notifications.payload), as things stood when it happened.
     payload = models.JSONField()
 
     status = models.CharField(max_length=8, choices=Status, default=Status.WAITING)

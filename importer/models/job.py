@@ -81,7 +81,7 @@ class ImportJob(Recipe):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
 
     plan_json = models.JSONField()
-    # The table that mode create makes (importer.engine.new_table.NewTable as JSON), else empty.
+    # The table that mode create makes (importer.engine.schema.new_table.NewTable as JSON), else empty.
     new_table_json = models.JSONField(default=dict, blank=True)
     parallelism = models.PositiveSmallIntegerField(default=2)
     # How the file is packed (engine/source/compression.py), "" for not at all.
@@ -105,7 +105,7 @@ class ImportJob(Recipe):
     # How often it has failed in a row, and the target's id of the connection it works on: see Chunk.connection_id.
     step_failures = models.PositiveSmallIntegerField(default=0)
     step_connection_id = models.BigIntegerField(null=True, blank=True)
-    # What is changed on the target for the time of the job (importer.engine.arrangement.Arrangement as JSON), written
+    # What is changed on the target for the time of the job (importer.engine.target.temporary_changes.Arrangement as JSON), written
     # down before it is; all that is to be changed has been, or nothing is; some of it may not be put back yet. A job
     # does not end before it is: `obstacle` is the Problem that stood in the way last. How long putting back took.
     arrangement_json = models.JSONField(default=dict, blank=True)
@@ -113,7 +113,7 @@ class ImportJob(Recipe):
     unrestored = models.BooleanField(default=False)
     obstacle = models.JSONField(default=dict, blank=True)
     index_seconds = models.FloatField(default=0)
-    # Foreign keys (importer.engine.indexes.ForeignKey as JSON) that were off while rows came, and may lack some.
+    # Foreign keys (importer.engine.schema.indexes.ForeignKey as JSON) that were off while rows came, and may lack some.
     unchecked_json = models.JSONField(default=list, blank=True)
     # Modes that stage: the staging table is made; one may be there that is to be dropped; the finishing step is done.
     staged = models.BooleanField(default=False)
@@ -134,7 +134,7 @@ class ImportJob(Recipe):
     skipped_rows = models.BigIntegerField(default=0)
     rejected_rows = models.BigIntegerField(default=0)
     committed_bytes = models.BigIntegerField(default=0)
-    # Why rows were rejected or skipped, and what was changed and counted: importer.jobs.counted has the shapes.
+    # Why rows were rejected or skipped, and what was changed and counted: importer.jobs.reject_counts has the shapes.
     reject_reasons = models.JSONField(default=list, blank=True)
     notices = models.JSONField(default=list, blank=True)
     # The import whose rejected rows, as they were or mended, this one loads.

@@ -53,7 +53,7 @@ class Lab(Recipe):
     becomes = models.CharField(max_length=9, choices=Status, blank=True)
     problem = models.JSONField(default=dict, blank=True)
 
-    # What was asked for: values of importer.engine.lab as JSON, and where the scratch tables lie.
+    # What was asked for: values of importer.engine.tuning as JSON, and where the scratch tables lie.
     grid_json = models.JSONField()
     sample_json = models.JSONField()
     budget_json = models.JSONField()

@@ -11,7 +11,7 @@ class JobRecord(models.Model):
     job = models.OneToOneField(ImportJob, models.CASCADE, primary_key=True, related_name="record")
     # The planner's choices in words (importer.engine.plan.Reason as JSON), as they stood at the end.
     reasons = models.JSONField(default=list)
-    # What had changed where it was slower than its like (importer.history.watch.Changed as JSON).
+    # What had changed where it was slower than its like (importer.history.regressions.Changed as JSON).
     changed = models.JSONField(default=list)
     # The timings of its chunks where these are too many to be read again (importer.history.chunk_timings as JSON).
     chunk_timings = models.JSONField(default=dict)

@@ -34,7 +34,7 @@ class SourceConnection(models.Model):
     settings = models.JSONField(default=dict, blank=True)
     secrets_ciphertext = models.TextField(blank=True, editable=False)
     private_allowed = models.BooleanField("private addresses allowed", default=False)
-    # The last check's findings (importer.engine.check.Finding as JSON) and when it ran.
+    # The last check's findings (importer.engine.preflight.Finding as JSON) and when it ran.
     findings = models.JSONField(default=list, blank=True)
     checked_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -32,7 +32,7 @@ class Target(models.Model):
     ceiling = models.PositiveSmallIntegerField(
         "most chunks at once", default=8, validators=[MinValueValidator(1), MaxValueValidator(64)]
     )
-    # The last check's findings (importer.engine.check.Finding as JSON) and when it ran.
+    # The last check's findings (importer.engine.preflight.Finding as JSON) and when it ran.
     findings = models.JSONField(default=list, blank=True)
     # As the last check measured them: a round trip, and what one session sends. None on this machine, or not measured.
     round_trip_ms = models.FloatField(null=True, blank=True, editable=False)

@@ -1,6 +1,6 @@
 """The settings of how fast an import loads, in words: the help of the command line and the pages say the same.
 
-What each may be is in importer.engine.options (OFFERED, BOUNDS); docs/settings.md tells what was measured.
+What each may be is in importer.engine.plan.options (OFFERED, BOUNDS); docs/settings.md tells what was measured.
 """
 
 from collections.abc import Mapping

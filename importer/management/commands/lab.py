@@ -140,7 +140,7 @@ class Command(PreparedCommand):
             self.stdout.write(line)
 
     def _show_one(self, found: Lab, as_json: bool) -> None:
-        said = lab.results(found)
+        said = lab.outcome(found)
         if as_json:
             self._write_json(said)
             return

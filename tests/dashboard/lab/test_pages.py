@@ -165,7 +165,7 @@ class TestResult:
         return to_end(lab.create_from_job(job, asked))
 
     def test_recommendation_ranking_charts_trials_and_what_was_left_out(self, browser, ended):
-        said = lab.results(ended)
+        said = lab.outcome(ended)
         page = page_of(browser, ended)
         assert said["recommendation"]["advice"] in page
         assert f"{said['ranking'][0]['median']:,.0f}" in page
@@ -184,7 +184,7 @@ class TestResult:
         assert "<span>Final 1</span>" in page
         assert "1 round and a warm-up; the best few again" in page
         assert "those that ran in the finals come first" in page
-        assert lab.results(ended)["ranking"][0]["settings"] == ended.combinations[1]
+        assert lab.outcome(ended)["ranking"][0]["settings"] == ended.combinations[1]
 
     def test_applied_it_begins_with_the_advice_and_the_mode_of_the_import(self, browser, client, ended, job):
         apply = f"{reverse('new_source', args=[job.source.key])}?lab={ended.pk}"

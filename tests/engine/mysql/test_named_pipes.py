@@ -25,7 +25,7 @@ BY_PIPE = Options(method="load_data_server", checks=False)
 DIES = """
 import os, sys
 from pathlib import Path
-from importer.engine.pipes import pipe_in
+from importer.engine.mysql.named_pipes import pipe_in
 with pipe_in(Path(sys.argv[1])) as pipe:
     print(pipe, flush=True)
     os._exit(1)
@@ -34,8 +34,8 @@ with pipe_in(Path(sys.argv[1])) as pipe:
 # Sends one row and never the rest.
 KILLED = """
 import threading
-from importer.engine.connection import Address, connect_loader, execute
-from importer.engine.methods import load_data_server
+from importer.engine.mysql.connection import Address, connect_loader, execute
+from importer.engine.load.methods import load_data_server
 def stuck():
     yield b"7\\n"
     threading.Event().wait()

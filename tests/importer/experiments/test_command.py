@@ -97,7 +97,7 @@ def test_one_that_is_cancelled_or_whose_target_is_taken_does_not_begin(mariadb, 
     with pytest.raises(Cancelled):
         lab.run_experiment(begun)
     assert lab.finish_experiment(begun).status == Lab.Status.CANCELLED
-    assert lab.results(begun)["recommendation"] is None
+    assert lab.outcome(begun)["recommendation"] is None
 
 
 class Told(Exception):

@@ -74,7 +74,7 @@ class TestToTheEnd:
         leaves_nothing(done, database)
         with connect(database) as connection:
             assert fetch_all(connection, "SELECT COUNT(*) FROM t") == [(0,)]
-        said = lab.results(done)
+        said = lab.outcome(done)
         assert [len(each["rates"]) for each in said["ranking"]] == [2, 2]
         assert sum(each["planned"] for each in said["ranking"]) == 1
         assert said["recommendation"]["confidence"] == "low"
@@ -105,10 +105,10 @@ class TestToTheEnd:
             versions.append(now(begun).version)
         assert versions == sorted(set(versions))
         to_trial(begun)
-        said = lab.results(now(begun))
+        said = lab.outcome(now(begun))
         assert (said["running"]["trial"], said["running"]["round"]) == (4, 1)
         assert (said["trials"]["done"], len(said["ranking"])) == (3, 1)
-        assert lab.results(to_end(begun))["running"] is None
+        assert lab.outcome(to_end(begun))["running"] is None
 
     def test_the_best_run_again_with_what_is_planned_before_anything_is_advised(self, target, path, database):
         begun = made(target, path, MANY_SIZES, repeats=2)
@@ -119,7 +119,7 @@ class TestToTheEnd:
         assert planned == 4
         assert sorted(again) == [(round_, number) for round_ in (3, 4) for number in (0, 1, planned)]
         assert {each.status for each in done.trials.all()} == {Trial.Status.DONE}
-        said = lab.results(done)
+        said = lab.outcome(done)
         assert sorted(len(each["rates"]) for each in said["ranking"]) == [2, 2, 4, 4, 4]
         assert {len(each["rates"]) for each in said["ranking"][:3]} == {4}
         assert "ran again in finals" in said["recommendation"]["evidence"][-1]
@@ -129,7 +129,7 @@ class TestToTheEnd:
         begun = made(target, path, MANY_SIZES, repeats=2, budget=Budget(rows=15 * 500))
         after_rounds(begun, trials=15, rates=RATES)
         done = to_end(begun)
-        said = lab.results(done)
+        said = lab.outcome(done)
         assert (done.status, said["trials"]["done"], said["trials"]["left out"]) == (Lab.Status.DONE, 15, 6)
         assert "7,500 of 7,500 rows" in said["left_out"][0]["why"]
         assert [each["settings"] for each in said["ranking"]][:2] == [done.combinations[0], done.combinations[1]]
@@ -152,7 +152,7 @@ class TestToTheEnd:
             begun.trials.create(
                 number=number, round=1, combination=combination, status="done", rows_per_second=rate + number
             )
-        found = lab.results(begun)
+        found = lab.outcome(begun)
         assert found["recommendation"]["settings"] == {"indexes": "defer"}
         assert said in found["caveats"][-1]
 
@@ -180,7 +180,7 @@ class TestWhatGoesWrong:
     def test_a_combination_that_fails_is_named_and_not_tried_again(self, target, path, database):
         run_sql(database, "DELETE FROM parent WHERE id = 2")
         done = to_end(made(target, path, {"foreign_key_checks": (True, False)}, repeats=2))
-        said = lab.results(done)
+        said = lab.outcome(done)
         assert done.status == Lab.Status.DONE
         (failed,) = said["failed"]
         assert (failed["words"], failed["trials"]) == ("foreign_key_checks on", 1)
@@ -194,7 +194,7 @@ class TestWhatGoesWrong:
         done = to_end(made(target, bad, SIZES, options=Options(checks=False)))
         assert done.status == Lab.Status.FAILED
         assert done.problem["rows"][0]["value"] == "x"
-        assert lab.results(done)["recommendation"] is None
+        assert lab.outcome(done)["recommendation"] is None
         with pytest.raises(Problem, match="has measured nothing"):
             lab.options_of(done)
         leaves_nothing(done, database)
@@ -218,7 +218,7 @@ class TestWhatGoesWrong:
     def test_what_the_planner_would_not_do_is_no_figure_of_its_combination(self, target, path, database):
         run_sql(database, "ALTER TABLE t DROP FOREIGN KEY f, DROP KEY f, DROP KEY word")
         done = to_end(made(target, path, {"indexes": ("keep", "defer")}))
-        (failed,) = lab.results(done)["failed"]
+        (failed,) = lab.outcome(done)["failed"]
         assert failed["words"] == "indexes defer"
         assert failed["why"].startswith("indexes defer becomes keep here: each of them is needed")
 
@@ -247,7 +247,7 @@ class TestBudget:
         # The warm-up of both, and one trial that counts.
         done = to_end(made(target, path, SIZES, repeats=2, budget=Budget(rows=1600)))
         assert (done.status, sum(each.rows for each in done.trials.all())) == (Lab.Status.DONE, 1500)
-        left = lab.results(done)["left_out"]
+        left = lab.outcome(done)["left_out"]
         assert sum(each["trials"] for each in left) == 3
         assert left[0]["why"] == "1,500 of 1,600 rows are loaded, and it would load 500"
         leaves_nothing(done, database)

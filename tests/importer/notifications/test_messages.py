@@ -168,7 +168,7 @@ def test_a_killed_worker_leaves_it_to_another_once_its_lease_is_over(
     notifications.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
     notice = Notice.objects.get()
     hook.answers = [0, 200]
-    code = f"import django; django.setup(); from importer import telling; telling.send({notice.pk})"
+    code = f"import django; django.setup(); from importer import notifications; notifications.send({notice.pk})"
     worker = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=stack_env.env)
     try:
         assert hook.arrived.acquire(timeout=60)

@@ -319,9 +319,9 @@ class TestSourceThatChanges:
 MEASURE = """
 import os, resource, sys
 import numpy
-from importer.engine.chunk_sizes import ChunkSizes
-from importer.engine.dialect import Dialect
-from importer.engine.scanner import scan
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.dialect import Dialect
+from importer.engine.source.chunks.scanner import scan
 path, quote = sys.argv[1:]
 fd = os.open(path, os.O_RDONLY)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
