@@ -160,7 +160,7 @@ def test_a_sweep_records_what_ended_without_a_record(target: Target, tmp_path: P
     plan = {name: value for name, value in job.plan_json.items() if name != "seen"}
     ImportJob.objects.filter(pk=job.pk).update(plan_json=plan)
     JobRecord.objects.all().delete()
-    sweep.sweep(lambda *_: None)
+    sweep.sweep_jobs(lambda *_: None)
     seen = {each.name for each in (*facts.TABLE, *facts.SERVER)} - {"tls"} | {"load_as"}
     digests = {"settings_digest", "server_digest"}
     late = told(job)
@@ -199,7 +199,7 @@ def test_imports_are_not_made_up_beside_real_ones_unless_that_is_asked_for(targe
     printed("seed_history", "--jobs", "2", "--chunks", "5", "--tables", "1", "--beside-real-jobs")
     assert ImportJob.objects.filter(target__name__startswith="seeded-").count() == 2
     # Made up or not: nobody takes them for work that is left to do.
-    sweep.sweep(lambda *_: None)
+    sweep.sweep_jobs(lambda *_: None)
     assert Chunk.objects.filter(status__in=Chunk.IN_FLIGHT).count() == 0
     assert SourceFile.objects.filter(owned=False, name__startswith="seeded-").exists()
 

@@ -130,7 +130,7 @@ def test_chunk_that_kills_its_workers_is_given_up(target: Target, file: Path, se
     for _ in range(settings.MAX_DEATHS):
         [step] = [step for step in jobs.advance(job.pk) if step.task == "load_run"]
         assert jobs.claim_run(step.id)
-        sweep.sweep(lambda _job_id, _later: None)
+        sweep.sweep_jobs(lambda _job_id, _later: None)
     job = run(job)
     assert job.status == Status.FAILED
     assert "worker that loaded it died" in job.problem["what"]

@@ -218,7 +218,7 @@ def test_a_server_that_is_away_while_cleaning_is_cleaned_up_by_a_later_sweep(tar
         jobs.retry(job.pk)
     server.start()
     ImportJob.objects.filter(pk=job.pk).update(step_lease="2000-01-01T00:00Z")
-    sweep.sweep(lambda job_id, _later: [take(step) for step in jobs.advance(job_id)])
+    sweep.sweep_jobs(lambda job_id, _later: [take(step) for step in jobs.advance(job_id)])
     assert now(job).status == Status.CANCELLED
     as_it_was(target, job)
 
@@ -312,7 +312,7 @@ class TestKept:
         monkeypatch.undo()
         assert now(replaced).table_claim
         ImportJob.objects.filter(pk=replaced.pk).update(step_lease="2000-01-01T00:00Z")
-        sweep.sweep(lambda *_: None)
+        sweep.sweep_jobs(lambda *_: None)
         job = now(replaced)
         assert job.restored_at
         assert (job.table_claim, job.step) == (None, "")
