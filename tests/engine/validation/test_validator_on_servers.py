@@ -146,10 +146,10 @@ class Trial:
 
 def is_same(column: Column, value: str, stored: bytes) -> bool:
     # Python's calendar begins with the year 1; MariaDB takes other marks and more spaces in dates.
-    said, found = (re.sub(rb"^0000-", b"0004-", text) for text in (in_full(value, column.kind), stored))
+    said, found = (re.sub(rb"^0000(?=[-/.])", b"0004", text) for text in (in_full(value, column.kind), stored))
     if column.kind in ("date", "datetime", "timestamp"):
         said = re.sub(rb"^(\d{4})[/.](\d+)[/.](\d+)", rb"\1-\2-\3", re.sub(rb"[T\s]+", b" ", said.strip()))
-        said = re.sub(rb" (\d+)$", rb" \1:00", said)
+        said = re.sub(rb" (\d+)(?:\.0*)?$", rb" \1:00", said)
     return same_value(column, said, found) is Sameness.SAME
 
 
