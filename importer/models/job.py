@@ -105,9 +105,10 @@ class ImportJob(Recipe):
     # How often it has failed in a row, and the target's id of the connection it works on: see Chunk.connection_id.
     step_failures = models.PositiveSmallIntegerField(default=0)
     step_connection_id = models.BigIntegerField(null=True, blank=True)
-    # What is changed on the target for the time of the job (importer.engine.target.temporary_changes.Arrangement as JSON), written
-    # down before it is; all that is to be changed has been, or nothing is; some of it may not be put back yet. A job
-    # does not end before it is: `obstacle` is the Problem that stood in the way last. How long putting back took.
+    # The changes on the target for the time of the job, recorded before they are made
+    # (importer.engine.target.temporary_changes.TemporaryChanges as JSON). `arranged`: all of them are made, or none is
+    # needed. `unrestored`: some are not undone yet; a job does not end before they are. `obstacle` is the Problem that
+    # last prevented it. `index_seconds` is the time that undoing took.
     arrangement_json = models.JSONField(default=dict, blank=True)
     arranged = models.BooleanField(default=False)
     unrestored = models.BooleanField(default=False)
