@@ -1,0 +1,14 @@
+CREATE TABLE millrace_ledger (
+  job CHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, chunk INT UNSIGNED NOT NULL,
+  attempt INT UNSIGNED NOT NULL, row_count BIGINT UNSIGNED NOT NULL, replaced BIGINT UNSIGNED NOT NULL DEFAULT 0,
+  skipped BIGINT UNSIGNED NOT NULL DEFAULT 0, rejected BIGINT UNSIGNED NOT NULL DEFAULT 0,
+  byte_count BIGINT UNSIGNED NOT NULL, digest CHAR(16) CHARACTER SET ascii COLLATE ascii_general_ci NOT NULL,
+  loaded_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (job, chunk)
+) ENGINE=InnoDB CHARACTER SET utf8mb4 COMMENT='Millrace: which chunks of which import are in';
+INSERT INTO millrace_ledger VALUES
+('e64fd8a6-f089-42be-a227-4d081fecd41a', 0, 1, 24, 0, 0, 0, 1024, 'd5689390db61d1e6', '2026-11-25 09:37:43'),
+('e64fd8a6-f089-42be-a227-4d081fecd41a', 1, 1, 24, 0, 0, 0, 1023, '76c60a9d4362245f', '2026-11-25 09:37:43'),
+('e6e1f4ba-fa63-487f-aa59-ee5868800f00', 0, 1, 50, 0, 0, 0, 2017, '9874b2425afb02db', '2026-11-25 09:37:59'),
+('e6e1f4ba-fa63-487f-aa59-ee5868800f00', 1, 1, 50, 0, 0, 0, 2035, '887d8df917ce85af', '2026-11-25 09:37:59'),
+('e6e1f4ba-fa63-487f-aa59-ee5868800f00', 2, 1, 47, 0, 0, 0, 2010, '2a496356340f494e', '2026-11-25 09:37:59'),
+('e6e1f4ba-fa63-487f-aa59-ee5868800f00', 3, 1, 47, 0, 0, 0, 2006, '0bb83a63d53f6438', '2026-11-25 09:38:02');
