@@ -155,7 +155,7 @@ class _Way:
         work = _of_chunk(self._work, chunks[0])
         if len(chunks) == 1:
             return [self._loader.load(work, self._sent.of_chunk)]
-        return self._loader.load_together(work, [each.range for each in chunks], self._sent.of_chunk)
+        return self._loader.load_group(work, [each.range for each in chunks], self._sent.of_chunk)
 
     def _keep_books(self, in_hand: list[Chunk]) -> bool:
         """Begin what is due in the application's database, to be done while the chunks in hand load.

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from importer.engine.feed import hex_decoder
 from importer.engine.feed.hex_decoder import Unhexed
-from importer.engine.load.rejects.isolate import ChunkStatements
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
@@ -16,6 +15,19 @@ from importer.engine.sorting.original_positions import Places
 from importer.engine.source.byte_source import Place
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
+
+
+@dataclass(frozen=True)
+class ChunkStatements:
+    """The plan's statement for the chunk, with REPLACE if it is `replacing`, and the traced one.
+
+    Where its records cannot be sent as `plain` has them (NotHexadecimal), `as_they_are` loads them.
+    """
+
+    plain: str
+    traced: str
+    replacing: bool
+    as_they_are: str
 
 
 @dataclass(frozen=True)

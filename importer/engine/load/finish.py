@@ -14,7 +14,7 @@ from MySQLdb.constants import ER
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import LoadCallbacks
-from importer.engine.load.non_transactional import have_alone
+from importer.engine.load.non_transactional import lock_staging_table
 from importer.engine.load.outcome import Tally
 from importer.engine.load.rejects.server_warnings import DUPLICATE
 from importer.engine.mysql.connection import Address, Connection, LoaderConnection, connect_loader, execute
@@ -226,7 +226,7 @@ def _rename(connection: LoaderConnection, work: Finish, watch: LoadCallbacks) ->
 def _settle(connection: LoaderConnection, work: Finish) -> None:
     """Make the staging table what it is to be. It is counted afterwards, whatever it has gone through."""
     if not work.plan.rolls_back:
-        have_alone(connection, work.job)
+        lock_staging_table(connection, work.job)
     for statement in work.staged.settle:
         try:
             execute(connection, statement)

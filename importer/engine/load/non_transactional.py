@@ -23,7 +23,7 @@ def cannot_roll_back(engine: str) -> bool:
     return engine.lower() in ENGINES
 
 
-def have_alone(connection: Connection, job: str) -> None:
+def lock_staging_table(connection: Connection, job: str) -> None:
     """Let nobody else load into the job's staging table as long as this connection lasts; each statement by itself.
 
     Raises TargetProblem, to be tried again, if somebody does.
@@ -37,7 +37,7 @@ def have_alone(connection: Connection, job: str) -> None:
         )
 
 
-def require_as_many(connection: Connection, plan: ImportPlan, job: str, more: int = 0) -> None:
+def require_row_count(connection: Connection, plan: ImportPlan, job: str, more: int = 0) -> None:
     """Raise TargetProblem unless the staging table has the rows that the ledger knows of the job's chunks, and `more`.
 
     COUNT(*) is exact and immediate in these engines (manual, COUNT()).

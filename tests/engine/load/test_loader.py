@@ -61,7 +61,7 @@ def test_one_that_is_in_already_does_not_stop_those_after_it(five: list[ChunkLoa
 def test_what_changes_on_the_target_meanwhile_is_seen(
     five: list[ChunkLoad], change: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(load, "LOOK_AGAIN", 0)
+    monkeypatch.setattr(load, "RECHECK_SECONDS", 0)
     with loader_of(five[0]) as loader:
         loader.load(five[0])
         with connect(five[0].address) as other:
@@ -72,7 +72,7 @@ def test_what_changes_on_the_target_meanwhile_is_seen(
 
 
 def test_what_changes_no_column_meanwhile_is_no_matter(five: list[ChunkLoad], monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(load, "LOOK_AGAIN", 0)
+    monkeypatch.setattr(load, "RECHECK_SECONDS", 0)
     changes = ["CREATE INDEX more ON t (n)", "ALTER TABLE t COMMENT 'other'", "SELECT 1", "DROP INDEX more ON t"]
     with loader_of(five[0]) as loader:
         loader.load(five[0])
@@ -83,7 +83,7 @@ def test_what_changes_no_column_meanwhile_is_no_matter(five: list[ChunkLoad], mo
 
 
 def test_a_table_that_is_gone_meanwhile_is_said_to_be(five: list[ChunkLoad], monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(load, "LOOK_AGAIN", 0)
+    monkeypatch.setattr(load, "RECHECK_SECONDS", 0)
     with loader_of(five[0]) as loader:
         loader.load(five[0])
         run_sql(five[0].address, "DROP TABLE t")
@@ -92,7 +92,7 @@ def test_a_table_that_is_gone_meanwhile_is_said_to_be(five: list[ChunkLoad], mon
 
 
 def test_each_locks_the_table_for_itself(five: list[ChunkLoad], monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(load, "LOOK_AGAIN", 0)
+    monkeypatch.setattr(load, "RECHECK_SECONDS", 0)
     alone = [replace(work, plan=replace(work.plan, lock_table=True)) for work in five]
     with loader_of(alone[0]) as loader:
         assert [loader.load(work).tally.loaded for work in alone] == [2] * CHUNKS

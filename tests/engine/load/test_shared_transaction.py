@@ -32,7 +32,7 @@ def five(database: Address, tmp_path: Path) -> list[ChunkLoad]:
 def together(given: list[ChunkLoad]) -> list[Outcome] | None:
     first = given[0]
     with Loader(first.path, first.address, first.plan.session) as loader:
-        return loader.load_together(first, [each.chunk for each in given])
+        return loader.load_group(first, [each.chunk for each in given])
 
 
 def in_ledger(work: ChunkLoad) -> list[tuple]:
@@ -123,7 +123,7 @@ class TestAllOfThemAsTheyAre:
         told: list[int] = []
         first = five[0]
         with Loader(first.path, first.address, first.plan.session) as loader:
-            loader.load_together(first, [each.chunk for each in five], told.append)
+            loader.load_group(first, [each.chunk for each in five], told.append)
         assert told[-1] == sum(each.chunk.length for each in five)
 
 
@@ -133,7 +133,7 @@ class TestIfAnythingIsTheMatter:
         first = given[0]
         with Loader(first.path, first.address, first.plan.session) as loader:
             connected = loader.connect()
-            assert loader.load_together(first, [each.chunk for each in given]) is None
+            assert loader.load_group(first, [each.chunk for each in given]) is None
             assert rows_of(first.address, "SELECT COUNT(*) FROM t") == [(there,)]
             assert first.chunk.number not in [number for number, *_ in in_ledger(first)]
             assert loader.load(first).tally == Tally(2)

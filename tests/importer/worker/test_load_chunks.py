@@ -304,13 +304,13 @@ class TestChunksThatShareATransaction:
         self, target: Target, tmp_path: Path, monkeypatch
     ):
         def lost(self: load_chunks.Loader, *given) -> None:
-            load_together(self, *given)
+            load_group(self, *given)
             raise TargetProblem("The connection to the server was lost.", retryable=True)
 
         job = created(target, tmp_path / "t.csv", list(range(50)), chunk_bytes=1)
         [first] = scanned(job)
-        load_together = load_chunks.Loader.load_together
-        monkeypatch.setattr(load_chunks.Loader, "load_together", lost)
+        load_group = load_chunks.Loader.load_group
+        monkeypatch.setattr(load_chunks.Loader, "load_group", lost)
         load_chunks.load(first, lambda *_: None)
         brought = len(loaded(target))
         assert brought > 2

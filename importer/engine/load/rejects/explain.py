@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from importer.engine.feed.chunk_rows import ChunkRows
+from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.load.rejects.duplicate_lookup import KeyOfRow, first_records
 from importer.engine.load.rejects.reasons import fault_of, key_of
 from importer.engine.load.rejects.reject_files import RejectedRow
 from importer.engine.load.rejects.server_warnings import ServerWarning
 from importer.engine.schema.table import Table
 from importer.engine.source import encodings
-from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES
 from importer.engine.source.records.fields import LocatedRecord, fields
@@ -29,13 +29,16 @@ class Explanation:
     for. `about_keys` has, for some rows, more to say about the key that is there already.
     """
 
-    fd: Readable
+    source: ChunkSource
     rows: ChunkRows
-    dialect: Dialect
     columns: tuple[str, ...]
     table: Table
     called: str
     about_keys: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def _dialect(self) -> Dialect:
+        return self.source.dialect
 
     def with_earlier_lines(self, start: int, first_line: int, duplicates: Mapping[int, ServerWarning]) -> "Explanation":
         """One that also names the lines that had the keys of these rows first, from offset `start` of the file on."""
@@ -46,13 +49,13 @@ class Explanation:
             # Values are compared whole, and those of a large record are not held whole.
             if not key or len(record.raw) > BLOCK_BYTES:
                 continue
-            if values := KeyOfRow.of(key.columns, self.columns, fields(record.raw, self.dialect)):
+            if values := KeyOfRow.of(key.columns, self.columns, fields(record.raw, self._dialect)):
                 keys[self.rows.span(number, number + 1)[0]] = number, values
         found = first_records(
-            self.fd, self.dialect, start, first_line, {offset: key for offset, (_, key) in keys.items()}
+            self.source.fd, self._dialect, start, first_line, {offset: key for offset, (_, key) in keys.items()}
         )
         lines = {offset: self.rows.line_in_file(record) for offset, record in found.items()}
-        said = {number: key.said(lines.get(offset), self.dialect.encoding) for offset, (number, key) in keys.items()}
+        said = {number: key.said(lines.get(offset), self._dialect.encoding) for offset, (number, key) in keys.items()}
         return replace(self, about_keys=said)
 
     def left_out(self, refused: Wrong, skipped: Wrong) -> Iterator[RejectedRow]:
@@ -80,8 +83,8 @@ class Explanation:
     def _values(self, raw: bytes) -> tuple[list[bytes], int]:
         """A record's values, or their beginnings if it is large, and how many it has."""
         if len(raw) > BLOCK_BYTES:
-            return shown_values(raw, self.dialect, len(self.columns), LONGEST_SHOWN)
-        values = fields(raw, self.dialect)
+            return shown_values(raw, self._dialect, len(self.columns), LONGEST_SHOWN)
+        values = fields(raw, self._dialect)
         return values, len(values)
 
     def _placed(self, fault: RowError) -> RowError:
@@ -108,4 +111,4 @@ class Explanation:
         return next((number for number in found if number < len(values)), None)
 
     def _text(self, value: bytes) -> str:
-        return encodings.text(value, self.dialect.encoding)
+        return encodings.text(value, self._dialect.encoding)

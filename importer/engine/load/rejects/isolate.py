@@ -9,16 +9,17 @@ stands stays, all in one transaction. A whole chunk that does not stand ends its
 the many that do stand need no savepoint.
 """
 
-from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import MySQLdb
 
 from importer.engine.errors import TargetProblem
 from importer.engine.feed.hex_decoder import NotHexadecimal
+from importer.engine.load import ledger
+from importer.engine.load.chunk_session import ChunkSession
 from importer.engine.load.methods.field_expressions import RESET_TRACE
-from importer.engine.load.rejects.load_result import LoadResult, Tolerance, interpret
+from importer.engine.load.rejects.load_result import LoadResult, ServerFindings, Tolerance, interpret
 from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.rejects.server_warnings import DUPLICATE, ServerWarning, read_warnings
 from importer.engine.mysql.connection import execute, fetch_all
@@ -34,75 +35,46 @@ MOST_SHARED = 1000
 UNEXPLAINED = ServerWarning(0, "The server reads other records here than the file has.")
 
 
-@dataclass
-class ServerFindings:
-    """What the server said about the chunk's rows, by row (from 0): refused for good, or skipped as was asked.
-
-    `noted` counts values, by column, that lost digits or trailing spaces; None if the server has had too many for its
-    list, but as many as were expected. `deleted` rows made way for new ones.
-    """
-
-    refused: dict[int, ServerWarning] = field(default_factory=dict)
-    skipped: dict[int, ServerWarning] = field(default_factory=dict)
-    noted: Counter[str] | None = field(default_factory=Counter)
-    deleted: int = 0
-
-
-@dataclass(frozen=True)
-class ChunkStatements:
-    """The plan's statement for the chunk, with REPLACE if it is `replacing`, and the traced one.
-
-    Where its records cannot be sent as `plain` has them (NotHexadecimal), `as_they_are` loads them.
-    """
-
-    plain: str
-    traced: str
-    replacing: bool
-    as_they_are: str
-
-
 class BadRowIsolator:
-    """One chunk on its way into the table, in a transaction that is open.
+    """Loads one chunk in a transaction that is open, and finds the rows that the server does not accept.
 
-    `enough` is told of what has been found whenever rows are, and raises if there are too many. `begin_again` rolls the
-    transaction back and opens it anew. `expects_faults`: `enough` does not raise at the first. `expected_notes` is how
-    many Notes about values the server should have for the whole chunk, as far as is known. `rolls_back`: the table can;
-    else there is one attempt only.
+    `on_rejects` is called with all findings whenever rows are refused, and raises if there are too many.
+    `expected_notes` is the number of Notes about values that the prescreen expects for the whole chunk.
     """
 
     def __init__(
         self,
+        session: ChunkSession,
         sender: Sender,
-        statements: ChunkStatements,
-        tolerance: Tolerance,
-        enough: Callable[[ServerFindings], None],
-        begin_again: Callable[[], None],
+        on_rejects: Callable[[ServerFindings], None],
         *,
-        expects_faults: bool = False,
         expected_notes: int = 0,
-        rolls_back: bool = True,
     ) -> None:
+        chunk_load, options = session.chunk_load, session.options
         self.findings = ServerFindings()
-        self._sender, self._statements, self._tolerance = sender, statements, tolerance
-        self._enough, self._expects_faults, self._expected_notes = enough, expects_faults, expected_notes
-        self._begin_again, self._rolls_back = begin_again, rolls_back
-        self._connection = sender.connection
-        self._said: dict[ServerWarning, ServerWarning] = {}
-        # Whoever skips duplicates expects some, and wants to know which.
-        self._traced = tolerance.skips
+        self._session, self._sender = session, sender
+        self._connection = session.connection
+        self._statements = chunk_load.statements
+        self._tolerance = Tolerance(skips=chunk_load.skips, rounding=options.rounding == "notice")
+        self._on_rejects, self._expected_notes = on_rejects, expected_notes
+        # Otherwise on_rejects raises at the first bad row.
+        self._expects_rejects = options.on_error == "reject"
+        self._distinct: dict[ServerWarning, ServerWarning] = {}
+        # Duplicates are expected where they are skipped, and only the traced statement names them.
+        self._traced = self._tolerance.skips
 
     def run(self) -> ServerFindings:
-        """Load all rows that go in. Raises what `enough` raises, SourceChanged, or the server's own errors."""
-        if not self._rolls_back:
+        """Load all rows that go in. Raises what `on_rejects` raises, SourceChanged, or the server's own errors."""
+        if not self._session.transactional:
             self._once()
-        elif self._expects_faults or self._traced or not self._whole():
+        elif self._expects_rejects or self._traced or not self._whole():
             self._pieces()
             self._sender.check_source()
         return self.findings
 
     def _once(self) -> None:
         """Load the chunk into a table that cannot roll back: what does not stand ends the import."""
-        count = self._sender.row_count
+        count = self._session.chunk.rows
         answer = self._answer(self._statements.plain, 0, count, whole=True)
         if answer.stands:
             self._keep(answer, 0, count)
@@ -116,22 +88,22 @@ class BadRowIsolator:
 
     def _whole(self) -> bool:
         """Load the chunk as a whole; False if that does not stand, with nothing of it loaded."""
-        count = self._sender.row_count
+        count = self._session.chunk.rows
         try:
             answer = self._answer(self._statements.plain, 0, count, whole=True)
         except NotHexadecimal:
-            self._begin_again()
+            self._restart()
             self._send_as_they_are()
             return self._whole()
         if answer.stands:
             self._keep(answer, 0, count)
             return True
-        self._begin_again()
+        self._restart()
         self._refuse(answer.refused, 0, count)
         return False
 
     def _pieces(self) -> None:
-        low, count, size = 0, self._sender.row_count, LARGEST_PIECE
+        low, count, size = 0, self._session.chunk.rows, LARGEST_PIECE
         largest_traced = max(1, min(LARGEST_PIECE, self._warnings_shown() // 2))
         while low < count:
             high = min(count, low + min(size, largest_traced if self._traced else LARGEST_PIECE))
@@ -166,6 +138,10 @@ class BadRowIsolator:
                 return False
             self._refuse(answer.refused, low, high)
         return True
+
+    def _restart(self) -> None:
+        """Roll back, and begin the transaction again with the ledger row."""
+        ledger.reinsert(self._connection, self._session.entry)
 
     def _send_as_they_are(self) -> None:
         self._statements = replace(self._statements, plain=self._statements.as_they_are)
@@ -226,7 +202,7 @@ class BadRowIsolator:
         by_row = self._by_row(refused, low, high)
         self.findings.refused.update(by_row)
         self._sender.leave_out(by_row)
-        self._enough(self.findings)
+        self._on_rejects(self.findings)
 
     def _by_row(self, positions: Mapping[int, ServerWarning], low: int, high: int) -> dict[int, ServerWarning]:
         if not positions:
@@ -237,9 +213,9 @@ class BadRowIsolator:
     def _shared(self, warning: ServerWarning) -> ServerWarning:
         """One for all rows of which the server says the same, but for the number: there may be as many as rows."""
         said = replace(warning, row=0)
-        if len(self._said) < MOST_SHARED:
-            self._said.setdefault(said, said)
-        return self._said.get(said, said)
+        if len(self._distinct) < MOST_SHARED:
+            self._distinct.setdefault(said, said)
+        return self._distinct.get(said, said)
 
     def _warnings_shown(self) -> int:
         return int(fetch_all(self._connection, "SELECT @@SESSION.max_error_count")[0][0])

@@ -47,6 +47,21 @@ class LoadResult:
     first: ServerWarning | None = None
 
 
+@dataclass
+class ServerFindings:
+    """All that the server has said about the chunk's rows, by row (from 0).
+
+    `refused` rows are rejected, `skipped` ones are duplicates that the options allow to skip. `noted` counts values, by
+    column, that lost digits or trailing spaces; None if the server had more Notes than its list shows, but as many as
+    were expected. `deleted` rows were replaced by new ones.
+    """
+
+    refused: dict[int, ServerWarning] = field(default_factory=dict)
+    skipped: dict[int, ServerWarning] = field(default_factory=dict)
+    noted: Counter[str] | None = field(default_factory=Counter)
+    deleted: int = 0
+
+
 # Nothing is the matter: what most loads get, and the quickest to say.
 CLEAN = LoadResult(stands=True)
 

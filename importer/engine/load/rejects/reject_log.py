@@ -3,21 +3,17 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from importer.engine.errors import BadRow, RowsRefused, TooManyRejects
-from importer.engine.feed.chunk_source import ChunkSource
+from importer.engine.load.chunk_session import ChunkSession
 from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
 from importer.engine.load.rejects.explain import Explanation, Wrong
-from importer.engine.load.rejects.isolate import ServerFindings
+from importer.engine.load.rejects.load_result import ServerFindings
 from importer.engine.load.rejects.prescreen import Prescreen
 from importer.engine.load.rejects.reasons import on_reading
 from importer.engine.load.rejects.reject_files import RejectedRow, remove_parts, write_parts
 from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.rejects.server_warnings import DUPLICATE, TRUNCATED, WRONG_COUNT
-from importer.engine.mysql.connection import Connection
-from importer.engine.plan.options import Options
-from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.table import read_table
 from importer.engine.source.records.row_error import RowError, shortened
 
@@ -29,28 +25,29 @@ CUT_OFF = "Digits or trailing spaces that the column has no room for were cut of
 
 @dataclass(frozen=True)
 class RejectLog:
-    """Of one chunk: what the review found before it was sent, and how it is explained."""
+    """The rejected and skipped rows of one chunk. `prescreen` has those that were found before anything was sent."""
 
-    connection: Connection
-    source: ChunkSource
-    plan: ImportPlan
-    options: Options
+    session: ChunkSession
     sender: Sender
-    review: Prescreen
+    prescreen: Prescreen
 
-    def require_few(self, findings: ServerFindings) -> None:
-        """Raise RowsRefused if a row does not go in and none may be left out, TooManyRejects if too many do not."""
-        count = len(self.review.faults) + len(findings.refused)
+    def enforce_limit(self, findings: ServerFindings) -> None:
+        """Enforce on_error and max_rejects: raises RowsRefused (on_error=stop) or TooManyRejects."""
+        count = len(self.prescreen.faults) + len(findings.refused)
         if not count:
             return
-        if self.options.on_error == "stop":
+        if self.session.options.on_error == "stop":
             raise self._refused(findings, count)
-        most = self.options.max_rejects
+        most = self.session.options.max_rejects
         if most is not None and count > most:
             raise self._too_many(findings, count, most)
 
-    def close(self, findings: ServerFindings, folder: Path | None, timings: dict[str, float]) -> Outcome:
-        """Write down what was left out into `folder`, if there is one; the outcome. Raises as write_parts() does."""
+    def close(self, findings: ServerFindings) -> Outcome:
+        """Write the rejected and skipped rows to the chunk's reject files, if they are kept; the chunk's outcome.
+
+        Raises as write_parts() does.
+        """
+        chunk, folder = self.session.chunk, self.session.chunk_load.rejects
         tally, notices = self._tally(findings), tuple(self._notices(findings))
         reasons: Counter[tuple[str, str, str]] = Counter()
 
@@ -61,29 +58,30 @@ class RejectLog:
 
         def outcome() -> Outcome:
             counts = tuple(ReasonCount(*kind, rows) for kind, rows in reasons.most_common())
-            return Outcome(self.source.chunk.rows, False, timings, tally, counts, notices)
+            return Outcome(chunk.rows, False, self.session.stopwatch.timings, tally, counts, notices)
 
         if not (tally.rejected or tally.skipped or notices):
             if folder:
-                remove_parts(folder, self.source.chunk.number)
+                remove_parts(folder, chunk.number)
         elif folder:
-            write_parts(folder, self.source.chunk.number, counted(), outcome, self.source.dialect.line_end.encode())
+            line_end = self.session.source.dialect.line_end.encode()
+            write_parts(folder, chunk.number, counted(), outcome, line_end)
         else:
             for _ in counted():
                 pass
         return outcome()
 
     def _tally(self, findings: ServerFindings) -> Tally:
-        rejected, skipped = len(self.review.faults) + len(findings.refused), len(findings.skipped)
-        taken = self.source.chunk.rows - rejected - skipped
+        rejected, skipped = len(self.prescreen.faults) + len(findings.refused), len(findings.skipped)
+        taken = self.session.chunk.rows - rejected - skipped
         # One row may take the place of several, and a row that takes the place of its like is not counted (facts.md).
         replaced = min(findings.deleted, taken)
         return Tally(taken - replaced, replaced, skipped, rejected)
 
     def _notices(self, findings: ServerFindings) -> Iterator[NoticeCount]:
-        for fault, values in self.review.notices.items():
+        for fault, values in self.prescreen.notices.items():
             yield NoticeCount(fault.code, fault.column, fault.reason, values)
-        expected = {fault.column.lower(): (fault, values) for fault, values in self.review.noted.items()}
+        expected = {fault.column.lower(): (fault, values) for fault, values in self.prescreen.noted.items()}
         if findings.noted is None:
             noted = {fault.column: values for fault, values in expected.values()}
         else:
@@ -93,18 +91,16 @@ class RejectLog:
             yield NoticeCount(fault.code, fault.column, fault.reason, values)
 
     def _wrong(self, findings: ServerFindings) -> Wrong:
-        return {**self.review.faults, **findings.refused}
+        return {**self.prescreen.faults, **findings.refused}
 
     def _explanation(self, findings: ServerFindings, searched_from: tuple[int, int] | None = None) -> Explanation:
         """Earlier lines with the same key are looked for in the chunk alone, unless `searched_from` says otherwise."""
-        table = read_table(self.connection, self.plan.schema, self.plan.table)
+        plan, source = self.session.plan, self.session.source
+        table = read_table(self.session.connection, plan.schema, plan.table)
         # In a sorted copy, too, equal keys lie together, and in the file's order.
-        anywhere = searched_from if not self.plan.sorted_by else None
-        start = anywhere or (self.source.chunk.offset, self.source.chunk.first_line)
-        called = self.plan.final_table
-        explanation = Explanation(
-            self.source.fd, self.sender.rows, self.source.dialect, self.plan.fields, table, called
-        )
+        anywhere = searched_from if not plan.sorted_by else None
+        start = anywhere or (source.chunk.offset, source.chunk.first_line)
+        explanation = Explanation(source, self.sender.rows, plan.fields, table, plan.final_table)
         wrong = {**findings.refused, **findings.skipped}
         first = sorted(row for row, warning in wrong.items() if warning.code == DUPLICATE)[:NAMED_ROWS]
         return explanation.with_earlier_lines(*start, {row: wrong[row] for row in first})
@@ -149,10 +145,11 @@ class RejectLog:
         return times, next(self._explanation(findings).left_out({first: wrong[first]}, {}))
 
     def _lines(self) -> str:
-        rows = f"{self.source.chunk.rows:,} row{'' if self.source.chunk.rows == 1 else 's'}"
-        if self.plan.sorted_by:
-            return f"{rows} in the order of {', '.join(self.plan.sorted_by.columns)}"
-        return f"the {rows} from line {self.source.chunk.first_line:,} on"
+        chunk, sorted_by = self.session.chunk, self.session.plan.sorted_by
+        rows = f"{chunk.rows:,} row{'' if chunk.rows == 1 else 's'}"
+        if sorted_by:
+            return f"{rows} in the order of {', '.join(sorted_by.columns)}"
+        return f"the {rows} from line {chunk.first_line:,} on"
 
 
 def _bad_row(left_out: RejectedRow) -> BadRow:

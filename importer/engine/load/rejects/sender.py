@@ -1,18 +1,17 @@
 """Sends a chunk's rows to the server: all of them or a run of them, less those that are left out."""
 
 import dataclasses
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 
 from importer.engine.errors import SourceChanged
 from importer.engine.feed.chunk_rows import ChunkRows
-from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.feed.feed import FeedTransform, SourceBytes, open_feed, skip_ranges, terminate_last_record
-from importer.engine.feed.hex_decoder import Unhexed, unhexed
+from importer.engine.feed.hex_decoder import unhexed
 from importer.engine.feed.rewriter import in_pieces, passes_in_pieces, rewritten
 from importer.engine.feed.row_numbers import numbered
-from importer.engine.load.methods import Load, Report
-from importer.engine.mysql.connection import LoaderConnection
+from importer.engine.load.chunk_session import ChunkSession
+from importer.engine.load.methods import Report, registry
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import read_at
 from importer.engine.source.chunks.scanner import ChunkRange
@@ -20,35 +19,24 @@ from importer.engine.source.records.oversized_values import LARGE
 
 
 class Sender:
-    """One chunk's way to the server. Rows are known by their number in the chunk, from 0.
+    """Sends the rows of the session's chunk by the plan's method. Rows are numbered within the chunk, from 0.
 
-    `load` is the plan's method (load/methods/registry.py). `numbers` are those that the feed puts before each record
-    (ImportPlan.numbers). What `unhexed` has as its statement is sent with bytes for hexadecimal digits, which may raise
-    NotHexadecimal.
+    A statement that takes bytes for hexadecimal digits (ImportPlan.unhexed) is sent with its digits decoded: that may
+    raise NotHexadecimal.
     """
 
-    def __init__(
-        self,
-        connection: LoaderConnection,
-        source: ChunkSource,
-        load: Load,
-        numbers: tuple[str, ...] = (),
-        on_sent: Callable[[int], None] = lambda _: None,
-        unhexed: Unhexed | None = None,
-    ) -> None:
-        self.connection = connection
-        self.source, self._fd, self._chunk, self._dialect = source, source.fd, source.chunk, source.dialect
-        self._load, self._numbers, self._on_sent, self._unhexed = load, numbers, on_sent, unhexed
+    def __init__(self, session: ChunkSession) -> None:
+        plan, source = session.plan, session.source
+        self._connection, self._on_sent = session.connection, session.on_sent
+        self._source, self._fd, self._chunk, self._dialect = source, source.fd, source.chunk, source.dialect
+        self._method = registry.for_plan(plan, source.dialect)
+        self._numbers, self._unhexed = plan.numbers, session.chunk_load.unhexes
         self._left_out = False
 
     @cached_property
     def rows(self) -> ChunkRows:
-        """Where the rows are; looked up only if it is needed."""
-        return ChunkRows(self.source)
-
-    @property
-    def row_count(self) -> int:
-        return self._chunk.rows
+        """Where the rows are in the file. Takes a pass through the chunk, at the first access."""
+        return ChunkRows(self._source)
 
     def leave_out(self, rows: Collection[int], *, blank_lines: bool = False) -> None:
         """Do not send these rows. `blank_lines`: there are lines that are no rows, which are not sent either."""
@@ -69,7 +57,7 @@ class Sender:
         chunk = self._chunk
         steps = self._steps(chunk, statement)
         feed = open_feed(self._fd, chunk.offset, chunk.length, steps=steps, on_sent=self._on_sent, parts=chunk.parts)
-        report = self._load(self.connection, statement, feed)
+        report = self._method(self._connection, statement, feed)
         self._require(feed.digest)
         return report
 
@@ -81,7 +69,7 @@ class Sender:
         feed = open_feed(
             self._fd, piece.offset, piece.length, steps=steps, on_sent=lambda sent: self._on_sent(before + sent)
         )
-        return self._load(self.connection, statement, feed)
+        return self._method(self._connection, statement, feed)
 
     def check_source(self) -> None:
         """Raise SourceChanged if the chunk's bytes are not those that were scanned."""
@@ -102,7 +90,7 @@ class Sender:
         steps: list[FeedTransform] = []
         # First what knows the records by their bytes in the file.
         if self._numbers:
-            steps.append(numbered(piece, self._dialect, self._numbers, gaps, self.source.places))
+            steps.append(numbered(piece, self._dialect, self._numbers, gaps, self._source.places))
         elif len(gaps):
             steps.append(skip_ranges(gaps, piece.offset))
         if self._dialect.rewriting:
@@ -131,6 +119,6 @@ class Sender:
             raise SourceChanged(
                 f"The file has changed: the bytes from {chunk.offset:,} to {chunk.offset + chunk.length:,} are not"
                 " those that were scanned.",
-                where=str(self.source.path),
+                where=str(self._source.path),
                 advice="Leave the file alone while it loads; import it again as a new file.",
             )

@@ -1,0 +1,62 @@
+"""Everything that one chunk's load needs, made once for each attempt and passed along its way."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from importer.engine.feed.chunk_source import ChunkSource
+from importer.engine.load import ledger
+from importer.engine.load.chunk_load import ChunkLoad, Stopwatch
+from importer.engine.mysql.connection import LoaderConnection
+from importer.engine.plan.options import Options
+from importer.engine.plan.plan import ImportPlan
+from importer.engine.source.byte_source import Readable
+from importer.engine.source.chunks.scanner import ChunkRange
+
+
+@dataclass(frozen=True)
+class ChunkSession:
+    """One attempt to load one chunk on one connection.
+
+    `fd` is the open source of `chunk_load`. `on_sent(bytes)` is called while bytes leave: the number is how many of the
+    chunk's bytes have been read so far. `stopwatch` takes the seconds of each phase.
+    """
+
+    connection: LoaderConnection
+    fd: Readable
+    chunk_load: ChunkLoad
+    on_sent: Callable[[int], None]
+    stopwatch: Stopwatch
+
+    @property
+    def chunk(self) -> ChunkRange:
+        return self.chunk_load.chunk
+
+    @property
+    def plan(self) -> ImportPlan:
+        return self.chunk_load.plan
+
+    @property
+    def options(self) -> Options:
+        return self.chunk_load.options
+
+    @property
+    def transactional(self) -> bool:
+        """Whether the table that the chunk loads into can roll back."""
+        return self.chunk_load.plan.rolls_back
+
+    @cached_property
+    def source(self) -> ChunkSource:
+        """The chunk's place in the open file."""
+        load = self.chunk_load
+        return ChunkSource(self.fd, load.path, load.chunk, load.dialect, load.places)
+
+    @cached_property
+    def entry(self) -> ledger.Entry:
+        """The chunk's row in the ledger."""
+        return self.entry_of(self.chunk)
+
+    def entry_of(self, chunk: ChunkRange) -> ledger.Entry:
+        """The ledger row of one of the chunks that load in this session."""
+        load = self.chunk_load
+        return ledger.Entry(load.job, chunk.number, load.attempt, chunk.rows, chunk.length, chunk.digest)
