@@ -19,7 +19,7 @@ from pathlib import Path
 from bench.servers import DATABASE, address_of
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
-from importer.engine.load.finish import Finish, finish
+from importer.engine.load.finish import FinishingStep, finish
 from importer.engine.load.loader import load_chunk
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
@@ -89,7 +89,7 @@ def _import(address: Address, path: Path, options: Options) -> float:
     begun = time.perf_counter()
     if plan.staged:
         with connect(address) as connection:
-            plan = replace(plan, table_digest=staging.make(connection, plan.schema, job, plan.staged))
+            plan = replace(plan, table_digest=staging.create(connection, plan.schema, job, plan.staged))
 
     def load(chunk):
         load_chunk(ChunkLoad(job, 1, path, address, profile.dialect, plan, chunk, options=options), LoadCallbacks())
@@ -97,7 +97,7 @@ def _import(address: Address, path: Path, options: Options) -> float:
     with ThreadPoolExecutor(SESSIONS) as pool:
         list(pool.map(load, chunks))
     if plan.staged:
-        finish(Finish(job, 1, address, plan, sum(chunk.rows for chunk in chunks)), LoadCallbacks())
+        finish(FinishingStep(job, 1, address, plan, sum(chunk.rows for chunk in chunks)), LoadCallbacks())
         with connect(address) as connection:
             staging.drop(connection, plan.schema, job)
     return time.perf_counter() - begun

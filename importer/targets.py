@@ -163,9 +163,9 @@ def restore(target: Target) -> Iterator[str]:
             if job:
                 yield f"{written.table}: import {job.pk} has not ended, and puts it back itself."
                 continue
-            temporary_changes.restore(connection, target.address, written.arrangement)
+            temporary_changes.restore(connection, target.address, written.changes)
             temporary_changes.delete_record(connection, written.job)
-            yield f"{written.table}: {written.arrangement.words} put back."
+            yield f"{written.table}: {written.changes.description} put back."
 
 
 def passed(findings: list[dict[str, Any]]) -> bool:

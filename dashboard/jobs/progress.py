@@ -143,14 +143,14 @@ class Progress:
     def _arranged_words(self) -> str:
         """What is changed on the target for the time of the job, in words."""
         arranged = self.job.arrangement or self.job.plan.arrangement
-        return (arranged.words if arranged and arranged.words else "") or "what was changed on the server"
+        return (arranged.description if arranged and arranged.description else "") or "what was changed on the server"
 
     @property
     def _arranged(self) -> str:
         arranged = self.job.plan.arrangement
-        if arranged and arranged.of_the_table and not arranged.variables:
-            return f"Taking {arranged.words} off"
-        return f"Preparing {arranged.words}" if arranged else "Preparing the server"
+        if arranged and arranged.alters_table and not arranged.variables:
+            return f"Taking {arranged.description} off"
+        return f"Preparing {arranged.description}" if arranged else "Preparing the server"
 
     @property
     def phases(self) -> list[str]:

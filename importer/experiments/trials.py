@@ -14,7 +14,7 @@ from importer.engine.mysql.connection import Address, Connection, execute, fetch
 from importer.engine.mysql.error_messages import explain
 from importer.engine.plan.options import Options
 from importer.engine.target import scratch_tables
-from importer.engine.target.scratch_tables import Scratch
+from importer.engine.target.scratch_tables import ScratchTable
 from importer.experiments import raw_statements
 from importer.experiments.experiment import Import, Raw, Way
 from importer.experiments.raw_statements import Place, Placed
@@ -42,7 +42,7 @@ def try_way(lab: Lab, trial: Trial, way: Way, heart: LeaseKeeper) -> dict[str, A
         scratches = [scratch_of(lab, trial.number * MOST_TABLES + number) for number in range(len(way.tables))]
         place = _place(lab, way, scratches, heart)
         for made, kept, placed in zip(way.tables, scratches, place.tables, strict=True):
-            scratch_tables.write_down(connection, kept)
+            scratch_tables.record(connection, kept)
             with explain(placed.name):
                 execute(connection, raw_statements.create_sql(placed, place, keys=made.keys, engine=made.engine))
             if made.filled:
@@ -58,7 +58,7 @@ def try_way(lab: Lab, trial: Trial, way: Way, heart: LeaseKeeper) -> dict[str, A
     return figures
 
 
-def _place(lab: Lab, way: Way, scratches: list[Scratch], heart: LeaseKeeper) -> Place:
+def _place(lab: Lab, way: Way, scratches: list[ScratchTable], heart: LeaseKeeper) -> Place:
     placed = [
         Placed(table, kept.quoted, _file(lab, table, rows), rows)
         for (table, rows), kept in zip(way.files(lab.sample_rows), scratches, strict=True)
@@ -94,7 +94,7 @@ def _at(address: Address, delay: float) -> Iterator[Address]:
         yield far
 
 
-def _import(lab: Lab, trial: Trial, options: Options, place: Place, into: Scratch) -> dict[str, Any]:
+def _import(lab: Lab, trial: Trial, options: Options, place: Place, into: ScratchTable) -> dict[str, Any]:
     """The rate from the import's start to its last commit, with what came off put back."""
     own = place.own
     prepared = prepare(

@@ -27,7 +27,7 @@ def tidy(lab: Lab, connection: Connection) -> None:
 
     No import of the lab may be running. May be repeated. Raises TargetProblem with what the server says.
     """
-    scratch_tables.drop(connection, scratch_tables.written_down(connection, str(lab.key)))
+    scratch_tables.drop(connection, scratch_tables.list_records(connection, str(lab.key)))
     for job in _over(lab):
         # An account may write into the ledger, and not delete: what stays is small, and names nothing any more.
         with suppress(MySQLdb.OperationalError):
@@ -41,8 +41,8 @@ def _drop_staged(connection: Connection, job: ImportJob) -> None:
     if not write_modes.stages(job.options.mode):
         return
     key = str(job.key)
-    for name in (staging.staging_name(key), staging.old_name(key), staging.undone_name(key)):
-        table_backup.drop_kept(connection, job.schema_name, name)
+    for name in (staging.staging_name(key), staging.backup_name(key), staging.undone_name(key)):
+        table_backup.drop(connection, job.schema_name, name)
 
 
 def _over(lab: Lab) -> QuerySet[ImportJob]:
@@ -86,7 +86,7 @@ def sweep_target(target: Target) -> Iterator[str]:
     Raises Problem if that cannot be done.
     """
     with connect(target.address, READ_TIMEOUT) as connection:
-        for left in scratch_tables.written_down(connection):
+        for left in scratch_tables.list_records(connection):
             lab = Lab.objects.filter(key=left.lab).exclude(status__in=Lab.ENDED).first()
             if lab:
                 yield f"{left.schema}.{left.name}: lab {lab.pk} has not ended, and drops it itself."

@@ -16,7 +16,7 @@ from importer.engine.source.compression import Limits
 from importer.engine.source.decoding import needs_copy, plain_pieces
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.target import scratch_tables
-from importer.engine.target.scratch_tables import Scratch, scratch_name
+from importer.engine.target.scratch_tables import ScratchTable, scratch_name
 from importer.engine.tuning.rounds import turns
 from importer.engine.tuning.sampling import Taken, write_sample
 from importer.lab.cleanup import tidy
@@ -48,18 +48,18 @@ def prepare_lab(lab: Lab) -> None:
     _lay_out(lab, table, path, taken)
 
 
-def scratch_of(lab: Lab, number: int) -> Scratch:
+def scratch_of(lab: Lab, number: int) -> ScratchTable:
     """The table of the lab's trial of that number."""
     key = str(lab.key)
-    return Scratch(lab.scratch_schema, scratch_name(key, number), key, lab.table)
+    return ScratchTable(lab.scratch_schema, scratch_name(key, number), key, lab.table)
 
 
 def _rehearse(lab: Lab, connection: Connection, table: Table) -> None:
     """See that the account may do in that schema what every trial does."""
     rehearsal = scratch_of(lab, REHEARSAL)
-    scratch_tables.write_down(connection, rehearsal)
+    scratch_tables.record(connection, rehearsal)
     try:
-        scratch_tables.make(connection, rehearsal, table, with_parents=lab.grid.needs_foreign_keys)
+        scratch_tables.create(connection, rehearsal, table, with_parents=lab.grid.needs_foreign_keys)
     finally:
         scratch_tables.drop(connection, [rehearsal])
 

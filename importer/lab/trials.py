@@ -122,9 +122,9 @@ def _make_table(lab: Lab, trial: Trial, heart: Any) -> None:
         tidy(lab, connection)
         table = read_table(connection, lab.schema_name, lab.table_name)
         made = scratch_of(lab, trial.number)
-        scratch_tables.write_down(connection, made)
+        scratch_tables.record(connection, made)
         partitions = trial.settings.get("partitions")
-        scratch_tables.make(
+        scratch_tables.create(
             connection,
             made,
             table,

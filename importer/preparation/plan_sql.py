@@ -32,12 +32,12 @@ def plan_sql(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if staged:
         keys = f"; before that, the staging table gets {', '.join(staged.later)}" if staged.later else ""
         yield f"After the last chunk{keys}", _written(*staged.settle, staged.finish)
-    if arranged and arranged.of_the_table:
+    if arranged and arranged.alters_table:
         yield "After the load, or whatever else ends the import", _written(*arranged.restore_sql)
 
 
 def _arranging(arranged: TemporaryChanges) -> Iterator[str]:
-    if arranged.of_the_table:
+    if arranged.alters_table:
         yield indexes.taking_off(arranged.schema, arranged.table, arranged.keys, arranged.foreign_keys)
     for name, value in arranged.variables.items():
         yield f"SET GLOBAL {name} = {value}"

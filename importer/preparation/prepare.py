@@ -28,9 +28,9 @@ from importer.engine.source.decoding import needs_copy
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.target import write_modes
-from importer.engine.target.global_settings import check_server_variables
-from importer.engine.target.privileges import check_rights, why_no_arranging
-from importer.engine.target.staging import existing, staging_name
+from importer.engine.target.global_settings import check_global_variables
+from importer.engine.target.privileges import check_privileges, why_no_index_deferral
+from importer.engine.target.staging import existing_tables, staging_name
 from importer.models import ImportJob, SourceFile, Target
 from importer.preparation.previous_imports import past
 
@@ -166,7 +166,7 @@ def _try_session(target: Target, plan: ImportPlan, server: Server) -> None:
     variables = plan.arrangement.variables if plan.arrangement else {}
     if plan.session or plan.lock_table or variables:
         with connect(target.address) as connection:
-            check_server_variables(connection, variables, server)
+            check_global_variables(connection, variables, server)
             check_session(connection, plan, server)
 
 
@@ -182,7 +182,7 @@ def _new_table(
     """The table that is to be made, as suggested by the sample and changed as asked."""
     if not name or len(name) > LONGEST_NAME:
         raise Problem("The new table has no name that the server takes.", advice="Give it one of 1 to 64 characters.")
-    if existing(connection, schema, [name]):
+    if existing_tables(connection, schema, [name]):
         raise TargetProblem(
             f"There is a table {schema}.{name} already.", advice="Choose another name, or mode replace."
         )
@@ -224,7 +224,7 @@ def _look_around(connection: Connection, table: Table, options: Options) -> Tabl
     alone = options.on_duplicate == "fail" and options.foreign_key_checks and not options.lock_table
     if not write_modes.stages(options.mode) and alone:
         return NO_DEPENDENCIES
-    check_rights(connection, table, options.mode, options.on_duplicate)
+    check_privileges(connection, table, options.mode, options.on_duplicate)
     return read_surroundings(connection, table.schema, table.name)
 
 
@@ -235,7 +235,7 @@ def _look_at_keys(connection: Connection, table: Table, options: Options) -> Ind
     found = read_indexes(connection, table.schema, table.name)
     if write_modes.stages(options.mode):
         return found
-    if hindrance := why_no_arranging(connection, table):
+    if hindrance := why_no_index_deferral(connection, table):
         return replace(found, hindrance=hindrance)
     return replace(found, empty=is_empty(connection, table.schema, table.name))
 

@@ -50,13 +50,13 @@ def _arrange(job: ImportJob, connection: Connection) -> None:
                 return
         temporary_changes.record(connection, key, settled)
         temporary_changes.apply(connection, settled)
-        global_settings.set_for(connection, key, settled.variables)
+        global_settings.set_for_job(connection, key, settled.variables)
     except DeferralRefused as reason:
         if settled:
             temporary_changes.restore(connection, job.target.address, settled)
-            global_settings.put_back(connection, key)
+            global_settings.restore(connection, key)
             temporary_changes.delete_record(connection, key)
-        jobs.record_as_it_was(job, Reason(f"Left as it was: {planned.words}", reason.what, holds_back=True))
+        jobs.record_as_it_was(job, Reason(f"Left as it was: {planned.description}", reason.what, holds_back=True))
     else:
         jobs.record_arranged(job)
 
@@ -88,7 +88,7 @@ def _put_back(job: ImportJob, connection: Connection) -> bool:
     if job.arrangement:
         with live_progress.putting_back(job.pk) as on_stage:
             there = temporary_changes.restore(connection, job.target.address, job.arrangement, on_stage)
-    global_settings.put_back(connection, str(job.key))
+    global_settings.restore(connection, str(job.key))
     temporary_changes.delete_record(connection, str(job.key))
     return there
 

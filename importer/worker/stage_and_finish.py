@@ -11,7 +11,7 @@ from importer import jobs
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.load import ledger, verify
 from importer.engine.load.chunk_load import LoadCallbacks
-from importer.engine.load.finish import Finish, finish, is_done
+from importer.engine.load.finish import FinishingStep, finish, is_done
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.plan import Reason
 from importer.engine.schema.new_table import NewTable
@@ -42,7 +42,7 @@ def stage_job(job_id: int, then: FollowUp) -> None:
         assert plan.staged
         with connect(job.target.address) as connection:
             ledger.create(connection)
-            digest = staging.make(connection, plan.schema, str(job.key), plan.staged)
+            digest = staging.create(connection, plan.schema, str(job.key), plan.staged)
         jobs.record_staged(job, digest)
     except Exception as error:
         then(job_id, jobs.step_failed(job, as_problem(error, str(job), job)))
@@ -122,9 +122,11 @@ def clean_job(job_id: int, then: FollowUp) -> None:
         then(job_id, ())
 
 
-def _work(job: ImportJob) -> Finish:
+def _work(job: ImportJob) -> FinishingStep:
     exact = job.options.on_duplicate != "replace"
-    return Finish(str(job.key), job.step_attempt, job.target.address, job.plan, jobs.staged_rows(job), exact=exact)
+    return FinishingStep(
+        str(job.key), job.step_attempt, job.target.address, job.plan, jobs.staged_rows(job), exact=exact
+    )
 
 
 def _is_done(job: ImportJob) -> bool:

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
-from importer.engine.load.finish import Finish, finish
+from importer.engine.load.finish import FinishingStep, finish
 from importer.engine.load.loader import load_chunk
 from importer.engine.load.outcome import Tally
 from importer.engine.mapping.columns import ColumnMapping
@@ -41,7 +41,7 @@ class Import:
     def stage(self, shuffled: bool = False) -> None:
         """Make the staging table and load all chunks, `shuffled` in an order other than the file's."""
         with connect(self.address) as connection:
-            digest = staging.make(connection, self.plan.schema, self.job, self.plan.staged)
+            digest = staging.create(connection, self.plan.schema, self.job, self.plan.staged)
         self.plan = replace(self.plan, table_digest=digest)
         chunks = self.chunks()
         if shuffled:
@@ -55,9 +55,9 @@ class Import:
             size = self.path.stat().st_size
             return list(scan(fd, DIALECT, ChunkSizes(self.plan.chunk_bytes), end=size))
 
-    def work(self, attempt: int = 1) -> Finish:
+    def work(self, attempt: int = 1) -> FinishingStep:
         exact = self.options.on_duplicate != "replace"
-        return Finish(self.job, attempt, self.address, self.plan, self.staged_rows, exact=exact)
+        return FinishingStep(self.job, attempt, self.address, self.plan, self.staged_rows, exact=exact)
 
     def finish(self, attempt: int = 1) -> Tally:
         return finish(self.work(attempt), LoadCallbacks())

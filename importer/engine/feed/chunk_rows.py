@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from importer.engine.feed.chunk_source import ChunkSource
-from importer.engine.load.rejects.duplicate_lookup import Earlier
 from importer.engine.sorting.original_positions import LINE, OFFSET
 from importer.engine.source.records.blocks import blocks, pieces, read_exactly
-from importer.engine.source.records.fields import LocatedRecord
+from importer.engine.source.records.fields import LocatedRecord, RecordPosition
 from importer.engine.source.records.lines import line_ends
 
 WINDOW = 2**20
@@ -108,9 +107,9 @@ class ChunkRows:
         """Row, line and offset (places.py) of a row of a sorted copy, looked up for the whole chunk at first."""
         return self._places[row]
 
-    def line_in_file(self, earlier: Earlier) -> int:
+    def line_in_file(self, position: RecordPosition) -> int:
         """The line of a record that was found in the file; or, from the chunk's beginning on, in a sorted copy."""
-        return int(self.place(earlier.row)[LINE]) if self.places else earlier.line
+        return int(self.place(position.row)[LINE]) if self.places else position.line
 
     @cached_property
     def _places(self) -> Any:

@@ -24,7 +24,7 @@ from importer.engine.schema import alter_table, indexes
 from importer.engine.schema.dependencies import next_auto_increment, read_surroundings
 from importer.engine.schema.table import read_table, require_as_planned
 from importer.engine.target import staging, write_modes
-from importer.engine.target.staging import Staged, existing, staging_name
+from importer.engine.target.staging import Staged, existing_tables, staging_name
 from importer.engine.target.table_backup import RENAME_WAIT
 
 # A merge may be silent for as long as it takes; the heart of the step ends it when it is to end.
@@ -34,7 +34,7 @@ _INFO = re.compile(r"Records: (\d+)\s+Duplicates: (\d+)\s+Warnings: (\d+)")
 
 
 @dataclass(frozen=True)
-class Finish:
+class FinishingStep:
     """The finishing step of one job: `job` is its key in the ledger, `rows` what its chunks have staged.
 
     `exact`: the staging table holds just so many. Otherwise it may hold less, because rows replaced others in it.
@@ -53,7 +53,7 @@ class Finish:
         return self.plan.staged
 
 
-def finish(work: Finish, watch: LoadCallbacks) -> Tally:
+def finish(work: FinishingStep, watch: LoadCallbacks) -> Tally:
     """Bring the staged rows where they belong, or find that it has been done: what became of them.
 
     Raises Problem, also for a duplicate that is to fail; whatever is raised, the target's table is as it was, except
@@ -74,12 +74,12 @@ def is_done(connection: Connection, job: str, plan: ImportPlan) -> bool:
     return plan.staged.mode in write_modes.SWAPPING and _is_swapped(connection, job, plan)
 
 
-def _merge(connection: LoaderConnection, work: Finish) -> Tally:
+def _merge(connection: LoaderConnection, work: FinishingStep) -> Tally:
     execute(connection, "START TRANSACTION")
     entry = ledger.Entry(work.job, ledger.FINISH, work.attempt, work.rows, 0, "")
     if not ledger.insert(connection, entry):
         execute(connection, "ROLLBACK")
-        return ledger.tally(connection, work.job, ledger.FINISH)
+        return ledger.read_tally(connection, work.job, ledger.FINISH)
     _check_target(connection, work.plan)
     tally = _insert(connection, work)
     ledger.record_tally(connection, entry, tally)
@@ -93,7 +93,7 @@ def _merge(connection: LoaderConnection, work: Finish) -> Tally:
     return tally
 
 
-def _insert(connection: LoaderConnection, work: Finish) -> Tally:
+def _insert(connection: LoaderConnection, work: FinishingStep) -> Tally:
     """Run the merge; Records, Duplicates and the affected rows tell what became of each row (facts.md, Modes)."""
     try:
         affected = execute(connection, work.staged.finish)
@@ -123,7 +123,7 @@ def _insert(connection: LoaderConnection, work: Finish) -> Tally:
     return Tally(loaded=records - duplicates, replaced=duplicates)
 
 
-def _duplicate(work: Finish, said: str) -> TargetProblem:
+def _duplicate(work: FinishingStep, said: str) -> TargetProblem:
     return TargetProblem(
         f"A row with this key is there already. The server says: {said}",
         where=f"{work.plan.schema}.{work.staged.table}",
@@ -137,11 +137,11 @@ def _check_target(connection: LoaderConnection, plan: ImportPlan) -> None:
     require_as_planned(connection, plan.schema, plan.staged.table, plan.staged.table_digest)
 
 
-def _swap(connection: LoaderConnection, work: Finish, watch: LoadCallbacks) -> Tally:
+def _swap(connection: LoaderConnection, work: FinishingStep, watch: LoadCallbacks) -> Tally:
     """Give the staging table the target's name, unless that has been done."""
     plan = work.plan
     if ledger.has_chunk(connection, work.job, ledger.FINISH):
-        return ledger.tally(connection, work.job, ledger.FINISH)
+        return ledger.read_tally(connection, work.job, ledger.FINISH)
     if not _is_swapped(connection, work.job, plan):
         execute(connection, f"SET SESSION lock_wait_timeout = {RENAME_WAIT}")
         if not _complete_half(connection, work):
@@ -155,7 +155,7 @@ def _swap(connection: LoaderConnection, work: Finish, watch: LoadCallbacks) -> T
     return rows
 
 
-def _put_keys_back(connection: LoaderConnection, work: Finish, watch: LoadCallbacks) -> None:
+def _put_keys_back(connection: LoaderConnection, work: FinishingStep, watch: LoadCallbacks) -> None:
     """Give the new table the keys that the old one has now and it has not."""
     plan, staged, stage = work.plan, work.staged, staging_name(work.job)
     if staged.mode != "replace":
@@ -179,7 +179,7 @@ def _is_swapped(connection: Connection, job: str, plan: ImportPlan) -> bool:
     staged = plan.staged
     assert staged
     stage = staging_name(job)
-    there = existing(connection, plan.schema, [stage, staged.table, *([staged.old] if staged.old else [])])
+    there = existing_tables(connection, plan.schema, [stage, staged.table, *([staged.old] if staged.old else [])])
     if staged.mode == "replace":
         return there >= {staged.old, staged.table} and stage not in there
     if stage in there or staged.table not in there or not plan.table_digest:
@@ -188,18 +188,18 @@ def _is_swapped(connection: Connection, job: str, plan: ImportPlan) -> bool:
     return replace(table, engine=staged.engine or table.engine).digest == plan.table_digest
 
 
-def _complete_half(connection: LoaderConnection, work: Finish) -> bool:
+def _complete_half(connection: LoaderConnection, work: FinishingStep) -> bool:
     """Take the second half of a swap that a server without atomic DDL (before MariaDB 10.6, MySQL 8.0) died in."""
     plan, staged = work.plan, work.staged
     stage = staging_name(work.job)
-    there = existing(connection, plan.schema, [stage, staged.table, *([staged.old] if staged.old else [])])
+    there = existing_tables(connection, plan.schema, [stage, staged.table, *([staged.old] if staged.old else [])])
     if not staged.old or there != {stage, staged.old}:
         return False
     execute(connection, f"RENAME TABLE {_name(plan, stage)} TO {_name(plan, staged.table)}")
     return True
 
 
-def _rename(connection: LoaderConnection, work: Finish, watch: LoadCallbacks) -> None:
+def _rename(connection: LoaderConnection, work: FinishingStep, watch: LoadCallbacks) -> None:
     plan, staged = work.plan, work.staged
     stage = staging_name(work.job)
     if staged.mode == "replace":
@@ -208,14 +208,14 @@ def _rename(connection: LoaderConnection, work: Finish, watch: LoadCallbacks) ->
         # Again, since foreign keys and triggers may have come while the rows were loading.
         around = read_surroundings(connection, plan.schema, staged.table)
         write_modes.check_mode(staged.mode, staged.on_duplicate, table, around, ())
-    elif staged.table in existing(connection, plan.schema, [staged.table]):
+    elif staged.table in existing_tables(connection, plan.schema, [staged.table]):
         raise TargetProblem(
             f"There is a table {plan.schema}.{staged.table} now; there was none when the import was planned.",
             advice="Choose another name, or mode replace.",
         )
     _settle(connection, work)
     _put_keys_back(connection, work, watch)
-    _check_rows(staging.count(connection, plan.schema, stage), work)
+    _check_rows(staging.count_rows(connection, plan.schema, stage), work)
     number = next_auto_increment(connection, plan.schema, staged.table) if staged.mode == "replace" else None
     if number and any(column.auto_increment for column in table.columns):
         # The server takes the greater of this and what the rows need (manual, ALTER TABLE, AUTO_INCREMENT).
@@ -223,7 +223,7 @@ def _rename(connection: LoaderConnection, work: Finish, watch: LoadCallbacks) ->
     execute(connection, staged.finish)
 
 
-def _settle(connection: LoaderConnection, work: Finish) -> None:
+def _settle(connection: LoaderConnection, work: FinishingStep) -> None:
     """Make the staging table what it is to be. It is counted afterwards, whatever it has gone through."""
     if not work.plan.rolls_back:
         lock_staging_table(connection, work.job)
@@ -236,7 +236,7 @@ def _settle(connection: LoaderConnection, work: Finish) -> None:
                 raise
 
 
-def _check_rows(counted: int, work: Finish) -> None:
+def _check_rows(counted: int, work: FinishingStep) -> None:
     if counted == work.rows or (not work.exact and 0 < counted < work.rows):
         return
     raise Problem(

@@ -144,7 +144,7 @@ def record_tally(connection: Connection, entry: Entry, tally: Tally) -> None:
         ) from error
 
 
-def tally(connection: Connection, job: str, chunk: int) -> Tally:
+def read_tally(connection: Connection, job: str, chunk: int) -> Tally:
     """What became of the rows of a chunk that is in."""
     found = fetch_all(
         connection,
@@ -184,7 +184,7 @@ def require_known_job(connection: Connection, job: str, where: str) -> None:
     )
 
 
-def rows_in(connection: Connection, job: str) -> int:
+def count_rows(connection: Connection, job: str) -> int:
     """How many rows of a job's chunks the ledger holds, without its finishing step."""
     sql = f"SELECT COALESCE(SUM(row_count), 0) FROM {TABLE} WHERE job = %s AND chunk <> %s"
     return int(fetch_all(connection, sql, (job, FINISH))[0][0])

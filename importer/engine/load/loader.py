@@ -197,7 +197,7 @@ def committed_outcome(chunk_load: ChunkLoad) -> Outcome | None:
 def _existing_outcome(connection: Connection, chunk_load: ChunkLoad, timings: dict[str, float]) -> Outcome:
     """The outcome of the attempt that committed the chunk."""
     chunk, folder = chunk_load.chunk, chunk_load.rejects
-    tally = ledger.tally(connection, chunk_load.job, chunk.number)
+    tally = ledger.read_tally(connection, chunk_load.job, chunk.number)
     reasons, notices = read_counts(folder, chunk.number, tally) if folder else ((), ())
     return Outcome(chunk.rows, True, timings, tally, reasons, notices)
 
@@ -227,7 +227,7 @@ def _load_rows(session: ChunkSession) -> Outcome:
     screened = _prescreen(session)
     reject_log = RejectLog(session, sender, screened)
     reject_log.enforce_limit(ServerFindings())
-    sender.leave_out(screened.faults, blank_lines=screened.blank_lines)
+    sender.leave_out(screened.row_errors, blank_lines=screened.blank_lines)
     stopwatch.lap("review")
     isolator = BadRowIsolator(session, sender, reject_log.enforce_limit, expected_notes=screened.noted.total())
     findings = isolator.run()

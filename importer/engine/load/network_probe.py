@@ -15,10 +15,10 @@ from importer.engine.units import MIB
 
 PINGS = 9
 LINE = b"x" * 1023 + b"\n"
-PIECE = LINE * 64
-LEAST, MOST = len(PIECE), 8 * MIB
+BLOCK = LINE * 64
+MIN_BYTES, MAX_BYTES = len(BLOCK), 8 * MIB
 # Twice as much is sent until that takes so long (seconds); all of it together takes less than a second then.
-LONG_ENOUGH = 0.25
+ENOUGH_SECONDS = 0.25
 
 # Reads every line and keeps none. The number must be theirs: the server goes on counting after the end of the data.
 _SEND = f"LOAD DATA LOCAL INFILE {quote_text(FEED_NAME)} INTO TABLE {ledger.TABLE} IGNORE {{lines}} LINES (@ignored)"
@@ -57,12 +57,12 @@ def _seconds_of_ping(connection: LoaderConnection) -> float:
 
 def _upward(connection: LoaderConnection, round_trip: float) -> float:
     """Bytes a second, from the largest piece that was sent; the statement's own round trip does not count."""
-    size = LEAST
+    size = MIN_BYTES
     while True:
         began = time.perf_counter()
-        load_data_local.load(connection, _SEND.format(lines=size // len(LINE)), [PIECE] * (size // len(PIECE)))
+        load_data_local.load(connection, _SEND.format(lines=size // len(LINE)), [BLOCK] * (size // len(BLOCK)))
         took = max(time.perf_counter() - began - round_trip, 1e-6)
         execute(connection, "ROLLBACK")
-        if took >= LONG_ENOUGH or size >= MOST:
+        if took >= ENOUGH_SECONDS or size >= MAX_BYTES:
             return round(size / took)
         size *= 2

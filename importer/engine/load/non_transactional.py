@@ -42,7 +42,7 @@ def require_row_count(connection: Connection, plan: ImportPlan, job: str, more: 
 
     COUNT(*) is exact and immediate in these engines (manual, COUNT()).
     """
-    rows, known = staging.count(connection, plan.schema, plan.table), ledger.rows_in(connection, job) + more
+    rows, known = staging.count_rows(connection, plan.schema, plan.table), ledger.count_rows(connection, job) + more
     if rows == known:
         return
     raise TargetProblem(

@@ -33,7 +33,7 @@ def check_finish(address: Address, job: str, rows: int) -> None:
     """Raise Problem unless the ledger holds the job's finishing step, for so many rows."""
     with connect(address) as connection:
         if ledger.exists(connection) and ledger.has_chunk(connection, job, ledger.FINISH):
-            found = ledger.tally(connection, job, ledger.FINISH).rows
+            found = ledger.read_tally(connection, job, ledger.FINISH).rows
         else:
             found = 0
     if found != rows:

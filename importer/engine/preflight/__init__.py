@@ -20,7 +20,7 @@ __all__ = ["Finding", "check"]
 Step = Callable[[Subject], Finding]
 
 # Each is named as the finding it gives. Those that need no database still run when it is missing.
-OF_THE_SERVER: tuple[Step, ...] = (
+SERVER_STEPS: tuple[Step, ...] = (
     server_settings.version,
     access.tls,
     transactions.writable,
@@ -34,7 +34,7 @@ OF_THE_SERVER: tuple[Step, ...] = (
     server_settings.redo_log,
     server_settings.sql_mode,
 )
-OF_THE_DATABASE: tuple[Step, ...] = (
+DATABASE_STEPS: tuple[Step, ...] = (
     access.privileges,
     transactions.ledger_table,
     transactions.rollback,
@@ -55,9 +55,9 @@ def check(address: Address, files_dir: str = "") -> list[Finding]:
     """
     try:
         with connect(address) as connection:
-            return [access.signed_in(connection, address), *_findings(connection, address, OF_THE_DATABASE, files_dir)]
+            return [access.signed_in(connection, address), *_findings(connection, address, DATABASE_STEPS, files_dir)]
     except TargetProblem as problem:
-        if not access.only_the_database_is_missing(problem):
+        if not access.is_database_missing(problem):
             return [access.refused(address, problem)]
     return _check_without_database(address)
 
@@ -79,7 +79,7 @@ def _findings(
         with explain(str(address)):
             server = replace(read_server(connection, address), files_dir=files_dir)
             subject = Subject(connection, address, server)
-        for step in (*OF_THE_SERVER, *more):
+        for step in (*SERVER_STEPS, *more):
             yield _take(step, subject)
     except TargetProblem as problem:
         yield Finding("connection", "fail", f"The check could not go on: {problem.what}", problem.advice)

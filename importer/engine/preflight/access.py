@@ -9,7 +9,7 @@ from importer.engine.mysql.connection import Address, Connection, NotEncrypted, 
 from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.mysql.server_info import is_loopback
 from importer.engine.preflight.finding import Finding, Subject
-from importer.engine.target.privileges import account, account_parts, grant, grantee, may
+from importer.engine.target.privileges import account, account_parts, grant, grantee, has_privilege
 
 # Global rights that an account for loading has no use for, and that are dear to whoever steals its password.
 EXCESS = ("SUPER", "FILE", "CREATE USER", "SHUTDOWN")
@@ -22,7 +22,7 @@ def error_number(problem: TargetProblem) -> int:
     return number if isinstance(number, int) else 0
 
 
-def only_the_database_is_missing(problem: TargetProblem) -> bool:
+def is_database_missing(problem: TargetProblem) -> bool:
     return error_number(problem) in (ER.BAD_DB_ERROR, ER.DBACCESS_DENIED_ERROR)
 
 
@@ -83,7 +83,7 @@ def privileges(subject: Subject) -> Finding:
     """INSERT and SELECT on the database, and CREATE as long as the ledger is not there."""
     needed = ["INSERT", "SELECT"] + ([] if ledger.exists(subject.connection) else ["CREATE"])
     database = subject.address.database
-    missing = [right for right in needed if not may(subject.connection, database, right)]
+    missing = [right for right in needed if not has_privilege(subject.connection, database, right)]
     if not missing:
         return Finding("privileges", "ok", f"The account may {' and '.join(needed)} in {database}: all that is needed.")
     fix = grant(subject.connection, needed, database, account(subject.connection))

@@ -7,7 +7,7 @@ from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.schema import indexes
 from importer.engine.target import scratch_tables as scratch
 from importer.engine.target import temporary_changes
-from importer.engine.target.staging import existing
+from importer.engine.target.staging import existing_tables
 from importer.engine.target.temporary_changes import ChangeRecord
 
 
@@ -29,7 +29,7 @@ def arrangements(subject: Subject) -> Finding:
 
 def scratch_tables(subject: Subject) -> Finding:
     """The tables that labs have written down and not dropped yet."""
-    written = scratch.written_down(subject.connection)
+    written = scratch.list_records(subject.connection)
     if not written:
         return Finding("scratch_tables", "ok", "No lab has left a scratch table.")
     tables = ", ".join(f"{each.schema}.{each.name} (made like {each.made_like})" for each in written)
@@ -43,9 +43,9 @@ def scratch_tables(subject: Subject) -> Finding:
 
 def _missing(connection: Connection, written: ChangeRecord) -> tuple[str, ...]:
     """The statements that put back what is missing now; none for a table that is gone."""
-    made = written.arrangement
-    if not existing(connection, made.schema, [made.table]):
+    changes = written.changes
+    if not existing_tables(connection, changes.schema, [changes.table]):
         return ()
-    now = indexes.read_indexes(connection, made.schema, made.table)
-    keys = indexes.without(now.keys, made.keys)
-    return replace(made, keys=keys, foreign_keys=indexes.without(now.foreign_keys, made.foreign_keys)).restore_sql
+    now = indexes.read_indexes(connection, changes.schema, changes.table)
+    keys = indexes.without(now.keys, changes.keys)
+    return replace(changes, keys=keys, foreign_keys=indexes.without(now.foreign_keys, changes.foreign_keys)).restore_sql

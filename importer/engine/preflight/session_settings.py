@@ -9,7 +9,7 @@ from importer.engine.mysql.connection import ISOLATION, Connection, execute, fet
 from importer.engine.mysql.server_info import Server
 from importer.engine.mysql.variables import Value
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.target.privileges import account, grant, may
+from importer.engine.target.privileges import account, grant, has_privilege
 
 
 def check_session(connection: Connection, plan: ImportPlan, server: Server) -> None:
@@ -32,7 +32,7 @@ def check_session(connection: Connection, plan: ImportPlan, server: Server) -> N
 def _check_lock(connection: Connection, schema: str) -> None:
     database = str(fetch_all(connection, "SELECT DATABASE()")[0][0])
     for each in {schema, database}:  # The ledger is locked, too.
-        if not may(connection, each, "LOCK TABLES"):
+        if not has_privilege(connection, each, "LOCK TABLES"):
             raise TargetProblem(
                 f"The account may not lock tables in {each}.",
                 advice=f"{grant(connection, ['INSERT', 'SELECT', 'LOCK TABLES'], each, account(connection))}"

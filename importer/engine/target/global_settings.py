@@ -48,7 +48,7 @@ class _Entry:
     restarted: bool
 
 
-def check_server_variables(connection: Connection, asked: Mapping[str, Value], server: Server) -> None:
+def check_global_variables(connection: Connection, asked: Mapping[str, Value], server: Server) -> None:
     """Set each to the value it has, to see whether the account may. Raises TargetProblem, with the GRANT if not."""
     for name in asked:
         try:
@@ -74,7 +74,7 @@ def _refused(connection: Connection, name: str, server: Server, error: MySQLdb.E
     )
 
 
-def set_for(connection: Connection, job: str, wanted: Mapping[str, Value]) -> None:
+def set_for_job(connection: Connection, job: str, wanted: Mapping[str, Value]) -> None:
     """Write down what is there, then set what is wanted; doing it twice is harmless.
 
     Raises NotNow if the server does not let us; some may be set then.
@@ -112,7 +112,7 @@ def _set_for(connection: Connection, job: str, wanted: Mapping[str, Value]) -> N
             )
 
 
-def put_back(connection: Connection, job: str) -> None:
+def restore(connection: Connection, job: str) -> None:
     """Put back what the job has set, unless another job still needs it; doing it twice is harmless.
 
     A value that somebody has set meanwhile stays, and so does what a server has started with after a restart. The last

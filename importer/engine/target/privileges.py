@@ -13,7 +13,7 @@ from importer.engine.target import temporary_changes, write_modes
 
 # What may be asked of a table that does not exist: without the right the server says 1142, with it 1146 or 1051, be it
 # the account's own, a role's or a pattern's, and nothing is changed either way (seen on MariaDB 10.11 and MySQL 9.7).
-TRIALS = {
+PROBES = {
     "INSERT": "INSERT INTO {table} VALUES (1)",
     "SELECT": "SELECT 1 FROM {table}",
     "UPDATE": "UPDATE {table} SET a = 1",
@@ -25,11 +25,11 @@ TRIALS = {
 }
 
 
-def may(connection: Connection, database: str, right: str) -> bool:
+def has_privilege(connection: Connection, database: str, right: str) -> bool:
     """Whether the account has the right, one of TRIALS, on all tables of the database."""
     nowhere = f"{quote_name(database)}.millrace_nowhere_{uuid.uuid4().hex[:12]}"
     try:
-        execute(connection, TRIALS[right].format(table=nowhere))
+        execute(connection, PROBES[right].format(table=nowhere))
     except MySQLdb.Error as error:
         if error.args[0] in (ER.TABLEACCESS_DENIED_ERROR, ER.DBACCESS_DENIED_ERROR):
             return False
@@ -38,7 +38,7 @@ def may(connection: Connection, database: str, right: str) -> bool:
     return True
 
 
-def check_rights(connection: Connection, table: Table, mode: str, on_duplicate: str) -> None:
+def check_privileges(connection: Connection, table: Table, mode: str, on_duplicate: str) -> None:
     """Raise TargetProblem, with the GRANT, if the account may not do what a mode that stages does.
 
     On the whole database, since the staging table is not there yet: its name is new for each job. RENAME TABLE needs
@@ -49,7 +49,7 @@ def check_rights(connection: Connection, table: Table, mode: str, on_duplicate: 
     needed = ["INSERT", "SELECT", "CREATE", "ALTER", "DROP"]
     needed += ["UPDATE"] if write_modes.numbers_rows(mode, on_duplicate) else []
     needed += ["DELETE"] if on_duplicate == "replace" else []
-    missing = [right for right in needed if not may(connection, table.schema, right)]
+    missing = [right for right in needed if not has_privilege(connection, table.schema, right)]
     if missing:
         raise TargetProblem(
             f"Mode {mode} makes a staging table, and the account may not {' or '.join(missing)} in {table.schema}.",
@@ -57,22 +57,22 @@ def check_rights(connection: Connection, table: Table, mode: str, on_duplicate: 
         )
 
 
-def why_no_arranging(connection: Connection, table: Table) -> str:
+def why_no_index_deferral(connection: Connection, table: Table) -> str:
     """Why the account may not take keys off the table and put them back; "" if it may, as far as can be told.
 
     ALTER TABLE that adds or drops keys needs ALTER only (seen on both servers); emptiness is found out by SELECT.
     """
-    missing = [right for right in ("ALTER", "SELECT") if not may_on_table(connection, table, right)]
+    missing = [right for right in ("ALTER", "SELECT") if not has_table_privilege(connection, table, right)]
     if missing:
         cure = grant(connection, missing, table.schema, account(connection))
         return f"the account may not {' or '.join(missing)} there: {cure}"
     database = str(fetch_all(connection, "SELECT DATABASE()")[0][0])
-    if not temporary_changes.exists(connection) and not may(connection, database, "CREATE"):
+    if not temporary_changes.exists(connection) and not has_privilege(connection, database, "CREATE"):
         return f"there is no table {temporary_changes.TABLE} to write it down in; the target's check has the SQL"
     return ""
 
 
-def may_on_table(connection: Connection, table: Table, right: str) -> bool:
+def has_table_privilege(connection: Connection, table: Table, right: str) -> bool:
     """Whether the account has the right on this table: by a grant on it alone, or on all tables of its database."""
     own = fetch_all(
         connection,
@@ -80,7 +80,7 @@ def may_on_table(connection: Connection, table: Table, right: str) -> bool:
         " WHERE GRANTEE = %s AND TABLE_SCHEMA = %s AND TABLE_NAME = %s AND PRIVILEGE_TYPE = %s",
         (grantee(connection), table.schema, table.name, right),
     )
-    return bool(own) or may(connection, table.schema, right)
+    return bool(own) or has_privilege(connection, table.schema, right)
 
 
 def account(connection: Connection) -> str:

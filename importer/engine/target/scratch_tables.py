@@ -31,7 +31,7 @@ LOCK_WAIT = 30  # seconds that dropping waits for whoever still uses the table
 
 
 @dataclass(frozen=True)
-class Scratch:
+class ScratchTable:
     """A scratch table: where it is, whose (a lab's key, a UUID), and the table that it stands for."""
 
     schema: str
@@ -49,7 +49,7 @@ def scratch_name(lab: str, trial: int) -> str:
     return f"{PREFIX}{lab.replace('-', '')}_{trial}"
 
 
-def write_down(connection: Connection, scratch: Scratch) -> None:
+def record(connection: Connection, scratch: ScratchTable) -> None:
     """Note the table on the target before it is made, and make sure that the note can be deleted again.
 
     Raises TargetProblem if the account may not.
@@ -65,8 +65,13 @@ def write_down(connection: Connection, scratch: Scratch) -> None:
         )
 
 
-def make(
-    connection: Connection, scratch: Scratch, table: Table, *, partitions: int | None = None, with_parents: bool = False
+def create(
+    connection: Connection,
+    scratch: ScratchTable,
+    table: Table,
+    *,
+    partitions: int | None = None,
+    with_parents: bool = False,
 ) -> None:
     """Make an empty table like `table`, its keys included; with its foreign keys if `with_parents`.
 
@@ -94,7 +99,7 @@ def _partitioned(table: Table, partitions: int) -> str:
     return partitioning(key, [table.column(name).type for name in key], partitions)
 
 
-def _unnamed(key: ForeignKey, scratch: Scratch, table: Table) -> str:
+def _unnamed(key: ForeignKey, scratch: ScratchTable, table: Table) -> str:
     """The foreign key without its name, of which a schema can have one only, and pointing at what it points at from
     wherever the scratch table is; one that points at its own table, at the scratch table.
     """
@@ -105,7 +110,7 @@ def _unnamed(key: ForeignKey, scratch: Scratch, table: Table) -> str:
     return f"FOREIGN KEY {definition.replace(f'REFERENCES {key.parent} ', f'REFERENCES {parent} ', 1)}"
 
 
-def table_bytes(connection: Connection, scratch: Scratch) -> int:
+def table_bytes(connection: Connection, scratch: ScratchTable) -> int:
     """What the table takes on the target's disk, rows and keys, as its statistics say right after they are made."""
     with explain(str(scratch.name)):
         fetch_all(connection, f"ANALYZE LOCAL TABLE {scratch.quoted}")
@@ -121,7 +126,7 @@ def table_bytes(connection: Connection, scratch: Scratch) -> int:
     return int(found[0][0] or 0) if found else 0
 
 
-def drop(connection: Connection, scratches: Iterable[Scratch]) -> None:
+def drop(connection: Connection, scratches: Iterable[ScratchTable]) -> None:
     """Drop the tables, those that are there, and then what was written down of them; waits for a load that is open.
 
     Raises TargetProblem with what the server says; what is not dropped stays written down.
@@ -133,7 +138,7 @@ def drop(connection: Connection, scratches: Iterable[Scratch]) -> None:
             _forget(connection, scratch)
 
 
-def written_down(connection: Connection, lab: str = "") -> list[Scratch]:
+def list_records(connection: Connection, lab: str = "") -> list[ScratchTable]:
     """The scratch tables that were written down and not dropped yet: of a lab, by its key, or of all.
 
     The latest come first: those with foreign keys before the ones that they lead to.
@@ -143,7 +148,7 @@ def written_down(connection: Connection, lab: str = "") -> list[Scratch]:
     sql, args = f"SELECT schema_name, table_name, lab, made_like FROM {TABLE}", (lab,) if lab else ()
     rows = fetch_all(connection, f"{sql}{' WHERE lab = %s' if lab else ''} ORDER BY since DESC, table_name DESC", args)
     # A note that somebody else has written must not cost another table than a scratch one.
-    return [Scratch(*row) for row in rows if row[1] == f"{PREFIX}{row[2].replace('-', '')}_{_number(row[1])}"]
+    return [ScratchTable(*row) for row in rows if row[1] == f"{PREFIX}{row[2].replace('-', '')}_{_number(row[1])}"]
 
 
 def exists(connection: Connection) -> bool:
@@ -152,7 +157,7 @@ def exists(connection: Connection) -> bool:
     return bool(fetch_all(connection, sql, (TABLE,)))
 
 
-def _forget(connection: Connection, scratch: Scratch) -> None:
+def _forget(connection: Connection, scratch: ScratchTable) -> None:
     sql = f"DELETE FROM {TABLE} WHERE schema_name = %s AND table_name = %s"
     execute(connection, sql, (scratch.schema, scratch.name))
 

@@ -61,7 +61,7 @@ def staging_name(job: str) -> str:
     return f"millrace_stage_{job.replace('-', '')}"
 
 
-def old_name(job: str) -> str:
+def backup_name(job: str) -> str:
     """The name under which the job keeps the table that it replaced."""
     return f"millrace_old_{job.replace('-', '')}"
 
@@ -95,7 +95,7 @@ def plan_staging(
     elif mode == "replace":
         off = (taking_off(table.schema, staging_name(job), without),) if without else ()
         make = (f"CREATE TABLE {stage} LIKE {target}", *off)
-        finish = f"RENAME TABLE {target} TO {_name(table.schema, old_name(job))}, {stage} TO {target}"
+        finish = f"RENAME TABLE {target} TO {_name(table.schema, backup_name(job))}, {stage} TO {target}"
     else:
         alter = _numbered(table, around) if numbered else _without_slow_keys(table)
         make = (f"CREATE TABLE {stage} LIKE {target}", *([f"ALTER TABLE {stage} {alter}"] if alter else []))
@@ -111,7 +111,7 @@ def plan_staging(
         table_digest="" if mode == "create" else table.digest,
         make=make,
         finish=finish,
-        old=old_name(job) if mode == "replace" else "",
+        old=backup_name(job) if mode == "replace" else "",
         numbered=numbered,
         settle=_settle(stage, table, engine),
         engine=engine if converted else "",
@@ -173,7 +173,7 @@ def _merge(
     return f"{sql}\nON DUPLICATE KEY UPDATE {updates}"
 
 
-def make(connection: Connection, schema: str, job: str, staged: Staged) -> str:
+def create(connection: Connection, schema: str, job: str, staged: Staged) -> str:
     """Make the staging table, or finish making it; its Table.digest. What is there already is never taken away.
 
     Each statement either does all or nothing, and says so when it comes second: so a worker that was thought dead may
@@ -198,7 +198,7 @@ def drop(connection: Connection, schema: str, job: str) -> None:
     execute(connection, f"DROP TABLE IF EXISTS {_name(schema, staging_name(job))}")
 
 
-def existing(connection: Connection, schema: str, names: Sequence[str]) -> set[str]:
+def existing_tables(connection: Connection, schema: str, names: Sequence[str]) -> set[str]:
     """Which of these tables are there."""
     marks = ", ".join("%s" for _ in names)
     rows = fetch_all(
@@ -209,7 +209,7 @@ def existing(connection: Connection, schema: str, names: Sequence[str]) -> set[s
     return {name for name in names if name.lower() in {str(row[0]).lower() for row in rows}}
 
 
-def count(connection: Connection, schema: str, name: str) -> int:
+def count_rows(connection: Connection, schema: str, name: str) -> int:
     """The table's rows, counted."""
     return int(fetch_all(connection, f"SELECT COUNT(*) FROM {_name(schema, name)}")[0][0])
 

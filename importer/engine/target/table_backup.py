@@ -4,7 +4,7 @@ from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.target import staging
-from importer.engine.target.staging import existing
+from importer.engine.target.staging import existing_tables
 
 # For a table that somebody reads without end: better tried again later than everybody waiting behind the RENAME.
 RENAME_WAIT = 30  # seconds
@@ -15,8 +15,8 @@ def restore(connection: Connection, schema: str, job: str, table: str) -> str:
 
     Raises TargetProblem if the old table is not there any more.
     """
-    old, undone = staging.old_name(job), staging.undone_name(job)
-    there = existing(connection, schema, [old, table])
+    old, undone = staging.backup_name(job), staging.undone_name(job)
+    there = existing_tables(connection, schema, [old, table])
     if there != {old, table}:
         missing = old if old not in there else table
         raise TargetProblem(
@@ -28,12 +28,12 @@ def restore(connection: Connection, schema: str, job: str, table: str) -> str:
     return undone
 
 
-def drop_kept(connection: Connection, schema: str, name: str) -> None:
+def drop(connection: Connection, schema: str, name: str) -> None:
     """Drop a table that a job has kept."""
     execute(connection, f"DROP TABLE IF EXISTS {quote_name(schema)}.{quote_name(name)}")
 
 
-def kept_size(connection: Connection, schema: str, name: str) -> tuple[int, int] | None:
+def size(connection: Connection, schema: str, name: str) -> tuple[int, int] | None:
     """Rows (the server's estimate) and bytes of a kept table; None if it is not there."""
     found = fetch_all(
         connection,

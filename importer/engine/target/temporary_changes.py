@@ -34,7 +34,7 @@ CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
 
 # Everybody who comes to the table waits behind an ALTER TABLE that waits itself: better not now, or again later.
 LOCK_WAIT = 5  # seconds
-LOCK_WAIT_TO_PUT_BACK = 30  # seconds
+RESTORE_LOCK_WAIT = 30  # seconds
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ class TemporaryChanges:
         return bool(self.keys or self.foreign_keys or self.variables)
 
     @property
-    def of_the_table(self) -> bool:
+    def alters_table(self) -> bool:
         """Whether it changes the table itself."""
         return bool(self.keys or self.foreign_keys)
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """What it is about, for people: `2 indexes and 1 foreign key`."""
         counted = (
             (len(self.keys), "index", "indexes"),
@@ -94,12 +94,12 @@ class ChangeRecord:
     job: str
     table: str
     restore_sql: str
-    arrangement: TemporaryChanges
+    changes: TemporaryChanges
 
 
 def confirm(connection: Connection, planned: TemporaryChanges) -> TemporaryChanges:
     """What there is to be changed of what was planned, as it stands now. Raises NotNow if it would no longer do."""
-    if not planned.of_the_table:
+    if not planned.alters_table:
         return planned
     if not indexes.is_empty(connection, planned.schema, planned.table):
         raise DeferralRefused("rows have come into the table since it was planned")
@@ -114,7 +114,7 @@ def confirm(connection: Connection, planned: TemporaryChanges) -> TemporaryChang
     return settled
 
 
-def record(connection: Connection, job: str, arrangement: TemporaryChanges) -> None:
+def record(connection: Connection, job: str, changes: TemporaryChanges) -> None:
     """Keep it on the target, before anything is changed; made sure that it can be deleted again.
 
     Raises NotNow with the cure if the account may not.
@@ -128,9 +128,9 @@ def record(connection: Connection, job: str, arrangement: TemporaryChanges) -> N
             f"INSERT INTO {TABLE} (job, table_name, restore_sql, as_json) VALUES (%s, %s, %s, %s)",
             (
                 job,
-                f"{arrangement.schema}.{arrangement.table}",
-                "".join(f"{each};\n" for each in arrangement.restore_sql),
-                json.dumps(arrangement.as_json()),
+                f"{changes.schema}.{changes.table}",
+                "".join(f"{each};\n" for each in changes.restore_sql),
+                json.dumps(changes.as_json()),
             ),
         )
     except MySQLdb.OperationalError as error:
@@ -139,22 +139,22 @@ def record(connection: Connection, job: str, arrangement: TemporaryChanges) -> N
         raise DeferralRefused(f"it could not be written down in {TABLE} on the server: {error.args[-1]}") from error
 
 
-def apply(connection: Connection, arrangement: TemporaryChanges) -> None:
+def apply(connection: Connection, changes: TemporaryChanges) -> None:
     """Make the changes that are not made yet. Raises NotNow if the server does not let us: nothing is changed then."""
-    if not arrangement.of_the_table:
+    if not changes.alters_table:
         return
     execute(connection, f"SET SESSION lock_wait_timeout = {LOCK_WAIT}")
-    now = indexes.read_indexes(connection, arrangement.schema, arrangement.table)
-    keys = _there(now.keys, arrangement.keys)
-    foreign_keys = _there(now.foreign_keys, arrangement.foreign_keys)
+    now = indexes.read_indexes(connection, changes.schema, changes.table)
+    keys = _there(now.keys, changes.keys)
+    foreign_keys = _there(now.foreign_keys, changes.foreign_keys)
     if not keys and not foreign_keys:
         return
     try:
         if foreign_keys:
-            rehearse(connection, arrangement.schema, arrangement.table, foreign_keys)
+            rehearse(connection, changes.schema, changes.table, foreign_keys)
             # Nothing is found in an empty table; but this is what must be possible at the end.
-            check_rows(connection, arrangement.schema, arrangement.table, foreign_keys)
-        execute(connection, indexes.taking_off(arrangement.schema, arrangement.table, keys, foreign_keys))
+            check_rows(connection, changes.schema, changes.table, foreign_keys)
+        execute(connection, indexes.taking_off(changes.schema, changes.table, keys, foreign_keys))
     except MySQLdb.Error as error:
         if is_lost(error):
             raise
@@ -162,25 +162,25 @@ def apply(connection: Connection, arrangement: TemporaryChanges) -> None:
 
 
 def restore(
-    connection: Connection, address: Address, arrangement: TemporaryChanges, on_stage: OnDdlProgress = lambda _: None
+    connection: Connection, address: Address, changes: TemporaryChanges, on_stage: OnDdlProgress = lambda _: None
 ) -> bool:
     """Put back what is missing, however often it is asked for; `on_stage` follows it from another thread.
 
     False: the table is not there any more, so there is nothing to put back. Raises what the server says.
     """
-    if not arrangement.of_the_table:
+    if not changes.alters_table:
         return True
-    schema, table = arrangement.schema, arrangement.table
-    execute(connection, f"SET SESSION lock_wait_timeout = {LOCK_WAIT_TO_PUT_BACK}")
+    schema, table = changes.schema, changes.table
+    execute(connection, f"SET SESSION lock_wait_timeout = {RESTORE_LOCK_WAIT}")
     try:
         now = indexes.read_indexes(connection, schema, table)
     except MySQLdb.Error as error:
         if error.args[0] == ER.NO_SUCH_TABLE:
             return False
         raise
-    if keys := indexes.without(now.keys, arrangement.keys):
+    if keys := indexes.without(now.keys, changes.keys):
         alter_table.alter_with_progress(connection, address, indexes.putting_back(schema, table, keys), on_stage)
-    if missing := indexes.without(now.foreign_keys, arrangement.foreign_keys):
+    if missing := indexes.without(now.foreign_keys, changes.foreign_keys):
         # Without a look at the rows, which would copy the whole table (manual, Online DDL Operations): that comes next.
         execute(connection, "SET SESSION foreign_key_checks = 0")
         alter_table.alter_with_progress(connection, address, indexes.putting_back(schema, table, missing), on_stage)
@@ -209,7 +209,8 @@ def list_records(connection: Connection) -> list[ChangeRecord]:
         return []
     rows = fetch_all(connection, f"SELECT job, table_name, restore_sql, as_json FROM {TABLE} ORDER BY since, job")
     return [
-        ChangeRecord(job, table, sql, TemporaryChanges.from_json(json.loads(made))) for job, table, sql, made in rows
+        ChangeRecord(job, table, sql, TemporaryChanges.from_json(json.loads(values)))
+        for job, table, sql, values in rows
     ]
 
 

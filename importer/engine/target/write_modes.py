@@ -137,7 +137,7 @@ def _keys_advice(table: Table) -> str:
     return f"It has {'; '.join(keys)}: let a field go into each of the columns of one of them, or choose mode append."
 
 
-def explained(mode: str, table: Table, around: TableDependencies) -> Iterator[tuple[str, str, bool]]:
+def explain(mode: str, table: Table, around: TableDependencies) -> Iterator[tuple[str, str, bool]]:
     """What the mode does, and what becomes of the things around the table: what, why, and whether it costs time."""
     if mode == "atomic":
         yield (

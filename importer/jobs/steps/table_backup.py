@@ -19,7 +19,7 @@ def record_kept(job: ImportJob) -> None:
     key, schema = str(job.key), job.schema_name
     undone = staging.undone_name(key)
     with connect(job.target.address) as connection:
-        sizes = {name: table_backup.kept_size(connection, schema, name) for name in (undone, staging.old_name(key))}
+        sizes = {name: table_backup.size(connection, schema, name) for name in (undone, staging.backup_name(key))}
     name, size = next(((name, size) for name, size in sizes.items() if size), ("", (None, None)))
     ImportJob.objects.filter(pk=job.pk).update(
         kept_table=name,
@@ -62,7 +62,7 @@ def drop_kept(job_id: int) -> None:
     job = _hold(job_id, lambda job: "" if job.kept_table and job.ended else "No table of it is kept.", claim=False)
     try:
         with connect(job.target.address) as connection:
-            table_backup.drop_kept(connection, job.schema_name, job.kept_table)
+            table_backup.drop(connection, job.schema_name, job.kept_table)
     finally:
         release_kept(job)
 

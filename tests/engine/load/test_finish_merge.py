@@ -191,10 +191,10 @@ def test_making_the_staging_table_twice_takes_nothing_away(database: Address, pe
     load = planned(database, people, mode, "id", "name", on_duplicate=policy)
     places = ", millrace_chunk, millrace_row" if load.plan.staged.numbered else ""
     with connect(database) as connection:
-        made = staging.make(connection, load.plan.schema, load.job, load.plan.staged)
+        made = staging.create(connection, load.plan.schema, load.job, load.plan.staged)
         execute(connection, f"INSERT INTO {load.plan.table} (id{places}) VALUES (1{', 0, 1' if places else ''})")
-        assert staging.make(connection, load.plan.schema, load.job, load.plan.staged) == made
-        assert staging.count(connection, load.plan.schema, load.plan.table) == 1
+        assert staging.create(connection, load.plan.schema, load.job, load.plan.staged) == made
+        assert staging.count_rows(connection, load.plan.schema, load.plan.table) == 1
 
 
 def test_the_server_dies_before_the_commit(database: Address, distinct: Path, server):

@@ -10,7 +10,8 @@ from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address, connect
 from importer.engine.schema.dependencies import next_auto_increment, read_surroundings
 from importer.engine.target import staging
-from importer.engine.target.table_backup import drop_kept, kept_size, restore
+from importer.engine.target.table_backup import drop, restore
+from importer.engine.target.table_backup import size as backup_size
 from tests.engine.staged import Import, given, planned, rows_of
 
 PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20))"
@@ -38,7 +39,7 @@ def done(load: Import) -> bool:
 
 
 def old(load: Import) -> str:
-    return staging.old_name(load.job)
+    return staging.backup_name(load.job)
 
 
 def test_new_rows_take_the_place_and_the_old_table_is_kept(load: Import):
@@ -49,7 +50,7 @@ def test_new_rows_take_the_place_and_the_old_table_is_kept(load: Import):
     assert rows_of(load.address, "SELECT COUNT(*), MIN(name) FROM t") == [(50, "new 0")]
     assert rows_of(load.address, f"SELECT * FROM {old(load)}") == [(1, "old")]
     with connect(load.address) as connection:
-        rows, size = kept_size(connection, load.address.database, old(load)) or (0, 0)
+        rows, size = backup_size(connection, load.address.database, old(load)) or (0, 0)
     assert rows <= 1
     assert size > 0
 
@@ -124,9 +125,9 @@ class TestRestore:
     def test_is_refused_once_the_old_table_is_dropped(self, load: Import):
         load.finish()
         with connect(load.address) as connection:
-            drop_kept(connection, load.address.database, old(load))
-            drop_kept(connection, load.address.database, old(load))
-            assert kept_size(connection, load.address.database, old(load)) is None
+            drop(connection, load.address.database, old(load))
+            drop(connection, load.address.database, old(load))
+            assert backup_size(connection, load.address.database, old(load)) is None
             with pytest.raises(TargetProblem, match="no table"):
                 restore(connection, load.address.database, load.job, "t")
         assert rows_of(load.address, "SELECT COUNT(*) FROM t") == [(50,)]

@@ -19,7 +19,7 @@ def test_a_tally_is_kept_with_its_chunk_and_the_finishing_step_is_no_chunk(datab
             entry = ledger.Entry("job", chunk, 1, tally.rows, 100, "")
             assert ledger.insert(connection, entry)
             ledger.record_tally(connection, entry, tally)
-            assert ledger.tally(connection, "job", chunk) == tally
+            assert ledger.read_tally(connection, "job", chunk) == tally
         assert ledger.rows_by_chunk(connection, "job") == {0: 10, 1: 11}
 
 

@@ -45,7 +45,7 @@ def load_next(load: Import, number: int) -> None:
 def staged(load: Import) -> str:
     """The staging table, made and still empty."""
     with connect(load.address) as connection:
-        digest = staging.make(connection, load.plan.schema, load.job, load.plan.staged)
+        digest = staging.create(connection, load.plan.schema, load.job, load.plan.staged)
     load.plan = replace(load.plan, table_digest=digest)
     return staging.staging_name(load.job)
 

@@ -16,7 +16,7 @@ from importer.engine.units import human_bytes
 from scripts.servers import free_port
 
 CANARY = "CANARY-7f3a"
-STEPS = (*engine_check.OF_THE_SERVER, *engine_check.OF_THE_DATABASE)
+STEPS = (*engine_check.SERVER_STEPS, *engine_check.DATABASE_STEPS)
 
 
 def by_name(findings):

@@ -85,7 +85,7 @@ def test_what_is_written_down_puts_it_back_by_hand(child: Address):
     off(child, made(child, foreign_keys_go=True))
     with connect(child) as connection:
         (written,) = temporary_changes.list_records(connection)
-        assert written.arrangement == made_of(written.restore_sql, written.arrangement)
+        assert written.changes == made_of(written.restore_sql, written.changes)
         for statement in written.restore_sql.split(";\n"):
             if statement:
                 execute(connection, statement)

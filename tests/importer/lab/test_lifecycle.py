@@ -314,7 +314,7 @@ class TestSweep:
         take(begun)
         left = scratch_of(begun, REHEARSAL)
         with connect(database) as connection:
-            scratch_tables.write_down(connection, left)
+            scratch_tables.record(connection, left)
             execute(connection, f"CREATE TABLE {left.quoted} LIKE t")
         assert to_end(begun).status == Lab.Status.DONE
         leaves_nothing(begun, database)

@@ -11,7 +11,7 @@ from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options, check_options
-from importer.engine.target.global_settings import TABLE, check_server_variables, put_back, set_for
+from importer.engine.target.global_settings import TABLE, check_global_variables, restore, set_for_job
 from importer.engine.target.temporary_changes import DeferralRefused
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
@@ -37,7 +37,7 @@ def put(address: Address, value: int, name: str = FLUSH) -> None:
 def change(address: Address, job: str, value: int | None) -> None:
     """Set the variable for the job; None puts it back."""
     with connect(address) as connection:
-        set_for(connection, job, {FLUSH: value}) if value is not None else put_back(connection, job)
+        set_for_job(connection, job, {FLUSH: value}) if value is not None else restore(connection, job)
 
 
 def written(address: Address) -> list[tuple]:
@@ -98,9 +98,9 @@ class TestPutBack:
         name = "innodb_max_dirty_pages_pct"
         before = now(shop, name)
         with connect(shop) as connection:
-            set_for(connection, "a", {name: 70})
+            set_for_job(connection, "a", {name: 70})
             assert now(shop, name) == 70
-            put_back(connection, "a")
+            restore(connection, "a")
         assert now(shop, name) == before
 
     def test_leaves_a_server_alone_that_has_been_restarted(self, server: TestServer, shop: Address):
@@ -129,19 +129,19 @@ class TestRefused:
     def test_without_the_right_with_the_grant(self, shop: Address):
         with account_with(shop, "ALL") as few, connect(few) as connection:
             with pytest.raises(TargetProblem, match=r"may not set innodb_flush.*GRANT SUPER|SYSTEM_VARIABLES_ADMIN"):
-                check_server_variables(connection, {FLUSH: 2}, read_server(connection, few))
+                check_global_variables(connection, {FLUSH: 2}, read_server(connection, few))
             with pytest.raises(DeferralRefused, match="did not let"):
-                set_for(connection, "a", {FLUSH: 2})
+                set_for_job(connection, "a", {FLUSH: 2})
         assert now(shop) == 1
 
     def test_what_this_server_does_not_have(self, server: TestServer, shop: Address):
         with connect(shop) as connection:
             real = read_server(connection, shop)
             if server.flavour == "mysql":
-                check_server_variables(connection, {"innodb_redo_log_capacity": 2**30}, real)
+                check_global_variables(connection, {"innodb_redo_log_capacity": 2**30}, real)
             else:
                 with pytest.raises(TargetProblem, match="has no innodb_redo_log_capacity"):
-                    check_server_variables(connection, {"innodb_redo_log_capacity": 2**30}, real)
+                    check_global_variables(connection, {"innodb_redo_log_capacity": 2**30}, real)
 
 
 @pytest.mark.usefixtures("no_workers")

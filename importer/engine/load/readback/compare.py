@@ -37,8 +37,8 @@ def _all_differences(
     connection: Connection, readback: Readback, dialect: Dialect, records: Iterable[LocatedRecord]
 ) -> Iterator[BadRow]:
     for some in _batches(records):
-        if len(some) > 1 or not large_rows.is_same(connection, readback, dialect, some[0].raw):
-            said = expected_rows.said(
+        if len(some) > 1 or not large_rows.matches(connection, readback, dialect, some[0].raw):
+            said = expected_rows.expected_values(
                 connection, readback, [expected_rows.texts(record.raw, dialect) for record in some]
             )
             yield from differences(connection, readback, [record.line for record in some], said)
@@ -68,7 +68,7 @@ def differences(
     connection: Connection, readback: Readback, lines: Sequence[int], said: Sequence[Values]
 ) -> Iterator[BadRow]:
     """The cells of the table that are not as `said`, and the rows that are not there; `lines` are their lines."""
-    found = expected_rows.found(connection, readback, said)
+    found = expected_rows.stored_values(connection, readback, said)
     for line, wanted in zip(lines, said, strict=True):
         row = found.get(expected_rows.key_of(readback, wanted))
         if row is None:

@@ -26,7 +26,7 @@ def texts(raw: bytes, dialect: Dialect) -> Texts:
     return [value and value.decode(dialect.encoding).encode() for value in found]
 
 
-def said(connection: Connection, readback: Readback, rows: list[Texts]) -> list[Values]:
+def expected_values(connection: Connection, readback: Readback, rows: list[Texts]) -> list[Values]:
     """What the file says for each column of each row, transforms applied: the server applies them, as in a load."""
     transformed = [each for each in readback.readings if each.expression]
     answers = _transformed(connection, transformed, rows) if transformed else [()] * len(rows)
@@ -55,7 +55,7 @@ def _transformed(connection: Connection, readings: list[Reading], rows: list[Tex
     return list(_fetch_bytes(connection, sql))
 
 
-def found(
+def stored_values(
     connection: Connection, readback: Readback, rows: Sequence[Values], instead: Mapping[int, str] = NOTHING
 ) -> dict[tuple[bytes, ...], Values]:
     """The table's rows with the keys of these, by key, every value as the server writes it as text.

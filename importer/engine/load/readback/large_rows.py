@@ -23,10 +23,10 @@ from importer.engine.source.records.oversized_values import LARGE, LargeValue, l
 DIGESTED_KINDS = (TEXTS - {"enum", "set"}) | {"varbinary", "blob", "mediumblob", "longblob"}
 # MySQL's; in MariaDB such a column is a LONGTEXT.
 DOCUMENT = "json"
-SAME = b"1"
+EQUAL = b"1"
 
 
-def is_same(connection: Connection, readback: Readback, dialect: Dialect, record: bytes) -> bool:
+def matches(connection: Connection, readback: Readback, dialect: Dialect, record: bytes) -> bool:
     """Whether the table has what this record of the file says.
 
     False may also mean that this cannot be told so: then the row is to be compared as others are.
@@ -40,13 +40,13 @@ def is_same(connection: Connection, readback: Readback, dialect: Dialect, record
         return False
     fields = {each.field for each in large.values()}
     texts = [_text(value, dialect, field in fields, field in digested) for field, value in enumerate(values)]
-    (said,) = expected_rows.said(connection, readback, [texts])
+    (said,) = expected_rows.expected_values(connection, readback, [texts])
     for at, each in large.items():
         value = values[each.field]
         if each.column.kind == DOCUMENT and value:
             _compare(connection, readback, at, said, _in_utf8(value, dialect.encoding))
     instead = {at: _same(at) if each.column.kind == DOCUMENT else _digest(each.column) for at, each in large.items()}
-    found = expected_rows.found(connection, readback, [said], instead).get(expected_rows.key_of(readback, said))
+    found = expected_rows.stored_values(connection, readback, [said], instead).get(expected_rows.key_of(readback, said))
     return found is not None and all(
         value == other or (at not in large and accepted(reading.column, value, other, readback.rounding))
         for at, (reading, value, other) in enumerate(zip(readback.readings, said, found, strict=True))
@@ -63,7 +63,7 @@ def _text(value: LargeValue | None, dialect: Dialect, large: bool, digested: boo
     if value is None:
         return None
     if large and not digested:
-        return SAME
+        return EQUAL
     pieces = _in_utf8(value, dialect.encoding)
     if not large:
         return b"".join(pieces)

@@ -8,15 +8,15 @@ from importer.engine.source import encodings
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, blocks
-from importer.engine.source.records.fields import fields
+from importer.engine.source.records.fields import RecordPosition, fields
 from importer.engine.source.records.lines import line_ends
 
 # What is looked through for earlier lines, about a second's work.
-MOST_BYTES = 2**30
+MAX_SEARCHED_BYTES = 2**30
 
 
 @dataclass(frozen=True)
-class KeyOfRow:
+class RowKey:
     """The values that a row of the file has in the columns of a key; `positions` are those of its fields."""
 
     columns: tuple[str, ...]
@@ -24,7 +24,7 @@ class KeyOfRow:
     values: tuple[bytes, ...]
 
     @classmethod
-    def of(cls, columns: Sequence[str], mapped: Sequence[str], values: Sequence[bytes]) -> "KeyOfRow | None":
+    def of(cls, columns: Sequence[str], mapped: Sequence[str], values: Sequence[bytes]) -> "RowKey | None":
         """`mapped` are the columns in the order of the fields; None where a column comes from no field of the file."""
         names = [name.lower() for name in mapped]
         positions = tuple(names.index(name.lower()) if name.lower() in names else len(values) for name in columns)
@@ -32,7 +32,7 @@ class KeyOfRow:
             return None
         return cls(tuple(columns), positions, tuple(values[position] for position in positions))
 
-    def said(self, line: int | None, encoding: str) -> str:
+    def describe(self, line: int | None, encoding: str) -> str:
         """What there is to say about the key, given the first line that has it, if one was found."""
         pairs = ", ".join(
             f"{name} = {encodings.text(value, encoding)!r}"
@@ -47,26 +47,18 @@ class KeyOfRow:
         return max(self.positions) < len(values) and tuple(values[each] for each in self.positions) == self.values
 
 
-@dataclass(frozen=True)
-class Earlier:
-    """A record that was found: its line, and its number (from 0) among the rows that were searched."""
-
-    line: int
-    row: int
-
-
-def first_records(
-    fd: Readable, dialect: Dialect, start: int, first_line: int, keys: Mapping[int, KeyOfRow]
-) -> dict[int, Earlier]:
+def find_first_records(
+    fd: Readable, dialect: Dialect, start: int, first_line: int, keys: Mapping[int, RowKey]
+) -> dict[int, RecordPosition]:
     """For each offset of a row with a key: the first record that has the same one, if any from `start` on does before
     it.
 
     `start`, where a record begins, lies on `first_line`. Keys are compared byte by byte, which finds them fast; the
     server may take others for equal, too. Nothing is looked for if it lies too far apart (MOST_BYTES).
     """
-    found: dict[int, Earlier] = {}
+    found: dict[int, RecordPosition] = {}
     end = max(keys, default=start)
-    if end - start > MOST_BYTES:
+    if end - start > MAX_SEARCHED_BYTES:
         return found
     rows = 0
     try:
@@ -82,7 +74,7 @@ def first_records(
     return found
 
 
-def _first_in(block: Block, key: KeyOfRow, before: int, dialect: Dialect, rows: int) -> Earlier | None:
+def _first_in(block: Block, key: RowKey, before: int, dialect: Dialect, rows: int) -> RecordPosition | None:
     """The block's first record that has the key and lies before that offset; `rows` come before the block."""
     # The rarest part of the key; a quote inside it is doubled in the file.
     needle = max(key.values, key=len).split(dialect.quote.encode() or b"\0")[0]
@@ -91,6 +83,6 @@ def _first_in(block: Block, key: KeyOfRow, before: int, dialect: Dialect, rows: 
         low, high = block.ends.last(0, at), block.ends.first(at)
         if block.offset + low < before and key.is_in(block.data[low:high], dialect):
             line = block.first_line + line_ends(block.data, dialect.line_end, 0, low)
-            return Earlier(line, rows + block.rows(0, low))
+            return RecordPosition(line, rows + block.rows(0, low))
         at = block.data.find(needle, high, block.size)
     return None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from importer.engine.feed.chunk_rows import ChunkRows
 from importer.engine.feed.chunk_source import ChunkSource
-from importer.engine.load.rejects.duplicate_lookup import KeyOfRow, first_records
+from importer.engine.load.rejects.duplicate_lookup import RowKey, find_first_records
 from importer.engine.load.rejects.reasons import fault_of, key_of
 from importer.engine.load.rejects.reject_files import RejectedRow
 from importer.engine.load.rejects.server_warnings import ServerWarning
@@ -17,24 +17,25 @@ from importer.engine.source.records.fields import LocatedRecord, fields
 from importer.engine.source.records.oversized_values import shown_values
 from importer.engine.source.records.row_error import LONGEST_SHOWN, RowError
 
-# By row (from 0): what we found before it was sent, or what the server said about it.
-Wrong = Mapping[int, RowError | ServerWarning]
+# By row (from 0): the prescreen's error, or the server's warning.
+RowProblems = Mapping[int, RowError | ServerWarning]
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Explains rows of one chunk. `columns` are in the order of the file's fields, "" for one that is left out.
+    """Explains rejected and skipped rows of one chunk.
 
-    `table` is the one that rows load into, `called` its name for people: of a staging table, that of the table it is
-    for. `about_keys` has, for some rows, more to say about the key that is there already.
+    `columns` are the target's columns in the order of the file's fields, "" for a field that is not loaded. `table` is
+    the one that the rows load into. `display_name` replaces its name in messages: for a staging table, the name of the
+    table that its rows are for. `key_notes` are remarks about duplicate keys, by row (from 0).
     """
 
     source: ChunkSource
     rows: ChunkRows
     columns: tuple[str, ...]
     table: Table
-    called: str
-    about_keys: Mapping[int, str] = field(default_factory=dict)
+    display_name: str
+    key_notes: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def _dialect(self) -> Dialect:
@@ -43,39 +44,43 @@ class Explanation:
     def with_earlier_lines(self, start: int, first_line: int, duplicates: Mapping[int, ServerWarning]) -> "Explanation":
         """One that also names the lines that had the keys of these rows first, from offset `start` of the file on."""
         numbers = sorted(duplicates)
-        keys: dict[int, tuple[int, KeyOfRow]] = {}
+        keys: dict[int, tuple[int, RowKey]] = {}
         for number, record in zip(numbers, self.rows.located(numbers), strict=True):
             key = key_of(duplicates[number], self.table)
             # Values are compared whole, and those of a large record are not held whole.
             if not key or len(record.raw) > BLOCK_BYTES:
                 continue
-            if values := KeyOfRow.of(key.columns, self.columns, fields(record.raw, self._dialect)):
+            if values := RowKey.of(key.columns, self.columns, fields(record.raw, self._dialect)):
                 keys[self.rows.span(number, number + 1)[0]] = number, values
-        found = first_records(
+        found = find_first_records(
             self.source.fd, self._dialect, start, first_line, {offset: key for offset, (_, key) in keys.items()}
         )
         lines = {offset: self.rows.line_in_file(record) for offset, record in found.items()}
-        said = {number: key.said(lines.get(offset), self._dialect.encoding) for offset, (number, key) in keys.items()}
-        return replace(self, about_keys=said)
+        said = {
+            number: key.describe(lines.get(offset), self._dialect.encoding) for offset, (number, key) in keys.items()
+        }
+        return replace(self, key_notes=said)
 
-    def left_out(self, refused: Wrong, skipped: Wrong) -> Iterator[RejectedRow]:
+    def rejected_rows(self, refused: RowProblems, skipped: RowProblems) -> Iterator[RejectedRow]:
         """Every one of these rows, in the order of the file."""
         numbers = sorted({*refused, *skipped})
         for number, record in zip(numbers, self.rows.located(numbers), strict=True):
             rejected = number in refused
             fault, value = self._of(record, refused[number] if rejected else skipped[number])
-            more = self.about_keys.get(number, "")
+            more = self.key_notes.get(number, "")
             yield RejectedRow(record.line, record.offset, fault, value, more, record.raw, rejected)
 
     def _of(self, record: LocatedRecord, wrong: RowError | ServerWarning) -> tuple[RowError, str]:
         """What is wrong with the record, and the value: the column's; without a column the record or a part of it."""
         if isinstance(wrong, RowError):
-            fault, values = self._placed(wrong), None
+            fault, values = self._with_column(wrong), None
         else:
             values, count = self._values(record.raw)
             blank = count == 1 and not record.raw[:LONGEST_SHOWN].strip(b"\r\n")
             size = self._size(wrong.column, values) if len(record.raw) <= BLOCK_BYTES else None
-            fault = self._named(fault_of(wrong, self.table, count, len(self.columns), blank=blank, size=size))
+            fault = self._with_display_name(
+                fault_of(wrong, self.table, count, len(self.columns), blank=blank, size=size)
+            )
         if not fault.column:
             return fault, fault.value or self._text(record.raw[:LONGEST_SHOWN].rstrip(b"\r\n"))
         return fault, fault.value or self._value(fault.column, values or self._values(record.raw)[0])
@@ -87,12 +92,12 @@ class Explanation:
         values = fields(raw, self._dialect)
         return values, len(values)
 
-    def _placed(self, fault: RowError) -> RowError:
+    def _with_column(self, fault: RowError) -> RowError:
         known = 0 < fault.field <= len(self.columns)
         return replace(fault, column=self.columns[fault.field - 1]) if known else fault
 
-    def _named(self, fault: RowError) -> RowError:
-        reason, said = (text.replace(self.table.name, self.called) for text in (fault.reason, fault.said))
+    def _with_display_name(self, fault: RowError) -> RowError:
+        reason, said = (text.replace(self.table.name, self.display_name) for text in (fault.reason, fault.said))
         return replace(fault, reason=reason, said=said)
 
     def _value(self, column: str, values: list[bytes]) -> str:

@@ -27,10 +27,10 @@ from importer.engine.mysql.error_messages import about_rows
 
 # Rows. What a bad one costs is the loading of its piece, so these are small; each row of a traced piece puts at least
 # one line into the list of warnings, which is read into memory.
-LARGEST_PIECE = 20_000
+MAX_PIECE_ROWS = 20_000
 
 # Different warnings that are looked up; of values that differ from row to row there is no end.
-MOST_SHARED = 1000
+MAX_SHARED_WARNINGS = 1000
 
 UNEXPLAINED = ServerWarning(0, "The server reads other records here than the file has.")
 
@@ -66,77 +66,77 @@ class BadRowIsolator:
     def run(self) -> ServerFindings:
         """Load all rows that go in. Raises what `on_rejects` raises, SourceChanged, or the server's own errors."""
         if not self._session.transactional:
-            self._once()
-        elif self._expects_rejects or self._traced or not self._whole():
-            self._pieces()
+            self._load_once()
+        elif self._expects_rejects or self._traced or not self._load_whole():
+            self._load_pieces()
             self._sender.check_source()
         return self.findings
 
-    def _once(self) -> None:
+    def _load_once(self) -> None:
         """Load the chunk into a table that cannot roll back: what does not stand ends the import."""
         count = self._session.chunk.rows
-        answer = self._answer(self._statements.plain, 0, count, whole=True)
-        if answer.stands:
-            self._keep(answer, 0, count)
+        result = self._send(self._statements.plain, 0, count, whole=True)
+        if result.accepted:
+            self._record(result, 0, count)
             return
-        self._refuse(answer.refused, 0, count)
-        said = f" It says: {answer.first.reason}" if answer.first else ""
+        self._reject(result.refused, 0, count)
+        said = f" It says: {result.first_warning.reason}" if result.first_warning else ""
         raise TargetProblem(
             f"The server would change or skip rows, and does not say which.{said}",
             advice="Load the file with load_as innodb, which finds the rows, or look for them yourself.",
         )
 
-    def _whole(self) -> bool:
+    def _load_whole(self) -> bool:
         """Load the chunk as a whole; False if that does not stand, with nothing of it loaded."""
         count = self._session.chunk.rows
         try:
-            answer = self._answer(self._statements.plain, 0, count, whole=True)
+            result = self._send(self._statements.plain, 0, count, whole=True)
         except NotHexadecimal:
             self._restart()
             self._send_as_they_are()
-            return self._whole()
-        if answer.stands:
-            self._keep(answer, 0, count)
+            return self._load_whole()
+        if result.accepted:
+            self._record(result, 0, count)
             return True
         self._restart()
-        self._refuse(answer.refused, 0, count)
+        self._reject(result.refused, 0, count)
         return False
 
-    def _pieces(self) -> None:
-        low, count, size = 0, self._session.chunk.rows, LARGEST_PIECE
-        largest_traced = max(1, min(LARGEST_PIECE, self._warnings_shown() // 2))
+    def _load_pieces(self) -> None:
+        low, count, size = 0, self._session.chunk.rows, MAX_PIECE_ROWS
+        largest_traced = max(1, min(MAX_PIECE_ROWS, self._warnings_shown() // 2))
         while low < count:
-            high = min(count, low + min(size, largest_traced if self._traced else LARGEST_PIECE))
-            if self._piece(low, high):
-                low, size = high, min(size + size // 4 + 1, LARGEST_PIECE)
+            high = min(count, low + min(size, largest_traced if self._traced else MAX_PIECE_ROWS))
+            if self._load_piece(low, high):
+                low, size = high, min(size + size // 4 + 1, MAX_PIECE_ROWS)
             elif self._traced or self._statements.replacing:
                 size = (high - low) // 2
             else:
                 self._traced = True
 
-    def _piece(self, low: int, high: int) -> bool:
+    def _load_piece(self, low: int, high: int) -> bool:
         """Load the rows in [low, high), less those that do not go in; False if they cannot be told like this."""
         traced = self._traced and not self._statements.replacing
         while count := self._sender.count(low, high):
             execute(self._connection, "SAVEPOINT piece")
             try:
-                answer = self._answer(self._statements.traced if traced else self._statements.plain, low, high)
+                result = self._send(self._statements.traced if traced else self._statements.plain, low, high)
             except NotHexadecimal:
                 execute(self._connection, "ROLLBACK TO SAVEPOINT piece")
                 self._send_as_they_are()
                 continue
-            if answer.stands:
-                self._keep(answer, low, high)
+            if result.accepted:
+                self._record(result, low, high)
                 return True
             execute(self._connection, "ROLLBACK TO SAVEPOINT piece")
             if count == 1:
-                self._refuse({0: answer.first or UNEXPLAINED}, low, high)
+                self._reject({0: result.first_warning or UNEXPLAINED}, low, high)
                 return True
             if self._statements.replacing:
-                answer = self._without_replace(low, high)
-            if not answer.refused or answer.cut:
+                result = self._rehearse(low, high)
+            if not result.refused or result.cut:
                 return False
-            self._refuse(answer.refused, low, high)
+            self._reject(result.refused, low, high)
         return True
 
     def _restart(self) -> None:
@@ -146,7 +146,7 @@ class BadRowIsolator:
     def _send_as_they_are(self) -> None:
         self._statements = replace(self._statements, plain=self._statements.as_they_are)
 
-    def _answer(self, statement: str, low: int, high: int, *, whole: bool = False) -> LoadResult:
+    def _send(self, statement: str, low: int, high: int, *, whole: bool = False) -> LoadResult:
         count = self._sender.count(low, high)
         if statement == self._statements.traced:
             execute(self._connection, RESET_TRACE)
@@ -157,7 +157,7 @@ class BadRowIsolator:
                 raise
             if count == 1:
                 self._require_row_at_fault(statement, error)
-            return LoadResult(stands=False, first=ServerWarning.from_message(*error.args[:2]))
+            return LoadResult(accepted=False, first_warning=ServerWarning.from_message(*error.args[:2]))
         warnings = read_warnings(report.said)
         if statement == self._statements.traced and not warnings.rows_traced:
             # Else every row would seem to be at fault, one by one.
@@ -174,29 +174,29 @@ class BadRowIsolator:
         except MySQLdb.Error:
             raise error from None
 
-    def _without_replace(self, low: int, high: int) -> LoadResult:
+    def _rehearse(self, low: int, high: int) -> LoadResult:
         """What REPLACE would refuse: it ends at the first bad row, the traced statement warns of all of them.
 
         Leaves nothing loaded. Duplicates are not refused: REPLACE is what they are for.
         """
         execute(self._connection, "SAVEPOINT rehearsal")
-        answer = self._answer(self._statements.traced, low, high)
+        result = self._send(self._statements.traced, low, high)
         execute(self._connection, "ROLLBACK TO SAVEPOINT rehearsal")
-        refused = {row: warning for row, warning in answer.refused.items() if warning.code != DUPLICATE}
-        return LoadResult(stands=False, refused=refused, cut=answer.cut, first=answer.first)
+        refused = {row: warning for row, warning in result.refused.items() if warning.code != DUPLICATE}
+        return LoadResult(accepted=False, refused=refused, cut=result.cut, first_warning=result.first_warning)
 
-    def _keep(self, answer: LoadResult, low: int, high: int) -> None:
-        skipped = self._by_row(answer.skipped, low, high)
-        if answer.cut:
+    def _record(self, result: LoadResult, low: int, high: int) -> None:
+        skipped = self._by_row(result.skipped, low, high)
+        if result.cut:
             self.findings.noted = None
         elif self.findings.noted is not None:
-            self.findings.noted.update(answer.noted)
-        self.findings.deleted += answer.deleted
-        self._refuse(answer.refused, low, high)
+            self.findings.noted.update(result.noted)
+        self.findings.deleted += result.deleted
+        self._reject(result.refused, low, high)
         self.findings.skipped.update(skipped)
         self._sender.leave_out(skipped)
 
-    def _refuse(self, refused: Mapping[int, ServerWarning], low: int, high: int) -> None:
+    def _reject(self, refused: Mapping[int, ServerWarning], low: int, high: int) -> None:
         if not refused:
             return
         by_row = self._by_row(refused, low, high)
@@ -213,7 +213,7 @@ class BadRowIsolator:
     def _shared(self, warning: ServerWarning) -> ServerWarning:
         """One for all rows of which the server says the same, but for the number: there may be as many as rows."""
         said = replace(warning, row=0)
-        if len(self._distinct) < MOST_SHARED:
+        if len(self._distinct) < MAX_SHARED_WARNINGS:
             self._distinct.setdefault(said, said)
         return self._distinct.get(said, said)
 

@@ -1,4 +1,4 @@
-"""What the server's report about a load means: whether it stands, and which rows it names."""
+"""What the server's report about a load means: whether it accepted, and which rows it names."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from importer.engine.load.rejects.server_warnings import (
     by_trace,
 )
 
-Named = Mapping[int, ServerWarning]
+WarningsByRow = Mapping[int, ServerWarning]
 
 
 @dataclass(frozen=True)
@@ -24,27 +24,27 @@ class Tolerance:
     skips: bool = False
     rounding: bool = False
 
-    def takes(self, warning: ServerWarning) -> bool:
+    def allows(self, warning: ServerWarning) -> bool:
         return self.rounding and warning.note and warning.code == TRUNCATED
 
 
 @dataclass(frozen=True)
 class LoadResult:
-    """About the rows of one statement, each known by its number (from 0) among those that were sent.
+    """The meaning of the server's report on one statement. Rows are numbered from 0 among those that were sent.
 
-    `stands`: the table holds every row as it was sent, but for the `refused` ones and for the `skipped`, whose key was
-    there before, as was asked for. If it does not stand, `refused` are those that can be named for certain.
-    `noted` counts, by column, values that lost digits or trailing spaces, as asked. `cut`: the server has more to say
-    than it shows. `first` is the first thing it said.
+    `accepted`: the table holds every row as it was sent, except the `refused` ones and the `skipped` duplicates, where
+    the options skip them. If not accepted, `refused` are the rows that are certain to be bad. `noted` counts, by column,
+    values that lost digits or trailing spaces where the options allow it. `cut`: the server has more warnings than it
+    lists. `first_warning` is the first of those that are not allowed.
     """
 
-    stands: bool
-    refused: Named = field(default_factory=dict)
-    skipped: Named = field(default_factory=dict)
+    accepted: bool
+    refused: WarningsByRow = field(default_factory=dict)
+    skipped: WarningsByRow = field(default_factory=dict)
     noted: Mapping[str, int] = field(default_factory=dict)
     deleted: int = 0
     cut: bool = False
-    first: ServerWarning | None = None
+    first_warning: ServerWarning | None = None
 
 
 @dataclass
@@ -63,7 +63,7 @@ class ServerFindings:
 
 
 # Nothing is the matter: what most loads get, and the quickest to say.
-CLEAN = LoadResult(stands=True)
+CLEAN = LoadResult(accepted=True)
 
 
 def interpret(
@@ -71,32 +71,32 @@ def interpret(
 ) -> LoadResult:
     """The answer about a LOAD DATA of `sent` rows that ended without an error.
 
-    Where the list of warnings is cut, it stands only if it shows nothing but Notes and their number is as expected.
+    Where the list of warnings is cut, it accepted only if it shows nothing but Notes and their number is as expected.
     """
     if report == Report(records=sent):
         return CLEAN
-    said = warnings.less(tolerance.takes)
-    noted = Counter(warning.column for _, warning in warnings.all if tolerance.takes(warning))
+    said = warnings.without(tolerance.allows)
+    noted = Counter(warning.column for _, warning in warnings.all if tolerance.allows(warning))
     cut = report.warnings > warnings.listed
     kept_out = by_trace(said) if warnings.rows_traced == sent else {}
     # On MySQL, Records leaves out what a foreign key or a CHECK refused, on MariaDB a CHECK only (facts.md).
     whole = report.records - report.skipped == sent - len(kept_out)
     nothing_changed = not by_number(said) and (bool(kept_out) or not said.all)
-    stands = whole and nothing_changed and (not cut or (not said.all and report.warnings == expected_notes))
+    accepted = whole and nothing_changed and (not cut or (not said.all and report.warnings == expected_notes))
     skipped = {row: warning for row, warning in kept_out.items() if tolerance.skips and warning.code == DUPLICATE}
     refused = {row: warning for row, warning in kept_out.items() if row not in skipped}
     return LoadResult(
-        stands=stands,
-        refused=refused if stands else _named(said, refused, counts_all=report.records == sent),
-        skipped=skipped if stands else {},
+        accepted=accepted,
+        refused=refused if accepted else _named(said, refused, counts_all=report.records == sent),
+        skipped=skipped if accepted else {},
         noted=noted,
         deleted=report.deleted,
         cut=cut,
-        first=said.all[0][1] if said.all else None,
+        first_warning=said.all[0][1] if said.all else None,
     )
 
 
-def _named(said: Warnings, kept_out: Named, *, counts_all: bool) -> Named:
+def _named(said: Warnings, kept_out: WarningsByRow, *, counts_all: bool) -> WarningsByRow:
     """The rows to leave out, duplicates only if nothing else is wrong: they may be duplicates of such a row.
 
     Rows that the server leaves out of Records are not counted in its row numbers either, which then mean other rows.

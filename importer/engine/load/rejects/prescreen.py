@@ -21,7 +21,7 @@ class Prescreen:
     Note, each by Fault without a value. With `blank_lines` there are lines in the chunk that are no rows.
     """
 
-    faults: dict[int, RowError] = field(default_factory=dict)
+    row_errors: dict[int, RowError] = field(default_factory=dict)
     notices: Counter[RowError] = field(default_factory=Counter)
     noted: Counter[RowError] = field(default_factory=Counter)
     blank_lines: bool = False
@@ -47,10 +47,10 @@ def prescreen(source: ChunkSource, exactness: ValidationRules | None, *, enough:
             # What is wrong with how a record is written explains what is wrong with its values.
             for record, fault in sorted(faults, key=itemgetter(0)):
                 if rows[record] >= 0:
-                    found.faults.setdefault(number + int(rows[record]), fault)
+                    found.row_errors.setdefault(number + int(rows[record]), fault)
         found.blank_lines |= bool(block.blank)
         number += block.rows(0, block.size)
-        if enough and len(found.faults) >= enough:
+        if enough and len(found.row_errors) >= enough:
             break
     return found
 

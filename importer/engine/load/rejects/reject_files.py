@@ -31,25 +31,25 @@ class RejectedRow:
 
     line: int
     offset: int
-    fault: RowError
+    error: RowError
     value: str
-    more: str
+    detail: str
     raw: bytes
     rejected: bool
 
     @property
     def kind(self) -> str:
         """The reason that it shares with others."""
-        return self.fault.reason if self.rejected else f"Skipped: {self.fault.reason}"
+        return self.error.reason if self.rejected else f"Skipped: {self.error.reason}"
 
     @property
     def reason(self) -> str:
         """All there is to say about it: the reason, what was found out, the server's own words."""
-        said = f"The server says: {self.fault.said}" if self.fault.said else ""
-        return " ".join(each for each in (self.kind, self.more, said) if each)
+        said = f"The server says: {self.error.said}" if self.error.said else ""
+        return " ".join(each for each in (self.kind, self.detail, said) if each)
 
 
-def write_parts(
+def write_reject_files(
     folder: Path, number: int, records: Iterable[RejectedRow], outcome: Callable[[], Outcome], line_end: bytes
 ) -> None:
     """Write the chunk's files, in place of those of an earlier attempt.
@@ -75,7 +75,7 @@ def write_parts(
         ) from error
 
 
-def remove_parts(folder: Path, number: int) -> None:
+def remove_reject_files(folder: Path, number: int) -> None:
     """Remove the chunk's files, if there are any."""
     for suffix in SUFFIXES:
         (folder / f"{number:08d}.{suffix}").unlink(missing_ok=True)
@@ -111,7 +111,7 @@ def _is_plain_number(text: str) -> bool:
 
 def _explaining(record: RejectedRow) -> tuple[Any, ...]:
     value = record.value if len(record.value) <= LONGEST_VALUE else f"{record.value[:LONGEST_VALUE]}…"
-    said = (escape_formulas(each) for each in (record.fault.column, value, record.fault.code, record.reason))
+    said = (escape_formulas(each) for each in (record.error.column, value, record.error.code, record.reason))
     return (record.line, record.offset, *said)
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from importer.engine.errors import BadRow, RowsRefused, TooManyRejects
 from importer.engine.load.chunk_session import ChunkSession
 from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
-from importer.engine.load.rejects.explain import Explanation, Wrong
+from importer.engine.load.rejects.explain import Explanation, RowProblems
 from importer.engine.load.rejects.load_result import ServerFindings
 from importer.engine.load.rejects.prescreen import Prescreen
 from importer.engine.load.rejects.reasons import on_reading
-from importer.engine.load.rejects.reject_files import RejectedRow, remove_parts, write_parts
+from importer.engine.load.rejects.reject_files import RejectedRow, remove_reject_files, write_reject_files
 from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.rejects.server_warnings import DUPLICATE, TRUNCATED, WRONG_COUNT
 from importer.engine.schema.table import read_table
@@ -33,7 +33,7 @@ class RejectLog:
 
     def enforce_limit(self, findings: ServerFindings) -> None:
         """Enforce on_error and max_rejects: raises RowsRefused (on_error=stop) or TooManyRejects."""
-        count = len(self.prescreen.faults) + len(findings.refused)
+        count = len(self.prescreen.row_errors) + len(findings.refused)
         if not count:
             return
         if self.session.options.on_error == "stop":
@@ -52,8 +52,8 @@ class RejectLog:
         reasons: Counter[tuple[str, str, str]] = Counter()
 
         def counted() -> Iterator[RejectedRow]:
-            for record in self._explanation(findings).left_out(self._wrong(findings), findings.skipped):
-                reasons[record.fault.code, record.fault.column, record.kind] += 1
+            for record in self._explanation(findings).rejected_rows(self._wrong(findings), findings.skipped):
+                reasons[record.error.code, record.error.column, record.kind] += 1
                 yield record
 
         def outcome() -> Outcome:
@@ -62,17 +62,17 @@ class RejectLog:
 
         if not (tally.rejected or tally.skipped or notices):
             if folder:
-                remove_parts(folder, chunk.number)
+                remove_reject_files(folder, chunk.number)
         elif folder:
             line_end = self.session.source.dialect.line_end.encode()
-            write_parts(folder, chunk.number, counted(), outcome, line_end)
+            write_reject_files(folder, chunk.number, counted(), outcome, line_end)
         else:
             for _ in counted():
                 pass
         return outcome()
 
     def _tally(self, findings: ServerFindings) -> Tally:
-        rejected, skipped = len(self.prescreen.faults) + len(findings.refused), len(findings.skipped)
+        rejected, skipped = len(self.prescreen.row_errors) + len(findings.refused), len(findings.skipped)
         taken = self.session.chunk.rows - rejected - skipped
         # One row may take the place of several, and a row that takes the place of its like is not counted (facts.md).
         replaced = min(findings.deleted, taken)
@@ -90,8 +90,8 @@ class RejectLog:
             fault = expected.get(column.lower(), (RowError(str(TRUNCATED), CUT_OFF, column), 0))[0]
             yield NoticeCount(fault.code, fault.column, fault.reason, values)
 
-    def _wrong(self, findings: ServerFindings) -> Wrong:
-        return {**self.prescreen.faults, **findings.refused}
+    def _wrong(self, findings: ServerFindings) -> RowProblems:
+        return {**self.prescreen.row_errors, **findings.refused}
 
     def _explanation(self, findings: ServerFindings, searched_from: tuple[int, int] | None = None) -> Explanation:
         """Earlier lines with the same key are looked for in the chunk alone, unless `searched_from` says otherwise."""
@@ -108,7 +108,7 @@ class RejectLog:
     def _named(self, findings: ServerFindings) -> tuple[BadRow, ...]:
         wrong = self._wrong(findings)
         first = {row: wrong[row] for row in sorted(wrong)[:NAMED_ROWS]}
-        explained = self._explanation(findings, searched_from=(0, 1)).left_out(first, {})
+        explained = self._explanation(findings, searched_from=(0, 1)).rejected_rows(first, {})
         return tuple(_bad_row(each) for each in explained)
 
     def _refused(self, findings: ServerFindings, count: int) -> RowsRefused:
@@ -125,12 +125,12 @@ class RejectLog:
 
     def _too_many(self, findings: ServerFindings, count: int, most: int) -> TooManyRejects:
         times, worst = self._commonest(findings)
-        of_column = f"{worst.fault.column}: " if worst.fault.column else ""
+        of_column = f"{worst.error.column}: " if worst.error.column else ""
         return TooManyRejects(
             f"{count:,} rows cannot go in, in one chunk alone; at most {most:,} may be left out of the whole import."
-            f" The commonest: {times:,} rows: {of_column}{worst.fault.reason}",
+            f" The commonest: {times:,} rows: {of_column}{worst.error.reason}",
             where=self._lines(),
-            advice=f"Look at these rows.{on_reading(worst.fault.column)} If they are to be left out, allow more; if"
+            advice=f"Look at these rows.{on_reading(worst.error.column)} If they are to be left out, allow more; if"
             " not, mend the file or the table.",
             rows=self._named(findings),
             bad_rows=count,
@@ -142,7 +142,7 @@ class RejectLog:
         counts = Counter((each.column, str(each.code)) for each in wrong.values())
         (kind, times), *_ = counts.most_common(1)
         first = next(row for row in sorted(wrong) if (wrong[row].column, str(wrong[row].code)) == kind)
-        return times, next(self._explanation(findings).left_out({first: wrong[first]}, {}))
+        return times, next(self._explanation(findings).rejected_rows({first: wrong[first]}, {}))
 
     def _lines(self) -> str:
         chunk, sorted_by = self.session.chunk, self.session.plan.sorted_by
@@ -152,10 +152,9 @@ class RejectLog:
         return f"the {rows} from line {chunk.first_line:,} on"
 
 
-def _bad_row(left_out: RejectedRow) -> BadRow:
-    fault = left_out.fault
-    code = int(fault.code) if fault.code.isdecimal() else 0
-    return BadRow(left_out.line, fault.column, left_out.value, left_out.reason, code)
+def _bad_row(row: RejectedRow) -> BadRow:
+    code = int(row.error.code) if row.error.code.isdecimal() else 0
+    return BadRow(row.line, row.error.column, row.value, row.reason, code)
 
 
 def _advice(code: int) -> str:

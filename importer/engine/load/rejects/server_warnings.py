@@ -69,7 +69,7 @@ class Warnings:
     listed: int = 0
     rows_traced: int = 0
 
-    def less(self, unwanted: Callable[[ServerWarning], bool]) -> "Warnings":
+    def without(self, unwanted: Callable[[ServerWarning], bool]) -> "Warnings":
         return replace(self, all=tuple(each for each in self.all if not unwanted(each[1])))
 
 

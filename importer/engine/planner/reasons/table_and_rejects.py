@@ -14,7 +14,7 @@ READ_BACK_COST = "and compared with the file before its chunk is committed; that
 def keeping_reasons(case: PlanningContext) -> Iterator[Reason]:
     """What becomes of the table, of what is around it, and of rows that cannot go in."""
     options, table = case.options, case.table
-    for told in write_modes.explained(options.mode, table, case.around):
+    for told in write_modes.explain(options.mode, table, case.around):
         yield Reason(*told)
     if options.partitions:
         many = "1 partition" if options.partitions == 1 else f"{options.partitions:,} partitions"

@@ -35,6 +35,14 @@ class LocatedRecord(NamedTuple):
     raw: bytes
 
 
+@dataclass(frozen=True)
+class RecordPosition:
+    """Where a record is among others: its physical line (1-based), and its number (from 0) among the rows searched."""
+
+    line: int
+    row: int
+
+
 def records(data: bytes, dialect: Dialect, *, line: int = 1, final: bool = True) -> Iterator[Record]:
     """Every record of `data`, whose first byte lies on `line`; blank lines are among them.
 
