@@ -129,7 +129,7 @@ class TestSignIn:
             kill(database, subject.connection.thread_id())
             return engine_check.server_settings.version(subject)
 
-        monkeypatch.setattr(engine_check, "OF_THE_SERVER", (goes_away, engine_check.access.excess_privileges))
+        monkeypatch.setattr(engine_check, "SERVER_STEPS", (goes_away, engine_check.access.excess_privileges))
         findings = check(database)
         assert [finding.name for finding in findings] == ["sign_in", "version", "connection"]
         assert "lost" in findings[-1].message

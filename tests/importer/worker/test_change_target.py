@@ -167,7 +167,7 @@ def test_a_table_that_somebody_holds_keeps_its_keys(target, file, monkeypatch):
 
 
 def test_what_cannot_be_put_back_now_is_tried_until_it_can(target, file, monkeypatch):
-    monkeypatch.setattr(temporary_changes, "LOCK_WAIT_TO_PUT_BACK", 1)
+    monkeypatch.setattr(temporary_changes, "RESTORE_LOCK_WAIT", 1)
     before = structure(target)
     job = created(target, file)
     until(job, "restore")

@@ -33,7 +33,7 @@ class LoadResult:
     """The meaning of the server's report on one statement. Rows are numbered from 0 among those that were sent.
 
     `accepted`: the table holds every row as it was sent, except the `refused` ones and the `skipped` duplicates, where
-    the options skip them. If not accepted, `refused` are the rows that are certain to be bad. `noted` counts, by column,
+    the options skip them. If not accepted, `refused` are the rows that are certainly bad. `noted` counts, by column,
     values that lost digits or trailing spaces where the options allow it. `cut`: the server has more warnings than it
     lists. `first_warning` is the first of those that are not allowed.
     """
