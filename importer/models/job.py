@@ -7,6 +7,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import models
 
+from importer.engine import stored
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.indexes import ForeignKey
 from importer.engine.schema.new_table import NewTable
@@ -229,7 +230,7 @@ class ImportJob(Recipe):
     @property
     def arrangement(self) -> TemporaryChanges | None:
         """What is changed on the target for the time of the job; None before that is written down, or if nothing is."""
-        return TemporaryChanges.from_json(self.arrangement_json) if self.arrangement_json else None
+        return stored.from_json(TemporaryChanges, self.arrangement_json) if self.arrangement_json else None
 
     @property
     def unchecked(self) -> tuple[ForeignKey, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from importer.engine import stored
 from importer.engine.schema import indexes
 from importer.engine.target.staging import Staged
 from importer.engine.target.temporary_changes import TemporaryChanges
@@ -13,8 +14,8 @@ def plan_sql(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
     The plan is as JSON: that of an old import may lack what plans have now.
     """
-    arranged = TemporaryChanges.from_json(plan["arrangement"]) if plan.get("arrangement") else None
-    staged = Staged.from_json(plan["staged"]) if plan.get("staged") else None
+    arranged = stored.from_json(TemporaryChanges, plan["arrangement"]) if plan.get("arrangement") else None
+    staged = stored.from_json(Staged, plan["staged"]) if plan.get("staged") else None
     if staged:
         yield "Before the first chunk, the staging table is made", _written(*staged.make)
     if arranged:

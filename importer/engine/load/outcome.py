@@ -1,7 +1,6 @@
 """What became of a chunk, in numbers: the values that a load hands to whoever keeps account of the job."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -55,11 +54,16 @@ class Outcome:
     reasons: tuple[ReasonCount, ...] = ()
     notices: tuple[NoticeCount, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
-        """What the reject parts keep of it on disk: all but the timings, so that a retry writes the same."""
-        return {
-            "rows": self.rows,
-            "tally": asdict(self.tally),
-            "reasons": [asdict(each) for each in self.reasons],
-            "notices": [asdict(each) for each in self.notices],
-        }
+    @property
+    def summary(self) -> "RejectSummary":
+        return RejectSummary(self.rows, self.tally, self.reasons, self.notices)
+
+
+@dataclass(frozen=True)
+class RejectSummary:
+    """The part of an Outcome that the chunk's reject files keep: no timings, so that a retry writes the same bytes."""
+
+    rows: int
+    tally: Tally
+    reasons: tuple[ReasonCount, ...] = ()
+    notices: tuple[NoticeCount, ...] = ()

@@ -26,10 +26,6 @@ class Definition:
     name: str
     sql: str
 
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "Definition":
-        return cls(**values)
-
 
 @dataclass(frozen=True)
 class ForeignKey(Definition):

@@ -4,8 +4,7 @@ It carries the job's key in its name, so that no job ever meets another's.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import MySQLdb
 from MySQLdb.constants import ER
@@ -47,13 +46,6 @@ class Staged:
     settle: tuple[str, ...] = ()
     engine: str = ""
     later: tuple[str, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "Staged":
-        return cls(**{**values, **{name: tuple(values.get(name, ())) for name in ("make", "settle", "later")}})
 
 
 def staging_name(job: str) -> str:

@@ -6,7 +6,7 @@ It is written down first, in a table on the target too, so that it can be put ba
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import MySQLdb
@@ -20,6 +20,7 @@ from importer.engine.schema import alter_table, indexes
 from importer.engine.schema.alter_table import OnDdlProgress
 from importer.engine.schema.foreign_keys import check_rows, rehearse
 from importer.engine.schema.indexes import Definition, ForeignKey, Kind
+from importer.engine.stored import from_json, to_json
 
 TABLE = "millrace_arrangement"
 
@@ -73,15 +74,6 @@ class TemporaryChanges:
         foreign = [indexes.putting_back(self.schema, self.table, self.foreign_keys)] if self.foreign_keys else []
         return (*keys, *foreign)
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "TemporaryChanges":
-        keys = tuple(Definition.from_json(each) for each in values["keys"])
-        foreign_keys = tuple(ForeignKey.from_json(each) for each in values["foreign_keys"])
-        return cls(**{**values, "keys": keys, "foreign_keys": foreign_keys})
-
 
 class DeferralRefused(TargetProblem):
     """What was planned to be changed stays as it is, and the load goes on; `what` is the reason."""
@@ -130,7 +122,7 @@ def record(connection: Connection, job: str, changes: TemporaryChanges) -> None:
                 job,
                 f"{changes.schema}.{changes.table}",
                 "".join(f"{each};\n" for each in changes.restore_sql),
-                json.dumps(changes.as_json()),
+                json.dumps(to_json(changes)),
             ),
         )
     except MySQLdb.OperationalError as error:
@@ -209,7 +201,7 @@ def list_records(connection: Connection) -> list[ChangeRecord]:
         return []
     rows = fetch_all(connection, f"SELECT job, table_name, restore_sql, as_json FROM {TABLE} ORDER BY since, job")
     return [
-        ChangeRecord(job, table, sql, TemporaryChanges.from_json(json.loads(values)))
+        ChangeRecord(job, table, sql, from_json(TemporaryChanges, json.loads(values)))
         for job, table, sql, values in rows
     ]
 

@@ -10,6 +10,7 @@ from django.db.models import F
 
 from importer.engine.errors import Problem
 from importer.engine.plan.plan import Reason
+from importer.engine.stored import to_json
 from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.jobs.transitions import NO_STEP, JobStep, Status, claim_step, lease_end, my_step, try_later
 from importer.models import ImportJob
@@ -24,7 +25,7 @@ def claim_arrange(job_id: int) -> ImportJob | None:
 def record_written(job: ImportJob, arrangement: TemporaryChanges) -> bool:
     """Write down what will be changed, before it is. False: the step is somebody else's, or the job is ending."""
     mine = my_step(job).filter(step=JobStep.ARRANGING, status__in=[Status.LOADING, Status.PAUSED])
-    values = arrangement.as_json()
+    values = to_json(arrangement)
     unchecked = {"unchecked_json": values["foreign_keys"]} if values["foreign_keys"] else {}
     return bool(mine.update(arrangement_json=values, unrestored=True, version=F("version") + 1, **unchecked))
 

@@ -14,6 +14,7 @@ from django.urls import reverse
 from dashboard.urls import urlpatterns
 from importer import jobs
 from importer.engine.mysql.connection import Address, connect, fetch_all
+from importer.engine.stored import to_json
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.sampling import Sample
 from importer.history.chunk_timings import ChunkTimings
@@ -188,7 +189,7 @@ class TestStoredValues:
         made, unrestored = (ImportJob.objects.get(pk=pk) for pk in (9, 59))
         assert (made.new_table.primary_key, made.new_table.partitions) == (("id",), 4)
         assert as_kept(made.new_table.as_json()) == made.new_table_json
-        assert as_kept(unrestored.arrangement.as_json()) == unrestored.arrangement_json
+        assert as_kept(to_json(unrestored.arrangement)) == unrestored.arrangement_json
         assert [each.name for each in unrestored.unchecked] == ["two_customer"]
         assert unrestored.obstacle["kind"] == "TargetProblem"
 

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from importer.engine.errors import Problem
-from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
+from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, RejectSummary, Tally
 from importer.engine.source.records.row_error import LONGEST_VALUE, RowError
+from importer.engine.stored import from_json, to_json
 
 SUFFIXES = ("rejects", "csv", "json")
 
@@ -66,7 +67,7 @@ def write_reject_files(
                 if record.rejected:
                     rejects.write(record.raw)
                     rejects.write(b"" if record.raw.endswith((b"\n", b"\r")) else line_end)
-            summary.write(json.dumps(outcome().as_json()).encode())
+            summary.write(json.dumps(to_json(outcome().summary)).encode())
     except OSError as error:
         raise Problem(
             f"The rows that were left out cannot be written down: {error.strerror}.",
@@ -84,13 +85,11 @@ def remove_reject_files(folder: Path, number: int) -> None:
 def read_counts(folder: Path, number: int, tally: Tally) -> tuple[tuple[ReasonCount, ...], tuple[NoticeCount, ...]]:
     """Reasons and notices of a chunk that is in, whose rows became `tally`; empty if no file tells of them."""
     try:
-        summary = json.loads((folder / f"{number:08d}.json").read_bytes())
+        stored = json.loads((folder / f"{number:08d}.json").read_bytes())
     except FileNotFoundError:
         return (), ()
-    if Tally(**summary["tally"]) != tally:
-        return (), ()
-    reasons = tuple(ReasonCount(**each) for each in summary["reasons"])
-    return reasons, tuple(NoticeCount(**each) for each in summary["notices"])
+    summary = from_json(RejectSummary, stored)
+    return (summary.reasons, summary.notices) if summary.tally == tally else ((), ())
 
 
 def escape_formulas(text: str) -> str:
