@@ -59,7 +59,7 @@ def _program() -> Path | None:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     program = folder / SOURCE.stem
     try:
-        subprocess.run([COMPILER, "-O2", "-pthread", "-o", program, SOURCE], capture_output=True, check=True)
+        subprocess.run([*COMPILER, "-O2", "-pthread", "-o", program, SOURCE], capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
     return program

@@ -8,8 +8,8 @@ In the order of the data, which is also the reading order:
   doubts; new_table
 - what will be done: options (variables, session, server_wide), modes, server, distance, past, check, exactness, plan,
   planner; sorting; scanner
-- loading a chunk: connection, ledger, locking, feed (rewrite, numbering, unhexing), outgoing, methods, load (together);
-  staging, no_rollback
+- loading a chunk: connection, ledger, locking, feed (rewriter, row_numbers, hex_decoder), infile_buffer, methods, load
+  (together); staging, no_rollback
 - rows that do not go in: rejects
 - what is changed on the target meanwhile, and put back: arrangement, server_variables
 - the end: readback, finish, kept, verify

@@ -23,7 +23,7 @@ def source(tmp_path):
 @pytest.fixture(scope="module", params=list(loader.BUILDS))
 def each_build(request: pytest.FixtureRequest) -> Iterator[None]:
     """The library as it is compiled for any processor, then for newer ones, where this is one."""
-    library = loader.opened(request.param)
+    library = loader.load(request.param)
     if request.param == "newer" and not (library and library.is_newer()):
         pytest.skip("the library is not compiled for newer processors here, or this is none")
     with pytest.MonkeyPatch.context() as patch:

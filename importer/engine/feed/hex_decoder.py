@@ -1,4 +1,4 @@
-"""Hexadecimal digits sent as the bytes that they stand for: a step of the feed, in C (native/src/unhexing.c).
+"""Hexadecimal digits sent as the bytes that they stand for: a step of the feed, in C (native/src/hex_decoder.c).
 
 The server then reads half as much, and makes nothing of it by itself: by far the quickest way of such a field into its
 column (facts.md, Speed). Each value goes out between quotes, and the statement takes what it gets for bytes, so it must
@@ -43,7 +43,7 @@ class Unhexed:
 
 
 class _Form(ctypes.Structure):
-    """unhexing.c's `struct form`."""
+    """hex_decoder.c's `struct record_format`."""
 
     _fields_ = (
         *((name, ctypes.c_uint8) for name in ("delimiter", "quote", "carriage")),
@@ -112,7 +112,7 @@ def _with_room_for(data: bytes, room: Any) -> Any:
 
 def _unhexed(data: bytes, form: _Form, room: Any) -> tuple[int, bytes]:
     """How many of the bytes are whole records, and what they become; there is `room` for that."""
-    call = loader.function("unhexed", ctypes.c_size_t, *_ARGUMENTS)
+    call = loader.function("decode_hex", ctypes.c_size_t, *_ARGUMENTS)
     written = ctypes.c_size_t()
     read = call(data, len(data), form, room, written)
     if read > len(data):

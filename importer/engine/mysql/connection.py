@@ -13,7 +13,7 @@ from MySQLdb.constants import CLIENT, ER
 
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.error_messages import explain
-from importer.engine.mysql.infile_buffer import BEGIN, END, ERROR, READ, Feed, Outgoing, read_function
+from importer.engine.mysql.infile_buffer import BEGIN, END, ERROR, READ, Feed, InfileBuffer, read_function
 
 __all__ = [
     "ISOLATION",
@@ -92,7 +92,7 @@ class LoaderConnection(Connection):
     """
 
     feed: Feed | None = None
-    _outgoing: Outgoing | None = None
+    _buffer: InfileBuffer | None = None
 
     def set_character_set(self, charset: str, collation: str | None = None) -> None:
         if not hasattr(self, "_handler"):
@@ -102,7 +102,7 @@ class LoaderConnection(Connection):
     @property
     def feed_error(self) -> BaseException | None:
         """What the feed of the last load raised."""
-        return self._outgoing.error if self._outgoing else None
+        return self._buffer.error if self._buffer else None
 
     def _install_handler(self) -> None:
         # Kept on the connection: the client library calls them as long as it lives.
@@ -115,8 +115,8 @@ class LoaderConnection(Connection):
     def _begin(self, state: Any, name: bytes, _data: Any) -> int:
         if self.feed is None or name != FEED_NAME.encode():
             return 1
-        self._outgoing = Outgoing(self.feed)
-        state[0] = self._outgoing.state
+        self._buffer = InfileBuffer(self.feed)
+        state[0] = self._buffer.state
         return 0
 
     def _end(self, _state: int) -> None:

@@ -1,7 +1,7 @@
-"""The pieces of a feed as the client library takes them for LOAD DATA LOCAL: 4,096 bytes a call (facts.md).
+"""Hands the pieces of a feed to the client library for LOAD DATA LOCAL: 4,096 bytes a call (facts.md).
 
-native/src/outgoing.c copies them where it is compiled; a call into Python each time costs twice the processor time of
-a load's client.
+native/src/infile_buffer.c copies them if the C library is there. A call into Python each time costs twice the processor
+time of a load's client.
 """
 
 import ctypes
@@ -10,7 +10,7 @@ from typing import Any
 
 from importer.engine.native import loader
 
-# What is sent: bytes that begin and end anywhere, only joined they mean something.
+# The pieces of the data to send, cut anywhere: only their concatenation has a meaning.
 Feed = Iterable[bytes]
 
 # The four functions of mysql_set_local_infile_handler() (manual, mysql_set_local_infile_handler()).
@@ -22,13 +22,13 @@ _FETCH = ctypes.CFUNCTYPE(ctypes.c_int)
 
 
 class _State(ctypes.Structure):
-    """outgoing.c's `struct outgoing`: where the rest of the piece is, how many bytes, and what fetches the next one."""
+    """infile_buffer.c's `struct infile_buffer`: address and size of what is left of the piece, `fetch`."""
 
     _fields_ = (("rest", ctypes.c_void_p), ("left", ctypes.c_size_t), ("fetch", _FETCH))
 
 
-class Outgoing:
-    """One load's feed on its way. `error` is what it raised, which ends the data."""
+class InfileBuffer:
+    """The state of the local-infile handler during one load. `error`: an exception of the feed, which ends the data."""
 
     def __init__(self, feed: Feed) -> None:
         self._pieces = filter(None, iter(feed))
@@ -38,11 +38,11 @@ class Outgoing:
 
     @property
     def state(self) -> int:
-        """What the function that reads is given; it is good as long as this lives."""
+        """The address that read_function() takes as its first argument; valid as long as this object lives."""
         return ctypes.addressof(self._state)
 
     def _fetch(self) -> int:
-        """Put the next piece into the state; 0 at the end, less than 0 for an error."""
+        """Put the next piece into the state. Returns 1, 0 at the end, -1 for an error."""
         try:
             self._piece = next(self._pieces, b"")
             self._state.rest = ctypes.cast(ctypes.c_char_p(self._piece), ctypes.c_void_p).value
@@ -54,18 +54,18 @@ class Outgoing:
 
 
 def read_function() -> Any:
-    """What copies the next bytes into the client library's buffer: outgoing.c's, or this file's."""
+    """The function that copies the next bytes into the client library's buffer: in C if possible, else in Python."""
     library = loader.library()
-    return ctypes.cast(library.next_bytes, READ) if library else READ(next_bytes)
+    return ctypes.cast(library.read_infile_buffer, READ) if library else READ(read_infile_buffer)
 
 
-def next_bytes(state: int, buffer: int, size: int) -> int:
-    """As outgoing.c's function of this name."""
-    outgoing = _State.from_address(state)
-    if not outgoing.left and (fetched := outgoing.fetch()) <= 0:
+def read_infile_buffer(state: int, buffer: int, size: int) -> int:
+    """infile_buffer.c's function of this name, in Python."""
+    buffered = _State.from_address(state)
+    if not buffered.left and (fetched := buffered.fetch()) <= 0:
         return int(fetched)
-    size = min(size, outgoing.left)
-    ctypes.memmove(buffer, outgoing.rest, size)
-    outgoing.rest += size
-    outgoing.left -= size
+    size = min(size, buffered.left)
+    ctypes.memmove(buffer, buffered.rest, size)
+    buffered.rest += size
+    buffered.left -= size
     return size

@@ -1,4 +1,4 @@
-"""Finds the records of a block that hold an unusual value, in one pass over its bytes (native/src/usual.c).
+"""Finds the records of a block that hold an unusual value, in one pass over its bytes (native/src/fast_path.c).
 
 What it does not know is not wrong, only unusual: the Inspector looks at it then.
 """
@@ -30,7 +30,7 @@ IN_NUMBERS = "0123456789-."
 
 
 class Look(IntEnum):
-    """How the values of a field look: values.h's `enum kind`."""
+    """How the values of a field look: usual_values.h's `enum kind`."""
 
     ANYTHING, TEXT, WHOLE, FIXED, FLOATING, DAY, MOMENT, STAMP, CLOCK, YEAR, WORDS, JSON = range(12)
 
@@ -39,13 +39,13 @@ TIMES = (Look.MOMENT, Look.STAMP, Look.CLOCK)
 
 
 class Flag(IntFlag):
-    """values.h's `enum flags`."""
+    """usual_values.h's `enum flags`."""
 
     SIGN, EMPTY, NO_EMPTY, NO_SPACE_AT_END, PLAIN, ASCII, SLASHES, NULLABLE, BARE = (1 << bit for bit in range(9))
 
 
 class Told(IntFlag):
-    """values.h's `enum told`."""
+    """usual_values.h's `enum null_rules`."""
 
     EMPTY_IS_NULL, WORD_IS_NULL, NO_LAST_FIELD = 1, 2, 4
 
@@ -82,14 +82,14 @@ class RecordAt(NamedTuple):
 
 @dataclass(frozen=True)
 class Usual:
-    """Knows how the records of one import usually look. `marks` and `fields` are usual.c's."""
+    """Knows how the records of one import usually look. `marks` and `fields` are fast_path.c's."""
 
     marks: Marks
     fields: ctypes.Array[_Field]
 
     @classmethod
     def of(cls, dialect: Dialect, judges: Sequence[Judge], *, plain: bool = False) -> "Usual | None":
-        """None for a dialect or a column that usual.c does not know, or if it is not there.
+        """None for a dialect or a column that fast_path.c does not know, or if it is not there.
 
         `plain`: numbers and times only in the one way that their type follows from, not in all that the server takes.
         """
@@ -125,7 +125,7 @@ class Usual:
 
     def _usual_bytes(self, at: int, size: int) -> int:
         """How many of the bytes from this address on are usual records."""
-        call = loader.function("usual_bytes", ctypes.c_size_t, *_ARGUMENTS)
+        call = loader.function("count_fast_path_bytes", ctypes.c_size_t, *_ARGUMENTS)
         return int(call(at, size, self.marks, self.fields, len(self.fields)))
 
 
@@ -194,7 +194,7 @@ def _sign(allowed: bool) -> int:
 
 
 def _words(words: Iterable[bytes], dialect: Dialect) -> tuple[int, bytes]:
-    """How many of the words can be given to usual.c, and these, each after its length.
+    """How many of the words can be given to fast_path.c, and these, each after its length.
 
     Not those with a quote or an escape: in the file it may stand twice, and two of them for one.
     """

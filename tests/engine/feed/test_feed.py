@@ -12,13 +12,13 @@ from importer.engine.errors import SourceChanged
 from importer.engine.feed import feed
 from importer.engine.feed.feed import SourceBytes, TransformedBytes, open_feed
 from importer.engine.feed.rewriter import in_pieces, passes_in_pieces, rewritten
-from importer.engine.mysql.infile_buffer import READ, Outgoing, next_bytes, read_function
+from importer.engine.mysql.infile_buffer import READ, InfileBuffer, read_function, read_infile_buffer
 from importer.engine.native import loader
 from importer.engine.source.dialect import Dialect
 from tests.engine.reference import in_file
 
 LINE_ENDS = ("", "\n", "\r", "\r\n")
-READERS = [READ(next_bytes), *([read_function()] if loader.library() else [])]
+READERS = [READ(read_infile_buffer), *([read_function()] if loader.library() else [])]
 
 
 def drained(source, size: int = 7) -> bytes:
@@ -30,10 +30,10 @@ def drained(source, size: int = 7) -> bytes:
 
 
 def drained_by(read, feed, size: int) -> bytes:
-    outgoing, buffer, found = Outgoing(feed), ctypes.create_string_buffer(size), b""
-    while count := read(outgoing.state, ctypes.addressof(buffer), size):
+    infile, buffer, found = InfileBuffer(feed), ctypes.create_string_buffer(size), b""
+    while count := read(infile.state, ctypes.addressof(buffer), size):
         if count < 0:
-            raise outgoing.error
+            raise infile.error
         found += buffer.raw[:count]
     return found
 

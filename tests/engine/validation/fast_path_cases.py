@@ -1,4 +1,4 @@
-"""Values as they stand in files, and what native/src/usual.c says of records with them."""
+"""Values as they stand in files, and what native/src/fast_path.c says of records with them."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""native/src/usual.c looks at many records column by column, and takes the same for usual as of each by itself."""
+"""native/src/fast_path.c looks at many records column by column, and takes the same for usual as of each by itself."""
 
 from functools import cache, partial
 

@@ -47,7 +47,7 @@ KEPT = [
     '"[[[["' , "[" + ",".join(["[]"] * 300) + "]", "{" + ",".join(f'"{n}":{n}' for n in range(300)) + "}",
     f'{{"{"é" * (LONGEST_NAME // 2)}": 1}}', f'"{"a" * (LONGEST_NAME + 1)}"',
 ]  # fmt: skip
-# Of these, what usual.c leaves to the rest: numbers that it is not sure of.
+# Of these, what fast_path.c leaves to the rest: numbers that it is not sure of.
 DOUBTFUL = {
     "0e308", "0.00e310", "0e-400", "18446744073709551615", "-9223372036854775808", "5.960464477539063e-08", LONG_NUMBER,
 }  # fmt: skip

@@ -1,6 +1,6 @@
 /*
- * Sixteen bytes at a time, or twice as many where the processor takes them in one step (native.py's NEWER). Words of
- * eight bytes are read at any address and their lowest byte comes first, so this is for little-endian machines.
+ * Vectors of 16 bytes, or of 32 in the build for newer processors (loader.py's NEWER). Words of eight bytes are read at
+ * any address, lowest byte first: for little-endian machines only.
  */
 #pragma once
 #include <stddef.h>
@@ -26,21 +26,21 @@ static inline sixteen load(const byte *at)
     return bytes;
 }
 
-/* A bit for each byte that is all ones in `found`, where the others are zero; the lowest for the first one. */
-static inline uint32_t bits(sixteen found)
+/* A bit for each byte of a comparison's result: 1 where the byte is 255, 0 where it is 0. Bit 0 is the first byte. */
+static inline uint32_t bits(sixteen matches)
 {
 #ifdef __SSE2__
-    return (uint32_t)_mm_movemask_epi8((__m128i)found);
+    return (uint32_t)_mm_movemask_epi8((__m128i)matches);
 #else
-    const sixteen places = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    const sixteen weights = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     uint64_t halves[2];
-    found &= places;
-    memcpy(halves, &found, sizeof halves);
+    matches &= weights;
+    memcpy(halves, &matches, sizeof halves);
     return (uint32_t)(halves[0] * EACH(1) >> 56 | halves[1] * EACH(1) >> 56 << 8);
 #endif
 }
 
-/* As many as one step takes: of more, compilers take each byte by itself. */
+/* The widest vector with instructions of its own: compilers split a wider one into single bytes. */
 #ifdef __AVX2__
 typedef byte wide __attribute__((vector_size(32)));
 #else
@@ -55,12 +55,12 @@ static inline wide load_wide(const byte *at)
     return bytes;
 }
 
-/* The same as bits(). */
-static inline uint32_t bits_of_wide(wide found)
+/* bits() of a wide vector. */
+static inline uint32_t bits_of_wide(wide matches)
 {
 #ifdef __AVX2__
-    return (uint32_t)_mm256_movemask_epi8((__m256i)found);
+    return (uint32_t)_mm256_movemask_epi8((__m256i)matches);
 #else
-    return bits(found);
+    return bits(matches);
 #endif
 }

@@ -1,11 +1,13 @@
 /*
- * Decimal numbers as text, for usual.c and json.c.
+ * Decimal numbers as text, for fast_path.c and json.c.
  */
 #include "digits.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Where an exponent has no more digits, SURE_DIGITS are kept; as many as a double may tell apart. */
+/*
+ * SURE_DIGITS are kept if the exponent has at most SURE_EXPONENT_DIGITS. MOST_DIGITS: all that a double distinguishes.
+ */
 enum { SURE_EXPONENT_DIGITS = 2, MOST_DIGITS = 17 };
 
 static inline int length_in_bits(uint64_t number)
@@ -14,9 +16,9 @@ static inline int length_in_bits(uint64_t number)
 }
 
 /*
- * Whether the number with so many bits of mantissa that is nearest to decimal / 10^after_point is no further from it than
- * half of its last digit. Where 128 bits do not tell, it is not; nor for tens, as a digit is worth less below one of their
- * powers.
+ * Whether the floating-point number with `bits` of mantissa nearest to decimal / 10^after_point is within half of its
+ * last digit. Returns 0 where 128 bits do not suffice to decide, and for multiples of ten: a digit is worth less below
+ * a power of ten.
  */
 static int is_near(uint64_t decimal, size_t after_point, int bits)
 {
@@ -36,7 +38,7 @@ static int is_near(uint64_t decimal, size_t after_point, int bits)
     }
     uint64_t above = (uint64_t)(scaled % ten), distance = above < ten - above ? above : ten - above;
     unsigned __int128 half = (unsigned __int128)1 << (shift - 1);
-    /* A float is made of a double, which may turn what lies in the middle the other way. */
+    /* The server makes a float from a double: rounding twice may move a value in the middle the other way. */
     return distance <= (bits == DOUBLE_BITS ? half : half - half / 64);
 }
 
@@ -47,29 +49,29 @@ static inline const char *after_digits(const char *at)
     return at;
 }
 
-/* What is written there, up to a zero byte: digits, maybe a point and more digits, maybe an exponent. Else `whole` is 0. */
+/* Parses digits, maybe a point and digits, maybe an exponent, up to a zero byte. `whole` is 0 for anything else. */
 struct decimal decimal_of(const char *number)
 {
     const char *at = after_digits(number);
-    struct decimal found = {.number = number, .whole = (size_t)(at - number)}, none = {0};
+    struct decimal parsed = {.number = number, .whole = (size_t)(at - number)}, none = {0};
     if (*at == '.') {
         const char *part = at + 1;
         at = after_digits(part);
-        found.part = (size_t)(at - part);
-        if (!found.part)
+        parsed.part = (size_t)(at - part);
+        if (!parsed.part)
             return none;
     }
     if (*at == 'e' || *at == 'E') {
         const char *exponent = at + 1 + (at[1] == '-' || at[1] == '+');
         at = after_digits(exponent);
-        found.exponent = (size_t)(at - exponent);
-        if (!found.exponent)
+        parsed.exponent = (size_t)(at - exponent);
+        if (!parsed.exponent)
             return none;
     }
-    return *at ? none : found;
+    return *at ? none : parsed;
 }
 
-/* Whether what a number becomes that has so many bits of mantissa, written with as many digits, surely gives these again. */
+/* Whether the number, stored with `bits` of mantissa and written with as many digits, surely gives the same digits. */
 int is_written_so(const struct decimal *decimal, int bits)
 {
     char digits[MOST_DIGITS], written[MOST_DIGITS + 8];

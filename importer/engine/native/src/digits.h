@@ -1,15 +1,15 @@
 /*
- * Decimal numbers, and which of them a float or a double gives back as they are written.
+ * Decimal numbers as text: which of them a float or a double gives back as written.
  */
 #include "bytes.h"
 
-/* A number that stands at `number`, with so many digits before its point, after it, and in its exponent. */
+/* The number at `number`: how many digits it has before its point (whole), after it (part), and in its exponent. */
 struct decimal {
     const char *number;
     size_t whole, part, exponent;
 };
 
-/* A double has so many bits of mantissa, and always keeps so many significant digits. */
+/* Of a double: bits of its mantissa, and significant digits that it always keeps. */
 enum { DOUBLE_BITS = 53, SURE_DIGITS = 15 };
 
 struct decimal decimal_of(const char *number);

@@ -1,6 +1,6 @@
 /*
- * Reads JSON, for usual.c and validation/types/json_documents.py. Two equal names in an object are told by their hashes, so what is
- * found equal may not be.
+ * Reads JSON, for fast_path.c and validation/types/json_documents.py. Equal names in an object are recognised by their
+ * hashes, so two names that count as equal may differ.
  */
 #include "json.h"
 #include "digits.h"
@@ -105,7 +105,7 @@ static enum doubt end_name(struct json *json)
     return NO_DOUBT;
 }
 
-/* How many bytes the character of UTF-8 has that begins at `at` and is not ASCII; 0 if it is not valid. */
+/* The bytes of the UTF-8 character at `at`, which is not ASCII; 0 if it is not valid. */
 static inline size_t character(const byte *at, const byte *end)
 {
     byte lead = at[0];
@@ -120,22 +120,22 @@ static inline size_t character(const byte *at, const byte *end)
     return too_long || no_character ? 0 : length;
 }
 
-/* The first byte of a text that is more than itself, or the end. */
+/* The first byte of a string that does not stand for itself, or the end. */
 static inline const byte *special(const byte *at, const byte *end)
 {
     for (; end - at >= 16; at += 16) {
         sixteen bytes = load(at);
         sixteen odd = (sixteen)((signed_sixteen)bytes < ' '); /* and what is not ASCII */
-        uint32_t found = bits((sixteen)((bytes == '"') | (bytes == '\\')) | odd);
-        if (found)
-            return at + __builtin_ctz(found);
+        uint32_t matches = bits((sixteen)((bytes == '"') | (bytes == '\\')) | odd);
+        if (matches)
+            return at + __builtin_ctz(matches);
     }
     while (at < end && *at != '"' && *at != '\\' && (int8_t)*at >= ' ')
         at++;
     return at;
 }
 
-/* Reads on within a text: up to its closing quote, to an escape, or to the end. */
+/* Reads within a string, up to its closing quote, an escape, or the end. */
 static const byte *take_text(struct json *json, const byte *at, const byte *end, enum doubt *doubt)
 {
     for (;;) {
@@ -166,7 +166,7 @@ static const byte *take_text(struct json *json, const byte *at, const byte *end,
     }
 }
 
-/* The four digits of an escape are there: a character, or half of one. */
+/* Checks a complete \u escape: a character, or half of a surrogate pair. */
 static enum doubt end_hex(struct json *json)
 {
     uint32_t kind = json->hex & 0xfc00;
@@ -197,7 +197,7 @@ static inline enum doubt take_escaped(struct json *json, byte character)
     return character && strchr("\"\\/bfnrt", character) ? NO_DOUBT : WRONG;
 }
 
-/* A number is over: whether it is one, and surely kept. */
+/* Checks a complete number: is it valid, and surely kept? */
 static enum doubt end_number(struct json *json)
 {
     json->number[json->number_length] = 0;
@@ -212,7 +212,7 @@ static enum doubt end_number(struct json *json)
     return is_written_so(&decimal, DOUBLE_BITS) ? NO_DOUBT : NUMBER;
 }
 
-/* Reads on within a number; its end is the first byte that may not belong to one, which is left. */
+/* Reads within a number, up to the first byte that cannot belong to it. */
 static const byte *take_number(struct json *json, const byte *at, const byte *end, enum doubt *doubt)
 {
     for (; at < end; at++) {
@@ -273,7 +273,7 @@ static inline enum doubt start_value(struct json *json, byte character)
     }
 }
 
-/* A byte between values that is no white space. */
+/* Takes a byte between values that is not white space. */
 static inline enum doubt take_mark(struct json *json, byte mark)
 {
     switch (json->state) {
@@ -302,7 +302,7 @@ static inline enum doubt take_mark(struct json *json, byte mark)
     }
 }
 
-/* A byte in an escape or a word. */
+/* Takes a byte in an escape or a word. */
 static inline enum doubt take_letter(struct json *json, byte letter)
 {
     switch (json->state) {
@@ -330,7 +330,7 @@ static inline int is_white(byte character)
     return character == ' ' || character == '\n' || character == '\t' || character == '\r';
 }
 
-/* Read what comes next, up to the first doubt; `taken` is how many bytes that were. A character may not be cut. */
+/* Reads the next piece up to the first doubt; `taken`: bytes read. A piece must not end within a character. */
 enum doubt json_take(struct json *json, const byte *data, size_t size, size_t *taken)
 {
     const byte *at = data, *end = data + size;
@@ -354,14 +354,14 @@ enum doubt json_take(struct json *json, const byte *data, size_t size, size_t *t
     return doubt;
 }
 
-/* All has been taken: whether it is whole. A NUMBER at its very end is told of only now. */
+/* To be called after the last piece: is the text complete? Reports a NUMBER at its very end. */
 enum doubt json_end(struct json *json)
 {
     enum doubt doubt = json->state == IN_NUMBER ? end_number(json) : NO_DOUBT;
     return doubt ? doubt : json->state == AFTER_VALUE && !json->depth ? NO_DOUBT : WRONG;
 }
 
-/* A reader on its own, for a text without doubled quotes. */
+/* A reader on the heap, for a text without doubled quotes. */
 struct json *json_new(void)
 {
     struct json *json = malloc(sizeof *json);

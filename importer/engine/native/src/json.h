@@ -1,20 +1,20 @@
 /*
- * JSON, read once and in pieces: whether it is valid, and MySQL keeps all of it.
+ * Reads JSON in one pass and in pieces: is it valid, and does MySQL keep all of it?
  */
 #include "bytes.h"
 
 /*
- * What may be wrong. WRONG: it is no JSON that MySQL takes. NUMBER: a number has more digits than are surely kept; it
- * can be read on. UNSURE: it has to be looked at as a whole.
+ * WRONG: not JSON that MySQL takes. NUMBER: a number has more digits than are surely kept; reading can continue.
+ * UNSURE: the text must be checked as a whole.
  */
 enum doubt { NO_DOUBT, NUMBER, WRONG, UNSURE };
 
-/* As in documents.py and values.md: how deep MySQL nests, and how long a name may be, in bytes. */
+/* As in json_documents.py and values.md: how deep MySQL nests, and how long a name may be, in bytes. */
 enum { DEEPEST = 100, LONGEST_NAME = 65535, LONGEST_JSON_NUMBER = 63, FEW_NAMES = 64 };
 
 /*
- * Where reading stands. `objects` has a bit for each level that is an object, else it is an array; `first` is where its
- * names begin among the `count` hashes in `names`. `number` ends with a zero byte.
+ * State of a reader. `objects` has a bit for each level: 1 for an object, 0 for an array. `first`: index of a level's
+ * first name among the `count` hashes in `names`. `number` ends with a zero byte.
  */
 struct json {
     uint32_t state, depth, hex, hex_left;

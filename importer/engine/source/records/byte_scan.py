@@ -1,4 +1,4 @@
-"""What occurs in a block's bytes: told by one look over them in C (native/src/survey.c), by several without it."""
+"""What occurs in a block's bytes: told by one look over them in C (native/src/byte_scan.c), by several without it."""
 
 import ctypes
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Survey:
 
 
 class _Found(ctypes.Structure):
-    """survey.c's `struct survey`."""
+    """byte_scan.c's `struct byte_scan`."""
 
     _fields_ = (
         ("line_feeds", ctypes.c_uint64),
@@ -33,7 +33,7 @@ class _Found(ctypes.Structure):
 
 def survey(data: bytes, size: int) -> Survey:
     """What occurs in data[:size]."""
-    call = loader.function("survey", None, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Found))
+    call = loader.function("scan_bytes", None, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Found))
     if not call:
         return survey_in_steps(data, size)
     found = _Found()

@@ -1,4 +1,4 @@
-"""native/src/regular_ends.c finds the ends that the server finds, or says that it cannot tell."""
+"""native/src/quoted_boundaries.c finds the ends that the server finds, or says that it cannot tell."""
 
 import re
 

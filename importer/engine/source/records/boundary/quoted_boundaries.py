@@ -1,4 +1,4 @@
-"""Where records end whose quotes can be read safely: told by native/src/regular_ends.c in one pass."""
+"""Where records end whose quotes can be read safely: told by native/src/quoted_boundaries.c in one pass."""
 
 import ctypes
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ class RegularEnds(NamedTuple):
 
 
 class _Found(ctypes.Structure):
-    """regular_ends.c's `struct found`."""
+    """quoted_boundaries.c's `struct boundaries`."""
 
     _fields_ = (("count", ctypes.c_uint64), ("whole", ctypes.c_uint32), ("regular", ctypes.c_uint32))
 
@@ -40,7 +40,7 @@ def regular_ends(data: bytes, dialect: Dialect) -> RegularEnds | None:
     import numpy as np
 
     ends, found = np.empty(count_byte(data, b"\n", 0, len(data)), np.int64), _Found()
-    call = loader.function("regular_ends", ctypes.c_int, *_ARGUMENTS)
+    call = loader.function("find_quoted_boundaries", ctypes.c_int, *_ARGUMENTS)
     if not call(data, len(data), marks_of(dialect), ends.ctypes.data, found):
         return None
     return RegularEnds(ends[: found.count], bool(found.whole), bool(found.regular))

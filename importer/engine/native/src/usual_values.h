@@ -1,12 +1,12 @@
 /*
- * How a field's values usually look, and whether one does, for usual.c.
+ * Checks whether a value has one of the usual forms of its field's type, for fast_path.c.
  */
 #include "digits.h"
 #include "json.h"
-#include "places.h"
-#include "times.h"
+#include "mark_positions.h"
+#include "temporal.h"
 
-/* As in usual.py. */
+/* As in validation/fast_path.py. */
 enum kind { ANYTHING, TEXT, WHOLE, FIXED, FLOATING, DAY, MOMENT, STAMP, CLOCK, YEAR, WORDS, JSON };
 enum flags {
     SIGN = 1, EMPTY = 2, NO_EMPTY = 4, NO_SPACE_AT_END = 8, PLAIN = 16, ASCII = 32, SLASHES = 64, NULLABLE = 128,
@@ -14,8 +14,8 @@ enum flags {
 };
 
 /*
- * How the usual values of a field look. TEXT: at most `most` bytes. WHOLE: digits that make no more than `text`, which
- * has `most` digits. FIXED: at most `most` digits before the point and `scale` after it. FLOATING: at most `most` digits,
+ * The usual values of a field. TEXT: at most `most` bytes. WHOLE: an integer no greater than `text`, which has `most`
+ * digits. FIXED: at most `most` digits before the point and `scale` after it. FLOATING: at most `most` digits,
  * or as many as a number with `scale` bits of mantissa gives back. PLAIN numbers have no zeros before them, no plus, no
  * point without need. Times: at most `most` digits after the point, of which `scale` may be others than 0; maybe with
  * SLASHES in the date. WORDS: one of `count` words in `text`, each after a byte with its length. JSON: all of it
@@ -29,18 +29,21 @@ struct field {
     const byte *text, *nulls;
 };
 
-/* Without quotes: nothing is NULL, the word NULL is, nothing after a record's last delimiter is no field. */
-enum told { EMPTY_IS_NULL = 1, WORD_IS_NULL = 2, NO_LAST_FIELD = 4 };
+/*
+ * For fields that are not enclosed: empty means NULL; the word NULL means NULL; empty after the last delimiter is no
+ * field.
+ */
+enum null_rules { EMPTY_IS_NULL = 1, WORD_IS_NULL = 2, NO_LAST_FIELD = 4 };
 
 enum { MOST_EXPONENT_DIGITS = 3 };
 
-/* Of the `length` bytes from `at` on, LONGEST_NUMBER at most, a bit for each that is no digit. */
+/* A bit for each of the `length` bytes from `at` on (at most LONGEST_NUMBER) that is not a digit. */
 static inline uint64_t no_digits(const byte *at, size_t length)
 {
-    uint64_t found = bits((sixteen)(load(at) - '0' > 9));
+    uint64_t others = bits((sixteen)(load(at) - '0' > 9));
     if (length > 16)
-        found |= (uint64_t)bits((sixteen)(load(at + 16) - '0' > 9)) << 16;
-    return found & (((uint64_t)1 << length) - 1);
+        others |= (uint64_t)bits((sixteen)(load(at + 16) - '0' > 9)) << 16;
+    return others & (((uint64_t)1 << length) - 1);
 }
 
 /* 19yy or 20yy. */
@@ -51,13 +54,15 @@ static inline int is_year(const byte *at)
 }
 
 /*
- * As nearly all files write it: what is quickest to tell. is_any_moment() knows more, and the leap days. Nothing waits
- * for a comparison before the last line.
+ * The form that nearly all files have, checked without branches. is_any_moment() accepts more forms, and leap days.
  */
 static inline int is_full_moment(const byte *at, int stamp)
 {
     static const byte days[20] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    /* From the year's first digit on, and from its fourth: what stands there, and what may be added to it. */
+    /*
+     * The lowest character at each position, and how much more it may be: from the year's first digit, and from its
+     * fourth.
+     */
     const sixteen head = {'0', '0', '0', '0', '-', '0', '0', '-', '0', '0', 0, '0', '0', ':', '0', '0'};
     const sixteen head_more = {9, 9, 9, 9, 0, 1, 9, 0, 3, 9, 255, 2, 9, 0, 5, 9};
     const sixteen tail = {'0', '-', '0', '0', '-', '0', '0', 0, '0', '0', ':', '0', '0', ':', '0', '0'};
@@ -81,8 +86,8 @@ static __attribute__((noinline)) int is_word(const byte *word, uint32_t count, c
     return 0;
 }
 
-/* What the byte after an escape stands for (unescape() in the servers' sql_load.cc). */
-static byte meant(byte escaped)
+/* The byte that an escaped byte stands for (unescape() in the servers' sql_load.cc). */
+static byte unescaped(byte escaped)
 {
     switch (escaped) {
     case '0':
@@ -102,8 +107,8 @@ static byte meant(byte escaped)
     }
 }
 
-/* json_take() of a value with escapes, these and doubled quotes undone. 0: it is no JSON, or not surely. */
-static int take_undone(struct json *json, const byte *at, size_t length, int enclosed, const struct marks *marks)
+/* json_take() of a value whose escapes and doubled quotes are undone. 0: it is not JSON, or this cannot be decided. */
+static int take_unescaped(struct json *json, const byte *at, size_t length, int enclosed, const struct marks *marks)
 {
     size_t taken;
     for (const byte *end = at + length; at < end;) {
@@ -114,7 +119,7 @@ static int take_undone(struct json *json, const byte *at, size_t length, int enc
             return 0;
         if (stop == end)
             return 1;
-        byte one = *stop == marks->escape ? meant(stop[1]) : *stop;
+        byte one = *stop == marks->escape ? unescaped(stop[1]) : *stop;
         if (json_take(json, &one, 1, &taken))
             return 0;
         at = stop + 2;
@@ -122,7 +127,7 @@ static int take_undone(struct json *json, const byte *at, size_t length, int enc
     return 1;
 }
 
-/* An escape is not its last byte, and enclosed, a quote in it is one of two: those are looked at before. */
+/* The caller has checked that the last byte is no escape, and that quotes in an enclosed value are doubled. */
 static __attribute__((noinline)) int is_json(
     const struct field *field, const byte *at, size_t length, int enclosed, const struct marks *marks)
 {
@@ -130,13 +135,13 @@ static __attribute__((noinline)) int is_json(
     size_t taken;
     int escapes = marks->escape && memchr(at, marks->escape, length), doubled = enclosed && marks->quote == '"';
     json_start(&json, doubled && !escapes ? 2 : 1, (field->flags & ASCII) != 0);
-    int usual = escapes ? take_undone(&json, at, length, enclosed, marks) : !json_take(&json, at, length, &taken);
+    int usual = escapes ? take_unescaped(&json, at, length, enclosed, marks) : !json_take(&json, at, length, &taken);
     usual = usual && !json_end(&json);
     json_free(&json);
     return usual;
 }
 
-/* 33 bytes can be read at `at`. Nothing waits for a comparison that could go either way. */
+/* 33 bytes must be readable at `at`. Free of branches that cannot be predicted. */
 static inline __attribute__((always_inline)) int is_number(
     const struct field *field, uint32_t kind, const byte *at, size_t length)
 {
@@ -161,7 +166,7 @@ static inline __attribute__((always_inline)) int is_number(
     return known & (digits - (part != 0) - (part && at[minus] == '0') <= field->most);
 }
 
-/* Whether a value that is there is as the field's usually are. */
+/* Whether the value has the most frequent form of the field's values. */
 static inline __attribute__((always_inline)) int is_usual_value(
     const struct field *field, uint32_t kind, const byte *at, size_t length, int enclosed, const struct marks *marks)
 {
@@ -192,7 +197,7 @@ static inline __attribute__((always_inline)) int is_usual_value(
     }
 }
 
-/* hh:mm, hh:mm:ss, or that with a fraction of which all is kept. */
+/* hh:mm, hh:mm:ss, or hh:mm:ss with a fraction that is kept in full. */
 static int is_time(const struct field *field, const byte *at, size_t length, unsigned most_hours)
 {
     if (length == 5) {
@@ -212,7 +217,7 @@ static int is_time(const struct field *field, const byte *at, size_t length, uns
     return 1;
 }
 
-/* A day, with slashes where the field takes them, that a time may follow. */
+/* A day, with slashes if the field takes them, and maybe a time. */
 static int is_any_moment(const struct field *field, const byte *at, size_t length)
 {
     byte day[10];
@@ -228,14 +233,14 @@ static int is_any_moment(const struct field *field, const byte *at, size_t lengt
     return field->kind != DAY && (at[10] == ' ' || at[10] == 'T') && is_time(field, at + 11, length - 11, 23);
 }
 
-/* Whether a float or a double gives the number back as it is written, up to a zero byte. */
-static int is_given_back(const char *number, int bits)
+/* Whether a float or a double gives the number back as written. It ends with a zero byte. */
+static int survives_float(const char *number, int bits)
 {
     struct decimal decimal = decimal_of(number);
     return decimal.whole && decimal.exponent <= MOST_EXPONENT_DIGITS && is_written_so(&decimal, bits);
 }
 
-/* A number with spaces or a sign before it, a whole one with zeros after a point, or with every digit of a double. */
+/* A number after spaces or a sign, an integer with zeros after a point, or a double with all its digits. */
 static int is_any_number(const struct field *field, const byte *at, size_t length)
 {
     byte number[2 * LONGEST_NUMBER] = {0};
@@ -255,13 +260,13 @@ static int is_any_number(const struct field *field, const byte *at, size_t lengt
         length -= at[length - 1] == '.';
     }
     int is_name = plain && *at == '0' && (byte)(at[1] - '0') <= 9;
-    if (field->kind == FLOATING && !is_name && is_given_back((const char *)at, (int)field->scale))
+    if (field->kind == FLOATING && !is_name && survives_float((const char *)at, (int)field->scale))
         return 1;
     return is_number(field, field->kind, at, length) && *at != '-';
 }
 
-/* The same of a word for a missing value, and of other ways of writing that mean what they say. */
-static __attribute__((noinline)) int is_written_otherwise(const struct field *field, const byte *at, size_t length)
+/* Whether the value is a word for NULL, or has one of the less frequent forms. */
+static __attribute__((noinline)) int has_other_form(const struct field *field, const byte *at, size_t length)
 {
     if (is_word(field->nulls, field->null_count, at, length))
         return 1;
@@ -282,8 +287,8 @@ static __attribute__((noinline)) int is_written_otherwise(const struct field *fi
 }
 
 /*
- * Whether the value is as the field's, of this kind, usually are; 33 bytes can be read at `at`. In a `simple` dialect
- * there is no escape, and quotes tell nothing but where a field ends.
+ * Whether the value is usual for a field of this kind. 33 bytes must be readable at `at`. A `simple` dialect has no
+ * escape, and no rule by which quotes change a value.
  */
 static inline __attribute__((always_inline)) int is_usual(
     const struct field *field, uint32_t kind, const byte *at, size_t length, int enclosed, const struct marks *marks,
@@ -294,10 +299,10 @@ static inline __attribute__((always_inline)) int is_usual(
             return (field->flags & NULLABLE) != 0;
         if (enclosed && (field->flags & BARE))
             return 0;
-        if (!enclosed && !length && (marks->told & EMPTY_IS_NULL))
+        if (!enclosed && !length && (marks->null_rules & EMPTY_IS_NULL))
             return (field->flags & NULLABLE) != 0;
-        if (!enclosed && length == 4 && (marks->told & WORD_IS_NULL) && !memcmp(at, "NULL", 4))
+        if (!enclosed && length == 4 && (marks->null_rules & WORD_IS_NULL) && !memcmp(at, "NULL", 4))
             return is_word(field->nulls, field->null_count, at, length);
     }
-    return is_usual_value(field, kind, at, length, enclosed, marks) || is_written_otherwise(field, at, length);
+    return is_usual_value(field, kind, at, length, enclosed, marks) || has_other_form(field, at, length);
 }

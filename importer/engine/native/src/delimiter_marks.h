@@ -1,5 +1,5 @@
 /*
- * What stands between fields, found 64 bytes at a time, so that no field waits for the one before it.
+ * Finds the marks between fields (delimiters and line ends) in strides of 64 bytes, as bit masks.
  */
 #pragma once
 #include "bytes.h"
@@ -11,12 +11,13 @@ struct marks {
     byte delimiter_size;  /* in bytes */
     byte quote, escape;   /* 0: none */
     byte carriage;        /* whether lines end in CR LF instead of LF */
-    byte told;            /* what quotes tell beside where a field ends: values.h's `enum told` */
+    byte null_rules;      /* what quotes say about NULL: usual_values.h's `enum null_rules` */
 };
 
 /*
- * What the bytes before some stride leave to it: all ones if it begins within quotes; one after a mark, a closing quote,
- * an escape. Where it begins within a delimiter, ones for what is left of that, and for its last byte.
+ * State carried over from the bytes before a stride. `inside`: all ones if it begins within quotes. `mark`, `closing`,
+ * `escape`: 1 if the byte before it ends a mark, is a closing quote, is an escape. If the stride begins within a
+ * delimiter, `delimiter` has ones for the rest of it, `delimiter_end` a one for its last byte.
  */
 struct before {
     uint64_t inside, mark, closing, escape, delimiter, delimiter_end;
@@ -27,16 +28,16 @@ struct between {
     uint64_t begins, ends;
 };
 
-/* A bit for each of the stride's bytes that is this one. */
-static inline uint64_t places_of(const byte *stride, byte wanted)
+/* A bit for each byte of the stride that equals `wanted`. */
+static inline uint64_t bits_equal(const byte *stride, byte wanted)
 {
-    uint64_t found = 0;
+    uint64_t equal = 0;
     for (unsigned part = 0; part < STRIDE; part += WIDTH)
-        found |= (uint64_t)bits_of_wide((wide)(load_wide(stride + part) == wanted)) << part;
-    return found;
+        equal |= (uint64_t)bits_of_wide((wide)(load_wide(stride + part) == wanted)) << part;
+    return equal;
 }
 
-/* Ones for the bytes after an escape, which are no marks and no escapes themselves. */
+/* Ones for the bytes after an escape: they are neither marks nor escapes. */
 static inline uint64_t after_escapes(uint64_t escapes, struct before *before)
 {
     uint64_t escaped = before->escape;
@@ -55,11 +56,11 @@ static inline struct between delimiters_of(
     const byte *stride, const struct marks *marks, uint64_t escaped, struct before *before)
 {
     unsigned more = marks->delimiter_size - 1u;
-    uint64_t begins = places_of(stride, marks->delimiter[0]) & ~escaped;
+    uint64_t begins = bits_equal(stride, marks->delimiter[0]) & ~escaped;
     if (!more)
         return (struct between){begins, begins};
     for (unsigned place = 1; begins && place <= more; place++)
-        begins &= places_of(stride + place, marks->delimiter[place]);
+        begins &= bits_equal(stride + place, marks->delimiter[place]);
     /* Of two that overlap, the first one counts. */
     begins &= ~before->delimiter;
     before->delimiter = 0;
@@ -77,8 +78,8 @@ static inline struct between delimiters_of(
 }
 
 /*
- * Of the marks between fields in a stride, where those begin that are not within quotes; NOT_PLAIN if a quote does not
- * stand at the begin or at the end of its field, nor is one of two that stand for one.
+ * The begins of the marks in a stride that are not within quotes; NOT_PLAIN if a quote is neither at the begin or end
+ * of its field nor half of a doubled quote.
  */
 #define NOT_PLAIN UINT64_MAX
 static inline uint64_t outside_quotes(struct between marks, uint64_t quotes, struct before *before)
@@ -87,7 +88,7 @@ static inline uint64_t outside_quotes(struct between marks, uint64_t quotes, str
         before->mark = marks.ends >> (STRIDE - 1);
         return marks.begins;
     }
-    /* Ones from each opening quote up to the one that closes it, which is left out. */
+    /* Ones from each opening quote up to its closing quote, without the latter. */
     uint64_t inside = quotes;
     for (unsigned step = 1; step < STRIDE; step *= 2)
         inside ^= inside << step;

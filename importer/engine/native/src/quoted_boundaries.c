@@ -1,19 +1,20 @@
 /*
- * Where records end, for source/records/boundary/quoted_boundaries.py: quotes stand around whole fields, or within fields without any.
+ * Finds the ends of records, for source/records/boundary/quoted_boundaries.py. A quote encloses a whole field, or is
+ * data within a field that is not enclosed.
  */
-#include "strides.h"
+#include "delimiter_marks.h"
 
 /*
- * As many ends as `count`. `whole`: all the data has been read, and ends outside quotes. `regular`: no quote stands
- * within a field without quotes.
+ * `count` ends were written. `whole`: all the data was read, and ends outside quotes. `regular`: no field that is not
+ * enclosed contains a quote.
  */
-struct found {
+struct boundaries {
     uint64_t count;
     uint32_t whole, regular;
 };
 
-/* How far a stride goes on: to its end, up to a line end of another kind, up to a quote that nobody can read safely. */
-enum went { ON, FOREIGN, STRAY };
+/* How reading a stride ended: at its end, at a line end of another kind, at a quote that cannot be read safely. */
+enum outcome { COMPLETE, FOREIGN, STRAY };
 
 struct reading {
     const byte *data;
@@ -22,7 +23,7 @@ struct reading {
     struct before before;
     uint64_t carriage; /* whether the last byte is a CR that counts */
     uint64_t *ends;
-    struct found *found;
+    struct boundaries *result;
 };
 
 /* Whether lines end in CR LF and this CR is followed by LF, or by nothing. */
@@ -31,8 +32,11 @@ static inline int begins_line_end(const struct reading *reading, size_t at)
     return reading->marks->carriage && (at + 1 == reading->size || reading->data[at + 1] == '\n');
 }
 
-/* Reads the stride at data[at], 64 bytes at once; changes nothing if a quote stands elsewhere than at a field's border. */
-static inline enum went read_at_once(struct reading *reading, size_t at)
+/*
+ * Reads the stride at data[at], 64 bytes at once. Changes nothing and returns STRAY if a quote is not at a field's
+ * border.
+ */
+static inline enum outcome read_at_once(struct reading *reading, size_t at)
 {
     const struct marks *marks = reading->marks;
     const byte *stride = reading->data + at;
@@ -42,11 +46,11 @@ static inline enum went read_at_once(struct reading *reading, size_t at)
     struct before before = reading->before;
     if (left < sizeof last)
         stride = memcpy(last, stride, left);
-    uint64_t escapes = marks->escape ? places_of(stride, marks->escape) : 0;
+    uint64_t escapes = marks->escape ? bits_equal(stride, marks->escape) : 0;
     if (escapes | before.escape)
         escaped = after_escapes(escapes, &before);
     struct between between = delimiters_of(stride, marks, escaped, &before);
-    uint64_t feeds = places_of(stride, '\n') & ~escaped, carriages = places_of(stride, '\r');
+    uint64_t feeds = bits_equal(stride, '\n') & ~escaped, carriages = bits_equal(stride, '\r');
     between.begins |= feeds | beyond;
     between.ends |= feeds;
     if (marks->carriage) {
@@ -55,7 +59,7 @@ static inline enum went read_at_once(struct reading *reading, size_t at)
         between.begins |= carriages;
         between.ends |= carriages;
     }
-    uint64_t quotes = marks->quote ? places_of(stride, marks->quote) & ~escaped : 0;
+    uint64_t quotes = marks->quote ? bits_equal(stride, marks->quote) & ~escaped : 0;
     uint64_t outside = outside_quotes(between, quotes, &before);
     if (outside == NOT_PLAIN)
         return STRAY;
@@ -65,16 +69,16 @@ static inline enum went read_at_once(struct reading *reading, size_t at)
     if (foreign)
         feeds &= (foreign & -foreign) - 1;
     for (; feeds; feeds &= feeds - 1)
-        reading->ends[reading->found->count++] = at + (size_t)__builtin_ctzll(feeds) + 1;
+        reading->ends[reading->result->count++] = at + (size_t)__builtin_ctzll(feeds) + 1;
     reading->before = before;
     reading->carriage = carriages >> (STRIDE - 1);
-    return foreign ? FOREIGN : ON;
+    return foreign ? FOREIGN : COMPLETE;
 }
 
 enum state { FIELD_START, PLAIN_FIELD, IN_QUOTES, CLOSED };
 
-/* The same, byte after byte: a quote within a field without quotes is data. */
-static enum went read_slowly(struct reading *reading, size_t at)
+/* Reads the stride at data[at] byte by byte: a quote within a field that is not enclosed is data. */
+static enum outcome read_slowly(struct reading *reading, size_t at)
 {
     const struct marks *marks = reading->marks;
     const struct before *before = &reading->before;
@@ -104,7 +108,7 @@ static enum went read_slowly(struct reading *reading, size_t at)
         } else if (here == '\n') {
             if (after_carriage != marks->carriage)
                 return FOREIGN;
-            reading->ends[reading->found->count++] = at + 1;
+            reading->ends[reading->result->count++] = at + 1;
             state = FIELD_START;
         } else if (here == '\r' && begins_line_end(reading, at)) {
             carriage = 1;
@@ -125,27 +129,28 @@ static enum went read_slowly(struct reading *reading, size_t at)
         .delimiter_end = left ? (uint64_t)1 << (left - 1) : 0,
     };
     reading->carriage = carriage;
-    return ON;
+    return COMPLETE;
 }
 
 /*
- * The ends of records from the first byte on, each behind its LF; up to the first line end of another kind. 0 if something
- * follows a closing quote but the end of its field. There is room for as many ends as the data has LFs.
+ * Writes the end of each record (the offset behind its LF), up to the first line end of another kind. Returns 0 if a
+ * closing quote is not followed by the end of its field, else 1. `ends` must have room for as many as the data has LFs.
  */
-int regular_ends(const byte *data, size_t size, const struct marks *marks, uint64_t *ends, struct found *found)
+int find_quoted_boundaries(
+    const byte *data, size_t size, const struct marks *marks, uint64_t *ends, struct boundaries *result)
 {
-    struct reading reading = {.data = data, .size = size, .marks = marks, .ends = ends, .found = found};
+    struct reading reading = {.data = data, .size = size, .marks = marks, .ends = ends, .result = result};
     reading.before.mark = 1;
-    *found = (struct found){.regular = 1};
+    *result = (struct boundaries){.regular = 1};
     for (size_t at = 0; at < size; at += STRIDE) {
-        enum went went = read_at_once(&reading, at);
-        if (went == STRAY) {
-            found->regular = 0;
-            went = read_slowly(&reading, at);
+        enum outcome outcome = read_at_once(&reading, at);
+        if (outcome == STRAY) {
+            result->regular = 0;
+            outcome = read_slowly(&reading, at);
         }
-        if (went != ON)
-            return went == FOREIGN;
+        if (outcome != COMPLETE)
+            return outcome == FOREIGN;
     }
-    found->whole = !reading.before.inside;
+    result->whole = !reading.before.inside;
     return 1;
 }
