@@ -14,6 +14,7 @@ RUN /build/scripts/setup.sh client \
  && install -d -o millrace -g millrace -m 0700 /var/lib/millrace /var/lib/millrace-uploads
 COPY --from=build /opt/venv /opt/venv
 COPY . /opt/millrace
+COPY --from=build /build/importer/engine/native /opt/millrace/importer/engine/native
 WORKDIR /opt/millrace
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \

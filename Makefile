@@ -30,17 +30,18 @@ bench: ## measure Millrace beside other ways to load (ARGS="--help" tells how mu
 
 lint: ## check style, types, migrations and the compose file
 	@scripts/setup.sh app
-	$(PY) -m ruff check $(CODE) manage.py
-	$(PY) -m ruff format --check $(CODE) manage.py
+	$(PY) -m ruff check $(CODE) manage.py setup.py
+	$(PY) -m ruff format --check $(CODE) manage.py setup.py
 	$(PY) -m mypy config importer dashboard scripts
+	@if command -v cc >/dev/null; then $(PY) -I importer/engine/native/loader.py --strict; fi
 	$(PY) -m check_jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
 	VAR_DIR="$$(mktemp -d)" && export VAR_DIR && trap 'rm -rf "$$VAR_DIR"' EXIT && $(PY) manage.py makemigrations --check --dry-run
 	@if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh .ci/run; fi
 
 format: ## put the code into its standard form
 	@scripts/setup.sh app
-	$(PY) -m ruff check --fix-only $(CODE) manage.py
-	$(PY) -m ruff format $(CODE) manage.py
+	$(PY) -m ruff check --fix-only $(CODE) manage.py setup.py
+	$(PY) -m ruff format $(CODE) manage.py setup.py
 
 lock: ## compile requirements*.in into requirements*.txt, with hashes
 	@scripts/setup.sh app

@@ -1,7 +1,6 @@
 """Every setting, read from the environment. `.env.example` explains each one; a test keeps the two in step."""
 
 import os
-import tomllib
 from pathlib import Path
 from urllib.parse import quote
 
@@ -10,13 +9,16 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from config.environment import env, kept_key, secret, socket_path
+from importer.version import VERSION  # noqa: F401 -- a setting
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-VERSION = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
-env.read_env(BASE_DIR / ".env")
+# Installed with pip, Millrace keeps its state below the folder in which it is started.
+IS_CHECKOUT = (BASE_DIR / "manage.py").is_file()
+HOME_DIR = BASE_DIR if IS_CHECKOUT else Path.cwd()
+env.read_env(HOME_DIR / ".env")
 
 # --- where run-time state lies ---
-VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var"))).resolve()
+VAR_DIR = Path(env.str("VAR_DIR", default=str(HOME_DIR / "var"))).resolve()
 VAR_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
 UPLOAD_DIR = Path(env.str("UPLOAD_DIR", default=str(VAR_DIR / "uploads")))
 PLAIN_DIR = Path(env.str("PLAIN_DIR", default=str(VAR_DIR / "plain")))
@@ -25,7 +27,7 @@ LAB_DIR = VAR_DIR / "lab"
 SERVER_FILES_DIR = env.str("SERVER_FILES_DIR", default="")
 INCOMING_DIR = VAR_DIR / "incoming"
 # Connections read folders in these, and no others.
-IMPORT_FOLDERS = [str(BASE_DIR / each) for each in env.list("IMPORT_FOLDERS", default=[str(INCOMING_DIR)])]
+IMPORT_FOLDERS = [str(HOME_DIR / each) for each in env.list("IMPORT_FOLDERS", default=[str(INCOMING_DIR)])]
 REJECTS_DIR = Path(env.str("REJECTS_DIR", default=str(VAR_DIR / "rejects")))
 
 # --- Django ---
@@ -66,7 +68,7 @@ WSGI_APPLICATION = "config.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [BASE_DIR / "templates"] if IS_CHECKOUT else [],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -123,7 +125,8 @@ if "mysql" in DATABASES["default"]["ENGINE"]:
 # --- static files ---
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+# pip installs them, and the templates, inside the package dashboard (setup.py).
+STATICFILES_DIRS = [BASE_DIR / "static"] if IS_CHECKOUT else []
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},

@@ -1,0 +1,71 @@
+"""Compiles the C library for `pip install`. It is optional: without a compiler, Millrace works, but more slowly."""
+
+import importlib.util
+import subprocess
+from pathlib import Path
+from types import ModuleType
+
+from setuptools import Extension, find_packages, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError
+
+PACKAGE = "importer.engine.native"
+
+
+def _loader() -> ModuleType:
+    # By its path: `importer` cannot be imported where its requirements are not installed yet.
+    path = Path(__file__).parent / "importer" / "engine" / "native" / "loader.py"
+    spec = importlib.util.spec_from_file_location("native_loader", path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+loader = _loader()
+
+
+class BuildLibrary(build_ext):
+    """Compiles each build of the library: shared libraries for ctypes, not Python modules."""
+
+    def get_ext_filename(self, fullname: str) -> str:
+        """The path of an extension below the packages' folder; the name's last part is the build."""
+        package, _, build = fullname.rpartition(".")
+        return str(Path(*package.split("."), loader.library_file(build).name))
+
+    def build_extension(self, ext: Extension) -> None:
+        """Compile the build that the extension is named by. Raises CompileError, which is a warning if optional."""
+        path = Path(self.get_ext_fullpath(ext.name))
+        try:
+            loader.compile_library(ext.name.rpartition(".")[2], path)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise CompileError(f"the C library: {error}") from error
+
+
+FOLDER = Path(__file__).resolve().parent
+
+setup(
+    # Templates and static files are beside the packages in a checkout, and inside `dashboard` when they are installed.
+    packages=[
+        *find_packages(include=["config", "config.*", "dashboard", "dashboard.*", "importer", "importer.*"]),
+        "dashboard.templates",
+        "dashboard.static",
+    ],
+    package_dir={"dashboard.templates": "templates", "dashboard.static": "static"},
+    package_data={
+        "dashboard.templates": ["**/*"],
+        "dashboard.static": ["**/*"],
+        # Also to compile the library later, and to check that it is of these sources.
+        PACKAGE: ["src/*.c", "src/*.h"],
+    },
+    cmdclass={"build_ext": BuildLibrary},
+    ext_modules=[
+        Extension(
+            f"{PACKAGE}.{build}",
+            sources=[str(each.resolve().relative_to(FOLDER)) for each in sorted(loader.SOURCES.glob("*.c"))],
+            optional=True,
+        )
+        for build in loader.builds_here()
+    ],
+)
