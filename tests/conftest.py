@@ -13,12 +13,35 @@ from redis import Redis
 from importer.engine.mysql.connection import Address
 from importer.worker import live_progress
 from scripts.servers import PrivateRedis
+from tests import examples  # noqa: F401 - registers the profile "dev" before pytest loads it
 from tests.stack import Stack, running
 from tests.targets import TestServer, mariadb_server, mysql_server
 
 # `TEST_MYSQL_COMMAND start PORT` starts a MySQL server and prints its URL; without it the tests run on MariaDB alone.
 MYSQL_COMMAND = os.environ.get("TEST_MYSQL_COMMAND", "")
 FLAVOURS = ["mariadb", "mysql"] if MYSQL_COMMAND else ["mariadb"]
+
+# The marker of a test by the fixtures that it uses, directly or through others: what it needs besides Python.
+NEEDS = {
+    "servers": "needs_database_server",
+    "redis_server": "needs_redis",
+    "processes": "needs_workers",
+    "stack_env": "needs_workers",
+    "running": "needs_workers",
+    # S3, SFTP, FTP and HTTPS; the last two are the ones with a certificate.
+    "s3_server": "needs_file_server",
+    "sftp_server": "needs_file_server",
+    "certificate": "needs_file_server",
+    "chromium": "needs_browser",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test with what it needs, so that `make quick` can leave out every test that needs a server."""
+    for item in items:
+        for fixture in getattr(item, "fixturenames", ()):
+            if marker := NEEDS.get(fixture):
+                item.add_marker(marker)
 
 
 @pytest.fixture(scope="session")

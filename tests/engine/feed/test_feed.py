@@ -5,7 +5,7 @@ import os
 
 import pytest
 import xxhash
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from importer.engine.errors import SourceChanged
@@ -16,6 +16,7 @@ from importer.engine.mysql.infile_buffer import READ, InfileBuffer, read_functio
 from importer.engine.native import loader
 from importer.engine.source.dialect import Dialect
 from tests.engine.reference import in_file
+from tests.examples import examples
 
 LINE_ENDS = ("", "\n", "\r", "\r\n")
 READERS = [READ(read_infile_buffer), *([read_function()] if loader.library() else [])]
@@ -50,7 +51,7 @@ def upper(pieces):
 
 
 class TestSteps:
-    @settings(deadline=None, derandomize=True)
+    @examples(100)
     @given(
         fields=st.lists(
             st.sampled_from(["a", '"b\r\n"', '"\n\r"', '"c,""d"', "", "NULL", "NUL"]), min_size=1, max_size=5
@@ -70,7 +71,7 @@ class TestSteps:
         if passes:
             assert b"".join(in_pieces(cut)) == b"".join(rewritten(dialect)(cut))
 
-    @settings(deadline=None, derandomize=True)
+    @examples(100)
     @given(data=st.binary(max_size=60), size=st.integers(1, 20), low=st.integers(0, 20), block=st.integers(1, 70))
     def test_a_step_that_changes_nothing_sends_what_no_step_sends(self, data, size, low, block):
         whole, feed.BLOCK = feed.BLOCK, block

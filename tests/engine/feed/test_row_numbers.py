@@ -3,7 +3,7 @@
 from itertools import accumulate
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from importer.engine.errors import SourceProblem
@@ -18,6 +18,7 @@ from importer.engine.source.records.record_stream import whole_records
 from tests.engine.feed.test_feed import drained
 from tests.engine.reference import documents, in_file, read
 from tests.engine.validation.test_validator import DIALECTS
+from tests.examples import examples
 
 
 def as_numbered(raw: bytes, row: int, line: int, width: int, dialect: Dialect) -> bytes:
@@ -25,7 +26,7 @@ def as_numbered(raw: bytes, row: int, line: int, width: int, dialect: Dialect) -
     return b"%0*d%b%0*d%b" % (width, row, mark, width, line, mark) + raw
 
 
-@settings(deadline=None, derandomize=True)
+@examples(100)
 @given(document=documents(), chunk_bytes=st.integers(1, 60), data_of_left_out=st.data())
 def test_each_record_has_its_row_and_line_whatever_is_left_out(document, chunk_bytes, data_of_left_out):
     dialect, data = document
@@ -71,7 +72,7 @@ def test_a_record_in_many_pieces_stays_whole(piece):
     assert sum(ends.count(0, ends.size) for _, ends in found) == 2
 
 
-@settings(max_examples=400, derandomize=True, deadline=None)
+@examples(400)
 @given(
     dialect=st.sampled_from(DIALECTS),
     parts=st.lists(st.sampled_from([b'"', b'""', b",", b"|", b"||", b"\t", b"\\", b"\n", b"\r\n", b"ab"]), max_size=40),

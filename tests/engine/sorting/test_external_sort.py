@@ -7,7 +7,7 @@ from decimal import Decimal
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from importer.engine.errors import RecordUnreadable
@@ -21,6 +21,7 @@ from importer.engine.source.byte_source import open_source
 from importer.engine.source.dialect import ANY_LINE_END, RFC4180, Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, blocks
 from importer.engine.source.records.fields import fields, records
+from tests.examples import examples
 
 HEADERLESS = replace(RFC4180, header=False)
 SMALL = Limits(unit=60, bucket=40, largest_bucket=90, buckets=3)
@@ -75,7 +76,7 @@ def written(cell: str, dialect: Dialect) -> str:
 
 
 class TestSort:
-    @settings(max_examples=150, deadline=None, derandomize=True)
+    @examples(150)
     @given(
         rows=st.lists(st.tuples(NUMBERS, CELLS), max_size=60),
         line_end=st.sampled_from(LINE_ENDS),
@@ -183,7 +184,7 @@ class TestKeys:
         shuffled = b"".join(sorted(data.splitlines(keepends=True), key=hash_of))
         assert sorted_copy(folder, shuffled, key_of(type_, "int"))[0] == data
 
-    @settings(max_examples=150, deadline=None, derandomize=True)
+    @examples(150)
     @given(st.lists(st.decimals(-9999, 9999, places=4), unique=True))
     def test_decimals(self, folder, numbers):
         data = "".join(f"{number:f}\n" for number in numbers).encode()

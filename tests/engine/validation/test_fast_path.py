@@ -7,7 +7,7 @@ import re
 from calendar import isleap
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from importer.engine.source.dialect import MYSQL_TSV, Dialect
@@ -25,6 +25,7 @@ from tests.engine.validation.fast_path_cases import (
     is_usual,
     needs_library,
 )
+from tests.examples import examples
 
 
 @needs_library
@@ -70,7 +71,7 @@ def test_zeros_and_points_without_need_are_unusual_where_they_are_not_wanted(typ
 
 
 @needs_library
-@settings(max_examples=300, derandomize=True, deadline=None)
+@examples(300)
 @given(numbers=st.lists(st.floats(1e-4, 1e15), min_size=1, max_size=20), digits=st.integers(1, 16))
 def test_doubles_are_usual_as_they_are_printed(numbers, digits):
     exactness = ValidationRules(Dialect(), (FieldCheck("a", "double"),), mariadb=True)
@@ -97,7 +98,7 @@ def test_each_leap_day_is_usual_and_no_other(type_: str, clock: str):
 
 
 @needs_library
-@settings(max_examples=300, derandomize=True, deadline=None)
+@examples(300)
 @given(rows=st.lists(st.tuples(*[st.sampled_from(VALUES)] * 2, st.sampled_from(["\n", ""])), min_size=1, max_size=9))
 def test_any_cut_and_any_neighbour(rows):
     data = "".join(f"{first},{second}{end or ','}" for first, second, end in rows).encode()
@@ -111,7 +112,7 @@ def test_any_cut_and_any_neighbour(rows):
 
 
 @needs_library
-@settings(max_examples=300, derandomize=True, deadline=None)
+@examples(300)
 @given(
     rows=st.lists(st.tuples(*[st.text('a",\n7', max_size=9)] * 3), min_size=1, max_size=40),
     quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
@@ -175,7 +176,7 @@ TOLD = r'a",\N' + "\t\n7"
 
 
 @needs_library
-@settings(max_examples=400, derandomize=True, deadline=None)
+@examples(400)
 @given(
     rows=st.lists(st.tuples(*[st.none() | st.text(TOLD, max_size=9)] * 3), min_size=1, max_size=40),
     dialect=st.sampled_from([MYSQL_TSV, Dialect(escape="\\"), Dialect(escape="\\", line_end="\r\n")]),
@@ -214,7 +215,7 @@ JSON_LIKE = st.recursive(
 
 
 @needs_library
-@settings(max_examples=300, derandomize=True, deadline=None)
+@examples(300)
 @given(
     documents=st.lists(JSON_LIKE, min_size=1, max_size=9),
     dialect=st.sampled_from([MYSQL_TSV, Dialect(escape="\\"), Dialect()]),

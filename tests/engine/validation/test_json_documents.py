@@ -6,7 +6,7 @@ import json
 
 import MySQLdb
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from importer.engine.mysql.connection import Address, connect, execute
@@ -29,6 +29,7 @@ from importer.engine.validation.types.json_documents import (
 )
 from importer.engine.validation.verdict import Level, Verdict
 from tests.engine.reference import in_file
+from tests.examples import examples
 
 needs_library = pytest.mark.skipif(not loader.library(), reason="the library is not compiled here")
 
@@ -138,7 +139,7 @@ MARKS = ['"', "\\", "{", "}", "[", "]", ",", ":", "0", "-", ".", "e", "u", "\\ud
 
 
 @needs_library
-@settings(max_examples=500, derandomize=True, deadline=None)
+@examples(500)
 @given(
     value=VALUES,
     ascii_only=st.booleans(),
@@ -166,7 +167,7 @@ NUMBERS = st.one_of(
 
 
 @needs_library
-@settings(max_examples=900, derandomize=True, deadline=None)
+@examples(900)
 @given(NUMBERS)
 def test_the_same_digits_are_lost(number: str):
     assert in_pieces(number, 64) == judge_whole(number)
@@ -210,7 +211,7 @@ def test_as_usual_wherever_it_stands(place: int):
 
 
 @needs_library
-@settings(max_examples=150, derandomize=True, deadline=None)
+@examples(150)
 @given(
     values=st.lists(VALUES, min_size=1, max_size=20),
     ascii_only=st.booleans(),

@@ -1,7 +1,7 @@
 """The types of a new table against the whole file: what is passed over quickly is what a look at each value passes."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from importer.engine.errors import Problem
@@ -11,6 +11,7 @@ from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.source.profile.type_inference import TypeTracker
 from importer.engine.validation.type_widening import FileScan, TypeMismatch, changes, find_mismatches, widen_types
 from tests.engine.reference import in_file
+from tests.examples import examples
 
 TYPES = ["tinyint", "int", "int unsigned", "bigint", "decimal(5,2)", "double", "date", "datetime", "datetime(3)",
          "time", "timestamp", "char(3)", "varchar(4)", "text", "json", "varbinary(3)"]  # fmt: skip
@@ -38,7 +39,7 @@ def found_in(
         return find_mismatches(FileScan(fd, dialect, 0, 1, len(data), block_bytes=block_bytes), table, mapping)
 
 
-@settings(max_examples=400, derandomize=True, deadline=None)
+@examples(400)
 @given(
     types=st.lists(st.sampled_from(TYPES), min_size=2, max_size=3),
     picks=st.lists(st.tuples(*[st.sampled_from(VALUES)] * 3), min_size=1, max_size=30),

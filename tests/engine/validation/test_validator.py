@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import Block, blocks, read_exactly
 from importer.engine.validation import Examination, FieldCheck, ValidationRules
 from tests.engine.reference import in_file
+from tests.examples import examples
 
 DIALECTS = (
     Dialect(header=False, blank_lines="keep"),
@@ -55,7 +56,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=600, derandomize=True, deadline=None)
+@examples(600)
 @given(dialect=st.sampled_from(DIALECTS), rows=ROWS, quoting=st.booleans(), mariadb=st.booleans())
 @example(DIALECTS[0], [["1", "2", "2024-01-02", "x"], ["1"]], False, True)
 def test_many_at_once_as_one_by_one(dialect: Dialect, rows: list[list[str]], quoting: bool, mariadb: bool):
@@ -104,7 +105,7 @@ FINE_ROWS = st.tuples(
 ).map(list)
 
 
-@settings(max_examples=400, derandomize=True, deadline=None)
+@examples(400)
 @given(
     rows=st.lists(FINE_ROWS, min_size=1, max_size=12),
     mariadb=st.booleans(),

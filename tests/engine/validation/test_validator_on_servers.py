@@ -9,7 +9,7 @@ from functools import reduce
 from operator import add
 
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, given, note
 from hypothesis import strategies as st
 
 from importer.engine.feed.feed import open_feed
@@ -23,12 +23,11 @@ from importer.engine.source.chunks.scanner import Block
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.boundaries import find_ends
 from importer.engine.validation import Examination, ValidationRules
+from tests.examples import examples
 
 DIALECT = Dialect(header=False)
 MAPPING = (ColumnMapping("id"), ColumnMapping("x"))
-EXAMPLES = settings(
-    max_examples=40, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+EXAMPLES = examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def joined(*tokens: str, most: int) -> st.SearchStrategy[str]:

@@ -4,13 +4,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import ChunkRange, Position, scan
 from importer.engine.source.dialect import RFC4180, TSV
 from tests.engine.reference import in_file
+from tests.examples import examples
 
 HEADERLESS = replace(RFC4180, header=False)
 LARGEST = 1 << 30
@@ -24,7 +25,7 @@ def scanned(data: bytes, sizes: ChunkSizes = WHOLE, dialect=HEADERLESS, **option
         return list(scan(fd, dialect, sizes, **options))
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
+@examples(300)
 @given(
     records=RECORDS,
     sizes=st.builds(

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import pytest
 import xxhash
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from importer.engine.errors import SourceChanged, SourceProblem
@@ -19,8 +19,9 @@ from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import ChunkRange, Position, scan
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
 from tests.engine.reference import Reading, documents, in_file, read
+from tests.examples import examples
 
-EXAMPLES = settings(max_examples=1000, derandomize=True, deadline=None)
+EXAMPLES = examples(1000)
 CRLF = Dialect(line_end="\r\n")
 VALUES = st.text("ab\"',;\n\r é東\0", max_size=6)
 WHOLE = 1 << 30  # a chunk size that takes all

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, given, note
 from hypothesis import strategies as st
 
 from importer.engine.errors import SourceProblem
@@ -16,12 +16,11 @@ from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import PRESETS, Dialect
 from tests.engine.reference import Reading, documents, in_file, read
+from tests.examples import examples
 
 # More fields than any document has: for one with too many, the server looks for the line end without minding quotes.
 COLUMNS = tuple(f"c{number}" for number in range(50))
-EXAMPLES = settings(
-    max_examples=500, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+EXAMPLES = examples(500, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture

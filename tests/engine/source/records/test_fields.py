@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
@@ -12,8 +12,9 @@ from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.source.records.fields import Record, fields, locate, records
 from importer.engine.source.records.fields import values as values_or_null
 from tests.engine.reference import documents, in_file, read
+from tests.examples import examples
 
-EXAMPLES = settings(max_examples=1000, derandomize=True, deadline=None)
+EXAMPLES = examples(1000)
 
 
 class TestRecords:
@@ -71,7 +72,7 @@ class TestFields:
 
 
 class TestLocate:
-    @settings(max_examples=300, derandomize=True, deadline=None)
+    @examples(300)
     @given(document=documents())
     def test_every_row_of_every_chunk_is_found_with_its_line_and_bytes(self, document):
         dialect, data = document

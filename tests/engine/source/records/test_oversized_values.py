@@ -1,7 +1,7 @@
 """The values of a large record, in pieces, are those that are read at once; and they are judged in the same way."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from importer.engine.source.records import oversized_values
@@ -9,6 +9,7 @@ from importer.engine.source.records.fields import fields, values
 from importer.engine.source.records.oversized_values import shown_values
 from importer.engine.validation.field_check import FieldCheck, Judge
 from tests.engine.validation.test_validator import DIALECTS
+from tests.examples import examples
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +23,7 @@ RECORDS = st.lists(
 )
 
 
-@settings(max_examples=600, derandomize=True, deadline=None)
+@examples(600)
 @given(dialect=st.sampled_from(DIALECTS), parts=RECORDS, ended=st.booleans())
 @example(DIALECTS[0], [b'"', b'""', b'""', b"ab", b'"'], True)
 def test_the_same_values_in_pieces(dialect, parts, ended):

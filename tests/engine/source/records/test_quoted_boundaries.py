@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from importer.engine.native import loader
@@ -11,6 +11,7 @@ from importer.engine.source.dialect import MYSQL_TSV, Dialect
 from importer.engine.source.records.boundary.boundaries import find_ends
 from importer.engine.source.records.boundary.quoted_boundaries import can_tell, regular_ends
 from tests.engine.reference import read
+from tests.examples import examples
 
 pytestmark = [
     pytest.mark.skipif(not loader.library(), reason="the library is not compiled here"),
@@ -79,7 +80,7 @@ def written(rows: list[list[str]], dialect: Dialect, *, quoted: bool) -> str:
     return "".join(f"{dialect.delimiter.join(row)}{last}{dialect.line_end}" for row in cells)
 
 
-@settings(max_examples=600, derandomize=True, deadline=None)
+@examples(600)
 @given(
     dialect=st.sampled_from(KNOWN),
     rows=st.lists(st.lists(TEXTS, min_size=1, max_size=4), min_size=1, max_size=9),
@@ -111,7 +112,7 @@ def loosely_written(draw: st.DrawFn) -> tuple[Dialect, bytes]:
     return dialect, (before + "".join(delimiter.join(row) + dialect.line_end for row in rows)).encode()
 
 
-@settings(max_examples=1000, derandomize=True, deadline=None)
+@examples(1000)
 @given(loosely_written())
 def test_quotes_within_fields_without_any_are_data(document):
     dialect, data = document
@@ -128,7 +129,7 @@ def test_quotes_within_fields_without_any_are_data(document):
         assert reading.bad or reading.unclosed
 
 
-@settings(max_examples=1000, derandomize=True, deadline=None)
+@examples(1000)
 @given(
     dialect=st.sampled_from(KNOWN),
     rows=st.lists(st.lists(TEXTS, min_size=1, max_size=4), min_size=1, max_size=6),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from importer.engine.errors import SourceProblem
@@ -13,6 +13,7 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, blocks
 from importer.engine.source.records.malformed import find_flaws
 from tests.engine.reference import in_file
+from tests.examples import examples
 
 THREE = Dialect(width=3)
 ROWS = b"".join(b"%d,text %d,2024-01-31\n" % (n, n) for n in range(200_000))  # 5 MB
@@ -146,7 +147,7 @@ class TestLongTexts:
         assert (bad_records(data), rows(data)) == ([], 2)
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
+@examples(300)
 @given(
     kinds=st.lists(
         st.sampled_from([b'1,"a"b,c\n', b'1,"b,c\n', b"1,a,b\n", b'1,"a","b"\n', b'"1",a,"b\nc"\n']), max_size=30
