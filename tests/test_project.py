@@ -1,4 +1,4 @@
-"""The project keeps its own rules: what the documents, the settings and the layout promise holds."""
+"""The project keeps its own rules: the promises of its documents, settings and containers hold."""
 
 import ast
 import re
@@ -67,46 +67,6 @@ class TestSettings:
         )
         done = run(sys.executable, "-c", code, env={"PATH": "/usr/bin:/bin", "VAR_DIR": str(tmp_path)})
         assert done.stdout.strip() in (shown, f"{shown}.0"), done.stderr
-
-
-def imports_of(folder: str) -> dict[str, set[str]]:
-    """Each Python file below `folder` with the modules that it imports."""
-    found = {}
-    for path in (ROOT / folder).rglob("*.py"):
-        modules = set()
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import):
-                modules |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                assert not node.level, f"{path}: relative imports hide where a module comes from"
-                modules |= {f"{node.module}.{alias.name}" for alias in node.names}
-        found[str(path.relative_to(ROOT))] = modules
-    assert found, f"nothing to read in {folder}"
-    return found
-
-
-def breaches(folder: str, forbidden: str) -> list[str]:
-    return [
-        f"{path} imports {module}"
-        for path, modules in imports_of(folder).items()
-        for module in modules
-        if re.match(forbidden, module)
-    ]
-
-
-class TestImportsGoOneWay:
-    def test_the_engine_knows_no_django_no_celery_and_nothing_above_it(self):
-        assert (
-            breaches("importer/engine", r"(django|celery|kombu|redis|config|dashboard|importer(?!\.engine\b))(\.|$)")
-            == []
-        )
-
-    def test_the_importer_knows_no_pages(self):
-        assert breaches("importer", r"dashboard(\.|$)") == []
-
-    def test_the_product_knows_neither_its_tests_nor_its_scripts(self):
-        for folder in ("importer", "dashboard", "config"):
-            assert breaches(folder, r"(tests|scripts|bench)(\.|$)") == []
 
 
 class TestRequirements:

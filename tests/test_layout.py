@@ -1,0 +1,66 @@
+"""The limits of CONTRIBUTING.md: how many entries a folder has, how long files and functions are."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PRODUCT = ("importer", "dashboard", "config")
+MOST_ENTRIES = {"importer": 22, "importer/engine": 18}
+MOST_ENTRIES_ELSEWHERE = 15
+# Django names these folders, and looks for one file a migration or command there.
+UNLIMITED = {"migrations", "commands"}
+MOST_LINES_OF_A_FILE = 400
+MOST_LINES_OF_A_FUNCTION = 60
+MOST_PARAMETERS = 7
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def folders() -> list[Path]:
+    below = (each for name in ("importer", "dashboard") for each in ((ROOT / name), *(ROOT / name).rglob("*")))
+    return [each for each in below if each.is_dir() and not {"__pycache__", *UNLIMITED} & set(each.parts)]
+
+
+def files(*suffixes: str) -> list[Path]:
+    every = (each for name in PRODUCT for each in sorted((ROOT / name).rglob("*")))
+    return [each for each in every if each.suffix in suffixes and "migrations" not in each.parts]
+
+
+def functions() -> Iterator[tuple[str, Function]]:
+    for path in files(".py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, Function):
+                yield f"{path.relative_to(ROOT)}:{node.lineno} {node.name}", node
+
+
+def parameters(node: Function) -> int:
+    """How many parameters a call has to fill; not self and cls."""
+    names = [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    return len([name for name in names if name not in ("self", "cls")])
+
+
+@pytest.mark.parametrize("folder", folders(), ids=lambda folder: str(folder.relative_to(ROOT)))
+def test_a_folder_has_few_entries(folder):
+    entries = sorted(each.name for each in folder.iterdir() if each.name != "__pycache__")
+    most = MOST_ENTRIES.get(str(folder.relative_to(ROOT)), MOST_ENTRIES_ELSEWHERE)
+    assert len(entries) <= most, entries
+
+
+def test_no_file_is_long():
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in files(".py", ".c", ".h")}
+    assert len(lengths) > 300
+    assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES_OF_A_FILE} == {}
+
+
+def test_no_function_is_long():
+    lengths = {name: (node.end_lineno or node.lineno) - node.lineno + 1 for name, node in functions()}
+    assert len(lengths) > 2000
+    assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES_OF_A_FUNCTION} == {}
+
+
+def test_no_function_has_many_parameters():
+    counts = {name: parameters(node) for name, node in functions()}
+    assert {name: count for name, count in counts.items() if count > MOST_PARAMETERS} == {}
