@@ -1,7 +1,7 @@
 """How near each other two processors are while a load runs: how long they wait for what the other one has written.
 
 On a virtual machine that may change from one second to the next and last for minutes, and makes the same load take 1.4
-times as long (docs/facts.md, Measuring). The program is handover.c, compiled where there is a compiler.
+times as long (docs/server-behaviour.md, Measuring). The program is handover.c, compiled where there is a compiler.
 """
 
 import atexit

@@ -20,5 +20,5 @@ In the order of the data, which is also the reading order:
 import os
 
 # Nothing is used of numpy that OpenBLAS does, which would start a thread for each processor: a tenth of a second of its
-# time each (facts.md, Speed).
+# time each (server-behaviour.md, Speed).
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -19,7 +19,8 @@ BESIDE = 1.5
 LEAST_ROWS = 10_000
 # Latest loads that are asked how fast it goes here.
 LOOKED_AT = 20
-# How much longer than LOAD DATA an INSERT takes by rows per statement, up to so many (docs/facts.md, Methods).
+# How much longer than LOAD DATA an INSERT takes by rows per statement, up to so many (docs/server-behaviour.md,
+# Methods).
 SLOWER = ((1, 30.0), (10, 4.5), (40, 2.5), (100, 2.0))
 SLOWER_AT_BEST = 1.7
 

@@ -28,7 +28,8 @@ from importer.models import Chunk, ImportJob, JobFact, JobRecord, SourceFile, Ta
 PREFIX = "seeded-"
 JOBS_TOGETHER = 200
 
-# What each does to the speed of a load. Made up, after the shape of what was measured (docs/facts.md, Speed).
+# What each does to the speed of a load. Made up, after the shape of what was measured (docs/server-behaviour.md,
+# Speed).
 PARALLELISM = {1: 1.0, 2: 1.5, 4: 1.75, 8: 1.8}
 CHUNK_BYTES = {MIB: 0.8, 4 * MIB: 0.95, 8 * MIB: 1.0, 32 * MIB: 1.02, 128 * MIB: 0.9}
 INDEXES = {"keep": 1.0, "defer": 1.6}

@@ -76,7 +76,8 @@ class ImportJob(Recipe):
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     target = models.ForeignKey(Target, models.PROTECT, related_name="jobs")
     source = models.ForeignKey(SourceFile, models.PROTECT, related_name="jobs")
-    # Set while the job owns its table, else NULL; unique, because MySQL ignores conditional constraints (facts.md).
+    # Set while the job owns its table, else NULL; unique, because MySQL ignores conditional constraints
+    # (server-behaviour.md).
     table_claim = models.CharField(max_length=200, unique=True, null=True, blank=True, editable=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.WAITING, db_index=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)

@@ -47,7 +47,8 @@ class Lab(Recipe):
     # The import that is to be done faster, where the lab began with one.
     of_job = models.ForeignKey("importer.ImportJob", models.SET_NULL, null=True, blank=True, related_name="labs")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
-    # Set while the lab has its target, else NULL; unique, because MySQL ignores conditional constraints (facts.md).
+    # Set while the lab has its target, else NULL; unique, because MySQL ignores conditional constraints
+    # (server-behaviour.md).
     target_claim = models.BigIntegerField(unique=True, null=True, blank=True, editable=False)
     status = models.CharField(max_length=9, choices=Status, default=Status.WAITING, db_index=True)
     becomes = models.CharField(max_length=9, choices=Status, blank=True)

@@ -2,7 +2,7 @@
 
 imports.py: what the end of an import and a schedule's run are worth telling; noted.py: notices, written down with what
 they tell; payload.py and words.py: what they say; sending.py: the attempts, one at a time; mail.py and webhook.py: how
-it leaves; channels.py: the channels, and a test of one. docs/telling.md is for who receives it.
+it leaves; channels.py: the channels, and a test of one. docs/notifications.md is for who receives it.
 """
 
 from importer.notifications.channels import hear, save, test

@@ -1,4 +1,4 @@
-"""What a message says, as JSON: a contract with who receives webhooks, written down in docs/telling.md."""
+"""What a message says, as JSON: a contract with who receives webhooks, written down in docs/notifications.md."""
 
 from collections.abc import Iterable
 from datetime import datetime

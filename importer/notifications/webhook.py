@@ -1,4 +1,4 @@
-"""A message as a signed POST; docs/telling.md tells a receiver how to verify it."""
+"""A message as a signed POST; docs/notifications.md tells a receiver how to verify it."""
 
 import hashlib
 import hmac

@@ -72,7 +72,7 @@ class SourceBytes:
 
     def __iter__(self) -> Iterator[bytes]:
         """Raises SourceChanged if the file is shorter than it was: an end of data always looks like success to the
-        server (facts.md, The local-infile callback), so it must not look like one to us.
+        server (server-behaviour.md, The local-infile callback), so it must not look like one to us.
         """
         for length in self._parts:
             digest, end = xxhash.xxh3_64(), self._next + length
@@ -145,7 +145,8 @@ def skip_ranges(gaps: Any, offset: int) -> FeedTransform:
 def terminate_last_record(dialect: Dialect) -> FeedTransform:
     """A step for records as the server is told them: a line end behind the last one, if it ends in a delimiter.
 
-    At the very end of the data, the server takes an empty last field for a missing one (facts.md, LOAD DATA LOCAL).
+    At the very end of the data, the server takes an empty last field for a missing one (server-behaviour.md, LOAD DATA
+    LOCAL).
     """
     delimiter, line_end = dialect.sent.delimiter_bytes, dialect.sent.line_end.encode()
 

@@ -1,9 +1,9 @@
 """Hexadecimal digits sent as the bytes that they stand for: a step of the feed, in C (native/src/hex_decoder.c).
 
 The server then reads half as much, and makes nothing of it by itself: by far the quickest way of such a field into its
-column (facts.md, Speed). Each value goes out between quotes, and the statement takes what it gets for bytes, so it must
-be right for every other field, too (planner/reasons/binary_charset.py). What is no plain record of such digits
-raises NotHexadecimal: its chunk goes as it is, and the server says what is wrong.
+column (server-behaviour.md, Speed). Each value goes out between quotes, and the statement takes what it gets for bytes,
+so it must be right for every other field, too (planner/reasons/binary_charset.py). What is no plain record of such
+digits raises NotHexadecimal: its chunk goes as it is, and the server says what is wrong.
 """
 
 import ctypes

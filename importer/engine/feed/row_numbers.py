@@ -2,7 +2,7 @@
 
 They are fields of their own, in the chunk's dialect. They are right whatever is left out of a load, and cost a copy of
 the bytes in memory. Counting in the statement would do neither: MySQL warns of a variable that is set inside an
-expression (1287), and a variable does not count what is left out (facts.md).
+expression (1287), and a variable does not count what is left out (server-behaviour.md).
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -94,7 +94,9 @@ def _merge(connection: LoaderConnection, work: FinishingStep) -> Tally:
 
 
 def _insert(connection: LoaderConnection, work: FinishingStep) -> Tally:
-    """Run the merge; Records, Duplicates and the affected rows tell what became of each row (facts.md, Modes)."""
+    """Run the merge; Records, Duplicates and the affected rows tell what became of each row (server-behaviour.md,
+    Modes).
+    """
     try:
         affected = execute(connection, work.staged.finish)
     except MySQLdb.IntegrityError as error:

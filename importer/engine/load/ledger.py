@@ -107,7 +107,7 @@ def is_visible(connection: Connection, *entries: Entry) -> bool:
     """Whether the entries, of one attempt and with numbers in a row, are there, as this transaction sees it.
 
     False after `enter` means that the server ended the transaction in between without an error, as MariaDB's bulk
-    mode did (facts.md, LOAD DATA LOCAL).
+    mode did (server-behaviour.md, LOAD DATA LOCAL).
     """
     first, last = entries[0], entries[-1]
     found = fetch_all(

@@ -2,7 +2,7 @@
 
 A text that cannot become a value becomes one that no column of that kind can hold, so that the server warns and gives
 the row's number: a value arrives exactly, or its row is bad. Functions alone would do neither: STR_TO_DATE() ignores
-what follows the date, its own warnings have no row number (facts.md), and others answer NULL.
+what follows the date, its own warnings have no row number (server-behaviour.md), and others answer NULL.
 """
 
 import re
@@ -48,7 +48,7 @@ def expression(text: str, mapping: ColumnMapping, column: Column, refused: str =
     if not mapping.null_markers:
         return value
     # Compared as bytes: as text, "na" and "NA " would equal "NA" in most collations, on MariaDB even beside a _binary
-    # literal, because the variable's collation wins (facts.md).
+    # literal, because the variable's collation wins (server-behaviour.md).
     markers = ", ".join(f"_binary{quote_text(marker)}" for marker in mapping.null_markers)
     return f"IF(CAST({text} AS BINARY) IN ({markers}), NULL, {value})"
 

@@ -30,14 +30,15 @@ __all__ = [
     "kill",
 ]
 
-# The only name we ever answer to. No path: Debian 12's client library crashes on "://" in one (facts.md).
+# The only name we ever answer to. No path: Debian 12's client library crashes on "://" in one (server-behaviour.md).
 FEED_NAME = "millrace"
 
 CONNECT_TIMEOUT = 10  # seconds
 READ_TIMEOUT = 600  # seconds without a byte from the server, a long COMMIT included
 WRITE_TIMEOUT = 60  # seconds
 
-# Strict, so that REPLACE and INSERT fail on bad values; LOAD DATA LOCAL without REPLACE only warns (facts.md).
+# Strict, so that REPLACE and INSERT fail on bad values; LOAD DATA LOCAL without REPLACE only warns
+# (server-behaviour.md).
 SQL_MODE = (
     "STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
     "NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO"
@@ -88,7 +89,8 @@ class LoaderConnection(Connection):
     """A connection whose LOAD DATA LOCAL sends the pieces of `feed`, whatever file name the server asks for.
 
     The handler is in place before the first statement after the handshake, which mysqlclient always sends from
-    set_character_set(): a hostile server gets nothing at any later moment (facts.md, The local-infile callback).
+    set_character_set(): a hostile server gets nothing at any later moment (server-behaviour.md, The local-infile
+    callback).
     """
 
     feed: Feed | None = None
@@ -109,8 +111,8 @@ class LoaderConnection(Connection):
         self._handler = (BEGIN(self._begin), read_function(), END(self._end), ERROR(self._error))
         library.mysql_set_local_infile_handler(mysql_handle(self), *self._handler, None)
 
-    # An exception that leaves a callback is lost and the return value garbage, so the load would never end (facts.md):
-    # none of them raises any.
+    # An exception that leaves a callback is lost and the return value garbage, so the load would never end
+    # (server-behaviour.md): none of them raises any.
 
     def _begin(self, state: Any, name: bytes, _data: Any) -> int:
         if self.feed is None or name != FEED_NAME.encode():
@@ -128,7 +130,7 @@ class LoaderConnection(Connection):
         return 2  # CR_UNKNOWN_ERROR's neighbourhood; the real cause is in feed_error
 
 
-# Resolves the very client library that mysqlclient links (facts.md, The local-infile callback).
+# Resolves the very client library that mysqlclient links (server-behaviour.md, The local-infile callback).
 library = ctypes.CDLL(MySQLdb._mysql.__file__)
 library.mysql_set_local_infile_handler.argtypes = [ctypes.c_void_p, BEGIN, READ, END, ERROR, ctypes.c_void_p]
 library.mysql_set_local_infile_handler.restype = None
@@ -190,7 +192,7 @@ def cipher(connection: Connection) -> str:
 
 
 def _insist_on_tls(connection: Connection, address: Address) -> None:
-    # REQUIRED accepts a server without TLS on this client library (facts.md, The local-infile callback).
+    # REQUIRED accepts a server without TLS on this client library (server-behaviour.md, The local-infile callback).
     if address.tls == "encrypt" and not cipher(connection):
         raise NotEncrypted(
             "The target asks for TLS, but the server offers none.",

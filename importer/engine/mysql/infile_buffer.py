@@ -1,4 +1,4 @@
-"""Hands the pieces of a feed to the client library for LOAD DATA LOCAL: 4,096 bytes a call (facts.md).
+"""Hands the pieces of a feed to the client library for LOAD DATA LOCAL: 4,096 bytes a call (server-behaviour.md).
 
 native/src/infile_buffer.c copies them if the C library is there. A call into Python each time costs twice the processor
 time of a load's client.

@@ -82,7 +82,7 @@ FLAVOURS = (
     ("percona", "Percona Server"),
 )
 
-# They refuse LOAD DATA LOCAL whatever local_infile is (facts.md, LOAD DATA LOCAL).
+# They refuse LOAD DATA LOCAL whatever local_infile is (server-behaviour.md, LOAD DATA LOCAL).
 REFUSE_LOCAL = ("Vitess", "ProxySQL")
 _TRIAL = "LOAD DATA INFILE '/millrace_nowhere' INTO TABLE millrace_nowhere"
 

@@ -12,7 +12,7 @@ A_DAY = 86_400  # seconds
 
 ISOLATIONS = ("READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE")
 
-# Manual, Server System Variables; that each can be set by a session was tried on both servers (facts.md).
+# Manual, Server System Variables; that each can be set by a session was tried on both servers (server-behaviour.md).
 SESSION_VARIABLES: Mapping[str, Variable] = {
     each.name: each
     for each in (

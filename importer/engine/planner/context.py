@@ -87,6 +87,6 @@ class PlanningContext:
 
     @property
     def loads_one_at_a_time(self) -> bool:
-        """Whether the server runs loads into this table one after another (facts.md, LOAD DATA LOCAL)."""
+        """Whether the server runs loads into this table one after another (server-behaviour.md, LOAD DATA LOCAL)."""
         numbered = any(column.auto_increment for column in self.table.columns) and not self.numbers_rows
         return numbered and self.server.number("innodb_autoinc_lock_mode") in (0, 1)

@@ -5,7 +5,8 @@ from importer.engine.load.network_probe import NetworkProbe, probe
 from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.units import MIB
 
-# A session of a server on a fast line takes some 20 MB/s (facts.md, Speed): a slower line decides how long loads take.
+# A session of a server on a fast line takes some 20 MB/s (server-behaviour.md, Speed): a slower line decides how long
+# loads take.
 SLOW_LINE = 20 * 10**6
 FAR = 50  # milliseconds
 

@@ -94,7 +94,9 @@ def sql_mode(subject: Subject) -> Finding:
 
 
 def buffer_pool(subject: Subject) -> Finding:
-    """Rows in random key order loaded 1.7 times slower once the table was larger than this (facts.md, Speed)."""
+    """Rows in random key order loaded 1.7 times slower once the table was larger than this (server-behaviour.md,
+    Speed).
+    """
     size = subject.server.number("innodb_buffer_pool_size")
     if size is None:
         return Finding("buffer_pool", "ok", "This server does not show innodb_buffer_pool_size.")

@@ -110,7 +110,7 @@ def writable(subject: Subject) -> Finding:
 
 
 def cluster(subject: Subject) -> Finding:
-    """Galera may split one LOAD DATA into commits of 10,000 rows (facts.md, LOAD DATA LOCAL)."""
+    """Galera may split one LOAD DATA into commits of 10,000 rows (server-behaviour.md, LOAD DATA LOCAL)."""
     server = subject.server
     if not server.on("wsrep_on"):
         return Finding("cluster", "ok", "Not a Galera cluster.")

@@ -14,8 +14,8 @@ from importer.engine.units import MIB
 
 # ER_ALTER_OPERATION_NOT_SUPPORTED, and the same with the reason
 NOT_IN_PLACE = (1845, 1846)
-# Measured (facts.md, Indexes after the load): four gain a little on two processors, a larger buffer gains nothing. How
-# many processors there are is known of a server on this machine only.
+# Measured (server-behaviour.md, Indexes after the load): four gain a little on two processors, a larger buffer gains
+# nothing. How many processors there are is known of a server on this machine only.
 LEAST_THREADS, MOST_THREADS = 4, 8
 LEAST_BUFFER = 32 * MIB
 LARGEST_BUFFER = 256 * MIB
@@ -109,7 +109,7 @@ def _watch(address: Address, number: int, on_stage: OnDdlProgress, done: threadi
 
 
 def _look_at_mariadb(connection: Connection, _number: int) -> DdlProgress:
-    """The server's one counter of online DDL, in hundredths of a percent; PROCESSLIST says 0 (facts.md)."""
+    """The server's one counter of online DDL, in hundredths of a percent; PROCESSLIST says 0 (server-behaviour.md)."""
     rows = fetch_all(connection, "SHOW GLOBAL STATUS LIKE 'Innodb_onlineddl_pct_progress'")
     return DdlProgress(percent=int(rows[0][1]) / 100 if rows else None)
 

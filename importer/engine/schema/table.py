@@ -158,8 +158,8 @@ def read_digest(connection: Connection, schema: str, name: str) -> str:
 def read_definition(connection: Connection, schema: str, name: str) -> str:
     """The statement that makes the table, without AUTO_INCREMENT's next number: it changes whenever Table.digest does.
 
-    It takes a tenth of read_digest()'s time (facts.md, Speed). "" for a view, whose statement does not tell the types
-    of its columns, and where the account may not see it.
+    It takes a tenth of read_digest()'s time (server-behaviour.md, Speed). "" for a view, whose statement does not tell
+    the types of its columns, and where the account may not see it.
     """
     try:
         text = _text(fetch_all(connection, f"SHOW CREATE TABLE {quote_name(schema)}.{quote_name(name)}")[0][1])

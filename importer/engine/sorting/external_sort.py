@@ -36,7 +36,7 @@ class Limits:
     """Bytes that are sorted at once: of the file before they are spread, of a bucket as planned and as it may become;
     how many buckets there are at most; and bytes that are read at once, where a larger record stays in the file.
 
-    With these a process takes 18 MB more than before, for 2 GB of records (facts.md).
+    With these a process takes 18 MB more than before, for 2 GB of records (server-behaviour.md).
     """
 
     unit: int = 2 * MIB

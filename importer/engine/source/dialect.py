@@ -20,11 +20,11 @@ class Dialect:
     r"""How fields and records are told apart; each mark is text, "" means "none".
 
     `delimiter` is one or more characters. `escape` "" reads RFC 4180 files right: LOAD DATA's default backslash
-    corrupts `"C:\new"` (facts.md). `line_end` is what ends a record outside quotes; "any": each of CR LF, LF and CR
-    does. `header` tells whether the first record names the columns, `skip_rows` how many physical lines come before
-    it. With `trailing_delimiter` each record ends in one more delimiter, which begins no field. `blank_lines` "skip": a
-    line with nothing in it is no record; "keep": it is a record with one empty field. With `unquoted_empty_is_null` a
-    field with nothing in it is NULL, and one with quotes around nothing is an empty text.
+    corrupts `"C:\new"` (server-behaviour.md). `line_end` is what ends a record outside quotes; "any": each of CR LF, LF
+    and CR does. `header` tells whether the first record names the columns, `skip_rows` how many physical lines come
+    before it. With `trailing_delimiter` each record ends in one more delimiter, which begins no field. `blank_lines`
+    "skip": a line with nothing in it is no record; "keep": it is a record with one empty field. With
+    `unquoted_empty_is_null` a field with nothing in it is NULL, and one with quotes around nothing is an empty text.
 
     `width` is how many fields a record has as a rule, 0 where that is not known. It changes no reading of a sound file:
     it tells a quote that was never closed from a long text.

@@ -18,7 +18,7 @@ from importer.engine.target import write_modes
 
 # Where a staged row stood in the file: its chunk, and a number that grows within it. `SET` of every chunk's statement;
 # the loader session has the variable. UUID_SHORT() counts up by one for each row, on both servers and without the
-# warning that MySQL gives for `@n := @n + 1` (facts.md, Modes).
+# warning that MySQL gives for `@n := @n + 1` (server-behaviour.md, Modes).
 CHUNK = "millrace_chunk"
 ROW = "millrace_row"
 NUMBERING = (f"{CHUNK} = @{CHUNK}", f"{ROW} = UUID_SHORT()")

@@ -14,7 +14,7 @@ MODES: dict[str, str] = {
     "upsert": "Add new rows, and change those whose key is there. The last row in the file wins.",
     "create": "Make a new table from the file's types.",
 }
-# Measured: docs/facts.md, Modes.
+# Measured: docs/server-behaviour.md, Modes.
 MERGE_COST = "two to three times as long as"
 MERGING = ("atomic", "upsert")
 SWAPPING = ("replace", "create")

@@ -1,10 +1,10 @@
 """What the server would change in silence: found in the file's bytes, before they are sent.
 
-LOAD DATA stores 2 for `1.5` in an INT, 2024 for the year 24, `abc` for `abc  ` in a CHAR, and says nothing (facts.md).
-An Exactness knows, for each field of the file, what the column it goes into keeps as it is. It narrows the cells of a
-block down to the unusual ones, many at once (cells.py, time_cells.py, layout.py), and decides about each of those by
-its text (numbers.py, times.py, texts.py, documents.py). What the server refuses anyway is found, too, so that it need
-not be sent.
+LOAD DATA stores 2 for `1.5` in an INT, 2024 for the year 24, `abc` for `abc  ` in a CHAR, and says nothing
+(server-behaviour.md). An Exactness knows, for each field of the file, what the column it goes into keeps as it is. It
+narrows the cells of a block down to the unusual ones, many at once (cells.py, time_cells.py, layout.py), and decides
+about each of those by its text (numbers.py, times.py, texts.py, documents.py). What the server refuses anyway is found,
+too, so that it need not be sent.
 """
 
 from collections.abc import Sequence

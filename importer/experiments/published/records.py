@@ -22,7 +22,8 @@ SCAN = "the time to read a whole table grows with its rows, of which the article
 TUNED = "the article's server had doublewrite off, no flush at commit, a larger log and buffer pool for it"
 IN_PLACE, AFTERWARDS = "table copy, index and foreign key in place", "table copy, then index and foreign key"
 ONCE, THRICE = "table copy", "table copy, 3 times the rows"
-# A foreign key that is put on takes MySQL 9.7 up to 2.8 KB of memory a row, which it keeps (facts.md): 42 GB for ROWS.
+# A foreign key that is put on takes MySQL 9.7 up to 2.8 KB of memory a row, which it keeps (server-behaviour.md): 42 GB
+# for ROWS.
 MOST_LINKED = 1_000_000
 
 

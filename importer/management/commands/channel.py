@@ -19,7 +19,7 @@ from importer.notifications.channels import with_state
 
 
 class Command(PreparedCommand):
-    help = "List, add and test channels: mail and webhooks over which people are told what happens (docs/telling.md)."
+    help = "List, add and test channels: mail and webhooks that notify people (docs/notifications.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|add|hear|test")

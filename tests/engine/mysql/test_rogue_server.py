@@ -1,4 +1,4 @@
-"""A server we connect to must not get a file of ours, at any moment (facts.md, The local-infile callback)."""
+"""A server we connect to must not get a file of ours, at any moment (server-behaviour.md, The local-infile callback)."""
 
 from contextlib import suppress
 

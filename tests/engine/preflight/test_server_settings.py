@@ -206,7 +206,7 @@ class TestTls:
 
     @pytest.mark.parametrize("open_connection", [connect, connect_loader])
     def test_encrypt_never_goes_on_without(self, servers, open_connection):
-        """The client library alone would (facts.md): the shared MariaDB has no certificate."""
+        """The client library alone would (server-behaviour.md): the shared MariaDB has no certificate."""
         address = replace(servers["mariadb"].address, tls="encrypt")
         with pytest.raises(NotEncrypted), open_connection(address):
             pass

@@ -29,7 +29,7 @@ from tests.targets import saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
-DOCS = (ROOT / "docs" / "telling.md").read_text()
+DOCS = (ROOT / "docs" / "notifications.md").read_text()
 
 
 @pytest.fixture

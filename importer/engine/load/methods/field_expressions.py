@@ -47,7 +47,7 @@ class FieldExpression:
     """How one field gets from the file into its column; `column` is None where it is left out.
 
     `numbering`: it goes into an AUTO_INCREMENT column, in a LOAD DATA with SET. There the server forgets that the file
-    gave a number, and makes a new one of 0 (facts.md, LOAD DATA LOCAL), unless SET gives it.
+    gave a number, and makes a new one of 0 (server-behaviour.md, LOAD DATA LOCAL), unless SET gives it.
     """
 
     position: int

@@ -30,7 +30,7 @@ def into_table(
 
     `traced` gives each row a warning with its number, ahead of the server's own warnings about storing that row: so
     a duplicate key or a foreign key, which the server reports without a row, can be told from one another
-    (facts.md, LOAD DATA LOCAL). Run RESET_TRACE before it. The values that arrive are the same.
+    (server-behaviour.md, LOAD DATA LOCAL). Run RESET_TRACE before it. The values that arrive are the same.
 
     `also` are assignments to columns that no field goes into.
 

@@ -79,7 +79,7 @@ def interpret(
     noted = Counter(warning.column for _, warning in warnings.all if tolerance.allows(warning))
     cut = report.warnings > warnings.listed
     kept_out = by_trace(said) if warnings.rows_traced == sent else {}
-    # On MySQL, Records leaves out what a foreign key or a CHECK refused, on MariaDB a CHECK only (facts.md).
+    # On MySQL, Records leaves out what a foreign key or a CHECK refused, on MariaDB a CHECK only (server-behaviour.md).
     whole = report.records - report.skipped == sent - len(kept_out)
     nothing_changed = not by_number(said) and (bool(kept_out) or not said.all)
     accepted = whole and nothing_changed and (not cut or (not said.all and report.warnings == expected_notes))

@@ -74,7 +74,8 @@ class RejectLog:
     def _tally(self, findings: ServerFindings) -> Tally:
         rejected, skipped = len(self.prescreen.row_errors) + len(findings.refused), len(findings.skipped)
         taken = self.session.chunk.rows - rejected - skipped
-        # One row may take the place of several, and a row that takes the place of its like is not counted (facts.md).
+        # One row may take the place of several, and a row that takes the place of its like is not counted
+        # (server-behaviour.md).
         replaced = min(findings.deleted, taken)
         return Tally(taken - replaced, replaced, skipped, rejected)
 

@@ -19,7 +19,7 @@ TRUNCATED = 1265
 # Said of the text of a field, before the row it belongs to is traced.
 INVALID_TEXT = 1300
 DEPRECATED = 1287
-# MySQL's UNHEX() says by itself, and of no row, what the column then says of its row (facts.md).
+# MySQL's UNHEX() says by itself, and of no row, what the column then says of its row (server-behaviour.md).
 WRONG_VALUE = 1411
 OF_UNHEX = " for function unhex"
 

@@ -7,10 +7,10 @@ from importer.engine.planner.reasons.replication import largest_transaction
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.units import MIB
 
-# A chunk costs a millisecond besides its load, some 50 ms of loading a MB (facts.md, Speed).
+# A chunk costs a millisecond besides its load, some 50 ms of loading a MB (server-behaviour.md, Speed).
 SMALLEST_CHUNK = 1 * MIB
-# Larger ones gain nothing; with 8 MiB MySQL takes 4 % longer (facts.md, Speed). Where replicas wait for each chunk, and
-# its part of the binary log lies in a session's memory, that is worth it.
+# Larger ones gain nothing; with 8 MiB MySQL takes 4 % longer (server-behaviour.md, Speed). Where replicas wait for each
+# chunk, and its part of the binary log lies in a session's memory, that is worth it.
 LARGEST_CHUNK, LARGEST_LOGGED_CHUNK = 32 * MIB, 8 * MIB
 # The first ones are smaller, so that the first row is in at once and every session has something to do.
 FIRST_CHUNK = 256 * 1024

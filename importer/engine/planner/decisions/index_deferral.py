@@ -10,7 +10,8 @@ from importer.engine.schema.indexes import Definition
 from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.engine.units import MIB
 
-# Measured (facts.md, Indexes after the load): from here on it pays on both servers, the steps of its own included.
+# Measured (server-behaviour.md, Indexes after the load): from here on it pays on both servers, the steps of its own
+# included.
 PAYS_FROM = 8 * MIB
 
 
@@ -125,7 +126,7 @@ def _why(case: PlanningContext) -> str:
     if case.options.indexes == "defer":
         return "as asked;"
     empty = "the staging table starts empty" if case.staged else "the table is empty"
-    # Measured (facts.md, Indexes after the load) with two keys on random values.
+    # Measured (server-behaviour.md, Indexes after the load) with two keys on random values.
     return f"{empty}, and that takes 1.3 (100,000 rows) to 1.7 times (400,000) less work on the server;"
 
 

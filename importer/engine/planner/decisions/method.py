@@ -13,7 +13,7 @@ from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.units import MIB
 
-# Each with its words, and what it costs beside LOAD DATA LOCAL. Measured: facts.md, Methods.
+# Each with its words, and what it costs beside LOAD DATA LOCAL. Measured: server-behaviour.md, Methods.
 SAID = {
     "load_data_local": ("LOAD DATA LOCAL", "the server allows it, and no other way over a network is as fast"),
     "load_data_server": ("LOAD DATA from a pipe", "the server reads it as a file, as fast as LOAD DATA LOCAL"),
@@ -63,7 +63,8 @@ def fallback(server: Server) -> Chosen:
     """The best method without LOAD DATA LOCAL."""
     if server.reads_files and server.shared_folder:
         return _instead("load_data_server", server)
-    # As fast as texts on MySQL and faster on MariaDB; and where fields are in quotes, on both (facts.md, Methods).
+    # As fast as texts on MySQL and faster on MariaDB; and where fields are in quotes, on both (server-behaviour.md,
+    # Methods).
     return _instead("insert_prepared", server)
 
 

@@ -6,10 +6,11 @@ from importer.engine.load.network_probe import NetworkProbe
 from importer.engine.planner.context import PlanningContext
 from importer.engine.units import MIB
 
-# What one session of a server takes, in bytes a second (facts.md, Speed); a remote server's own cores are not visible.
+# What one session of a server takes, in bytes a second (server-behaviour.md, Speed); a remote server's own cores are
+# not visible.
 SESSION_RATE = 20 * 10**6
 BUSY_SESSIONS = 4
-# What a chunk waits for on its way, from its ledger row to the COMMIT (facts.md, Speed).
+# What a chunk waits for on its way, from its ledger row to the COMMIT (server-behaviour.md, Speed).
 ROUND_TRIPS = 6
 # From here on one connection seldom fills a line, since it may have only so many bytes on their way.
 FAR = 5  # milliseconds

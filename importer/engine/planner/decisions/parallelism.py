@@ -11,7 +11,8 @@ from importer.engine.planner.decisions.chunks import SMALLEST_CHUNK, asked_small
 
 # Where the server runs loads into a table one at a time, a second session reads, connects and commits meanwhile.
 WHERE_ONE_LOADS = 2
-# Small chunks wait for the disk at a COMMIT each; with one session more, somebody loads meanwhile (facts.md, Speed).
+# Small chunks wait for the disk at a COMMIT each; with one session more, somebody loads meanwhile (server-behaviour.md,
+# Speed).
 MORE_FOR_SMALL_CHUNKS = 1
 # Of the connections that the server lets an account have, what asks, ends loads and takes a job's own steps may need.
 OTHER_CONNECTIONS = 3

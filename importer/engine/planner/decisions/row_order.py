@@ -12,7 +12,7 @@ from importer.engine.units import MIB
 
 # What rows take in InnoDB beside what they take in a file: some 20 bytes each, and pages that are not quite full.
 TABLE_BYTES_PER_BYTE = 1.3
-# Measured (facts.md, Speed).
+# Measured (server-behaviour.md, Speed).
 GAIN = "sorted first, such an import took 0.4 of the time at 128 MiB"
 SORTED_BYTES_PER_SECOND = 60 * MIB
 DISK_BYTES_PER_BYTE = 2

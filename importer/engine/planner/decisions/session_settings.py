@@ -41,7 +41,8 @@ def check_session(case: PlanningContext) -> None:
     options, server = case.options, case.server
     require_flavour(options.session, SESSION_VARIABLES, server, "session")
     if server.mariadb and not (options.unique_checks or options.foreign_key_checks):
-        # facts.md, LOAD DATA LOCAL: with both off, one duplicate took 50 loaded rows and the ledger row with it.
+        # server-behaviour.md, LOAD DATA LOCAL: with both off, one duplicate took 50 loaded rows and the ledger row with
+        # it.
         raise Problem(
             "With unique_checks and foreign_key_checks both off, MariaDB loses rows of an empty table in silence.",
             advice="Leave one of them on.",
@@ -156,7 +157,8 @@ def _secondary(case: PlanningContext) -> list[Key]:
 def _blind_keys(case: PlanningContext) -> str:
     """The unique keys whose duplicates the change buffer hides from the server with unique_checks off; "" for none.
 
-    Measured on both (facts.md, Session settings). Those that lie in the buffer pool are found, others are not.
+    Measured on both (server-behaviour.md, Session settings). Those that lie in the buffer pool are found, others are
+    not.
     """
     # MariaDB has no change buffer since 11.0; where MySQL does not show the variable, there may be one.
     buffering = case.server.variables.get("innodb_change_buffering", "none" if case.server.mariadb else "unknown")

@@ -45,7 +45,7 @@ def load_as_reasons(case: PlanningContext) -> Iterator[Reason]:
         return
     cost = "a chunk that fails, or whose worker dies, ends the import, and a retry stages all of it anew"
     if case.converted:
-        # Measured by others (facts.md, Speed): never faster than loading into InnoDB.
+        # Measured by others (server-behaviour.md, Speed): never faster than loading into InnoDB.
         why = f"as asked; the table is converted to {case.table.engine} before it takes its place; {cost}"
         yield Reason(f"The staging table is {case.staging_engine}, its keys off", why, True, "load_as")
     else:

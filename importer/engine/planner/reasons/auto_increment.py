@@ -9,7 +9,7 @@ from importer.engine.planner.decisions.chunks import chunk_rows
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 
 # Numbers that a LOAD DATA takes ahead of its rows and gives none back of: as many again as it has rows, at most so many
-# (facts.md, LOAD DATA LOCAL).
+# (server-behaviour.md, LOAD DATA LOCAL).
 MOST_AHEAD = 65_535
 BYTES = {"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8}
 

@@ -24,7 +24,7 @@ _OTHERS = {
 }  # fmt: skip
 _UTF8MB4 = frozenset({"utf8mb4"})
 # Character sets in which ASCII is what it is in UTF-8: of those that either server has, all but swe7, sjis and the ones
-# with wider characters (tried on both: facts.md, Speed).
+# with wider characters (tried on both: server-behaviour.md, Speed).
 WITH_ASCII = _UTF8MB4 | {
     "utf8mb3", "utf8", "ascii", "latin1", "latin2", "latin5", "latin7", "cp1250", "cp1251", "cp1256", "cp1257", "cp850",
     "cp852", "cp866", "armscii8", "dec8", "geostd8", "greek", "hebrew", "hp8", "keybcs2", "koi8r", "koi8u", "macce",
@@ -35,7 +35,8 @@ _HEXADECIMAL = ("hex",)
 
 
 def takes_bytes(case: PlanningContext, method: str) -> bool:
-    """Whether LOAD DATA without a character set stores the same as with utf8mb4, and quicker (facts.md, Speed).
+    """Whether LOAD DATA without a character set stores the same as with utf8mb4, and quicker (server-behaviour.md,
+    Speed).
 
     It does so in chunks that the scan found clean, where the texts go straight into columns of utf8mb4, which gains on
     MariaDB only; or into columns of another character set, where they need not be converted as long as they are ASCII.

@@ -18,11 +18,12 @@ def reading_reasons(case: PlanningContext) -> Iterator[Reason]:
         decoded = [f"{dialect.encoding} cannot be read in parallel"] if kind is Kind.OTHER else []
         yield Reason("A plain copy is made first", f"{' and '.join(unpacked + decoded)}; it goes when the import ends")
     if kind is Kind.SINGLE:
-        # Measured (facts.md, Encodings and packed files).
+        # Measured (server-behaviour.md, Encodings and packed files).
         why = "on the way to the server, at about 700 MB/s; what is pure ASCII goes as it is"
         yield Reason(f"Transcoded from {dialect.encoding}", why)
     if dialect.rewriting:
-        # Measured (facts.md, Reading): at 140 to 300 MB/s, beside a server that takes some 20 MB/s a session.
+        # Measured (server-behaviour.md, Reading): at 140 to 300 MB/s, beside a server that takes some 20 MB/s a
+        # session.
         cost = "costs up to 10 % of the speed, more where quotes or escapes are unusual"
         yield Reason("Records are rewritten", f"{'; '.join(dialect.rewriting)}; that {cost}", holds_back=True)
     elif kind is not Kind.SINGLE:

@@ -7,7 +7,7 @@ from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.target import write_modes
 
-# Measured: docs/facts.md, Speed.
+# Measured: docs/server-behaviour.md, Speed.
 READ_BACK_COST = "and compared with the file before its chunk is committed; that takes five to six times as long"
 
 

@@ -17,7 +17,7 @@ from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.types.numbers import parse, reads_the_same
 from importer.engine.validation.verdict import BAD_JSON, JSON_TOO_DEEP, LONG_JSON_NAME, Verdict, refused, rounded
 
-# Manual, The JSON Data Type; facts.md. All measured.
+# Manual, The JSON Data Type; server-behaviour.md. All measured.
 DEEPEST = 100  # arrays and objects in each other
 LONGEST_NAME = 65_535  # bytes of UTF-8
 HIGHEST_EXPONENT = 308  # less the digits after the point; even of a zero

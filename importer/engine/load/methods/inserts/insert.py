@@ -15,7 +15,7 @@ from importer.engine.load.methods.row_batches import RecordRun
 from importer.engine.mysql.connection import Feed, LoaderConnection
 from importer.engine.source.dialect import Dialect
 
-# Measured (facts.md, Methods).
+# Measured (server-behaviour.md, Methods).
 ROWS = 1000
 
 

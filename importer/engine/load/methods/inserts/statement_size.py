@@ -11,7 +11,8 @@ SHARE = 4
 def rows_of(connection: LoaderConnection, made: Template, rows: int) -> int:
     """How many rows a statement has: of a traced one no more than the server's list of warnings is long.
 
-    Each traced row has one warning, MySQL adds one for each `:=` (facts.md), and some are left for what is wrong.
+    Each traced row has one warning, MySQL adds one for each `:=` (server-behaviour.md), and some are left for what is
+    wrong.
     """
     if not made.traced:
         return rows
