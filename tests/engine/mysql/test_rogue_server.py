@@ -1,4 +1,4 @@
-"""A server we connect to must not get a file of ours, at any moment (server-behaviour.md, The local-infile callback)."""
+"""A hostile server must never get a file of ours (server-behaviour.md, The local-infile callback)."""
 
 from contextlib import suppress
 
