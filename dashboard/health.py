@@ -1,4 +1,4 @@
-"""Whether this installation works: for people who wait for it to start, containers and monitoring."""
+"""Reports the health of this installation, for supervisors, containers and monitoring."""
 
 import redis
 from django.contrib.auth.decorators import login_not_required
@@ -7,6 +7,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from importer.engine.native import loader
 from importer.worker import presence
 
 
@@ -14,13 +15,17 @@ from importer.worker import presence
 @login_not_required
 @never_cache
 def healthz(_request: HttpRequest) -> JsonResponse:
-    """200 if database and Redis answer, else 503; the roles of the workers that are alive."""
-    found: dict[str, object] = {"database": _database_answers()}
+    """200 if database and Redis answer, else 503.
+
+    `workers`: the roles of the workers that are alive. `native`: the build of the C library that this process uses,
+    "any" or "newer"; null without the library, which makes imports slower.
+    """
+    health: dict[str, object] = {"database": _database_answers(), "native": loader.build_in_use()}
     try:
-        found |= {"redis": True, "workers": [name.partition("@")[0] for name in presence.living()]}
+        health |= {"redis": True, "workers": [name.partition("@")[0] for name in presence.living()]}
     except redis.RedisError:
-        found |= {"redis": False, "workers": []}
-    return JsonResponse(found, status=200 if found["database"] and found["redis"] else 503)
+        health |= {"redis": False, "workers": []}
+    return JsonResponse(health, status=200 if health["database"] and health["redis"] else 503)
 
 
 def _database_answers() -> bool:

@@ -15,6 +15,7 @@ import xxhash
 from django.conf import settings
 
 from importer.engine.mysql.connection import USUAL_ISOLATION
+from importer.engine.native import loader
 from importer.engine.plan.options import Options
 from importer.engine.source import encodings
 from importer.engine.source.dialect import as_written
@@ -117,6 +118,7 @@ def _job(job: ImportJob) -> Told:
     yield "schedule", _schedule(job)
     yield "tls", job.target.tls
     yield "software", settings.VERSION
+    yield "native", loader.build_in_use() or "none"
 
 
 def _schedule(job: ImportJob) -> str | None:

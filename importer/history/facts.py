@@ -96,6 +96,8 @@ JOB = _of(
     ("table_name", "Table without its schema", Kind.WORD),
     ("schedule", "Schedule", Kind.WORD),
     ("software", "Millrace", Kind.WORD),
+    # "any" or "newer" by its build, "none" without it.
+    ("native", "C library", Kind.WORD),
     # Alike where nothing differs that was chosen, or that the server was like.
     ("settings_digest", "Settings, as one", Kind.WORD),
     ("server_digest", "Server, as one", Kind.WORD),

@@ -36,7 +36,7 @@ _FAR_OUT = 1.5
 _NOT_SAID = {"server_release", "held_back", "planned_parallelism", "file", "file_bytes", "data_bytes", "rows"}
 _SET = tuple(
     each.name
-    for each in (*CHOSEN, *SERVER, FACTS["software"], *TABLE, *FILE)
+    for each in (*CHOSEN, *SERVER, FACTS["software"], FACTS["native"], *TABLE, *FILE)
     if each.name not in _NOT_SAID and each.name not in _MEASURED
 )
 MOST_IN_WORDS = 5

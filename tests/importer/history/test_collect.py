@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 
 from importer import jobs
 from importer.engine.mysql.server_info import OF_SPEED
+from importer.engine.native import loader
 from importer.engine.plan.options import Options
 from importer.history import facts
 from importer.history.read import rows
@@ -76,6 +77,7 @@ def test_everything_there_is_to_tell_is_told(target: Target, tmp_path: Path):
         "table": f"{target.database}.t",
         "table_name": "t",
         "software": settings.VERSION,
+        "native": loader.build_in_use() or "none",
         "file": "t.csv",
         "file_bytes": size,
         "data_bytes": size - len("id,a,b\n"),
