@@ -1,4 +1,4 @@
-"""The values of one chunk's load: its work order, its callbacks, its timings."""
+"""Values that describe the load of one chunk: what to load, callbacks for its progress, seconds by phase."""
 
 import time
 from collections.abc import Callable
@@ -19,9 +19,9 @@ from importer.engine.source.dialect import Dialect
 
 @dataclass(frozen=True)
 class ChunkStatements:
-    """The plan's statement for the chunk, with REPLACE if it is `replacing`, and the traced one.
+    """The plan's statements for one chunk: `plain`, with REPLACE if `replacing`, and `traced`, which names bad rows.
 
-    Where its records cannot be sent as `plain` has them (NotHexadecimal), `as_they_are` loads them.
+    `as_they_are` loads records that cannot be sent in the form that `plain` expects (NotHexadecimal).
     """
 
     plain: str
@@ -32,12 +32,12 @@ class ChunkStatements:
 
 @dataclass(frozen=True)
 class ChunkLoad:
-    """One chunk of one job: `job` is the job's key in the ledger, `path` the source.
+    """One chunk of one job, and how to load it: `job` is the job's key in the ledger, `path` the source.
 
-    `first`: none of the job's chunks is known to be in, so that a ledger that is missing may be made. `options` say
-    what becomes of bad rows and of duplicates; `rejects` is the folder that takes the rejected ones, which must be
-    there when they are to be kept. `file_name` and `began` (UTC, as `2024-01-31 12:00:00`) are what columns get that
-    are filled with the file's name or the time of the load.
+    `first`: no chunk of the job is known to be committed, so a missing ledger may be created. `options` decide what
+    happens to bad rows and duplicates. `rejects` is the folder for reject files, which must exist; None keeps none.
+    `file_name` and `began` (UTC, as `2024-01-31 12:00:00`) are the values of columns that are filled with the file's
+    name or the time of the load.
     """
 
     job: str
@@ -55,7 +55,9 @@ class ChunkLoad:
 
     @property
     def statements(self) -> ChunkStatements:
-        """What loads this chunk: the plan's statement, the one that keeps the word NULL as text, or a quicker one."""
+        """The plan's statements that fit this chunk: the general one, the one that keeps the word NULL as text, or a
+        faster one for bytes.
+        """
         plan, chunk, unhexed = self.plan, self.chunk, self.unhexes
         keeps_null_word = plan.null_word_statement if chunk.null_word else ""
         plain, quickest = keeps_null_word or plan.statement, ""
@@ -69,26 +71,26 @@ class ChunkLoad:
 
     @property
     def unhexes(self) -> Unhexed | None:
-        """How hexadecimal digits are sent as bytes, where that is planned and can be done here."""
+        """How to send hexadecimal digits as bytes; None where that is not planned or the C library is missing."""
         return self.plan.unhexed if hex_decoder.available() else None
 
     @property
     def places(self) -> Places | None:
-        """Where the rows of a sorted copy stood in the file."""
+        """The original positions of a sorted copy's rows; None for a file in its own order."""
         return Places.beside(self.path) if self.plan.sorted_by and isinstance(self.path, Path) else None
 
     @property
     def skips(self) -> bool:
-        """Whether a row whose key is there already is skipped, not refused."""
+        """Whether a row with a duplicate key is skipped instead of rejected."""
         return self.plan.ordered and self.options.on_duplicate == "skip"
 
 
 @dataclass
 class LoadCallbacks:
-    """How the outside world follows a load, or a finishing step: the first two are called from the loading thread.
+    """Callbacks for the progress of a load or a finishing step.
 
-    `on_connect(connection_id)` comes before the transaction begins, `on_sent(bytes)` while bytes leave, `on_stage` from
-    another thread while keys are built. That took `index_seconds`.
+    `on_connect(connection_id)` is called before the transaction begins, `on_sent(bytes)` while bytes leave; both from
+    the loading thread. `on_stage` is called from another thread while keys are built, which takes `index_seconds`.
     """
 
     on_connect: Callable[[int], None] = lambda _: None
@@ -98,7 +100,7 @@ class LoadCallbacks:
 
 
 class Stopwatch:
-    """Seconds by phase: each lap ends one phase and begins the next."""
+    """Measures the seconds of each phase: a lap ends one phase and begins the next."""
 
     def __init__(self) -> None:
         self.timings: dict[str, float] = {}

@@ -1,7 +1,7 @@
-"""The finishing step of a mode that stages: it happens exactly once, or not at all.
+"""Runs the finishing step of a mode that stages, exactly once: merges the staging table, or swaps it in.
 
-A merge is one transaction with a ledger row of its own, as a chunk is. A swap is one RENAME TABLE, which no transaction
-holds: which tables are there tells whether it has been done, whoever asks and however often.
+A merge is one transaction with a ledger row of its own, like a chunk. A swap is one RENAME TABLE, which is outside
+transactions: whether it has happened is decided by which tables exist, so every attempt comes to the same answer.
 """
 
 import re
@@ -27,7 +27,7 @@ from importer.engine.target import staging, write_modes
 from importer.engine.target.staging import Staged, existing_tables, staging_name
 from importer.engine.target.table_backup import RENAME_WAIT
 
-# A merge may be silent for as long as it takes; the heart of the step ends it when it is to end.
+# A merge sends nothing until it is done. The step's heartbeat kills the connection when the step must stop.
 READ_TIMEOUT = 12 * 3600  # seconds
 
 _INFO = re.compile(r"Records: (\d+)\s+Duplicates: (\d+)\s+Warnings: (\d+)")
@@ -35,9 +35,9 @@ _INFO = re.compile(r"Records: (\d+)\s+Duplicates: (\d+)\s+Warnings: (\d+)")
 
 @dataclass(frozen=True)
 class FinishingStep:
-    """The finishing step of one job: `job` is its key in the ledger, `rows` what its chunks have staged.
+    """The finishing step of one job: `job` is its key in the ledger, `rows` the number that its chunks have staged.
 
-    `exact`: the staging table holds just so many. Otherwise it may hold less, because rows replaced others in it.
+    `exact`: the staging table must hold exactly that many. Otherwise it may hold fewer, since rows replaced others.
     """
 
     job: str
@@ -53,84 +53,82 @@ class FinishingStep:
         return self.plan.staged
 
 
-def finish(work: FinishingStep, watch: LoadCallbacks) -> Tally:
-    """Bring the staged rows where they belong, or find that it has been done: what became of them.
+def finish(step: FinishingStep, callbacks: LoadCallbacks) -> Tally:
+    """Move the staged rows into the target's table, or find that an earlier attempt has; the tally of the rows.
 
-    Raises Problem, also for a duplicate that is to fail; whatever is raised, the target's table is as it was, except
-    where the connection was lost during COMMIT or RENAME: the next attempt finds out.
+    Raises Problem, also for a duplicate where on_duplicate is fail. After any exception the target's table is
+    unchanged, except where the connection was lost during COMMIT or RENAME: the next attempt finds out.
     """
-    with connect_loader(work.address, READ_TIMEOUT, work.plan.session) as connection:
-        watch.on_connect(connection.thread_id())
-        if work.staged.mode in write_modes.MERGING:
-            return _merge(connection, work)
-        return _swap(connection, work, watch)
+    with connect_loader(step.address, READ_TIMEOUT, step.plan.session) as connection:
+        callbacks.on_connect(connection.thread_id())
+        if step.staged.mode in write_modes.MERGING:
+            return _merge(connection, step)
+        return _swap(connection, step, callbacks)
 
 
 def is_done(connection: Connection, job: str, plan: ImportPlan) -> bool:
-    """Whether the finishing step has taken place; waits for one that is still open."""
+    """Whether the finishing step is done; waits while the transaction of an attempt at it is open."""
     assert plan.staged
     if ledger.exists(connection) and ledger.has_chunk(connection, job, ledger.FINISH):
         return True
     return plan.staged.mode in write_modes.SWAPPING and _is_swapped(connection, job, plan)
 
 
-def _merge(connection: LoaderConnection, work: FinishingStep) -> Tally:
+def _merge(connection: LoaderConnection, step: FinishingStep) -> Tally:
     execute(connection, "START TRANSACTION")
-    entry = ledger.Entry(work.job, ledger.FINISH, work.attempt, work.rows, 0, "")
+    entry = ledger.Entry(step.job, ledger.FINISH, step.attempt, step.rows, 0, "")
     if not ledger.insert(connection, entry):
         execute(connection, "ROLLBACK")
-        return ledger.read_tally(connection, work.job, ledger.FINISH)
-    _check_target(connection, work.plan)
-    tally = _insert(connection, work)
+        return ledger.read_tally(connection, step.job, ledger.FINISH)
+    _check_target(connection, step.plan)
+    tally = _insert(connection, step)
     ledger.record_tally(connection, entry, tally)
     if not ledger.is_visible(connection, entry):
         raise TargetProblem(
             "The server ended the transaction by itself while the rows were merging.",
-            where=str(work.address),
+            where=str(step.address),
             advice="Check the target: such a server cannot load exactly once.",
         )
     execute(connection, "COMMIT")
     return tally
 
 
-def _insert(connection: LoaderConnection, work: FinishingStep) -> Tally:
-    """Run the merge; Records, Duplicates and the affected rows tell what became of each row (server-behaviour.md,
-    Modes).
-    """
+def _insert(connection: LoaderConnection, step: FinishingStep) -> Tally:
+    """Run the merge. Records, Duplicates and the affected rows give the tally (server-behaviour.md, Modes)."""
     try:
-        affected = execute(connection, work.staged.finish)
+        affected = execute(connection, step.staged.finish)
     except MySQLdb.IntegrityError as error:
         if error.args[0] != DUPLICATE:
             raise
-        raise _duplicate(work, str(error.args[1])) from error
+        raise _duplicate(step, str(error.args[1])) from error
     info = connection.info()
-    found = _INFO.search(info.decode() if isinstance(info, bytes) else info or "")
-    records, duplicates, warnings = map(int, found.groups()) if found else (-1, 0, 0)
-    if records != work.rows:
+    match = _INFO.search(info.decode() if isinstance(info, bytes) else info or "")
+    records, duplicates, warnings = map(int, match.groups()) if match else (-1, 0, 0)
+    if records != step.rows:
         raise TargetProblem(
-            f"The staging table holds {records:,} rows where {work.rows:,} were loaded into it.",
-            where=str(work.address),
-            advice="Somebody changed it. Retry, which stages the file anew.",
+            f"The staging table holds {records:,} rows where {step.rows:,} were loaded into it.",
+            where=str(step.address),
+            advice="Another program changed it. Retry, which stages the file again.",
         )
     if warnings:
         _, code, message = connection.show_warnings()[0]
         text = message.decode(errors="replace") if isinstance(message, bytes) else message
         raise TargetProblem(
             f"The server would change values while it merges the rows: {text} (warning {code}).",
-            where=str(work.address),
+            where=str(step.address),
             advice="Look at the table's triggers and checks, then retry.",
         )
-    if work.staged.on_duplicate == "skip":
+    if step.staged.on_duplicate == "skip":
         return Tally(loaded=affected, skipped=records - affected)
     return Tally(loaded=records - duplicates, replaced=duplicates)
 
 
-def _duplicate(work: FinishingStep, said: str) -> TargetProblem:
+def _duplicate(step: FinishingStep, message: str) -> TargetProblem:
     return TargetProblem(
-        f"A row with this key is there already. The server says: {said}",
-        where=f"{work.plan.schema}.{work.staged.table}",
-        advice=f"{work.staged.table} is as it was. Delete that row from the table or leave it out of the file, or"
-        " choose what becomes of duplicates (skip, replace), or mode upsert.",
+        f"A row with this key is there already. The server says: {message}",
+        where=f"{step.plan.schema}.{step.staged.table}",
+        advice=f"{step.staged.table} is unchanged. Delete that row from the table or leave it out of the file, or"
+        " choose what to do with duplicates (skip, replace), or mode upsert.",
     )
 
 
@@ -139,27 +137,27 @@ def _check_target(connection: LoaderConnection, plan: ImportPlan) -> None:
     require_as_planned(connection, plan.schema, plan.staged.table, plan.staged.table_digest)
 
 
-def _swap(connection: LoaderConnection, work: FinishingStep, watch: LoadCallbacks) -> Tally:
-    """Give the staging table the target's name, unless that has been done."""
-    plan = work.plan
-    if ledger.has_chunk(connection, work.job, ledger.FINISH):
-        return ledger.read_tally(connection, work.job, ledger.FINISH)
-    if not _is_swapped(connection, work.job, plan):
+def _swap(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCallbacks) -> Tally:
+    """Give the staging table the target's name, unless an earlier attempt has."""
+    plan = step.plan
+    if ledger.has_chunk(connection, step.job, ledger.FINISH):
+        return ledger.read_tally(connection, step.job, ledger.FINISH)
+    if not _is_swapped(connection, step.job, plan):
         execute(connection, f"SET SESSION lock_wait_timeout = {RENAME_WAIT}")
-        if not _complete_half(connection, work):
-            _rename(connection, work, watch)
-    rows = Tally(loaded=work.rows)
+        if not _complete_half_swap(connection, step):
+            _rename(connection, step, callbacks)
+    rows = Tally(loaded=step.rows)
     execute(connection, "START TRANSACTION")
-    entry = ledger.Entry(work.job, ledger.FINISH, work.attempt, work.rows, 0, "")
+    entry = ledger.Entry(step.job, ledger.FINISH, step.attempt, step.rows, 0, "")
     if ledger.insert(connection, entry):
         ledger.record_tally(connection, entry, rows)
     execute(connection, "COMMIT")
     return rows
 
 
-def _put_keys_back(connection: LoaderConnection, work: FinishingStep, watch: LoadCallbacks) -> None:
-    """Give the new table the keys that the old one has now and it has not."""
-    plan, staged, stage = work.plan, work.staged, staging_name(work.job)
+def _restore_keys(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCallbacks) -> None:
+    """Add the keys to the new table that the old one has now and the new one lacks."""
+    plan, staged, stage = step.plan, step.staged, staging_name(step.job)
     if staged.mode != "replace":
         return
     wanted = indexes.read_indexes(connection, plan.schema, staged.table).keys
@@ -168,56 +166,56 @@ def _put_keys_back(connection: LoaderConnection, work: FinishingStep, watch: Loa
         return
     since = time.monotonic()
     statement = indexes.putting_back(plan.schema, stage, missing)
-    alter_table.alter_with_progress(connection, work.address, statement, watch.on_stage)
-    watch.index_seconds = round(time.monotonic() - since, 3)
+    alter_table.alter_with_progress(connection, step.address, statement, callbacks.on_stage)
+    callbacks.index_seconds = round(time.monotonic() - since, 3)
 
 
 def _is_swapped(connection: Connection, job: str, plan: ImportPlan) -> bool:
-    """Whether the staging table has the target's name, by what is there.
+    """Whether the staging table has taken the target's name, judged by the tables that exist.
 
-    Replaced: the old table lies under the name that only this job gives. Created: the staging table is gone, which
-    nobody drops while the job runs, and the target is just like it.
+    Mode replace: the old table has its backup name, which only this job gives. Mode create: the staging table is gone,
+    which nobody drops while the job runs, and the target has the planned definition.
     """
     staged = plan.staged
     assert staged
     stage = staging_name(job)
-    there = existing_tables(connection, plan.schema, [stage, staged.table, *([staged.old] if staged.old else [])])
+    tables = existing_tables(connection, plan.schema, [stage, staged.table, *([staged.old] if staged.old else [])])
     if staged.mode == "replace":
-        return there >= {staged.old, staged.table} and stage not in there
-    if stage in there or staged.table not in there or not plan.table_digest:
+        return tables >= {staged.old, staged.table} and stage not in tables
+    if stage in tables or staged.table not in tables or not plan.table_digest:
         return False
     table = read_table(connection, plan.schema, staged.table)
     return replace(table, engine=staged.engine or table.engine).digest == plan.table_digest
 
 
-def _complete_half(connection: LoaderConnection, work: FinishingStep) -> bool:
-    """Take the second half of a swap that a server without atomic DDL (before MariaDB 10.6, MySQL 8.0) died in."""
-    plan, staged = work.plan, work.staged
-    stage = staging_name(work.job)
-    there = existing_tables(connection, plan.schema, [stage, staged.table, *([staged.old] if staged.old else [])])
-    if not staged.old or there != {stage, staged.old}:
+def _complete_half_swap(connection: LoaderConnection, step: FinishingStep) -> bool:
+    """Complete a swap after its first half, in which a server without atomic DDL died (MariaDB < 10.6, MySQL < 8.0)."""
+    plan, staged = step.plan, step.staged
+    stage = staging_name(step.job)
+    tables = existing_tables(connection, plan.schema, [stage, staged.table, *([staged.old] if staged.old else [])])
+    if not staged.old or tables != {stage, staged.old}:
         return False
     execute(connection, f"RENAME TABLE {_name(plan, stage)} TO {_name(plan, staged.table)}")
     return True
 
 
-def _rename(connection: LoaderConnection, work: FinishingStep, watch: LoadCallbacks) -> None:
-    plan, staged = work.plan, work.staged
-    stage = staging_name(work.job)
+def _rename(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCallbacks) -> None:
+    plan, staged = step.plan, step.staged
+    stage = staging_name(step.job)
     if staged.mode == "replace":
         table = read_table(connection, plan.schema, staged.table)
         _check_target(connection, plan)
-        # Again, since foreign keys and triggers may have come while the rows were loading.
-        around = read_surroundings(connection, plan.schema, staged.table)
-        write_modes.check_mode(staged.mode, staged.on_duplicate, table, around, ())
+        # Checked again, since foreign keys and triggers may have been added while the rows were loading.
+        dependencies = read_surroundings(connection, plan.schema, staged.table)
+        write_modes.check_mode(staged.mode, staged.on_duplicate, table, dependencies, ())
     elif staged.table in existing_tables(connection, plan.schema, [staged.table]):
         raise TargetProblem(
-            f"There is a table {plan.schema}.{staged.table} now; there was none when the import was planned.",
+            f"The table {plan.schema}.{staged.table} exists now; it did not when the import was planned.",
             advice="Choose another name, or mode replace.",
         )
-    _settle(connection, work)
-    _put_keys_back(connection, work, watch)
-    _check_rows(staging.count_rows(connection, plan.schema, stage), work)
+    _convert_staging_table(connection, step)
+    _restore_keys(connection, step, callbacks)
+    _check_rows(staging.count_rows(connection, plan.schema, stage), step)
     number = next_auto_increment(connection, plan.schema, staged.table) if staged.mode == "replace" else None
     if number and any(column.auto_increment for column in table.columns):
         # The server takes the greater of this and what the rows need (manual, ALTER TABLE, AUTO_INCREMENT).
@@ -225,26 +223,26 @@ def _rename(connection: LoaderConnection, work: FinishingStep, watch: LoadCallba
     execute(connection, staged.finish)
 
 
-def _settle(connection: LoaderConnection, work: FinishingStep) -> None:
-    """Make the staging table what it is to be. It is counted afterwards, whatever it has gone through."""
-    if not work.plan.rolls_back:
-        lock_staging_table(connection, work.job)
-    for statement in work.staged.settle:
+def _convert_staging_table(connection: LoaderConnection, step: FinishingStep) -> None:
+    """Convert the staging table to its final engine and keys. Its rows are counted afterwards."""
+    if not step.plan.rolls_back:
+        lock_staging_table(connection, step.job)
+    for statement in step.staged.settle:
         try:
             execute(connection, statement)
         except MySQLdb.OperationalError as error:
-            # RENAME closes the table as well; FLUSH does it a little earlier, for who has the right.
+            # RENAME closes the table as well. FLUSH closes it a little earlier, if the account has the privilege.
             if not (statement.startswith("FLUSH") and error.args[0] == ER.SPECIFIC_ACCESS_DENIED_ERROR):
                 raise
 
 
-def _check_rows(counted: int, work: FinishingStep) -> None:
-    if counted == work.rows or (not work.exact and 0 < counted < work.rows):
+def _check_rows(counted: int, step: FinishingStep) -> None:
+    if counted == step.rows or (not step.exact and 0 < counted < step.rows):
         return
     raise Problem(
-        f"The staging table holds {counted:,} rows where {work.rows:,} were loaded into it.",
-        where=str(work.address),
-        advice="Somebody changed it. Retry, which stages the file anew.",
+        f"The staging table holds {counted:,} rows where {step.rows:,} were loaded into it.",
+        where=str(step.address),
+        advice="Another program changed it. Retry, which stages the file again.",
     )
 
 

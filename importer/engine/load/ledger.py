@@ -1,6 +1,7 @@
-"""The chunk ledger: one row per loaded chunk, in the target's database, committed together with the chunk's rows.
+"""The chunk ledger: a table in the target's database with one row for each committed chunk.
 
-A second load of the same chunk fails on the primary key before it has sent a byte: that is why no chunk loads twice.
+The ledger row is committed together with the chunk's rows. A second load of the same chunk fails on the ledger's
+primary key before it sends a byte, so no chunk loads twice.
 """
 
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
   PRIMARY KEY (job, chunk)
 ) ENGINE=InnoDB COMMENT='Millrace: which chunks of which import are in'"""
 
-# In place of a chunk's number: the finishing step of a mode that stages.
+# The chunk number of the finishing step, in modes that stage.
 FINISH = 2**32 - 1
 
 DENIED = (ER.TABLEACCESS_DENIED_ERROR, ER.COLUMNACCESS_DENIED_ERROR)
@@ -37,7 +38,7 @@ DENIED = (ER.TABLEACCESS_DENIED_ERROR, ER.COLUMNACCESS_DENIED_ERROR)
 
 @dataclass(frozen=True)
 class Entry:
-    """What the ledger holds for one chunk: rows, bytes, and the xxh3-64 digest (hexadecimal) of the bytes."""
+    """A row of the ledger: the rows and bytes of one chunk, and the xxh3-64 digest (hexadecimal) of its bytes."""
 
     job: str
     chunk: int
@@ -48,12 +49,12 @@ class Entry:
 
     @property
     def values(self) -> tuple[str | int, ...]:
-        """In the order of the fields; as dataclasses.astuple() has them, which copies each."""
+        """The fields in their order. Faster than dataclasses.astuple(), which copies each value."""
         return self.job, self.chunk, self.attempt, self.rows, self.bytes, self.digest
 
 
 def create(connection: Connection) -> None:
-    """Create the ledger in the connection's database if it is not there. DDL: commits implicitly.
+    """Create the ledger in the connection's database if it does not exist. DDL: commits implicitly.
 
     Raises MySQLdb.OperationalError (1142) if it is missing and the account may not create it.
     """
@@ -62,18 +63,14 @@ def create(connection: Connection) -> None:
 
 
 def exists(connection: Connection) -> bool:
-    found = fetch_all(
-        connection,
-        "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s",
-        (TABLE,),
-    )
-    return bool(found)
+    sql = "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s"
+    return bool(fetch_all(connection, sql, (TABLE,)))
 
 
 def insert(connection: Connection, *entries: Entry) -> bool:
-    """Insert the entries; False if one of the chunks has been loaded before, and then none of them is entered.
+    """Insert the entries; returns False, with none of them inserted, if one of the chunks is committed already.
 
-    Waits while another attempt at one is still open.
+    Waits while the transaction of another attempt at one of them is open.
     """
     values = ", ".join(["(%s, %s, %s, %s, %s, %s)"] * len(entries))
     try:
@@ -90,9 +87,9 @@ def insert(connection: Connection, *entries: Entry) -> bool:
 
 
 def reinsert(connection: Connection, entry: Entry) -> None:
-    """Roll back what has been loaded since `enter`, and enter the same in a transaction that begins anew.
+    """Roll back the open transaction, and insert the entry in a new one.
 
-    Raises TargetProblem, to be tried again, if another attempt has brought the chunk in between the two.
+    Raises TargetProblem (retryable) if another attempt committed the chunk in between.
     """
     execute(connection, "ROLLBACK")
     if not insert(connection, entry):
@@ -104,24 +101,24 @@ def reinsert(connection: Connection, entry: Entry) -> None:
 
 
 def is_visible(connection: Connection, *entries: Entry) -> bool:
-    """Whether the entries, of one attempt and with numbers in a row, are there, as this transaction sees it.
+    """Whether this transaction sees the entries, which are of one attempt and have consecutive chunk numbers.
 
-    False after `enter` means that the server ended the transaction in between without an error, as MariaDB's bulk
+    False after insert() means that the server ended the transaction in between without an error, as MariaDB's bulk
     mode did (server-behaviour.md, LOAD DATA LOCAL).
     """
     first, last = entries[0], entries[-1]
-    found = fetch_all(
+    rows = fetch_all(
         connection,
         f"SELECT COUNT(*) FROM {TABLE} WHERE job = %s AND chunk BETWEEN %s AND %s AND attempt = %s",
         (first.job, first.chunk, last.chunk, first.attempt),
     )
-    return int(found[0][0]) == len(entries)
+    return int(rows[0][0]) == len(entries)
 
 
 def record_tally(connection: Connection, entry: Entry, tally: Tally) -> None:
-    """Keep what became of the entry's rows, in the transaction that entered it.
+    """Record how many of the entry's rows were replaced, skipped or rejected, in the transaction that inserted it.
 
-    Needs the right to UPDATE, but only where not all of them were loaded: raises TargetProblem with the GRANT.
+    Needs the UPDATE privilege, but only if not all rows were loaded; raises TargetProblem with the GRANT.
     """
     if tally.loaded == entry.rows:
         return
@@ -145,30 +142,31 @@ def record_tally(connection: Connection, entry: Entry, tally: Tally) -> None:
 
 
 def read_tally(connection: Connection, job: str, chunk: int) -> Tally:
-    """What became of the rows of a chunk that is in."""
-    found = fetch_all(
+    """The tally of a committed chunk."""
+    counts = fetch_all(
         connection,
         f"SELECT row_count, replaced, skipped, rejected FROM {TABLE} WHERE job = %s AND chunk = %s",
         (job, chunk),
     )
-    rows, *others = (int(value) for value in found[0])
+    rows, *others = (int(value) for value in counts[0])
     return Tally(rows - sum(others), *others)
 
 
 def has_chunk(connection: Connection, job: str, chunk: int) -> bool:
-    """Whether the chunk is committed; waits for an attempt at it that is still open.
+    """Whether the chunk is committed; waits while the transaction of an attempt at it is open.
 
-    FOR SHARE needs no right but SELECT since MySQL 8.0.22 (manual, Locking Reads); MariaDB knows the older words only.
+    The statement needs no privilege but SELECT since MySQL 8.0.22 (manual, Locking Reads). MariaDB does not know FOR
+    SHARE, so the older LOCK IN SHARE MODE is used.
     """
     sql = f"SELECT 1 FROM {TABLE} WHERE job = %s AND chunk = %s LOCK IN SHARE MODE"
     return bool(fetch_all(connection, sql, (job, chunk)))
 
 
 def require_known_job(connection: Connection, job: str, where: str) -> None:
-    """Raise TargetProblem if the ledger knows nothing of a job that has committed chunks.
+    """Raise TargetProblem if the ledger has no row of a job that has committed chunks.
 
-    Somebody has dropped or emptied it, or a fail-over has lost everything: nobody can tell any more which chunks are
-    in, and one of them might load twice.
+    The ledger was dropped or emptied, or a fail-over lost it. Which chunks are committed is then unknown, and one of
+    them could load twice.
     """
     try:
         if fetch_all(connection, f"SELECT 1 FROM {TABLE} WHERE job = %s LIMIT 1", (job,)):
@@ -185,18 +183,18 @@ def require_known_job(connection: Connection, job: str, where: str) -> None:
 
 
 def count_rows(connection: Connection, job: str) -> int:
-    """How many rows of a job's chunks the ledger holds, without its finishing step."""
+    """The number of rows in a job's committed chunks, without its finishing step."""
     sql = f"SELECT COALESCE(SUM(row_count), 0) FROM {TABLE} WHERE job = %s AND chunk <> %s"
     return int(fetch_all(connection, sql, (job, FINISH))[0][0])
 
 
 def delete(connection: Connection, job: str) -> None:
-    """Delete what it holds of a job whose table is gone. Raises MySQLdb.OperationalError (1142) if it must not."""
+    """Delete the rows of a job whose table is gone. Raises MySQLdb.OperationalError (1142) without the privilege."""
     if exists(connection):
         execute(connection, f"DELETE FROM {TABLE} WHERE job = %s", (job,))
 
 
 def rows_by_chunk(connection: Connection, job: str) -> dict[int, int]:
-    """The rows of each chunk that the ledger holds for a job, by chunk number; without its finishing step."""
-    found = fetch_all(connection, f"SELECT chunk, row_count FROM {TABLE} WHERE job = %s AND chunk <> %s", (job, FINISH))
-    return {int(chunk): int(rows) for chunk, rows in found}
+    """The number of rows of each of a job's committed chunks, by chunk number; without its finishing step."""
+    rows = fetch_all(connection, f"SELECT chunk, row_count FROM {TABLE} WHERE job = %s AND chunk <> %s", (job, FINISH))
+    return {int(chunk): int(count) for chunk, count in rows}

@@ -1,4 +1,4 @@
-"""How far away a server is: the time of a round trip, and how many bytes a second one session gets to it."""
+"""Measures the network to a server: the time of a round trip, and the bytes per second that one session sends."""
 
 import statistics
 import time
@@ -17,34 +17,31 @@ PINGS = 9
 LINE = b"x" * 1023 + b"\n"
 BLOCK = LINE * 64
 MIN_BYTES, MAX_BYTES = len(BLOCK), 8 * MIB
-# Twice as much is sent until that takes so long (seconds); all of it together takes less than a second then.
+# The amount is doubled until sending takes this long (seconds); all steps together take less than a second.
 ENOUGH_SECONDS = 0.25
 
-# Reads every line and keeps none. The number must be theirs: the server goes on counting after the end of the data.
+# Reads every line and stores none. IGNORE must have the exact number: the server counts on after the end of the data.
 _SEND = f"LOAD DATA LOCAL INFILE {quote_text(FEED_NAME)} INTO TABLE {ledger.TABLE} IGNORE {{lines}} LINES (@ignored)"
 
 
 @dataclass(frozen=True)
 class NetworkProbe:
-    """A median round trip in milliseconds; bytes a second that one session sends, None where it was not measured."""
+    """The median round trip in milliseconds, and the bytes per second that one session sends; None: not measured."""
 
     round_trip_ms: float
     bytes_per_second: float | None = None
 
 
 def probe(address: Address) -> NetworkProbe:
-    """Look how far away the server is; sends 64 KiB to some MiB that it throws away. Needs the ledger to be there.
+    """Measure the network to the server. Sends 64 KiB to some MiB, which the server discards. Needs the ledger table.
 
-    Raises TargetProblem if it cannot be reached.
+    Raises TargetProblem if the server cannot be reached.
     """
     with connect_loader(address) as connection:
         round_trip = statistics.median(_seconds_of_ping(connection) for _ in range(PINGS))
         try:
-            rate = _upward(connection, round_trip)
-        except (
-            MySQLdb.Error,
-            MethodRefused,
-        ):  # LOAD DATA LOCAL is not for this account or server; other findings say so.
+            rate = _upload_rate(connection, round_trip)
+        except (MySQLdb.Error, MethodRefused):  # The server refuses LOAD DATA LOCAL; other findings report that.
             rate = None
     return NetworkProbe(round(round_trip * 1000, 2), rate)
 
@@ -55,8 +52,8 @@ def _seconds_of_ping(connection: LoaderConnection) -> float:
     return time.perf_counter() - began
 
 
-def _upward(connection: LoaderConnection, round_trip: float) -> float:
-    """Bytes a second, from the largest piece that was sent; the statement's own round trip does not count."""
+def _upload_rate(connection: LoaderConnection, round_trip: float) -> float:
+    """Bytes per second of the largest amount sent, without the statement's own round trip."""
     size = MIN_BYTES
     while True:
         began = time.perf_counter()

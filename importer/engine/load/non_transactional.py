@@ -1,11 +1,11 @@
-"""Tables that cannot roll back: how a staging table in MyISAM or Aria is loaded exactly once all the same.
+"""Checks that keep loads into a non-transactional staging table (MyISAM, Aria) exactly once.
 
-What a statement has put into such a table stays. So the order is another one: the rows go in first, by themselves, and
-then the ledger's row, which is in InnoDB. The server knows at once how many rows such a table has, and before and after
-each chunk and at the end that must be what the ledger says. If it is not, a chunk has come in part, nobody can take
-that part out again, and the staging table is of no further use; the target's table is untouched until the end.
+Such a table keeps all rows that a statement has stored, even if the statement fails. The order is therefore different:
+first the rows, on their own, then the ledger row, which is in InnoDB. These engines know their number of rows at once.
+Before and after each chunk, and at the end, it must equal the ledger's. If it does not, a chunk was loaded in part.
+That part cannot be removed, so the staging table is useless; the target's table is unchanged until the end.
 
-Rows and ledger are not in one transaction, as MySQL warns of that, and refuses it where GTIDs are enforced.
+Rows and ledger row are not in one transaction: MySQL warns of that, and refuses it where GTIDs are enforced.
 """
 
 from importer.engine.errors import TargetProblem
@@ -15,18 +15,18 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.target import staging
 
 ENGINES = ("myisam", "aria")
-LOCK_WAIT = 50  # seconds; a worker that is thought dead has its connection ended before
+LOCK_WAIT = 50  # seconds; the connection of a worker that is considered dead is killed earlier
 
 
 def cannot_roll_back(engine: str) -> bool:
-    """Whether it is one of those engines, by its name in information_schema."""
+    """Whether the engine, named as in information_schema, is one of ENGINES."""
     return engine.lower() in ENGINES
 
 
 def lock_staging_table(connection: Connection, job: str) -> None:
-    """Let nobody else load into the job's staging table as long as this connection lasts; each statement by itself.
+    """Make this connection the only one that loads into the job's staging table, until it ends; turn autocommit on.
 
-    Raises TargetProblem, to be tried again, if somebody does.
+    Raises TargetProblem (retryable) if another connection is still loading after LOCK_WAIT.
     """
     execute(connection, "SET SESSION autocommit = 1")
     if fetch_all(connection, "SELECT GET_LOCK(%s, %s)", (f"millrace.{job}", LOCK_WAIT))[0][0] != 1:
@@ -38,7 +38,7 @@ def lock_staging_table(connection: Connection, job: str) -> None:
 
 
 def require_row_count(connection: Connection, plan: ImportPlan, job: str, more: int = 0) -> None:
-    """Raise TargetProblem unless the staging table has the rows that the ledger knows of the job's chunks, and `more`.
+    """Raise TargetProblem unless the staging table has as many rows as the job's chunks in the ledger, and `more`.
 
     COUNT(*) is exact and immediate in these engines (manual, COUNT()).
     """
@@ -49,6 +49,6 @@ def require_row_count(connection: Connection, plan: ImportPlan, job: str, more: 
         f"The staging table holds {rows:,} rows where {known:,} were loaded: an attempt ended in the middle, and its"
         " engine cannot roll back.",
         where=f"{plan.schema}.{plan.table}",
-        advice="Retry, which stages the file anew; with load_as innodb, such a chunk is simply loaded again. Nothing"
-        f" has changed in {plan.final_table}.",
+        advice="Retry, which stages the whole file again; with load_as innodb, only the chunk is loaded again."
+        f" {plan.final_table} is unchanged.",
     )

@@ -1,11 +1,11 @@
-"""What became of a chunk, in numbers: the values that a load hands to whoever keeps account of the job."""
+"""The outcome of a chunk in numbers: rows loaded, replaced, skipped and rejected, with reasons and timings."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What became of the rows of a chunk; the four add up to its rows."""
+    """How many of a chunk's rows were loaded, replaced, skipped and rejected; the four add up to its rows."""
 
     loaded: int = 0
     replaced: int = 0
@@ -21,7 +21,7 @@ class Tally:
 class ReasonCount:
     """`rows` were rejected, or skipped as duplicates, for the same reason.
 
-    `code` is the server's error number as text, or a word of ours; `column` is "" where no single column is at fault.
+    `code` is the server's error number as text, or a word of Millrace; `column` is "" if no single column is at fault.
     """
 
     code: str
@@ -32,7 +32,7 @@ class ReasonCount:
 
 @dataclass(frozen=True)
 class NoticeCount:
-    """`values` of a column went in a little changed, as asked: rounded, or without their trailing spaces."""
+    """`values` of a column were stored slightly changed, as the options allow: rounded, or without trailing spaces."""
 
     code: str
     column: str
@@ -42,7 +42,7 @@ class NoticeCount:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of the chunk. `already` means an earlier attempt had committed it. Timings are seconds by phase.
+    """The outcome of one chunk. `already`: an earlier attempt had committed it. Timings are seconds by phase.
 
     `reasons` count the rejected and the skipped rows by reason, the most frequent first.
     """

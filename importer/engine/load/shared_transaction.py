@@ -1,7 +1,7 @@
-"""Chunks that go in together: small ones that lie side by side, in one transaction and by one statement.
+"""Groups small adjacent chunks, to load them by one statement in one transaction.
 
-Each has its own ledger row, and is counted and claimed by itself. Where anything about their rows is the matter, the
-transaction is rolled back and each is loaded by itself, which finds out what it is.
+Each chunk has its own ledger row and is counted and claimed by itself. If any row is bad, the transaction is rolled
+back and each chunk is loaded by itself, which finds the bad rows.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,23 +12,23 @@ from importer.engine.source.chunks.scanner import ChunkRange
 
 
 def group_size(plan: ImportPlan, chunks: Iterable[ChunkRange]) -> int:
-    """How many of the chunks, which are in the file's order, may share the first one's transaction; that one included.
+    """How many of the chunks, in the file's order, may share the first one's transaction, the first one included.
 
-    None is larger than what lies before it in the file, so that the first rows are in soon.
+    No transaction has more bytes than the part of the file before it, so that the first rows are committed early.
     """
-    found, first, before = 0, None, None
+    size, first, previous = 0, None, None
     for chunk in chunks:
         first = first or chunk
-        most = min(plan.transaction_bytes, max(plan.first_chunk_bytes, first.offset))
-        beside = before is None or chunk.offset == before.end
-        if found and (chunk.suspect or first.suspect or not beside or chunk.end - first.offset > most):
+        max_bytes = min(plan.transaction_bytes, max(plan.first_chunk_bytes, first.offset))
+        adjacent = previous is None or chunk.offset == previous.end
+        if size and (chunk.suspect or first.suspect or not adjacent or chunk.end - first.offset > max_bytes):
             break
-        found, before = found + 1, chunk
-    return found
+        size, previous = size + 1, chunk
+    return size
 
 
 def merge_ranges(chunks: Sequence[ChunkRange]) -> ChunkRange:
-    """Chunks side by side as one."""
+    """One range for adjacent chunks, in the file's order; `parts` keeps the length of each."""
     first = chunks[0]
     return ChunkRange(
         first.number,
@@ -45,7 +45,7 @@ def merge_ranges(chunks: Sequence[ChunkRange]) -> ChunkRange:
 
 
 def split_outcome(chunks: Sequence[ChunkRange], timings: dict[str, float]) -> list[Outcome]:
-    """Of each, all its rows loaded, and a share of the seconds by its bytes."""
+    """The outcome of each chunk: all of its rows loaded, and its share of the seconds, by bytes."""
     length = sum(each.length for each in chunks)
     return [
         Outcome(

@@ -1,4 +1,4 @@
-"""A chunk that has the table to itself."""
+"""Locks the target's table for the load of one chunk."""
 
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import LoaderConnection, execute
@@ -7,11 +7,11 @@ from importer.engine.plan.plan import ImportPlan
 
 
 def lock(connection: LoaderConnection, plan: ImportPlan) -> None:
-    """Lock the plan's table and the ledger, and let go of what was locked before.
+    """Lock the plan's table and the ledger for writing; releases earlier locks of the connection.
 
-    The locks stay until the next LOCK TABLES or the end of the connection, COMMIT and ROLLBACK leave them. START
-    TRANSACTION would release them; without autocommit the transaction begins by itself (manual, LOCK TABLES and UNLOCK
-    TABLES Statements).
+    The locks last until the next LOCK TABLES or the end of the connection; COMMIT and ROLLBACK do not release them.
+    START TRANSACTION would; without autocommit the transaction begins by itself (manual, LOCK TABLES and UNLOCK TABLES
+    Statements).
     """
     table = f"{quote_name(plan.schema)}.{quote_name(plan.table)}"
     execute(connection, f"LOCK TABLES {table} WRITE, {quote_name(ledger.TABLE)} WRITE")

@@ -1,4 +1,4 @@
-"""The equation that must balance, and the ledger that must be whole."""
+"""Verifies a finished job: the row equation must balance, and the ledger must hold all of its chunks."""
 
 from dataclasses import dataclass
 
@@ -30,15 +30,15 @@ class Equation:
 
 
 def check_finish(address: Address, job: str, rows: int) -> None:
-    """Raise Problem unless the ledger holds the job's finishing step, for so many rows."""
+    """Raise Problem unless the ledger holds the job's finishing step with this number of rows."""
     with connect(address) as connection:
         if ledger.exists(connection) and ledger.has_chunk(connection, job, ledger.FINISH):
-            found = ledger.read_tally(connection, job, ledger.FINISH).rows
+            known = ledger.read_tally(connection, job, ledger.FINISH).rows
         else:
-            found = 0
-    if found != rows:
+            known = 0
+    if known != rows:
         raise Problem(
-            f"The ledger knows of {found:,} rows of the finishing step, which brought {rows:,}.",
+            f"The ledger knows of {known:,} rows of the finishing step, which brought {rows:,}.",
             where=str(address),
             advice="A fail-over may have lost it, and its rows with it: look at the table, then import the file as a"
             f" new one. {ledger.TABLE} has what is known, WHERE job = '{job}'.",
@@ -48,19 +48,19 @@ def check_finish(address: Address, job: str, rows: int) -> None:
 def missing_chunks(address: Address, job: str, expected: dict[int, int]) -> set[int]:
     """The numbers of the chunks in `expected` (rows by chunk) that the ledger on the target does not hold.
 
-    There are some after a fail-over that lost commits: data and ledger are lost together, so loading those chunks
-    again is right. Raises Problem if the ledger holds other rows than expected, which nothing in the protocol explains,
-    or none of all: it may have been dropped, and the data may still be there.
+    Chunks are missing after a fail-over that lost commits: data and ledger are lost together, so loading those chunks
+    again is right. Raises Problem if the ledger's row counts differ from the expected ones, which nothing in the
+    protocol explains, or if it has no row of the job: it may have been dropped while the data is still there.
     """
     with connect(address) as connection:
         if expected:
             ledger.require_known_job(connection, job, str(address))
-        found = ledger.rows_by_chunk(connection, job)
-    differing = [number for number, rows in found.items() if expected.get(number) != rows]
+        committed = ledger.rows_by_chunk(connection, job)
+    differing = [number for number, rows in committed.items() if expected.get(number) != rows]
     if differing:
         raise Problem(
             f"The ledger's rows differ from the scan's for {len(differing)} chunks, first for chunk {min(differing)}.",
             where=str(address),
             advice=f"Look at {ledger.TABLE} WHERE job = '{job}' before trusting the table.",
         )
-    return set(expected) - set(found)
+    return set(expected) - set(committed)

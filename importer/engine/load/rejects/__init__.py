@@ -1,4 +1,5 @@
-"""Rows that do not go in: found, told apart from those that do, and written down.
+"""Finds the rows of a chunk that the table does not accept, explains them, and writes them to reject files.
 
-In reading order: review, sender, isolate (answer, warnings), account; reasons, duplicates, explain, parts.
+In reading order: prescreen, sender, isolate (load_result, server_warnings), reject_log; reasons, duplicate_lookup,
+explain, reject_files.
 """

@@ -1,4 +1,4 @@
-"""Rows whose key is there already: the key's columns and values, and the earlier line of the file that has the same."""
+"""Explains duplicate keys: the key's columns and values, and the earlier line of the file that has the same key."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from importer.engine.source.records.blocks import Block, blocks
 from importer.engine.source.records.fields import RecordPosition, fields
 from importer.engine.source.records.lines import line_ends
 
-# What is looked through for earlier lines, about a second's work.
+# The most bytes that are searched for earlier lines; takes about a second.
 MAX_SEARCHED_BYTES = 2**30
 
 
 @dataclass(frozen=True)
 class RowKey:
-    """The values that a row of the file has in the columns of a key; `positions` are those of its fields."""
+    """The values of a row in the columns of a key; `positions` are the indexes of their fields (from 0)."""
 
     columns: tuple[str, ...]
     positions: tuple[int, ...]
@@ -25,7 +25,7 @@ class RowKey:
 
     @classmethod
     def of(cls, columns: Sequence[str], mapped: Sequence[str], values: Sequence[bytes]) -> "RowKey | None":
-        """`mapped` are the columns in the order of the fields; None where a column comes from no field of the file."""
+        """The key's values, None if a column of it has no field. `mapped` are the columns in the fields' order."""
         names = [name.lower() for name in mapped]
         positions = tuple(names.index(name.lower()) if name.lower() in names else len(values) for name in columns)
         if max(positions, default=len(values)) >= len(values):
@@ -33,7 +33,7 @@ class RowKey:
         return cls(tuple(columns), positions, tuple(values[position] for position in positions))
 
     def describe(self, line: int | None, encoding: str) -> str:
-        """What there is to say about the key, given the first line that has it, if one was found."""
+        """The key in words, with the first line that has it, if one was found."""
         pairs = ", ".join(
             f"{name} = {encodings.text(value, encoding)!r}"
             for name, value in zip(self.columns, self.values, strict=True)
@@ -50,33 +50,32 @@ class RowKey:
 def find_first_records(
     fd: Readable, dialect: Dialect, start: int, first_line: int, keys: Mapping[int, RowKey]
 ) -> dict[int, RecordPosition]:
-    """For each offset of a row with a key: the first record that has the same one, if any from `start` on does before
-    it.
+    """Find the first earlier record with the same key, for each row of `keys` (by the row's offset in the file).
 
-    `start`, where a record begins, lies on `first_line`. Keys are compared byte by byte, which finds them fast; the
-    server may take others for equal, too. Nothing is looked for if it lies too far apart (MOST_BYTES).
+    The search begins at `start`, the beginning of a record on line `first_line`. Keys are compared byte by byte, which
+    is fast; the server may find more keys equal. Finds nothing if the range is longer than MAX_SEARCHED_BYTES.
     """
-    found: dict[int, RecordPosition] = {}
+    records: dict[int, RecordPosition] = {}
     end = max(keys, default=start)
     if end - start > MAX_SEARCHED_BYTES:
-        return found
+        return records
     rows = 0
     try:
         for block in blocks(fd, dialect, start, first_line, end):
             for offset, key in keys.items():
-                if offset in found or block.offset >= offset:
+                if offset in records or block.offset >= offset:
                     continue
                 if record := _first_in(block, key, offset, dialect, rows):
-                    found[offset] = record
+                    records[offset] = record
             rows += block.rows(0, block.size)
     except SourceProblem:
-        pass  # The scan has said what is wrong with the file's beginning, or will.
-    return found
+        pass  # The scan reports errors in the earlier part of the file.
+    return records
 
 
 def _first_in(block: Block, key: RowKey, before: int, dialect: Dialect, rows: int) -> RecordPosition | None:
-    """The block's first record that has the key and lies before that offset; `rows` come before the block."""
-    # The rarest part of the key; a quote inside it is doubled in the file.
+    """The block's first record before that offset that has the key; `rows` is the number of rows before the block."""
+    # Search for the longest value, up to a quote, which is doubled in the file.
     needle = max(key.values, key=len).split(dialect.quote.encode() or b"\0")[0]
     at = block.data.find(needle, 0, block.size) if needle else -1
     while at >= 0 and block.offset + at < before:

@@ -1,4 +1,4 @@
-"""What is said about the rows that do not go in: line, column, value and reason of each."""
+"""Explains the rows that were rejected or skipped: line, column, value and reason of each."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -42,78 +42,78 @@ class Explanation:
         return self.source.dialect
 
     def with_earlier_lines(self, start: int, first_line: int, duplicates: Mapping[int, ServerWarning]) -> "Explanation":
-        """One that also names the lines that had the keys of these rows first, from offset `start` of the file on."""
+        """The explanation with the first lines that have the keys of these rows, searched from offset `start` on."""
         numbers = sorted(duplicates)
         keys: dict[int, tuple[int, RowKey]] = {}
         for number, record in zip(numbers, self.rows.located(numbers), strict=True):
             key = key_of(duplicates[number], self.table)
-            # Values are compared whole, and those of a large record are not held whole.
+            # Values are compared as a whole, and those of a large record are not held in memory as a whole.
             if not key or len(record.raw) > BLOCK_BYTES:
                 continue
             if values := RowKey.of(key.columns, self.columns, fields(record.raw, self._dialect)):
                 keys[self.rows.span(number, number + 1)[0]] = number, values
-        found = find_first_records(
+        records = find_first_records(
             self.source.fd, self._dialect, start, first_line, {offset: key for offset, (_, key) in keys.items()}
         )
-        lines = {offset: self.rows.line_in_file(record) for offset, record in found.items()}
-        said = {
+        lines = {offset: self.rows.line_in_file(position) for offset, position in records.items()}
+        notes = {
             number: key.describe(lines.get(offset), self._dialect.encoding) for offset, (number, key) in keys.items()
         }
-        return replace(self, key_notes=said)
+        return replace(self, key_notes=notes)
 
     def rejected_rows(self, refused: RowProblems, skipped: RowProblems) -> Iterator[RejectedRow]:
-        """Every one of these rows, in the order of the file."""
+        """Each of these rows with its explanation, in the order of the file."""
         numbers = sorted({*refused, *skipped})
         for number, record in zip(numbers, self.rows.located(numbers), strict=True):
             rejected = number in refused
-            fault, value = self._of(record, refused[number] if rejected else skipped[number])
+            error, value = self._of(record, refused[number] if rejected else skipped[number])
             more = self.key_notes.get(number, "")
-            yield RejectedRow(record.line, record.offset, fault, value, more, record.raw, rejected)
+            yield RejectedRow(record.line, record.offset, error, value, more, record.raw, rejected)
 
     def _of(self, record: LocatedRecord, wrong: RowError | ServerWarning) -> tuple[RowError, str]:
-        """What is wrong with the record, and the value: the column's; without a column the record or a part of it."""
+        """The record's error, and the value of its column; without a column, the record or its beginning."""
         if isinstance(wrong, RowError):
-            fault, values = self._with_column(wrong), None
+            error, values = self._with_column(wrong), None
         else:
             values, count = self._values(record.raw)
             blank = count == 1 and not record.raw[:LONGEST_SHOWN].strip(b"\r\n")
             size = self._size(wrong.column, values) if len(record.raw) <= BLOCK_BYTES else None
-            fault = self._with_display_name(
+            error = self._with_display_name(
                 fault_of(wrong, self.table, count, len(self.columns), blank=blank, size=size)
             )
-        if not fault.column:
-            return fault, fault.value or self._text(record.raw[:LONGEST_SHOWN].rstrip(b"\r\n"))
-        return fault, fault.value or self._value(fault.column, values or self._values(record.raw)[0])
+        if not error.column:
+            return error, error.value or self._text(record.raw[:LONGEST_SHOWN].rstrip(b"\r\n"))
+        return error, error.value or self._value(error.column, values or self._values(record.raw)[0])
 
     def _values(self, raw: bytes) -> tuple[list[bytes], int]:
-        """A record's values, or their beginnings if it is large, and how many it has."""
+        """A record's values (of a large record, their beginnings) and their number."""
         if len(raw) > BLOCK_BYTES:
             return shown_values(raw, self._dialect, len(self.columns), LONGEST_SHOWN)
         values = fields(raw, self._dialect)
         return values, len(values)
 
-    def _with_column(self, fault: RowError) -> RowError:
-        known = 0 < fault.field <= len(self.columns)
-        return replace(fault, column=self.columns[fault.field - 1]) if known else fault
+    def _with_column(self, error: RowError) -> RowError:
+        known = 0 < error.field <= len(self.columns)
+        return replace(error, column=self.columns[error.field - 1]) if known else error
 
-    def _with_display_name(self, fault: RowError) -> RowError:
-        reason, said = (text.replace(self.table.name, self.display_name) for text in (fault.reason, fault.said))
-        return replace(fault, reason=reason, said=said)
+    def _with_display_name(self, error: RowError) -> RowError:
+        reason, said = (text.replace(self.table.name, self.display_name) for text in (error.reason, error.said))
+        return replace(error, reason=reason, said=said)
 
     def _value(self, column: str, values: list[bytes]) -> str:
         field = self._field(column, values)
         return "" if field is None else self._text(values[field][:LONGEST_SHOWN])
 
     def _size(self, column: str, values: list[bytes]) -> int | None:
-        """How many bytes of the column's value are sent: in UTF-8."""
+        """The number of bytes that are sent for the column: its value in UTF-8."""
         field = self._field(column, values)
         return None if field is None else len(self._text(values[field]).encode())
 
     def _field(self, column: str, values: list[bytes]) -> int | None:
-        """Which of the values is the column's."""
+        """The index of the column's value among the values."""
         wanted = column.lower()
-        found = (number for number, name in enumerate(self.columns) if name.lower() == wanted)
-        return next((number for number in found if number < len(values)), None)
+        numbers = (number for number, name in enumerate(self.columns) if name.lower() == wanted)
+        return next((number for number in numbers if number < len(values)), None)
 
     def _text(self, value: bytes) -> str:
         return encodings.text(value, self._dialect.encoding)

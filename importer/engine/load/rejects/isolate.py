@@ -1,12 +1,13 @@
-"""Load what goes in of a chunk and find what does not, for a few loads whatever the number of bad rows.
+"""Loads the good rows of a chunk and finds the bad ones, in a few loads for any number of bad rows.
 
 Where no bad rows are expected, the chunk is loaded as a whole, else in pieces. If the server names the rows of a piece
-that it would change, by number, they are left out and the piece is loaded again. If it does not name them all (a
-duplicate key, a foreign key, a CHECK, a list of warnings that is cut), this and the following pieces are loaded with
-the traced statement, whose warnings tell every row. A piece in which a row ends the statement with an error (a
-trigger's SIGNAL) is halved until that row is alone. A piece that does not stand is rolled back to a savepoint; what
-stands stays, all in one transaction. A whole chunk that does not stand ends its transaction, and another one begins: so
-the many that do stand need no savepoint.
+that it would change, by number, they are left out and the piece is loaded again. If it does not name all of them (a
+duplicate key, a foreign key, a CHECK, a list of warnings that is cut off), this and the following pieces are loaded
+with the traced statement, whose warnings name every bad row. A piece in which a row ends the statement with an error (a
+trigger's SIGNAL) is halved until that row is alone.
+
+A piece that is not accepted is rolled back to a savepoint; accepted pieces stay, all in one transaction. If a whole
+chunk is not accepted, its transaction is rolled back and a new one begins, so that good chunks need no savepoint.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,11 +26,11 @@ from importer.engine.load.rejects.server_warnings import DUPLICATE, ServerWarnin
 from importer.engine.mysql.connection import execute, fetch_all
 from importer.engine.mysql.error_messages import about_rows
 
-# Rows. What a bad one costs is the loading of its piece, so these are small; each row of a traced piece puts at least
-# one line into the list of warnings, which is read into memory.
+# A bad row costs another load of its piece, so pieces are small. Each row of a traced piece adds at least one line to
+# the list of warnings, which is read into memory.
 MAX_PIECE_ROWS = 20_000
 
-# Different warnings that are looked up; of values that differ from row to row there is no end.
+# Distinct warnings that rows share; their number is limited, since a warning may contain the row's value.
 MAX_SHARED_WARNINGS = 1000
 
 UNEXPLAINED = ServerWarning(0, "The server reads other records here than the file has.")
@@ -73,21 +74,21 @@ class BadRowIsolator:
         return self.findings
 
     def _load_once(self) -> None:
-        """Load the chunk into a table that cannot roll back: what does not stand ends the import."""
+        """Load the chunk into a non-transactional table: any bad row ends the import."""
         count = self._session.chunk.rows
         result = self._send(self._statements.plain, 0, count, whole=True)
         if result.accepted:
             self._record(result, 0, count)
             return
         self._reject(result.refused, 0, count)
-        said = f" It says: {result.first_warning.reason}" if result.first_warning else ""
+        quote = f" It says: {result.first_warning.reason}" if result.first_warning else ""
         raise TargetProblem(
-            f"The server would change or skip rows, and does not say which.{said}",
+            f"The server would change or skip rows, and does not say which.{quote}",
             advice="Load the file with load_as innodb, which finds the rows, or look for them yourself.",
         )
 
     def _load_whole(self) -> bool:
-        """Load the chunk as a whole; False if that does not stand, with nothing of it loaded."""
+        """Load the chunk as a whole; False, with nothing of it loaded, if that is not accepted."""
         count = self._session.chunk.rows
         try:
             result = self._send(self._statements.plain, 0, count, whole=True)
@@ -115,7 +116,7 @@ class BadRowIsolator:
                 self._traced = True
 
     def _load_piece(self, low: int, high: int) -> bool:
-        """Load the rows in [low, high), less those that do not go in; False if they cannot be told like this."""
+        """Load the good rows in [low, high); False if this statement and size cannot tell the bad ones."""
         traced = self._traced and not self._statements.replacing
         while count := self._sender.count(low, high):
             execute(self._connection, "SAVEPOINT piece")
@@ -160,24 +161,25 @@ class BadRowIsolator:
             return LoadResult(accepted=False, first_warning=ServerWarning.from_message(*error.args[:2]))
         warnings = read_warnings(report.said)
         if statement == self._statements.traced and not warnings.rows_traced:
-            # Else every row would seem to be at fault, one by one.
+            # Otherwise halving would reject every row, one by one.
             raise TargetProblem(
                 "The server's warnings do not tell which row they are about.",
-                advice="Retry, which plans anew; if it comes again, please report it with the server's version.",
+                advice="Retry, which plans again; if it recurs, please report it with the server's version.",
             )
         return interpret(report, warnings, count, self._tolerance, self._expected_notes if whole else 0)
 
     def _require_row_at_fault(self, statement: str, error: MySQLdb.Error) -> None:
-        """Raise the error that a single row got if no row at all gets one, too: then it is about something else."""
+        """Raise the error of a single row if a load without rows fails too: then the row is not the cause."""
         try:
             self._sender.send(statement, 0, 0)
         except MySQLdb.Error:
             raise error from None
 
     def _rehearse(self, low: int, high: int) -> LoadResult:
-        """What REPLACE would refuse: it ends at the first bad row, the traced statement warns of all of them.
+        """Find the rows that REPLACE refuses, with the traced statement, and roll its rows back.
 
-        Leaves nothing loaded. Duplicates are not refused: REPLACE is what they are for.
+        REPLACE ends at the first bad row, while the traced statement warns of all of them. Duplicates are not refused,
+        since REPLACE takes them.
         """
         execute(self._connection, "SAVEPOINT rehearsal")
         result = self._send(self._statements.traced, low, high)
@@ -211,11 +213,11 @@ class BadRowIsolator:
         return {int(numbers[position]): self._shared(warning) for position, warning in positions.items()}
 
     def _shared(self, warning: ServerWarning) -> ServerWarning:
-        """One for all rows of which the server says the same, but for the number: there may be as many as rows."""
-        said = replace(warning, row=0)
+        """One object for equal warnings of all rows, to save memory: there may be as many warnings as rows."""
+        unnumbered = replace(warning, row=0)
         if len(self._distinct) < MAX_SHARED_WARNINGS:
-            self._distinct.setdefault(said, said)
-        return self._distinct.get(said, said)
+            self._distinct.setdefault(unnumbered, unnumbered)
+        return self._distinct.get(unnumbered, unnumbered)
 
     def _warnings_shown(self) -> int:
         return int(fetch_all(self._connection, "SELECT @@SESSION.max_error_count")[0][0])

@@ -1,4 +1,4 @@
-"""What the server's report about a load means: whether it accepted, and which rows it names."""
+"""Interprets the server's report on a load: whether all rows are stored as sent, and which are refused or skipped."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ WarningsByRow = Mapping[int, ServerWarning]
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What may happen to a row: `skips` it if its key is there already, `rounding` and cutting off trailing spaces."""
+    """What the options allow: `skips` duplicates; `rounding` of values and cutting off their trailing spaces."""
 
     skips: bool = False
     rounding: bool = False
@@ -49,7 +49,7 @@ class LoadResult:
 
 @dataclass
 class ServerFindings:
-    """All that the server has said about the chunk's rows, by row (from 0).
+    """The server's warnings about the chunk, by row (from 0).
 
     `refused` rows are rejected, `skipped` ones are duplicates that the options allow to skip. `noted` counts values, by
     column, that lost digits or trailing spaces; None if the server had more Notes than its list shows, but as many as
@@ -62,45 +62,46 @@ class ServerFindings:
     deleted: int = 0
 
 
-# Nothing is the matter: what most loads get, and the quickest to say.
+# No warnings and all rows stored: the result of most loads.
 CLEAN = LoadResult(accepted=True)
 
 
 def interpret(
     report: Report, warnings: Warnings, sent: int, tolerance: Tolerance, expected_notes: int = 0
 ) -> LoadResult:
-    """The answer about a LOAD DATA of `sent` rows that ended without an error.
+    """The result of a LOAD DATA of `sent` rows that ended without an error.
 
-    Where the list of warnings is cut, it accepted only if it shows nothing but Notes and their number is as expected.
+    If the list of warnings is cut off, the load is accepted only if all listed ones are allowed Notes, and the number
+    of all warnings is as expected.
     """
     if report == Report(records=sent):
         return CLEAN
-    said = warnings.without(tolerance.allows)
+    disallowed = warnings.without(tolerance.allows)
     noted = Counter(warning.column for _, warning in warnings.all if tolerance.allows(warning))
     cut = report.warnings > warnings.listed
-    kept_out = by_trace(said) if warnings.rows_traced == sent else {}
-    # On MySQL, Records leaves out what a foreign key or a CHECK refused, on MariaDB a CHECK only (server-behaviour.md).
-    whole = report.records - report.skipped == sent - len(kept_out)
-    nothing_changed = not by_number(said) and (bool(kept_out) or not said.all)
-    accepted = whole and nothing_changed and (not cut or (not said.all and report.warnings == expected_notes))
-    skipped = {row: warning for row, warning in kept_out.items() if tolerance.skips and warning.code == DUPLICATE}
-    refused = {row: warning for row, warning in kept_out.items() if row not in skipped}
+    traced = by_trace(disallowed) if warnings.rows_traced == sent else {}
+    # Records does not count rows refused by a foreign key or a CHECK (MySQL), or by a CHECK (MariaDB): server-behaviour.md.
+    whole = report.records - report.skipped == sent - len(traced)
+    nothing_changed = not by_number(disallowed) and (bool(traced) or not disallowed.all)
+    accepted = whole and nothing_changed and (not cut or (not disallowed.all and report.warnings == expected_notes))
+    skipped = {row: warning for row, warning in traced.items() if tolerance.skips and warning.code == DUPLICATE}
+    refused = {row: warning for row, warning in traced.items() if row not in skipped}
     return LoadResult(
         accepted=accepted,
-        refused=refused if accepted else _named(said, refused, counts_all=report.records == sent),
+        refused=refused if accepted else _named(disallowed, refused, counts_all=report.records == sent),
         skipped=skipped if accepted else {},
         noted=noted,
         deleted=report.deleted,
         cut=cut,
-        first_warning=said.all[0][1] if said.all else None,
+        first_warning=disallowed.all[0][1] if disallowed.all else None,
     )
 
 
-def _named(said: Warnings, kept_out: WarningsByRow, *, counts_all: bool) -> WarningsByRow:
-    """The rows to leave out, duplicates only if nothing else is wrong: they may be duplicates of such a row.
+def _named(disallowed: Warnings, traced: WarningsByRow, *, counts_all: bool) -> WarningsByRow:
+    """The rows to leave out. Duplicates only if no row is bad otherwise, since they may be duplicates of a bad row.
 
-    Rows that the server leaves out of Records are not counted in its row numbers either, which then mean other rows.
+    Rows that the server does not count in Records are not counted in its row numbers either, which are then useless.
     """
-    numbered = by_number(said) if counts_all else {}
-    others = {row: warning for row, warning in kept_out.items() if warning.code != DUPLICATE}
-    return {**others, **numbered} or kept_out
+    numbered = by_number(disallowed) if counts_all else {}
+    bad = {row: warning for row, warning in traced.items() if warning.code != DUPLICATE}
+    return {**bad, **numbered} or traced

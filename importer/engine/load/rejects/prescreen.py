@@ -1,4 +1,4 @@
-"""Look at each record of a suspect chunk before any is sent: which would not go in as it is, and why."""
+"""Checks each record of a suspect chunk before any is sent, and finds those that the table would not store as sent."""
 
 import dataclasses
 from collections import Counter
@@ -15,10 +15,10 @@ from importer.engine.validation import ValidationRules
 
 @dataclass
 class Prescreen:
-    """What was found: the first fault of each record, by its number in the chunk (from 0), in order.
+    """The first error of each bad record, by its number in the chunk (from 0), in ascending order.
 
-    `notices` count values that lose something of which the server says nothing, `noted` those for which it says a
-    Note, each by Fault without a value. With `blank_lines` there are lines in the chunk that are no rows.
+    `notices` count values that will lose something without a word from the server, `noted` those for which it will
+    count a Note; both by RowError without a value. `blank_lines`: the chunk has lines that are not rows.
     """
 
     row_errors: dict[int, RowError] = field(default_factory=dict)
@@ -28,33 +28,33 @@ class Prescreen:
 
 
 def prescreen(source: ChunkSource, exactness: ValidationRules | None, *, enough: int | None = None) -> Prescreen:
-    """Everything that is wrong with the chunk's records, as far as it can be known without the server.
+    """Find everything wrong with the chunk's records that can be found without the server.
 
-    With `enough` faults it looks no further.
+    Stops after the block in which the number of bad records reaches `enough`, if given.
     """
     fd, chunk, dialect = source.fd, source.chunk, source.dialect
-    found = Prescreen()
+    result = Prescreen()
     number = 0
     for block in blocks(fd, dialect, chunk.offset, chunk.first_line, chunk.offset + chunk.length):
-        faults = find_flaws(block, dialect.encoding)
+        errors = find_flaws(block, dialect.encoding)
         if exactness and exactness.suspicious(block):
-            examination = exactness.examine(_with_data(fd, block))
-            faults += examination.faults
-            found.notices.update(examination.notices)
-            found.noted.update(examination.noted)
-        if faults:
+            findings = exactness.examine(_with_data(fd, block))
+            errors += findings.faults
+            result.notices.update(findings.notices)
+            result.noted.update(findings.noted)
+        if errors:
             rows = block.row_numbers()
-            # What is wrong with how a record is written explains what is wrong with its values.
-            for record, fault in sorted(faults, key=itemgetter(0)):
+            # Sorting is stable: errors of the record's syntax come before those of its values, which they explain.
+            for record, error in sorted(errors, key=itemgetter(0)):
                 if rows[record] >= 0:
-                    found.row_errors.setdefault(number + int(rows[record]), fault)
-        found.blank_lines |= bool(block.blank)
+                    result.row_errors.setdefault(number + int(rows[record]), error)
+        result.blank_lines |= bool(block.blank)
         number += block.rows(0, block.size)
-        if enough and len(found.row_errors) >= enough:
+        if enough and len(result.row_errors) >= enough:
             break
-    return found
+    return result
 
 
 def _with_data(fd: Readable, block: Block) -> Block:
-    """The block with its bytes, which the scan does not keep for a record larger than a block."""
+    """The block with its bytes, which blocks() does not keep for a record larger than a block."""
     return block if block.data else dataclasses.replace(block, data=read_exactly(fd, block.size, block.offset))

@@ -1,4 +1,4 @@
-"""The server's warnings about a LOAD DATA: which row, which column, and why."""
+"""Parses the server's warnings about a LOAD DATA: which row, which column, and why."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -16,10 +16,10 @@ DUPLICATE = 1062
 # Too few fields, and too many.
 WRONG_COUNT = (1261, 1262)
 TRUNCATED = 1265
-# Said of the text of a field, before the row it belongs to is traced.
+# Given for the text of a field, before its row is traced.
 INVALID_TEXT = 1300
 DEPRECATED = 1287
-# MySQL's UNHEX() says by itself, and of no row, what the column then says of its row (server-behaviour.md).
+# MySQL's UNHEX() warns without a row number; the column then warns again, with one (server-behaviour.md).
 WRONG_VALUE = 1411
 OF_UNHEX = " for function unhex"
 
@@ -28,10 +28,9 @@ _TRACE = f"Truncated incorrect INTEGER value: '{TRACE}"
 
 @dataclass(frozen=True, slots=True)
 class ServerWarning:
-    """One line of SHOW WARNINGS. `row` is 1-based within the statement; 0 where the server does not say.
+    """One line of SHOW WARNINGS. `row` is 1-based within the statement; 0 where the server gives none.
 
-    `note`: the server calls it a Note: digits or trailing spaces were cut off, which is not an error even in strict
-    mode.
+    `note`: its level is Note: digits or trailing spaces were cut off, which is not an error even in strict mode.
     """
 
     code: int
@@ -42,25 +41,25 @@ class ServerWarning:
 
     @classmethod
     def from_message(cls, code: int, message: str, *, note: bool = False) -> "ServerWarning":
-        # Looked for letter by letter first: there may be as many messages as rows.
+        # Plain searches before the expressions, to save time: there may be as many messages as rows.
         row = _ROW.search(message) if "row " in message[-20:] or message.startswith("Row ") else None
         column = _COLUMN.search(message) if "olumn" in message else None
         return cls(
             code=code,
-            reason=_ROW.sub(lambda found: "The row " if found[2] else "", message).strip() if row else message,
+            reason=_ROW.sub(lambda match: "The row " if match[2] else "", message).strip() if row else message,
             row=int(row[1] or row[2]) if row else 0,
             column=column[1] if column else "",
             note=note,
         )
 
 
-# A warning, and the number of rows (from 0) that had been traced when it came.
+# The number of rows that had been traced before a warning, and the warning.
 Traced = tuple[int, ServerWarning]
 
 
 @dataclass(frozen=True)
 class Warnings:
-    """What the server said about one statement. `listed` is how many of its warnings it showed.
+    """The server's warnings about one statement. `listed` is how many lines SHOW WARNINGS gave.
 
     `rows_traced` is 0 unless the statement was a traced one; the traces themselves are not among the warnings.
     """
@@ -73,37 +72,37 @@ class Warnings:
         return replace(self, all=tuple(each for each in self.all if not unwanted(each[1])))
 
 
-def read_warnings(said: Sequence[ServerWarningRow]) -> Warnings:
-    """What the lines of a Report mean."""
-    found, traced = [], 0
-    for level, code, text in said:
+def read_warnings(rows: Sequence[ServerWarningRow]) -> Warnings:
+    """Parse the warnings of a Report; traces and deprecations are left out."""
+    warnings, traced = [], 0
+    for level, code, text in rows:
         if text == f"{_TRACE}{traced + 1}'":
             traced += 1
         elif code != DEPRECATED and not (code == WRONG_VALUE and text.endswith(OF_UNHEX)):
-            found.append((traced, ServerWarning.from_message(code, text, note=level == "Note")))
-    return Warnings(tuple(found), len(said), traced)
+            warnings.append((traced, ServerWarning.from_message(code, text, note=level == "Note")))
+    return Warnings(tuple(warnings), len(rows), traced)
 
 
 def by_number(warnings: Warnings) -> dict[int, ServerWarning]:
-    """By row (from 0) among those that were sent: the first warning with its number that is about it.
+    """The first warning of each row that has a row number, by row (from 0) among those that were sent.
 
-    One about its count of fields comes before the others, which it explains.
+    A warning about the row's number of fields takes precedence over the others, which it explains.
     """
-    found: dict[int, ServerWarning] = {}
+    by_row: dict[int, ServerWarning] = {}
     for _, warning in warnings.all:
         row = warning.row - 1
-        if warning.row and (row not in found or warning.code in WRONG_COUNT):
-            found[row] = warning
-    return found
+        if warning.row and (row not in by_row or warning.code in WRONG_COUNT):
+            by_row[row] = warning
+    return by_row
 
 
 def by_trace(warnings: Warnings) -> dict[int, ServerWarning]:
-    """By row (from 0) among those that were sent: the first warning without a number, of a traced statement.
+    """The first warning of each row without a row number, by row (from 0) among those that a traced statement sent.
 
-    A field's text is read before its row is traced; all else that has no number is about storing the row.
+    A field's text is read before its row is traced. All other warnings without a number are about storing the row.
     """
-    found: dict[int, ServerWarning] = {}
+    by_row: dict[int, ServerWarning] = {}
     for traced, warning in warnings.all:
         if not warning.row:
-            found.setdefault(traced if warning.code == INVALID_TEXT else traced - 1, warning)
-    return found
+            by_row.setdefault(traced if warning.code == INVALID_TEXT else traced - 1, warning)
+    return by_row
