@@ -62,7 +62,7 @@ class TestAtomic:
         load.stage()
         with pytest.raises(TargetProblem, match=r"'33' for key '.*PRIMARY'") as raised:
             load.finish()
-        assert "is as it was" in raised.value.advice
+        assert "is unchanged" in raised.value.advice
         assert rows_of(database) == [(33, "there", 7)]
         with connect(database) as connection:
             assert not is_done(connection, load.job, load.plan)

@@ -66,11 +66,11 @@ class Explanation:
         numbers = sorted({*refused, *skipped})
         for number, record in zip(numbers, self.rows.located(numbers), strict=True):
             rejected = number in refused
-            error, value = self._of(record, refused[number] if rejected else skipped[number])
-            more = self.key_notes.get(number, "")
-            yield RejectedRow(record.line, record.offset, error, value, more, record.raw, rejected)
+            error, value = self._explain(record, refused[number] if rejected else skipped[number])
+            note = self.key_notes.get(number, "")
+            yield RejectedRow(record.line, record.offset, error, value, note, record.raw, rejected)
 
-    def _of(self, record: LocatedRecord, wrong: RowError | ServerWarning) -> tuple[RowError, str]:
+    def _explain(self, record: LocatedRecord, wrong: RowError | ServerWarning) -> tuple[RowError, str]:
         """The record's error, and the value of its column; without a column, the record or its beginning."""
         if isinstance(wrong, RowError):
             error, values = self._with_column(wrong), None

@@ -1,4 +1,4 @@
-"""The account of a chunk's rows that do not go in: when there are too many, and what is written down about them."""
+"""Counts and records the rejected and skipped rows of a chunk, and ends the load if there are too many."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from importer.engine.load.rejects.server_warnings import DUPLICATE, TRUNCATED, W
 from importer.engine.schema.table import read_table
 from importer.engine.source.records.row_error import RowError, shortened
 
-# Named one by one in a message; the rest are counted.
+# The most rows that a message names one by one; the others are counted.
 NAMED_ROWS = 20
 
 CUT_OFF = "Digits or trailing spaces that the column has no room for were cut off."
@@ -52,7 +52,7 @@ class RejectLog:
         reasons: Counter[tuple[str, str, str]] = Counter()
 
         def counted() -> Iterator[RejectedRow]:
-            for record in self._explanation(findings).rejected_rows(self._wrong(findings), findings.skipped):
+            for record in self._explanation(findings).rejected_rows(self._problems(findings), findings.skipped):
                 reasons[record.error.code, record.error.column, record.kind] += 1
                 yield record
 
@@ -74,41 +74,41 @@ class RejectLog:
     def _tally(self, findings: ServerFindings) -> Tally:
         rejected, skipped = len(self.prescreen.row_errors) + len(findings.refused), len(findings.skipped)
         taken = self.session.chunk.rows - rejected - skipped
-        # One row may take the place of several, and a row that takes the place of its like is not counted
-        # (server-behaviour.md).
+        # One row may replace several; a row that replaces an identical one is not counted as deleted (server-behaviour.md).
         replaced = min(findings.deleted, taken)
         return Tally(taken - replaced, replaced, skipped, rejected)
 
     def _notices(self, findings: ServerFindings) -> Iterator[NoticeCount]:
-        for fault, values in self.prescreen.notices.items():
-            yield NoticeCount(fault.code, fault.column, fault.reason, values)
-        expected = {fault.column.lower(): (fault, values) for fault, values in self.prescreen.noted.items()}
+        for error, values in self.prescreen.notices.items():
+            yield NoticeCount(error.code, error.column, error.reason, values)
+        expected = {error.column.lower(): (error, values) for error, values in self.prescreen.noted.items()}
         if findings.noted is None:
-            noted = {fault.column: values for fault, values in expected.values()}
+            noted = {error.column: values for error, values in expected.values()}
         else:
             noted = dict(findings.noted)
         for column, values in noted.items():
-            fault = expected.get(column.lower(), (RowError(str(TRUNCATED), CUT_OFF, column), 0))[0]
-            yield NoticeCount(fault.code, fault.column, fault.reason, values)
+            error = expected.get(column.lower(), (RowError(str(TRUNCATED), CUT_OFF, column), 0))[0]
+            yield NoticeCount(error.code, error.column, error.reason, values)
 
-    def _wrong(self, findings: ServerFindings) -> RowProblems:
+    def _problems(self, findings: ServerFindings) -> RowProblems:
         return {**self.prescreen.row_errors, **findings.refused}
 
     def _explanation(self, findings: ServerFindings, searched_from: tuple[int, int] | None = None) -> Explanation:
-        """Earlier lines with the same key are looked for in the chunk alone, unless `searched_from` says otherwise."""
+        """Earlier lines with the same key are searched from `searched_from` (offset, line); by default in the chunk
+        only.
+        """
         plan, source = self.session.plan, self.session.source
         table = read_table(self.session.connection, plan.schema, plan.table)
-        # In a sorted copy, too, equal keys lie together, and in the file's order.
-        anywhere = searched_from if not plan.sorted_by else None
-        start = anywhere or (source.chunk.offset, source.chunk.first_line)
+        # A sorted copy is searched in the chunk only: equal keys lie together there, in the file's order.
+        start = (None if plan.sorted_by else searched_from) or (source.chunk.offset, source.chunk.first_line)
         explanation = Explanation(source, self.sender.rows, plan.fields, table, plan.final_table)
-        wrong = {**findings.refused, **findings.skipped}
-        first = sorted(row for row, warning in wrong.items() if warning.code == DUPLICATE)[:NAMED_ROWS]
-        return explanation.with_earlier_lines(*start, {row: wrong[row] for row in first})
+        problems = {**findings.refused, **findings.skipped}
+        first = sorted(row for row, warning in problems.items() if warning.code == DUPLICATE)[:NAMED_ROWS]
+        return explanation.with_earlier_lines(*start, {row: problems[row] for row in first})
 
     def _named(self, findings: ServerFindings) -> tuple[BadRow, ...]:
-        wrong = self._wrong(findings)
-        first = {row: wrong[row] for row in sorted(wrong)[:NAMED_ROWS]}
+        problems = self._problems(findings)
+        first = {row: problems[row] for row in sorted(problems)[:NAMED_ROWS]}
         explained = self._explanation(findings, searched_from=(0, 1)).rejected_rows(first, {})
         return tuple(_bad_row(each) for each in explained)
 
@@ -128,22 +128,22 @@ class RejectLog:
         times, worst = self._commonest(findings)
         of_column = f"{worst.error.column}: " if worst.error.column else ""
         return TooManyRejects(
-            f"{count:,} rows cannot go in, in one chunk alone; at most {most:,} may be left out of the whole import."
+            f"{count:,} rows cannot be loaded, in one chunk alone; at most {most:,} may be left out of the import."
             f" The commonest: {times:,} rows: {of_column}{worst.error.reason}",
             where=self._lines(),
             advice=f"Look at these rows.{on_reading(worst.error.column)} If they are to be left out, allow more; if"
-            " not, mend the file or the table.",
+            " not, correct the file or the table.",
             rows=self._named(findings),
             bad_rows=count,
         )
 
     def _commonest(self, findings: ServerFindings) -> tuple[int, RejectedRow]:
-        """How many rows have the column and the code that most have, and the first of them."""
-        wrong = self._wrong(findings)
-        counts = Counter((each.column, str(each.code)) for each in wrong.values())
-        (kind, times), *_ = counts.most_common(1)
-        first = next(row for row in sorted(wrong) if (wrong[row].column, str(wrong[row].code)) == kind)
-        return times, next(self._explanation(findings).rejected_rows({first: wrong[first]}, {}))
+        """The number of rows with the commonest column and code, and the first of these rows."""
+        problems = self._problems(findings)
+        counts = Counter((each.column, str(each.code)) for each in problems.values())
+        (commonest, times), *_ = counts.most_common(1)
+        first = next(row for row in sorted(problems) if (problems[row].column, str(problems[row].code)) == commonest)
+        return times, next(self._explanation(findings).rejected_rows({first: problems[first]}, {}))
 
     def _lines(self) -> str:
         chunk, sorted_by = self.session.chunk, self.session.plan.sorted_by

@@ -1,4 +1,4 @@
-"""Sends a chunk's rows to the server: all of them or a run of them, less those that are left out."""
+"""Sends a chunk's rows to the server: all of them or a range, without those that are left out."""
 
 import dataclasses
 from collections.abc import Collection, Sequence
@@ -39,7 +39,7 @@ class Sender:
         return ChunkRows(self._source)
 
     def leave_out(self, rows: Collection[int], *, blank_lines: bool = False) -> None:
-        """Do not send these rows. `blank_lines`: there are lines that are no rows, which are not sent either."""
+        """Do not send these rows. `blank_lines`: the chunk has lines that are not rows, which are not sent either."""
         if rows:
             self.rows.leave_out(rows)
         self._left_out |= bool(rows) or blank_lines
@@ -49,25 +49,27 @@ class Sender:
         return self.rows.count(low, high) if self._left_out else high - low
 
     def sent(self, low: int, high: int) -> Sequence[int]:
-        """The numbers of the rows in [low, high) that are sent, in order; or an array of them."""
+        """The numbers of the rows in [low, high) that are sent, ascending; a range or a one-dimensional array."""
         return self.rows.sent(low, high) if self._left_out else range(low, high)
 
     def send_all(self, statement: str) -> Report:
         """Load the whole chunk. Raises SourceChanged if its bytes are not those that were scanned."""
         chunk = self._chunk
-        steps = self._steps(chunk, statement)
-        feed = open_feed(self._fd, chunk.offset, chunk.length, steps=steps, on_sent=self._on_sent, parts=chunk.parts)
+        transforms = self._transforms(chunk, statement)
+        feed = open_feed(
+            self._fd, chunk.offset, chunk.length, steps=transforms, on_sent=self._on_sent, parts=chunk.parts
+        )
         report = self._method(self._connection, statement, feed)
-        self._require(feed.digest)
+        self._require_digest(feed.digest)
         return report
 
     def send(self, statement: str, low: int, high: int) -> Report:
-        """Load the rows in [low, high). Cheap only where `low` never goes back."""
+        """Load the rows in [low, high). Cheap only if `low` never decreases from call to call."""
         piece = self._piece(low, high)
-        steps = self._steps(piece, statement)
+        transforms = self._transforms(piece, statement)
         before = piece.offset - self._chunk.offset
         feed = open_feed(
-            self._fd, piece.offset, piece.length, steps=steps, on_sent=lambda sent: self._on_sent(before + sent)
+            self._fd, piece.offset, piece.length, steps=transforms, on_sent=lambda sent: self._on_sent(before + sent)
         )
         return self._method(self._connection, statement, feed)
 
@@ -76,7 +78,7 @@ class Sender:
         source = SourceBytes(self._fd, self._chunk.offset, self._chunk.length)
         for _ in source:
             pass
-        self._require(source.digest)
+        self._require_digest(source.digest)
 
     def _piece(self, low: int, high: int) -> ChunkRange:
         offset, length = self.rows.span(low, high)
@@ -85,24 +87,24 @@ class Sender:
             self._chunk, offset=offset, length=length, first_row=self._chunk.first_row + low, first_line=line
         )
 
-    def _steps(self, piece: ChunkRange, statement: str) -> tuple[FeedTransform, ...]:
+    def _transforms(self, piece: ChunkRange, statement: str) -> tuple[FeedTransform, ...]:
         gaps = self.rows.gaps(piece.offset, piece.length) if self._left_out else ()
-        steps: list[FeedTransform] = []
-        # First what knows the records by their bytes in the file.
+        transforms: list[FeedTransform] = []
+        # First the transforms that know the records by their offsets in the file.
         if self._numbers:
-            steps.append(numbered(piece, self._dialect, self._numbers, gaps, self._source.places))
+            transforms.append(numbered(piece, self._dialect, self._numbers, gaps, self._source.places))
         elif len(gaps):
-            steps.append(skip_ranges(gaps, piece.offset))
+            transforms.append(skip_ranges(gaps, piece.offset))
         if self._dialect.rewriting:
-            steps.append(in_pieces if self._passes_in_pieces(piece) else rewritten(self._dialect))
+            transforms.append(in_pieces if self._passes_in_pieces(piece) else rewritten(self._dialect))
         if self._unhexed and statement == self._unhexed.statement:
-            steps.append(unhexed(self._unhexed, self._dialect))
+            transforms.append(unhexed(self._unhexed, self._dialect))
         if self._ends_in_delimiter(piece):
-            steps.append(terminate_last_record(self._dialect))
-        return (*steps, *encodings.steps(self._dialect.encoding))
+            transforms.append(terminate_last_record(self._dialect))
+        return (*transforms, *encodings.steps(self._dialect.encoding))
 
     def _passes_in_pieces(self, piece: ChunkRange) -> bool:
-        """Whether it is one record, larger than a block, that need not be in memory as a whole."""
+        """Whether the piece is one large record that can be rewritten without holding it in memory as a whole."""
         if self._chunk.rows != 1 or piece.length <= LARGE or self._numbers or self._left_out:
             return False
         return passes_in_pieces(SourceBytes(self._fd, piece.offset, piece.length), self._dialect)
@@ -113,7 +115,7 @@ class Sender:
             return False
         return read_at(self._fd, len(delimiter), piece.offset + piece.length - len(delimiter)) == delimiter
 
-    def _require(self, digest: str) -> None:
+    def _require_digest(self, digest: str) -> None:
         chunk = self._chunk
         if digest != chunk.digest:
             raise SourceChanged(

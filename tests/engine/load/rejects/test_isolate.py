@@ -263,7 +263,7 @@ class TestParts:
         [work] = works(database, tmp_path / "data.csv", ("n", "v"))
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**14, limits[1]))
         try:
-            with pytest.raises(Problem, match="cannot be written down"):
+            with pytest.raises(Problem, match="cannot be written to disk"):
                 load_chunk(work, LoadCallbacks())
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
