@@ -80,7 +80,8 @@ def interpret(
     noted = Counter(warning.column for _, warning in warnings.all if tolerance.allows(warning))
     cut = report.warnings > warnings.listed
     traced = by_trace(disallowed) if warnings.rows_traced == sent else {}
-    # Records does not count rows refused by a foreign key or a CHECK (MySQL), or by a CHECK (MariaDB): server-behaviour.md.
+    # Records does not count rows refused by a foreign key or a CHECK (MySQL), or by a CHECK (MariaDB):
+    # server-behaviour.md.
     whole = report.records - report.skipped == sent - len(traced)
     nothing_changed = not by_number(disallowed) and (bool(traced) or not disallowed.all)
     accepted = whole and nothing_changed and (not cut or (not disallowed.all and report.warnings == expected_notes))

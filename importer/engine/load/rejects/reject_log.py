@@ -74,7 +74,8 @@ class RejectLog:
     def _tally(self, findings: ServerFindings) -> Tally:
         rejected, skipped = len(self.prescreen.row_errors) + len(findings.refused), len(findings.skipped)
         taken = self.session.chunk.rows - rejected - skipped
-        # One row may replace several; a row that replaces an identical one is not counted as deleted (server-behaviour.md).
+        # One row may replace several; a row that replaces an identical one is not counted as deleted
+        # (server-behaviour.md).
         replaced = min(findings.deleted, taken)
         return Tally(taken - replaced, replaced, skipped, rejected)
 
