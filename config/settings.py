@@ -9,7 +9,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from config.environment import env, kept_key, secret, socket_path
-from importer.version import VERSION  # noqa: F401 -- a setting
+from config.version import VERSION  # noqa: F401 -- a setting
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Installed with pip, Millrace keeps its state below the folder in which it is started.

@@ -15,7 +15,7 @@ ENGINE = [
     "feed", "plan", "load", "planner", "preflight", "tuning",
 ]  # fmt: skip
 IMPORTER = [
-    "version", "engine", "lease", "security", "queue", "models", "sources", "connections", "targets", "preparation",
+    "engine", "lease", "security", "queue", "models", "sources", "connections", "targets", "preparation",
     "history", "notifications", "jobs", "worker", "schedules", "lab", "management", "experiments", "tasks", "checks",
     "apps",
 ]  # fmt: skip

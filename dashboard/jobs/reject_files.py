@@ -15,8 +15,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from importer.engine.errors import Problem
+from importer.jobs import reject_downloads
 from importer.models import ImportJob
-from importer.sources import reject_downloads
 
 
 @require_safe

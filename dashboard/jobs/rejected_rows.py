@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from importer.jobs import reject_downloads
 from importer.jobs.reject_counts import Kind, by_reason
+from importer.jobs.reject_downloads import Explained
 from importer.models import ImportJob
-from importer.sources import reject_downloads
-from importer.sources.reject_downloads import Explained
 
 ROWS_SHOWN = 50
 KINDS_SHOWN = 10

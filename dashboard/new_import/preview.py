@@ -7,6 +7,7 @@ from pathlib import PurePath
 
 from dashboard.new_import.column_cards import Cell, Field, Unfilled
 from dashboard.new_import.form import NewImportForm
+from importer.connections.places import place_of
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
 from importer.engine.mapping.preview import Arrival, arrivals
@@ -149,7 +150,7 @@ def look(source: SourceFile, choices: NewImportForm) -> Preview:
     try:
         asked = choices.dialect or _dialect_before(source, choices)
         preview.dialect = asked or RFC4180
-        preview.profile = profile_file(source.place, asked)
+        preview.profile = profile_file(place_of(source), asked)
         preview.dialect = preview.profile.dialect
         preview.presets = presets.for_header(preview.profile.header)
         if not choices.values and len(preview.presets) == 1:
@@ -170,7 +171,7 @@ def _dialect_before(source: SourceFile, choices: NewImportForm) -> Dialect | Non
     if not choices.again:
         return choices.before.file_dialect if choices.before else None
     dialect = choices.again.file_dialect
-    with open_source(source.place) as file:
+    with open_source(place_of(source)) as file:
         start = read_at(file, SAMPLE_BYTES, 0)
     try:
         text = codecs.getincrementaldecoder(UTF8)().decode(start)

@@ -8,10 +8,10 @@ from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.source.records.row_error import shortened
 from importer.history.regressions import regression
+from importer.jobs import reject_downloads
 from importer.models import ImportJob
 from importer.preparation.plan_sql import plan_sql
 from importer.preparation.prepare import PreparedImport
-from importer.sources import reject_downloads
 
 MOST_KINDS = 20  # printed; the report as JSON has all
 

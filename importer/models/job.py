@@ -11,7 +11,6 @@ from importer.engine import stored
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.indexes import ForeignKey
 from importer.engine.schema.new_table import NewTable
-from importer.engine.source.byte_source import Place
 from importer.engine.source.decoding import needs_copy
 from importer.engine.source.dialect import Dialect
 from importer.engine.target import write_modes
@@ -195,19 +194,9 @@ class ImportJob(Recipe):
         return bool(self.new_table_json) and self.needs_plain_copy and not self.scan_finished
 
     @property
-    def plain_file(self) -> Place:
-        """What is read: the file, or its copy."""
-        return self.copy_file if self.needs_copy else self.source.place
-
-    @property
     def copy_file(self) -> Path:
         """Its copy, where it needs one."""
         return settings.PLAIN_DIR / self.plain_copy
-
-    @property
-    def surveyed_file(self) -> Place:
-        """What the new table's types are read from: as plain_file, but in the file's order."""
-        return self.plain_file if self.needs_plain_copy else self.source.place
 
     @property
     def read_size(self) -> int:

@@ -6,8 +6,6 @@ from pathlib import Path
 from django.conf import settings
 from django.db import models
 
-from importer.engine.source.byte_source import Place
-
 
 class SourceFile(models.Model):
     """A CSV file: uploaded or fetched (we own it), or one that is read where its owner keeps it."""
@@ -40,15 +38,6 @@ class SourceFile(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-    @property
-    def place(self) -> Place:
-        """What imports read: the file, or a way to it through the connection that found it."""
-        if self.owned or self.connection_id is None:
-            return self.file
-        from importer.connections.remote_file import FoundFile
-
-        return FoundFile(self.connection_id, self.path, self.found_etag)
 
     @property
     def file(self) -> Path:

@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 
+from importer.connections.places import place_of
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
@@ -83,7 +84,7 @@ def prepare(
     the first thing that stands in the way.
     """
     options = options or Options()
-    profile = profile_file(source.place, dialect)
+    profile = profile_file(place_of(source), dialect)
     schema, _, name = table_name.rpartition(".")
     schema = schema or target.database
     new_table = None
@@ -215,7 +216,7 @@ def _key_order(
         key = SortKey.of(table, mapping)
     except Unsortable:
         return None
-    with open_source(source.place) as fd:
+    with open_source(place_of(source)) as fd:
         return key_order(fd, profile.dialect, key, profile.data_offset, profile.size)
 
 

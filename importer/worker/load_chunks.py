@@ -17,15 +17,16 @@ from django.db import connections
 from django.utils import timezone
 
 from importer import jobs
+from importer.connections.places import place_of_job
 from importer.engine.errors import MethodRefused, Problem, TargetProblem
 from importer.engine.load.chunk_load import ChunkLoad
 from importer.engine.load.loader import Loader, committed_outcome
 from importer.engine.load.outcome import Outcome
 from importer.engine.load.shared_transaction import group_size
+from importer.jobs import reject_downloads
 from importer.models import Chunk, ImportJob
 from importer.preparation.prepare import fall_back_plan
 from importer.queue import FollowUp, Message
-from importer.sources import reject_downloads
 from importer.worker import live_progress, shutdown
 from importer.worker.errors import as_problem
 from importer.worker.heartbeat import LeaseKeeper
@@ -47,7 +48,7 @@ def load(chunk_id: int, then: FollowUp) -> None:
     later: list[Message] = []
     until = time.monotonic() + TASK_SECONDS
     try:
-        with Loader(job.plain_file, job.target.address, job.plan.session) as loader, _clerk() as clerk:
+        with Loader(place_of_job(job), job.target.address, job.plan.session) as loader, _clerk() as clerk:
             while run:
                 later, goes_on = _Way(run, loader, clerk, until).go()
                 run = jobs.claim_next_run(run) if goes_on and time.monotonic() < until else None
@@ -237,7 +238,7 @@ def _work(run: jobs.ChunkRun) -> ChunkLoad:
     return ChunkLoad(
         job=str(job.key),
         attempt=chunk.attempt,
-        path=job.plain_file,
+        path=place_of_job(job),
         address=job.target.address,
         dialect=job.dialect,
         plan=job.plan,

@@ -9,9 +9,10 @@ from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, kill
 from importer.engine.mysql.named_pipes import remove_stale
+from importer.jobs import reject_downloads
 from importer.models import Chunk
 from importer.queue import FollowUp
-from importer.sources import reject_downloads, uploads
+from importer.sources import uploads
 from importer.worker import working_copies
 
 log = logging.getLogger(__name__)

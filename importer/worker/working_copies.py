@@ -19,6 +19,7 @@ from typing import IO
 from django.conf import settings
 
 from importer import jobs
+from importer.connections.places import place_of
 from importer.engine.errors import Cancelled, Problem, SourceChanged
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
@@ -49,7 +50,7 @@ def make(job: ImportJob) -> bool:
     copy = settings.PLAIN_DIR / f"{job.key}.{job.step_attempt}"
     making = _Making(job, _named(copy, PART), _named(copy, SORTED))
     try:
-        with open_source(job.source.place) as fd, _disk_full_explained(making):
+        with open_source(place_of(job.source)) as fd, _disk_full_explained(making):
             _refuse_changed(fd, job)
             if job.needs_plain_copy:
                 making.write_plain(fd)
@@ -93,7 +94,7 @@ class _Making:
         job = self.job
         self.verb = "sorted"
         try:
-            with open_source(self.part if job.needs_plain_copy else job.source.place) as plain:
+            with open_source(self.part if job.needs_plain_copy else place_of(job.source)) as plain:
                 self._sort(plain)
         except (Unsortable, DiskFull) as problem:
             # Chunks that are cut already are those of a sorted copy.

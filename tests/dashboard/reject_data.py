@@ -2,8 +2,8 @@
 
 import csv
 
+from importer.jobs import reject_downloads
 from importer.models import ImportJob
-from importer.sources import reject_downloads
 
 HEAD = "\ufeffid,lat,lon\n".encode()
 

@@ -14,9 +14,10 @@ from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.jobs import reject_downloads
 from importer.models import ImportJob
 from importer.preparation.prepare import prepare
-from importer.sources import reject_downloads, uploads
+from importer.sources import uploads
 from tests.faults.conftest import CHUNK_BYTES, ROWS, TABLES, Disturbed
 from tests.stack import Stack, wait_until
 from tests.targets import TestServer, saved_target

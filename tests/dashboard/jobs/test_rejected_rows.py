@@ -8,8 +8,8 @@ from django.urls import reverse
 from importer.engine.errors import RowsRefused, TargetProblem, TooManyRejects
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
+from importer.jobs import reject_downloads
 from importer.models import ImportJob, SourceFile
-from importer.sources import reject_downloads
 from tests.dashboard.job_data import REFUSED, ROWS, Status, make_job
 from tests.dashboard.jobs.test_detail import HTMX, page, poll, seen_in
 from tests.dashboard.new_import.test_page import uploaded

@@ -13,9 +13,10 @@ from importer.engine.load.loader import load_chunk
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file
+from importer.jobs import reject_downloads
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import prepare
-from importer.sources import reject_downloads, uploads
+from importer.sources import uploads
 from importer.worker import load_chunks
 from tests.importer.steps import queued, run, take
 from tests.targets import saved_target

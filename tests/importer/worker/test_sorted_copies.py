@@ -14,14 +14,16 @@ import pytest
 from django.utils import timezone
 
 from importer import jobs
+from importer.connections.places import place_of_job
 from importer.engine.load import ledger
 from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file
+from importer.jobs import reject_downloads
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import NewTableRequest, prepare
-from importer.sources import reject_downloads, uploads
+from importer.sources import uploads
 from importer.worker import working_copies
 from tests.importer.steps import run, take
 from tests.stack import ROOT, wait_until
@@ -92,7 +94,7 @@ class TestSortedImports:
         assert (job.status, job.problem, job.loaded_rows) == (Status.SUCCEEDED, {}, 400)
         assert job.copied_bytes == job.source.size
         assert in_table(target) == sorted(NUMBERS)
-        copy = job.plain_file.read_text().split("\n", 1)[1]
+        copy = place_of_job(job).read_text().split("\n", 1)[1]
         assert copy.startswith(f"{min(NUMBERS)},")
         assert {path.name for path in plain_dir.iterdir()} == {job.plain_copy, f"{job.plain_copy}.places"}
 

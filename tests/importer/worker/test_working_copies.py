@@ -14,14 +14,16 @@ from django.db.models import F
 from django.utils import timezone
 
 from importer import jobs
+from importer.connections.places import place_of_job
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.source import encodings
 from importer.engine.source.profile.profile import profile_file
+from importer.jobs import reject_downloads
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import prepare
-from importer.sources import reject_downloads, uploads
+from importer.sources import uploads
 from importer.worker import working_copies
 from tests.engine.packing import PACKED
 from tests.importer.steps import run, take
@@ -148,7 +150,7 @@ class TestPlainCopies:
         [scan] = jobs.advance(job.pk)
         take(scan)
         job.refresh_from_db()
-        first = job.plain_file
+        first = place_of_job(job)
         assert first.read_bytes() == TEXT.encode()
         assert working_copies.remove_unneeded() == 0, "it is being read"
         jobs.cancel(job.pk)
@@ -167,7 +169,7 @@ class TestPlainCopies:
         [scan] = jobs.advance(job.pk)
         take(scan)
         job.refresh_from_db()
-        job.plain_file.unlink()
+        place_of_job(job).unlink()
         assert run(job).status == Status.FAILED
         jobs.retry(job.pk)
         assert run(job).status == Status.SUCCEEDED
@@ -201,7 +203,7 @@ class TestPlainCopies:
         assert in_table(target) == ((7, "word"),) * 120
         working_copies.remove_unneeded()
         assert not part.exists()
-        assert not job.plain_file.exists()
+        assert not place_of_job(job).exists()
 
 
 class TestRefusals:
