@@ -3,7 +3,7 @@
     python -m bench.experiments methods bulks partitions naive --size full --repeats 1 --no-warm-up
     python -m bench.experiments records --size 5000000 --repeats 3
 
-Each is what `manage.py lab experiment` runs (docs/lab.md). How long they may take: `manage.py lab experiments`.
+Each is what `manage.py experiment run` runs (docs/lab.md). How long they may take: `manage.py experiment list`.
 """
 
 import argparse
@@ -43,13 +43,13 @@ def _run(arguments: argparse.Namespace) -> None:
                 _wait_until_quiet()
                 asked = ["--target", application.saved_target(server).name, "--size", arguments.size]
                 asked += ["--repeats", str(arguments.repeats), "--report", str(arguments.report)]
-                call_command("lab", "experiment", name, *asked, *["--no-warm-up"] * arguments.no_warm_up)
+                call_command("experiment", "run", name, *asked, *["--no-warm-up"] * arguments.no_warm_up)
     shutil.rmtree(state)
 
 
 def _wait_until_quiet() -> None:
     """Return when a report would not call this machine busy with what the one before has left, or after a while."""
-    from importer.lab import Begun
+    from importer.experiments.outcome import Begun
 
     until = time.monotonic() + LONGEST_WAIT
     while Begun().busy and time.monotonic() < until:

@@ -1,36 +1,62 @@
-"""`manage.py lab experiment` and `lab experiments`: the published measurements, from a shell."""
+"""The published measurements from a shell: `manage.py experiment`, and `manage.py lab experiment` as its old name."""
 
+import json
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from importer import lab
+from django.core.management.base import BaseCommand, CommandError
+
 from importer.engine.errors import Cancelled, Problem
+from importer.experiments import runner
 from importer.experiments.experiment import FULL, SMALL
+from importer.experiments.outcome import Begun
+from importer.experiments.outcome import found as experiment_result
 from importer.experiments.published.registry import EXPERIMENTS, experiment_named
-from importer.experiments.report import Found, number, write_report
+from importer.experiments.report import Found, markdown, number, write_report
 from importer.lab.commands import MOST_REPEATS, REPEATS
 from importer.management.argument_types import bounded
 from importer.management.build_import import named_target
 from importer.models import Lab, Trial
 
 
-def add_verbs(verbs: Any) -> None:
-    """Both verbs, for `manage.py lab`."""
+def add_run_arguments(parser: ArgumentParser) -> None:
+    """The arguments of a run."""
     about = ", ".join(f"{each.name} ({each.article})" for each in EXPERIMENTS.values())
-    one: ArgumentParser = verbs.add_parser("experiment", help="repeat a published measurement on a server of yours")
-    one.add_argument("name", choices=EXPERIMENTS, metavar="NAME", help=about)
-    one.add_argument("--target", required=True, metavar="NAME", help="scratch tables are made in its database")
-    one.add_argument("--size", default=SMALL, metavar="small|full|ROWS", help="full: as many rows as the article had")
-    one.add_argument("--repeats", type=bounded(1, MOST_REPEATS), default=REPEATS, metavar="N", help="rounds that count")
-    one.add_argument("--no-warm-up", dest="warm_up", action="store_false", help="let the first round count, too")
-    one.add_argument("--seed", type=bounded(0, 2**31 - 1), metavar="N", help="the same seed gives the same order")
-    one.add_argument("--beside-imports", action="store_true", help="do not wait while imports run on the target")
-    one.add_argument("--report", type=Path, metavar="DIR", help="write the report and its chart there")
-    one.add_argument("--json", dest="as_json", action="store_true", help="print what was found as JSON")
-    all_of_them = verbs.add_parser("experiments", help="the published measurements that can be repeated")
-    all_of_them.add_argument("--json", dest="as_json", action="store_true")
+    parser.add_argument("name", choices=EXPERIMENTS, metavar="NAME", help=about)
+    parser.add_argument("--target", required=True, metavar="NAME", help="scratch tables are made in its database")
+    parser.add_argument("--size", default=SMALL, metavar="small|full|ROWS", help="full: as many rows as the article")
+    parser.add_argument(
+        "--repeats", type=bounded(1, MOST_REPEATS), default=REPEATS, metavar="N", help="rounds that count"
+    )
+    parser.add_argument("--no-warm-up", dest="warm_up", action="store_false", help="let the first round count, too")
+    parser.add_argument("--seed", type=bounded(0, 2**31 - 1), metavar="N", help="the same seed gives the same order")
+    parser.add_argument("--beside-imports", action="store_true", help="do not wait while imports run on the target")
+    parser.add_argument("--report", type=Path, metavar="DIR", help="write the report and its chart there")
+    parser.add_argument("--json", dest="as_json", action="store_true", help="print the results as JSON")
+
+
+def add_list_arguments(parser: ArgumentParser) -> None:
+    """The arguments of the list."""
+    parser.add_argument("--json", dest="as_json", action="store_true")
+
+
+def show_list(command: BaseCommand, *, as_json: bool, **_: Any) -> None:
+    """Print all experiments with their rows and estimated times."""
+    if as_json:
+        command.stdout.write(json.dumps(listed(), indent=2))
+        return
+    for line in lines(listed()):
+        command.stdout.write(line)
+
+
+def run_and_show(command: BaseCommand, *, as_json: bool, **options: Any) -> None:
+    """Run an experiment and print its report. Raises CommandError if it does not come to its end."""
+    result, ended = run(options, lambda line: None if as_json else command.stderr.write(line))
+    command.stdout.write(json.dumps(result.as_json(), indent=2) if as_json else markdown(result, ""))
+    if ended.status != Lab.Status.DONE:
+        raise CommandError(str(ended.problem.get("what") or f"The experiment was {ended.status}."))
 
 
 def listed() -> list[dict[str, Any]]:
@@ -62,33 +88,33 @@ def lines(known: Iterable[dict[str, Any]]) -> Iterable[str]:
 def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[Found, Lab]:
     """Run one to its end, and say what becomes of each trial; Ctrl-C ends it. Raises Problem for what cannot be."""
     asked = _asked(options)
-    begun = lab.Begun()
-    made = lab.begin_experiment(asked, named_target(options["target"]))
+    begun = Begun()
+    made = runner.begin(asked, named_target(options["target"]))
     seconds = asked.experiment.seconds(asked.rows, asked.repeats)
     trials = made.trials.count()
     tell(f"Lab {made.pk}: {trials} trials, about {_time(seconds)}.")
     becomes, problem = Lab.Status.DONE, None
     try:
-        lab.run_experiment(made, lambda trial: tell(_line(trial, trials)))
+        runner.run(made, lambda trial: tell(_line(trial, trials)))
     except (KeyboardInterrupt, Cancelled):
         becomes = Lab.Status.CANCELLED
     except Problem as error:
         becomes, problem = Lab.Status.FAILED, error
     except BaseException:
-        lab.finish_experiment(made, Lab.Status.FAILED, Problem("An unexpected error.", str(made), "See its traceback."))
+        runner.finish(made, Lab.Status.FAILED, Problem("An unexpected error.", str(made), "See its traceback."))
         raise
-    ended = lab.finish_experiment(made, becomes, problem, lambda says: tell(f"Waits to drop its tables: {says}"))
-    found = lab.experiment_found(ended, begun, _command(options, asked.rows, ended))
+    ended = runner.finish(made, becomes, problem, lambda says: tell(f"Waits to drop its tables: {says}"))
+    found = experiment_result(ended, begun, _command(options, asked.rows, ended))
     if options["report"]:
         tell(f"Report: {write_report(found, options['report'])}")
     return found, ended
 
 
-def _asked(options: dict[str, Any]) -> lab.ExperimentRequest:
+def _asked(options: dict[str, Any]) -> runner.ExperimentRequest:
     experiment = experiment_named(options["name"])
     given = {name: options[name] for name in ("repeats", "seed", "warm_up", "beside_imports")}
     values = {name: value for name, value in given.items() if value is not None}
-    return lab.ExperimentRequest(experiment, experiment.rows(options["size"]), **values)
+    return runner.ExperimentRequest(experiment, experiment.rows(options["size"]), **values)
 
 
 def _command(options: dict[str, Any], rows: int, made: Lab) -> str:

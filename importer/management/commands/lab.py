@@ -16,8 +16,8 @@ from importer.engine.source.profile.profile import profile_file
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import GRIDS, Grid, Value, grid_named
 from importer.engine.tuning.sampling import Sample
-from importer.experiments import command
-from importer.experiments.report import markdown
+from importer.experiments import command as experiments
+from importer.experiments.runner import end_left
 from importer.lab import cancel as cancel_lab
 from importer.lab.commands import REPEATS, SAMPLE_ROWS
 from importer.management.argument_types import bounded, percent, setting_values, size
@@ -46,7 +46,8 @@ class Command(PreparedCommand):
         _add_what(run)
         _add_how_much(run)
         run.add_argument("--json", dest="as_json", action="store_true", help="print the result as JSON")
-        command.add_verbs(verbs)
+        experiments.add_run_arguments(verbs.add_parser("experiment", help="old name of `manage.py experiment run`"))
+        experiments.add_list_arguments(verbs.add_parser("experiments", help="old name of `manage.py experiment list`"))
         verbs.add_parser("list", help="all labs, the latest first").add_argument(
             "--json", dest="as_json", action="store_true"
         )
@@ -76,23 +77,6 @@ class Command(PreparedCommand):
         self._show_one(ended, as_json)
         if ended.status != Lab.Status.DONE:
             sys.exit(1)
-
-    def _experiments(self, *, as_json: bool, **_: Any) -> None:
-        known = command.listed()
-        if as_json:
-            self._write_json(known)
-            return
-        for line in command.lines(known):
-            self.stdout.write(line)
-
-    def _experiment(self, *, as_json: bool, **options: Any) -> None:
-        found, ended = command.run(options, lambda line: None if as_json else self.stderr.write(line))
-        if as_json:
-            self._write_json(found.as_json())
-        else:
-            self.stdout.write(markdown(found, ""))
-        if ended.status != Lab.Status.DONE:
-            raise CommandError(str(ended.problem.get("what") or f"The experiment was {ended.status}."))
 
     def _follow(self, made: Lab, quiet: bool) -> Lab:
         """Wait for its end, and say what becomes of each trial."""
@@ -134,7 +118,7 @@ class Command(PreparedCommand):
     def _sweep(self, *, target: str | None, **_: Any) -> None:
         found = [named_target(target)] if target else Target.objects.order_by("name")
         for each in found:
-            lab.end_left(each)
+            end_left(each)
         told = [line for each in found for line in lab.sweep_target(each)]
         for line in told or ["No scratch table is left over."]:
             self.stdout.write(line)
@@ -173,8 +157,8 @@ class Command(PreparedCommand):
 
 VERBS: dict[str, Callable[..., None]] = {
     "run": Command._run,
-    "experiments": Command._experiments,
-    "experiment": Command._experiment,
+    "experiments": experiments.show_list,
+    "experiment": experiments.run_and_show,
     "list": Command._list,
     "show": Command._show,
     "cancel": Command._cancel,

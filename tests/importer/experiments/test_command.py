@@ -15,6 +15,7 @@ from django.urls import reverse
 from importer import lab
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import Address
+from importer.experiments import runner
 from importer.experiments.published.registry import EXPERIMENTS
 from importer.lab.lifecycle import GONE
 from importer.models import Chunk, ImportJob, Lab, SourceFile, Target
@@ -62,7 +63,7 @@ def test_every_way_is_measured_and_nothing_stays(name, database, tmp_path: Path,
 def test_people_are_told_of_each_way_when_it_begins_and_when_it_is_over(mariadb, transactional_db):
     target, told = saved_target(mariadb, mariadb.database), StringIO()
     asked = ("--target", target.name, "--size", "40", *TINY)
-    call_command("lab", "experiment", "partitions", *asked, stdout=StringIO(), stderr=told)
+    call_command("experiment", "run", "partitions", *asked, stdout=StringIO(), stderr=told)
     _, *lines = told.getvalue().splitlines()
     ways = {each.name for each in EXPERIMENTS["partitions"].ways}
     assert {begins.partition(" round 1: ")[2] for begins in lines[::2]} == ways
@@ -88,15 +89,15 @@ def test_when_its_process_is_killed_a_sweep_leaves_nothing(mariadb, stack_env, t
 
 
 def test_one_that_is_cancelled_or_whose_target_is_taken_does_not_begin(mariadb, transactional_db):
-    asked = lab.ExperimentRequest(EXPERIMENTS["naive"], 10)
+    asked = runner.ExperimentRequest(EXPERIMENTS["naive"], 10)
     target = saved_target(mariadb, mariadb.database)
-    begun = lab.begin_experiment(asked, target)
+    begun = runner.begin(asked, target)
     with pytest.raises(Problem, match="Another lab has the target"):
-        lab.begin_experiment(asked, target)
+        runner.begin(asked, target)
     lab.cancel(begun.pk)
     with pytest.raises(Cancelled):
-        lab.run_experiment(begun)
-    assert lab.finish_experiment(begun).status == Lab.Status.CANCELLED
+        runner.run(begun)
+    assert runner.finish(begun).status == Lab.Status.CANCELLED
     assert lab.outcome(begun)["recommendation"] is None
 
 
@@ -109,18 +110,18 @@ def test_people_are_told_what_its_end_waits_for(mariadb, transactional_db):
         raise Told(says)
 
     target = saved_target(mariadb, mariadb.database)
-    begun = lab.begin_experiment(lab.ExperimentRequest(EXPERIMENTS["naive"], 10), target)
+    begun = runner.begin(runner.ExperimentRequest(EXPERIMENTS["naive"], 10), target)
     Target.objects.filter(pk=target.pk).update(port=free_port())
     with pytest.raises(Told, match="No server answers there"):
-        lab.finish_experiment(begun, tell=tell)
+        runner.finish(begun, tell=tell)
     Target.objects.filter(pk=target.pk).update(port=mariadb.port)
-    assert lab.finish_experiment(begun).ended
+    assert runner.finish(begun).ended
     require_nothing_left(mariadb)
 
 
 @pytest.mark.django_db
 def test_those_that_can_be_run_are_listed_with_what_they_take():
     out = StringIO()
-    call_command("lab", "experiments", stdout=out)
+    call_command("experiment", "list", stdout=out)
     assert out.getvalue().count("    full: ") == len(EXPERIMENTS)
     assert "1,200,000 rows" in out.getvalue()

@@ -1,0 +1,26 @@
+"""`manage.py experiment`: repeat published measurements on a server of yours."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from importer.engine.errors import Problem
+from importer.experiments import command
+from importer.management.base_command import PreparedCommand
+
+
+class Command(PreparedCommand):
+    help = "Repeat the published measurements behind this project on a server of yours (docs/lab.md)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|run")
+        command.add_list_arguments(verbs.add_parser("list", help="the published measurements, with rows and times"))
+        command.add_run_arguments(verbs.add_parser("run", help="repeat one of them"))
+
+    def handle(self, *_args: Any, verb: str, **options: Any) -> None:
+        """Run one verb. A Problem is one line, without a traceback."""
+        try:
+            {"list": command.show_list, "run": command.run_and_show}[verb](self, **options)
+        except Problem as problem:
+            raise CommandError(str(problem)) from problem
