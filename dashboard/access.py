@@ -1,15 +1,38 @@
-"""Pages for those who run this installation."""
+"""Access to pages: the sign-in form with its limit on failed attempts, and pages for staff only."""
 
+import hashlib
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.contrib.auth.forms import AuthenticationForm
+from django.core.cache import cache
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
+
+ATTEMPTS = 10
+ATTEMPTS_SECONDS = 300
+
+
+class SignInForm(AuthenticationForm):
+    """Sign-in that makes guessing slow: after ATTEMPTS failures no more from that address for that name for a while."""
+
+    def clean(self) -> dict[str, Any]:
+        address = self.request.META.get("REMOTE_ADDR", "") if self.request else ""
+        name = hashlib.sha256(self.cleaned_data.get("username", "").encode()).hexdigest()
+        key = f"sign-in:{address}:{name}"
+        failures = cache.get(key, 0)
+        if failures >= ATTEMPTS:
+            raise ValidationError(f"Too many attempts. Wait {ATTEMPTS_SECONDS // 60} minutes and try again.")
+        try:
+            return super().clean()
+        except ValidationError:
+            cache.set(key, failures + 1, ATTEMPTS_SECONDS)
+            raise
 
 
 def staff_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Everybody else gets the page that says so (403)."""
+    """Answer 403 to everybody who is not staff."""
 
     @wraps(view)
     def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

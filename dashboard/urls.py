@@ -4,6 +4,7 @@ from django.contrib.auth import views as auth
 from django.urls import path
 
 from dashboard import health
+from dashboard.access import SignInForm
 from dashboard.channels import views
 from dashboard.connections import views as connections
 from dashboard.history import views as history
@@ -16,7 +17,6 @@ from dashboard.new_import import views as new
 from dashboard.schedules import detail as schedule
 from dashboard.schedules import list as schedules
 from dashboard.schedules import subscriptions
-from dashboard.sign_in import SignInForm
 from dashboard.targets import views as targets
 
 sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)

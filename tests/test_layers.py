@@ -20,7 +20,7 @@ IMPORTER = [
     "apps", "commands",
 ]  # fmt: skip
 DASHBOARD = [
-    "access", "sign_in", "health", "history", "templatetags", "new_import", "jobs", "lab", "schedules", "targets",
+    "access", "formatting", "health", "history", "templatetags", "new_import", "jobs", "lab", "schedules", "targets",
     "connections", "channels", "urls", "apps",
 ]  # fmt: skip
 LAYERS = {"": WHOLE, "importer.engine": ENGINE, "importer": IMPORTER, "dashboard": DASHBOARD}

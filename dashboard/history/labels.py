@@ -1,6 +1,6 @@
 """Names and values of facts as the history's pages have them: short, since a heading or a chart says the unit."""
 
-from dashboard.templatetags.millrace import duration, rate
+from dashboard.formatting import duration, rate
 from importer.history.facts import FACTS, Kind, Value
 from importer.history.formatting import in_words
 from importer.preparation.option_catalog import display

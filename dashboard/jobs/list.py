@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from dashboard.templatetags.millrace import percent
+from dashboard.formatting import percent
 from importer import schedules
 from importer.history.read import column
 from importer.models import ImportJob, Target

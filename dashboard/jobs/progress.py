@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import F, Q, Sum
 
-from dashboard.templatetags.millrace import duration, seconds_until
+from dashboard.formatting import duration, seconds_until
 from importer.engine.schema.alter_table import DdlProgress
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.worker import live_progress

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from dashboard.templatetags.millrace import size
+from dashboard.formatting import size
 from importer.engine.errors import Problem
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.session_variables import SESSION_VARIABLES

@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
-from dashboard.sign_in import ATTEMPTS
+from dashboard.access import ATTEMPTS
 from dashboard.urls import urlpatterns
 
 pytestmark = pytest.mark.django_db

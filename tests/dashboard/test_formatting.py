@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from dashboard import formatting
 from dashboard.templatetags import millrace
 
 
@@ -24,7 +25,7 @@ from dashboard.templatetags import millrace
     ],
 )
 def test_size(value, text):
-    assert millrace.size(value) == text
+    assert formatting.size(value) == text
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,7 @@ def test_size(value, text):
     ],
 )
 def test_rate(value, text):
-    assert millrace.rate(value) == text
+    assert formatting.rate(value) == text
 
 
 @pytest.mark.parametrize(
@@ -60,12 +61,12 @@ def test_rate(value, text):
     ],
 )
 def test_duration(value, text):
-    assert millrace.duration(value) == text
+    assert formatting.duration(value) == text
 
 
 @pytest.mark.parametrize(("part", "whole", "shown"), [(999, 1000, 99), (1000, 1000, 100), (0, 0, 0), (5, None, 0)])
 def test_percent_is_a_hundred_only_for_all_of_it(part, whole, shown):
-    assert millrace.percent(part, whole) == shown
+    assert formatting.percent(part, whole) == shown
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.engine.schema.alter_table import DdlProgress
 from importer.engine.schema.indexes import Definition, ForeignKey
+from importer.engine.stored import to_json
 from importer.engine.target.staging import Staged
 from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.models import ImportJob
@@ -44,8 +45,8 @@ class TestArrangement:
 
     def job(self, status, **fields):
         job = make_job(status, chunks=2, **fields)
-        plan = {**job.plan_json, "arrangement": self.ARRANGED.as_json()}
-        ImportJob.objects.filter(pk=job.pk).update(plan_json=plan, arrangement_json=self.ARRANGED.as_json())
+        plan = {**job.plan_json, "arrangement": to_json(self.ARRANGED)}
+        ImportJob.objects.filter(pk=job.pk).update(plan_json=plan, arrangement_json=to_json(self.ARRANGED))
         return job
 
     def test_the_chunks_wait_until_the_indexes_are_off(self, browser):
@@ -84,6 +85,6 @@ class TestArrangement:
         job = make_job(Status.SUCCEEDED)
         assert "indexes after" not in browser.get(reverse("jobs")).content.decode()
         staged = Staged("replace", "fail", "nodes", "", (), "RENAME TABLE s TO t", later=("by_name", "by_way"))
-        ImportJob.objects.filter(pk=job.pk).update(plan_json={**job.plan_json, "staged": staged.as_json()})
+        ImportJob.objects.filter(pk=job.pk).update(plan_json={**job.plan_json, "staged": to_json(staged)})
         assert "indexes after" in browser.get(reverse("jobs")).content.decode()
         assert "the staging table gets by_name, by_way" in page(browser, job)

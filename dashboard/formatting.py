@@ -1,0 +1,96 @@
+"""Formats numbers, sizes, rates and times for pages. A value that is None becomes an empty text."""
+
+from datetime import datetime, timedelta
+
+_SIZES = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
+_COMPACT = ((10**9, "G"), (10**6, "M"), (10**3, "k"))
+_BINARY_SIZES = ((2**20, "MiB"), (2**30, "GiB"))
+
+
+def number(value: int | None) -> str:
+    """1234567 -> "1,234,567"."""
+    return "" if value is None else f"{value:,}"
+
+
+def size(value: int | None) -> str:
+    """Bytes: whole gibibytes or mebibytes as such ("32 MiB": what people set), all else decimal ("3.70 GB")."""
+    if value is None:
+        return ""
+    for unit, name in _BINARY_SIZES:
+        if 0 < value < 1024 * unit and value % unit == 0:
+            return f"{value // unit} {name}"
+    for unit, name in _SIZES:
+        if value >= unit:
+            return f"{_three_digits(value / unit)} {name}"
+    return f"{value} bytes"
+
+
+def rate(value: float | None) -> str:
+    """Rows per second, short: 950 -> "950", 41234 -> "41.2k", 1240000 -> "1.24M"."""
+    if value is None:
+        return ""
+    for unit, name in _COMPACT:
+        if value >= unit:
+            return f"{_three_digits(value / unit)}{name}"
+    return _three_digits(value)
+
+
+def megabytes_per_second(value: float | None) -> str:
+    """31.72 -> "31.7 MB/s"."""
+    return "" if value is None else f"{_three_digits(value)} MB/s"
+
+
+def duration(value: float | timedelta | None) -> str:
+    """Seconds: 0.42 -> "0.42 s", 12.34 -> "12.3 s", 113 -> "1 min 53 s", 3725 -> "1 h 2 min"."""
+    if value is None:
+        return ""
+    seconds = value.total_seconds() if isinstance(value, timedelta) else value
+    if seconds < 59.95:
+        return f"{_three_digits(seconds)} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min"
+
+
+def roughly(value: float | None) -> str:
+    """Seconds that are only reckoned, or were chosen: 32.2 -> "32 s", 145 -> "2 min", 7300 -> "2 h 2 min"."""
+    if value is None:
+        return ""
+    if value < 90:
+        return f"{round(value)} s"
+    hours, minutes = divmod(round(value / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+
+
+def seconds_until(start: datetime | None, end: datetime | None) -> float | None:
+    """Seconds from one moment to another, for `duration`; None while one of them is not known."""
+    return (end - start).total_seconds() if start and end else None
+
+
+def percent(part: float | None, whole: float | None) -> int:
+    """A part of a whole in whole percent, rounded down: 100 means all of it."""
+    return int(100 * (part or 0) / whole) if whole else 0
+
+
+def share(part: int, whole: int | None) -> str:
+    """A part of a whole with what digits tell something: "12 %", "0.3 %", "< 0.1 %"."""
+    if not whole:
+        return ""
+    percents = 100 * part / whole
+    if percents < 0.1:
+        return "< 0.1 %"
+    return f"{percents:.1f} %" if percents < 10 else f"{percents:.0f} %"
+
+
+def factor(value: float | None) -> str:
+    """How many times something is of something else: 1.8 -> "1.80", 0.471 -> "0.47"."""
+    return "" if value is None else _three_digits(value)
+
+
+def _three_digits(value: float) -> str:
+    """Three significant digits without an exponent: 0.42, 3.7 -> "3.70", 31.7, 412."""
+    if value >= 99.95:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
