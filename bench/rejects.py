@@ -35,6 +35,7 @@ from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.scanner import Position, scan
 from importer.engine.source.profile.profile import profile_file
+from importer.engine.stored import from_json, to_json
 from importer.experiments.workloads import NODES
 from importer.experiments.workloads.table import SEED
 
@@ -124,7 +125,7 @@ def _works(address: Address, path: Path, folder: Path):
         server = read_server(connection, address)
     data_bytes = profile.size - profile.data_offset
     plan = make_plan(PlanningContext(data_bytes, profile.dialect, table, TABLE.mapping, OPTIONS, server))
-    sent = ImportPlan.from_json(plan.as_json())  # as it was before the scan put what it needs into it
+    sent = from_json(ImportPlan, to_json(plan))  # as it was before the scan put what it needs into it
     with open_source(path) as fd:
         for chunk in scan(
             fd,

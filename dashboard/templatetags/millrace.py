@@ -9,6 +9,8 @@ from django import template
 from django.template import Context
 
 from dashboard import formatting
+from importer.engine.plan.plan import ImportPlan
+from importer.engine.stored import to_json
 from importer.models import ImportJob, Lab, Run
 from importer.preparation.plan_sql import plan_sql as statements_of
 
@@ -90,9 +92,9 @@ def fix_parts(fix: str) -> list[dict[str, str]]:
 
 
 @register.filter
-def plan_sql(plan: dict[str, Any]) -> list[tuple[str, str]]:
-    """The exact SQL of a plan as JSON: when, and the statements that run then."""
-    return list(statements_of(plan))
+def plan_sql(plan: ImportPlan | dict[str, Any]) -> list[tuple[str, str]]:
+    """The exact SQL of a plan, or of one as JSON: when, and the statements that run then."""
+    return list(statements_of(to_json(plan) if isinstance(plan, ImportPlan) else plan))
 
 
 @register.simple_tag(takes_context=True)

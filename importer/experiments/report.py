@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from importer.engine.stored import to_json
 from importer.experiments.chart import Bar, draw
 from importer.experiments.experiment import Experiment, Import, Raw, Way
 from importer.experiments.verdicts import AGREES, DISAGREES, RULE, Judged, Rates, Spread, judge_claim, judge_way
@@ -156,9 +157,7 @@ def _short(found: Found) -> str:
 def _how(way: Way) -> str:
     match way.do:
         case Import(options):
-            given = {
-                name: value for name, value in options.as_json().items() if value != getattr(type(options)(), name)
-            }
+            given = {name: value for name, value in to_json(options).items() if value != getattr(type(options)(), name)}
             return "import: " + ", ".join(f"{name}={value}" for name, value in given.items())
         case Raw(_, delay):
             return f"raw, {delay * 1000:g} ms away" if delay else "raw"

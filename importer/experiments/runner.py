@@ -21,6 +21,7 @@ from importer import jobs
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import connect
 from importer.engine.source.dialect import Dialect
+from importer.engine.stored import to_json
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import WAY, Grid
 from importer.engine.tuning.rounds import turns
@@ -85,15 +86,15 @@ def begin(asked: ExperimentRequest, target: Target, user: User | None = None) ->
                 lease=lease_end(),
                 schema_name=target.database,
                 table_name=asked.experiment.workload.files,
-                dialect_json=Dialect().as_json(),
+                dialect_json=to_json(Dialect()),
                 mapping_json=[],
-                grid_json=Grid(asked.experiment.name, {WAY: tuple(ways)}, asked.experiment.article).as_json(),
+                grid_json=to_json(Grid(asked.experiment.name, {WAY: tuple(ways)}, asked.experiment.article)),
                 combinations_json=[{WAY: name} for name in ways],
                 planned_json={WAY: asked.experiment.baseline},
-                sample_json=Sample(rows=asked.rows).as_json(),
+                sample_json=to_json(Sample(rows=asked.rows)),
                 sample_rows=asked.rows,
                 sample_bytes=asked.experiment.file_bytes(asked.rows),
-                budget_json=Budget(None, None, None, None).as_json(),
+                budget_json=to_json(Budget(None, None, None, None)),
                 repeats=asked.repeats,
                 seed=asked.seed,
                 scratch_schema=target.database,

@@ -11,6 +11,7 @@ from django.db.models import F
 from importer import queue
 from importer.engine.errors import Problem, RecordUnreadable, RowsRefused, TooManyRejects
 from importer.engine.plan.options import MOST_PARALLELISM, Options
+from importer.engine.stored import to_json
 from importer.jobs.lifecycle import advance
 from importer.jobs.reject_counts import COUNTS
 from importer.jobs.transitions import Status, change, unqueue
@@ -44,12 +45,12 @@ def create(
         created_by=user,
         rejects_of=rejects_of,
         trial=trial,
-        dialect_json=prepared.profile.dialect.as_json(),
-        mapping_json=[each.as_json() for each in prepared.mapping],
-        fillings_json=[each.as_json() for each in prepared.fillings],
-        options_json=prepared.options.as_json(),
-        plan_json=prepared.plan.as_json(),
-        new_table_json=prepared.new_table.as_json() if prepared.new_table else {},
+        dialect_json=to_json(prepared.profile.dialect),
+        mapping_json=[to_json(each) for each in prepared.mapping],
+        fillings_json=[to_json(each) for each in prepared.fillings],
+        options_json=to_json(prepared.options),
+        plan_json=to_json(prepared.plan),
+        new_table_json=to_json(prepared.new_table) if prepared.new_table else {},
         parallelism=prepared.plan.parallelism,
         packing=prepared.profile.packing,
         plain_size=prepared.profile.size,
@@ -127,9 +128,9 @@ def _again(job: ImportJob, leave_out: bool) -> dict[str, Any]:
         return {}
     options = replace(_lifted(job), on_error="reject") if leave_out else _lifted(job)
     key = uuid4() if job.stages else job.key
-    plan = replan(job, key).as_json()
+    plan = to_json(replan(job, key))
     anew = {"arrangement_json": {}, "arranged": False, "index_seconds": 0}
-    values = {"key": key, "plan_json": plan, "options_json": options.as_json(), **_uncopied(job), **anew}
+    values = {"key": key, "plan_json": plan, "options_json": to_json(options), **_uncopied(job), **anew}
     if not job.stages:
         return values
     return {

@@ -9,6 +9,7 @@ from importer import queue
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
+from importer.engine.stored import to_json
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import Grid, Settings, changes, combinations
 from importer.engine.tuning.sampling import Sample
@@ -82,13 +83,13 @@ def create(
         created_by=user,
         schema_name=prepared.table.schema,
         table_name=prepared.table.name,
-        dialect_json=prepared.profile.dialect.as_json(),
-        mapping_json=[each.as_json() for each in prepared.mapping],
-        fillings_json=[each.as_json() for each in prepared.fillings],
-        options_json=prepared.options.as_json(),
-        grid_json=asked.grid.as_json(),
-        sample_json=asked.sample.as_json(),
-        budget_json=asked.budget.as_json(),
+        dialect_json=to_json(prepared.profile.dialect),
+        mapping_json=[to_json(each) for each in prepared.mapping],
+        fillings_json=[to_json(each) for each in prepared.fillings],
+        options_json=to_json(prepared.options),
+        grid_json=to_json(asked.grid),
+        sample_json=to_json(asked.sample),
+        budget_json=to_json(asked.budget),
         repeats=asked.repeats,
         seed=asked.seed,
         scratch_schema=asked.schema or prepared.table.schema,

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
+from importer.engine.stored import to_json
 from importer.engine.tuning.grid import Settings, changes, with_settings, words
 from importer.engine.tuning.ranking import Measured, rank
 from importer.engine.tuning.recommendation import Recommendation, recommend
@@ -57,7 +58,7 @@ def outcome(lab: Lab) -> dict[str, Any]:
         "left_out": [*lab.left_out_json, *_not_tried(lab, trials, State.LEFT_OUT)],
         "recommendation": asdict(advice) if advice else None,
         "caveats": _caveats(lab, advice),
-        "options": options_of(lab).as_json() if advice else None,
+        "options": to_json(options_of(lab)) if advice else None,
         "problem": lab.problem or None,
     }
 

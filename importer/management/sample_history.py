@@ -18,6 +18,7 @@ from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.schema.indexes import Definition
 from importer.engine.source.dialect import Dialect
+from importer.engine.stored import to_json
 from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.engine.units import GIB, MIB
 from importer.history.collect import add_up, facts_of
@@ -137,10 +138,10 @@ def _job(chance: random.Random, tables: list[_Table], pk: int, ended: datetime) 
         schema_name="made_up",
         table_name=table.name,
         status=status,
-        dialect_json=Dialect().as_json(),
-        mapping_json=[ColumnMapping(name).as_json() for name in ("id", "name", "value")],
-        options_json=options.as_json(),
-        plan_json=_plan(table, method, parallelism, chunk_bytes, indexes, later).as_json(),
+        dialect_json=to_json(Dialect()),
+        mapping_json=[to_json(ColumnMapping(name)) for name in ("id", "name", "value")],
+        options_json=to_json(options),
+        plan_json=to_json(_plan(table, method, parallelism, chunk_bytes, indexes, later)),
         parallelism=parallelism,
         plain_size=rows * table.row_bytes,
         scanned_bytes=rows * table.row_bytes,

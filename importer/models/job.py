@@ -13,6 +13,7 @@ from importer.engine.schema.indexes import ForeignKey
 from importer.engine.schema.new_table import NewTable
 from importer.engine.source.decoding import needs_copy
 from importer.engine.source.dialect import Dialect
+from importer.engine.stored import from_json
 from importer.engine.target import write_modes
 from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.models.lab import Trial
@@ -210,12 +211,12 @@ class ImportJob(Recipe):
 
     @property
     def plan(self) -> ImportPlan:
-        return ImportPlan.from_json(self.plan_json)
+        return from_json(ImportPlan, self.plan_json)
 
     @property
     def new_table(self) -> NewTable | None:
         """The table that mode create makes."""
-        return NewTable.from_json(self.new_table_json) if self.new_table_json else None
+        return from_json(NewTable, self.new_table_json) if self.new_table_json else None
 
     @property
     def arrangement(self) -> TemporaryChanges | None:
@@ -225,7 +226,7 @@ class ImportJob(Recipe):
     @property
     def unchecked(self) -> tuple[ForeignKey, ...]:
         """Foreign keys that were off while rows came, until none was found that they would have refused."""
-        return tuple(ForeignKey.from_json(each) for each in self.unchecked_json)
+        return tuple(from_json(ForeignKey, each) for each in self.unchecked_json)
 
     @property
     def awaits_arrangement(self) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 
+from importer.engine.stored import from_json
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import WAY, Grid, Settings, words
 from importer.engine.tuning.rounds import round_name
@@ -100,7 +101,7 @@ class Lab(Recipe):
 
     @property
     def grid(self) -> Grid:
-        return Grid.from_json(self.grid_json)
+        return from_json(Grid, self.grid_json)
 
     @property
     def experiment(self) -> str:
@@ -109,11 +110,11 @@ class Lab(Recipe):
 
     @property
     def asked_sample(self) -> Sample:
-        return Sample.from_json(self.sample_json)
+        return from_json(Sample, self.sample_json)
 
     @property
     def budget(self) -> Budget:
-        return Budget.from_json(self.budget_json)
+        return from_json(Budget, self.budget_json)
 
     @property
     def combinations(self) -> list[Settings]:

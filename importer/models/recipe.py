@@ -5,6 +5,7 @@ from django.db import models
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.plan.options import Options
 from importer.engine.source.dialect import Dialect
+from importer.engine.stored import from_json
 
 
 class Recipe(models.Model):
@@ -28,16 +29,16 @@ class Recipe(models.Model):
     @property
     def file_dialect(self) -> Dialect:
         """How the file itself is read, in its own encoding."""
-        return Dialect(**self.dialect_json)
+        return from_json(Dialect, self.dialect_json)
 
     @property
     def mapping(self) -> tuple[ColumnMapping, ...]:
-        return tuple(ColumnMapping.from_json(each) for each in self.mapping_json)
+        return tuple(from_json(ColumnMapping, each) for each in self.mapping_json)
 
     @property
     def fillings(self) -> tuple[GeneratedColumn, ...]:
-        return tuple(GeneratedColumn(**each) for each in self.fillings_json)
+        return tuple(from_json(GeneratedColumn, each) for each in self.fillings_json)
 
     @property
     def options(self) -> Options:
-        return Options.from_json(self.options_json)
+        return from_json(Options, self.options_json)

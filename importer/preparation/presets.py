@@ -11,6 +11,7 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect
 from importer.engine.schema.table import Table, read_table
 from importer.engine.source.profile.profile import profile_file
+from importer.engine.stored import to_json
 from importer.models import ImportJob, MappingPreset, Schedule
 from importer.preparation.prepare import PreparedImport
 
@@ -22,10 +23,10 @@ def save(name: str, prepared: PreparedImport, user: User | None = None) -> Mappi
         schema_name=prepared.table.schema,
         table_name=prepared.table.name,
         header=list(prepared.profile.header),
-        dialect_json=prepared.profile.dialect.as_json(),
-        mapping_json=[each.as_json() for each in prepared.mapping],
-        fillings_json=[each.as_json() for each in prepared.fillings],
-        options_json=prepared.options.as_json(),
+        dialect_json=to_json(prepared.profile.dialect),
+        mapping_json=[to_json(each) for each in prepared.mapping],
+        fillings_json=[to_json(each) for each in prepared.fillings],
+        options_json=to_json(prepared.options),
         columns_json=described(prepared.table),
         created_by=user,
         used_at=timezone.now(),
@@ -43,7 +44,7 @@ def save_from_job(name: str, job: ImportJob, user: User | None = None) -> Mappin
         schema_name=job.schema_name,
         table_name=job.table_name,
         header=list(profile_file(place_of(job.source), job.file_dialect).header),
-        dialect_json=job.file_dialect.as_json(),
+        dialect_json=to_json(job.file_dialect),
         mapping_json=job.mapping_json,
         fillings_json=job.fillings_json,
         options_json=job.options_json,

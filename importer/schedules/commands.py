@@ -15,6 +15,7 @@ from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
 from importer.engine.source.profile.profile import profile_file
+from importer.engine.stored import to_json
 from importer.models import ImportJob, MappingPreset, PickedFile, Run, Schedule, SourceConnection
 from importer.preparation import presets
 from importer.queue import Message
@@ -69,7 +70,7 @@ def create(asked: ScheduleRequest, preset: MappingPreset, user: User | None = No
     """
     names = ("target", "schema_name", "table_name", "header", "columns_json")
     recipe = {name: getattr(preset, name) for name in (*names, "dialect_json", "mapping_json", "fillings_json")}
-    return _created(asked, recipe | {"options_json": _every_time(preset.options).as_json()}, user)
+    return _created(asked, recipe | {"options_json": to_json(_every_time(preset.options))}, user)
 
 
 def create_from_job(job: ImportJob, asked: ScheduleRequest, user: User | None = None) -> Schedule:
@@ -88,7 +89,7 @@ def create_from_job(job: ImportJob, asked: ScheduleRequest, user: User | None = 
         "dialect_json": job.dialect_json,
         "mapping_json": job.mapping_json,
         "fillings_json": job.fillings_json,
-        "options_json": _every_time(job.options).as_json(),
+        "options_json": to_json(_every_time(job.options)),
     }
     return _created(asked, recipe, user)
 
@@ -133,7 +134,7 @@ def update(schedule: Schedule, asked: ScheduleRequest, preset: MappingPreset | N
     if preset:
         names = ("target", "schema_name", "table_name", "header", "columns_json")
         values |= {name: getattr(preset, name) for name in (*names, "dialect_json", "mapping_json", "fillings_json")}
-        values["options_json"] = _every_time(preset.options).as_json()
+        values["options_json"] = to_json(_every_time(preset.options))
     for name, value in values.items():
         setattr(schedule, name, value)
     check(schedule)

@@ -17,6 +17,7 @@ from importer.engine.mysql.connection import connect
 from importer.engine.plan.plan import Reason
 from importer.engine.schema.new_table import NewTable
 from importer.engine.source.byte_source import open_source
+from importer.engine.stored import to_json
 from importer.engine.target import staging
 from importer.engine.validation.type_widening import FileScan, changes, find_mismatches, widen_types
 from importer.models import ImportJob
@@ -70,11 +71,11 @@ def _settle_types(job: ImportJob, table: NewTable) -> bool:
         jobs.release_step(job)
         return False
     settled = widen_types(table, found)
-    job.new_table_json = settled.as_json()
+    job.new_table_json = to_json(settled)
     plan = replan(job, job.key)
     told = [Reason(*change) for change in changes(table, settled, found)]
     plan = replace(plan, reasons=(*plan.reasons, Reason("Types hold the whole file", "all of it was read"), *told))
-    job.plan_json = plan.as_json()
+    job.plan_json = to_json(plan)
     return jobs.record_types(job, settled, plan)
 
 

@@ -11,6 +11,7 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.source.dialect import Dialect
+from importer.engine.stored import to_json
 from importer.models import Chunk, ImportJob, SourceFile, Target
 
 Status = ImportJob.Status
@@ -89,10 +90,10 @@ def make_job(
         "table_name": table,
         "status": status,
         "created_by": user,
-        "dialect_json": Dialect().as_json(),
-        "mapping_json": [ColumnMapping(name).as_json() for name in ("id", "lat", "lon")],
-        "options_json": Options().as_json(),
-        "plan_json": plan.as_json(),
+        "dialect_json": to_json(Dialect()),
+        "mapping_json": [to_json(ColumnMapping(name)) for name in ("id", "lat", "lon")],
+        "options_json": to_json(Options()),
+        "plan_json": to_json(plan),
         "parallelism": parallelism,
         "data_offset": HEADER,
         "scanned_bytes": size,

@@ -37,10 +37,6 @@ class Unhexed:
     hexadecimal: tuple[bool, ...]
     ascii_only: bool
 
-    @classmethod
-    def from_json(cls, saved: dict[str, Any]) -> "Unhexed":
-        return cls(**{**saved, "hexadecimal": tuple(saved["hexadecimal"])})
-
 
 class _Form(ctypes.Structure):
     """hex_decoder.c's `struct record_format`."""

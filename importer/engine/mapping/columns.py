@@ -1,8 +1,7 @@
 """Which field of the file goes into which column of the table, and how its text is read."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.transforms import check_transforms
@@ -24,15 +23,6 @@ class ColumnMapping:
     datetime_format: str = ""
     transforms: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "ColumnMapping":
-        return cls(
-            values["column"], tuple(values["null_markers"]), values["datetime_format"], tuple(values["transforms"])
-        )
-
 
 @dataclass(frozen=True)
 class GeneratedColumn:
@@ -46,9 +36,6 @@ class GeneratedColumn:
     column: str
     source: str
     text: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 SOURCES = ("text", "file", "row", "line", "time")

@@ -1,7 +1,6 @@
 """What somebody may ask of an import."""
 
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
@@ -73,15 +72,6 @@ class Options:
     def limits_rejects(self) -> bool:
         """Whether too many rejected rows end the import."""
         return self.max_rejects is not None or self.max_reject_percent is not None
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "Options":
-        """As kept with a job or a preset, perhaps by another version: names that are no longer known are left out."""
-        known = {each.name for each in fields(cls)}
-        return cls(**{name: value for name, value in values.items() if name in known})
 
 
 # What each option may be; the command line and the pages offer these.

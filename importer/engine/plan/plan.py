@@ -1,10 +1,8 @@
 """What will be done and why: values, which the planner makes and everybody else follows."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
-from importer.engine import stored
 from importer.engine.feed.hex_decoder import Unhexed
 from importer.engine.feed.row_numbers import NUMBERS
 from importer.engine.plan.readback import Readback
@@ -105,26 +103,3 @@ class ImportPlan:
     def final_table(self) -> str:
         """The table that the rows are for."""
         return self.staged.table if self.staged else self.table
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "ImportPlan":
-        reasons = tuple(Reason(**each) for each in values["reasons"])
-        exactness = ValidationRules.from_json(values["exactness"]) if values["exactness"] else None
-        staged = stored.from_json(Staged, values["staged"]) if values["staged"] else None
-        lists = {name: tuple(values[name]) for name in ("fields", "sources")}
-        readback = Readback.from_json(values["readback"]) if values["readback"] else None
-        unhexed = Unhexed.from_json(values["unhexed"]) if values.get("unhexed") else None
-        objects = {
-            "reasons": reasons,
-            "exactness": exactness,
-            "staged": staged,
-            "readback": readback,
-            "unhexed": unhexed,
-        }
-        changed = values.get("arrangement")
-        arrangement = stored.from_json(TemporaryChanges, changed) if changed else None
-        sorted_by = SortKey.from_json(values["sorted_by"]) if values["sorted_by"] else None
-        return cls(**{**values, **lists, **objects, "arrangement": arrangement, "sorted_by": sorted_by})

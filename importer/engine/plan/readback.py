@@ -7,9 +7,8 @@ In reading order: what is read back (here), same_value, rows, large_rows, compar
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
@@ -69,17 +68,6 @@ class Readback:
     def key_kinds(self) -> tuple[tuple[int, str], ...]:
         """Where the key's values stand among the readings, and of which kind they are."""
         return tuple((at, self.readings[at].column.kind) for at in self.key_positions)
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, saved: dict[str, Any]) -> "Readback":
-        readings = tuple(
-            Reading(Column(**each["column"]), each["field"], tuple(each["null_markers"]), each["expression"])
-            for each in saved["readings"]
-        )
-        return cls(**{**saved, "readings": readings, "key": tuple(saved["key"])})
 
 
 def _reading(number: int, mapping: ColumnMapping, column: Column) -> Reading:

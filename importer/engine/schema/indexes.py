@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name
@@ -34,11 +34,6 @@ class ForeignKey(Definition):
     columns: tuple[str, ...] = ()
     parent: str = ""
     parent_columns: tuple[str, ...] = ()
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "ForeignKey":
-        lists = {name: tuple(values[name]) for name in ("columns", "parent_columns")}
-        return cls(**{**values, **lists})
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.quoting import quote_name
@@ -38,14 +37,6 @@ class NewTable:
     primary_key: tuple[str, ...] = ()
     widen: bool = True
     partitions: int | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "NewTable":
-        columns = tuple(NewColumn(**each) for each in values["columns"])
-        return cls(**{**values, "columns": columns, "primary_key": tuple(values["primary_key"])})
 
     def statement(self, name: str) -> str:
         """CREATE TABLE under that name; types have passed check_type()."""

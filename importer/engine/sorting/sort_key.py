@@ -6,7 +6,7 @@ their first TEXT_BYTES count.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -82,14 +82,6 @@ class SortKey:
         if not parts:
             raise Unsortable(f"{primary.columns[0]}, with which the primary key begins, is not in the file as it is.")
         return cls(tuple(names), tuple(parts), len(mapping))
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "SortKey":
-        parts = tuple(KeyPart(**each) for each in values["parts"])
-        return cls(tuple(values["columns"]), parts, values["fields"])
 
     def keys(self, fd: Readable, block: Block, dialect: Dialect) -> tuple[Any, Any]:
         """The key of each record of the block, blank lines among them, and whether it has one, as arrays.

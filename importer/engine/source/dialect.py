@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
@@ -120,9 +119,6 @@ class Dialect:
         """How the plain file is read: in UTF-8, where the encoding needs a copy."""
         copied = encodings.kind(self.encoding) is encodings.Kind.OTHER
         return replace(self, encoding=encodings.UTF8) if copied else self
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def as_written(mark: str) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
-from typing import Any
 
 from importer.engine.errors import Problem
 from importer.engine.units import GIB
@@ -24,13 +23,6 @@ class Budget:
         for name, value in asdict(self).items():
             if value is not None and value <= 0:
                 raise Problem(f"A budget of {value:g} {name} allows nothing.", advice="Give more, or no limit.")
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "Budget":
-        return cls(**values)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 from importer.engine.errors import Problem
 from importer.engine.plan.options import BOUNDS, OFFERED, Options
@@ -52,14 +51,6 @@ class Grid:
     def with_values(self, values: Mapping[str, tuple[Value, ...]]) -> "Grid":
         """The grid with other values for some settings, or with more settings."""
         return replace(self, values={**self.values, **values})
-
-    def as_json(self) -> dict[str, Any]:
-        values = {name: list(each) for name, each in self.values.items()}
-        return {"name": self.name, "about": self.about, "values": values}
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "Grid":
-        return cls(values["name"], {key: tuple(each) for key, each in values["values"].items()}, values["about"])
 
 
 GRIDS: dict[str, Grid] = {

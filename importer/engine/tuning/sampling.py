@@ -1,8 +1,8 @@
 """The part of a file that a lab loads again and again: its first rows, or ranges taken evenly from all of it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from typing import IO, Any
+from dataclasses import dataclass
+from typing import IO
 
 from importer.engine.errors import Problem
 from importer.engine.source.byte_source import Readable
@@ -33,13 +33,6 @@ class Sample:
 
     def __str__(self) -> str:
         return f"the first {self.rows:,} rows" if self.rows else f"{(self.share or 0) * 100:.3g} % in {RANGES} ranges"
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "Sample":
-        return cls(**values)
 
 
 @dataclass(frozen=True)

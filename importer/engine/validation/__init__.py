@@ -8,9 +8,8 @@ too, so that it need not be sent.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.schema.table import Table
@@ -51,17 +50,6 @@ class ValidationRules:
     def inspector(self) -> Inspector:
         judges = (Judge.of(check, mariadb=self.mariadb, encoding=self.dialect.encoding) for check in self.checks)
         return Inspector(self.dialect, tuple(judges), self.reject_rounding)
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "ValidationRules":
-        lists = ("null_markers", "transforms")
-        checks = tuple(
-            FieldCheck(**{**each, **{name: tuple(each[name]) for name in lists}}) for each in values["checks"]
-        )
-        return cls(**{**values, "dialect": Dialect(**values["dialect"]), "checks": checks})
 
 
 def _check(mapping: ColumnMapping, table: Table) -> FieldCheck:

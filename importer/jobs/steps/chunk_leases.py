@@ -14,6 +14,7 @@ from django.utils import timezone
 from importer.engine.errors import Problem
 from importer.engine.load.outcome import Outcome
 from importer.engine.plan.plan import ImportPlan
+from importer.engine.stored import to_json
 from importer.engine.units import MIB
 from importer.jobs.bulk import update_each
 from importer.jobs.lifecycle import enforce_limits, fail, pending, queue_chunks, room_for_sessions
@@ -265,7 +266,7 @@ def fall_back(run: ChunkRun, chunk: Chunk, plan: ImportPlan) -> list[Message]:
     """
     old = run.job.plan.method
     with transaction.atomic():
-        ImportJob.objects.filter(pk=run.job.pk, plan_json__method=old).update(plan_json=plan.as_json())
+        ImportJob.objects.filter(pk=run.job.pk, plan_json__method=old).update(plan_json=to_json(plan))
         _mine(run).filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
     touch(run.job.pk)
     return [Message("advance", run.job.pk)]

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.source.chunks.scanner import ChunkRange
+from importer.engine.stored import to_json
 from importer.jobs.bulk import insert_each
 from importer.jobs.lifecycle import enforce_limits
 from importer.jobs.transitions import JobStep, Status, claim_step, lease_end
@@ -36,7 +37,7 @@ def record_copy(job: ImportJob, name: str, size: int) -> bool:
 
 def record_unsorted(job: ImportJob, plan: ImportPlan) -> bool:
     """The file's order is kept after all, as this plan says. False as for renew_copy()."""
-    job.plan_json = plan.as_json()
+    job.plan_json = to_json(plan)
     return bool(_mine(job).update(plan_json=job.plan_json, step_lease=lease_end(), version=F("version") + 1))
 
 

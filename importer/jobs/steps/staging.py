@@ -9,6 +9,7 @@ from django.utils import timezone
 from importer.engine.load.outcome import Tally
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.new_table import NewTable
+from importer.engine.stored import to_json
 from importer.jobs.lifecycle import after_all_rows
 from importer.jobs.transitions import NO_STEP, JobStep, Status, claim_step, lease_end, my_step, try_later
 from importer.models import ImportJob
@@ -32,7 +33,7 @@ def claim_stage(job_id: int) -> ImportJob | None:
 def record_types(job: ImportJob, table: NewTable, plan: ImportPlan) -> bool:
     """The whole file was read: the new table's types are final. False: the step is somebody else's."""
     mine = my_step(job).filter(step=JobStep.STAGING)
-    return bool(mine.update(new_table_json=table.as_json(), plan_json=plan.as_json(), version=F("version") + 1))
+    return bool(mine.update(new_table_json=to_json(table), plan_json=to_json(plan), version=F("version") + 1))
 
 
 def record_staged(job: ImportJob, digest: str) -> bool:

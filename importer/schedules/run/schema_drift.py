@@ -12,6 +12,7 @@ from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.new_table import suggest_table
 from importer.engine.schema.table import Table, read_table
 from importer.engine.source.profile.profile import Profile
+from importer.engine.stored import to_json
 from importer.models import Schedule
 from importer.preparation import presets
 
@@ -86,9 +87,9 @@ def _remember(schedule: Schedule, profile: Profile, table: Table) -> None:
         for field, column in zip(presets.plain(profile.header), suggested, strict=True)
     ]
     schedule.header = list(profile.header)
-    schedule.mapping_json = [each.as_json() for each in mapping]
+    schedule.mapping_json = [to_json(each) for each in mapping]
     schedule.columns_json = presets.described(table)
-    schedule.dialect_json = profile.dialect.as_json()
+    schedule.dialect_json = to_json(profile.dialect)
     names = ("header", "mapping_json", "columns_json", "dialect_json")
     values = {name: getattr(schedule, name) for name in names}
     Schedule.objects.filter(pk=schedule.pk).update(version=F("version") + 1, **values)

@@ -8,6 +8,7 @@ from django.urls import reverse
 from importer.engine.errors import RowsRefused, TargetProblem, TooManyRejects
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
+from importer.engine.stored import to_json
 from importer.jobs import reject_downloads
 from importer.models import ImportJob, SourceFile
 from tests.dashboard.job_data import REFUSED, ROWS, Status, make_job
@@ -33,7 +34,7 @@ def rejects_dir(settings, tmp_path):
 
 
 def with_rejects(status=Status.SUCCEEDED, chunks=4, **fields):
-    job = make_job(status, chunks=chunks, options_json=Options(on_error="reject").as_json(), **fields)
+    job = make_job(status, chunks=chunks, options_json=to_json(Options(on_error="reject")), **fields)
     write_parts(job, 0, BAD)
     return job
 
@@ -97,7 +98,7 @@ class TestSection:
 
     def test_skipped_rows_are_told_from_rejected_ones(self, browser):
         job = make_job(
-            Status.SUCCEEDED, chunks=2, options_json=Options(on_error="reject", on_duplicate="skip").as_json()
+            Status.SUCCEEDED, chunks=2, options_json=to_json(Options(on_error="reject", on_duplicate="skip"))
         )
         key = "A row with this key is there already."
         write_parts(job, 0, [*BAD, (30, "", "10,1,2", "1062", key, b"10,1,2\n")], skipped=1)
@@ -254,7 +255,7 @@ class TestRetention:
 class TestCure:
     def failed(self, kind, **options):
         job = make_job(Status.FAILED, loaded=1, problem=kind("Rows cannot go in.", rows=REFUSED.rows, bad_rows=2))
-        job.options_json = Options(**options).as_json()
+        job.options_json = to_json(Options(**options))
         job.save()
         return job
 

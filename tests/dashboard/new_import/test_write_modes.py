@@ -6,6 +6,7 @@ from django.urls import reverse
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
+from importer.engine.stored import to_json
 from importer.models import ImportJob
 from tests.dashboard.job_data import make_job
 from tests.dashboard.new_import.test_page import show, start, uploaded
@@ -102,7 +103,7 @@ class TestCreate:
 
 class TestKeptTable:
     def kept(self, **fields):
-        options = Options(mode="replace").as_json()
+        options = to_json(Options(mode="replace"))
         return make_job(
             ImportJob.Status.SUCCEEDED, chunks=2, options_json=options, finished=True,
             kept_table="millrace_old_1", kept_rows=1234, kept_bytes=5_000_000, **fields,
@@ -129,7 +130,7 @@ class TestKeptTable:
         assert 'id="job-drop-kept"' not in html
 
     def test_a_failed_import_that_staged_says_that_the_table_is_as_it_was(self, browser):
-        job = make_job(ImportJob.Status.FAILED, chunks=2, loaded=0, options_json=Options(mode="atomic").as_json())
+        job = make_job(ImportJob.Status.FAILED, chunks=2, loaded=0, options_json=to_json(Options(mode="atomic")))
         html = browser.get(reverse("job", args=[job.pk])).content.decode()
         assert "Failed; the table is as it was" in html
         assert "Retry from the start" in html

@@ -16,6 +16,7 @@ from importer.engine.schema.table import read_table
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block
 from importer.engine.source.records.boundary.boundaries import LineEnds
+from importer.engine.stored import from_json, to_json
 from importer.engine.validation import ValidationRules
 
 # No character of a test's values, so that each record is one value whatever is in it.
@@ -337,4 +338,4 @@ def test_digits_that_floating_point_loses_are_counted(database: Address, column:
     assert exactness.suspicious(block) is bool(notices)
     found = exactness.examine(block)
     assert (len(found.faults), sum(found.notices.values())) == (0, notices)
-    assert ValidationRules.from_json(json.loads(json.dumps(exactness.as_json()))) == exactness
+    assert from_json(ValidationRules, json.loads(json.dumps(to_json(exactness)))) == exactness

@@ -14,6 +14,7 @@ from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.source.dialect import RFC4180
+from importer.engine.stored import from_json, to_json
 from tests.engine.tables import table
 
 OPEN = Server("MySQL", "9.7.4", {"local_infile": "ON"}, local=True, cores=2)
@@ -68,7 +69,7 @@ def test_a_server_that_shares_a_folder_reads_a_pipe(tmp_path: Path):
 
 def test_json_brings_all_of_it_back(tmp_path: Path):
     for made in (plan(CLOSED), plan(replace(CLOSED, reads_files=True, files_dir=str(tmp_path)))):
-        assert ImportPlan.from_json(made.as_json()) == made
+        assert from_json(ImportPlan, to_json(made)) == made
 
 
 @pytest.mark.parametrize(

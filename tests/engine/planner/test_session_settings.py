@@ -18,6 +18,7 @@ from importer.engine.plan.options import Options, check_options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.preflight.session_settings import check_session
 from importer.engine.schema.table import Key
+from importer.engine.stored import from_json, to_json
 from tests.engine.loads import account_with, load_file, rows_of, run_sql, works
 from tests.engine.planner.test_planner import column, plan, table
 from tests.targets import TestServer
@@ -67,7 +68,7 @@ def test_what_was_asked_for_is_set_and_the_rest_stays(child: Address, source):
     options = Options(session={"sort_buffer_size": "8M"}, isolation="SERIALIZABLE", foreign_key_checks=False)
     plan = planned(child, options, source("1,1\n"))
     assert plan.session == {"sort_buffer_size": 8388608, ISOLATION: "SERIALIZABLE", "foreign_key_checks": 0}
-    assert ImportPlan.from_json(plan.as_json()).session == plan.session
+    assert from_json(ImportPlan, to_json(plan)).session == plan.session
     with connect_loader(child, session=plan.session) as connection:
         asked = "@@sort_buffer_size, @@foreign_key_checks, @@unique_checks, @@autocommit, @@time_zone"
         assert fetch_all(connection, f"SELECT {asked}") == [(8388608, 0, 1, 0, "+00:00")]
@@ -84,7 +85,7 @@ def test_what_was_asked_for_is_set_and_the_rest_stays(child: Address, source):
         Options(unique_checks=False),
         Options(session={"net_read_timeout": "120", "innodb_lock_wait_timeout": "5"}),
     ],
-    ids=lambda options: next(iter({k: v for k, v in options.as_json().items() if v != Options().as_json()[k]})),
+    ids=lambda options: next(iter({k: v for k, v in to_json(options).items() if v != to_json(Options())[k]})),
 )
 def test_a_load_is_exact_with_each_setting(child: Address, source, options: Options):
     work = works(child, source("1,1\n1,2\n"), ("n", "u"), options)[0]

@@ -21,6 +21,7 @@ from importer.engine.source.byte_source import open_source
 from importer.engine.source.dialect import ANY_LINE_END, RFC4180, Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, blocks
 from importer.engine.source.records.fields import fields, records
+from importer.engine.stored import from_json, to_json
 from tests.examples import examples
 
 HEADERLESS = replace(RFC4180, header=False)
@@ -213,7 +214,7 @@ class TestKeys:
 
     def test_json(self):
         key = key_of("int", "varchar(9)", key="ab")
-        assert SortKey.from_json(key.as_json()) == key
+        assert from_json(SortKey, to_json(key)) == key
 
 
 class TestKeyOrder:

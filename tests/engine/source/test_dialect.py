@@ -4,6 +4,7 @@ import pytest
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.dialect import MYSQL_TSV, PRESETS, RFC4180, Dialect, as_written, from_written
+from importer.engine.stored import to_json
 
 
 def literal(text: str) -> str:
@@ -60,7 +61,7 @@ class TestClauses:
         )
 
     def test_json_and_back(self):
-        assert Dialect(**MYSQL_TSV.as_json()) == MYSQL_TSV
+        assert Dialect(**to_json(MYSQL_TSV)) == MYSQL_TSV
 
 
 class TestWriting:

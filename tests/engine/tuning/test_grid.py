@@ -3,6 +3,7 @@
 import pytest
 
 from importer.engine.errors import Problem
+from importer.engine.stored import from_json, to_json
 from importer.engine.tuning.budget import Budget, Known, Spent, why_not
 from importer.engine.tuning.grid import GRIDS, Grid, combinations, words
 from importer.engine.tuning.rounds import turns
@@ -15,7 +16,7 @@ class TestGrid:
         grid = GRIDS[name]
         found = combinations(grid)
         assert len(found) > 1
-        assert Grid.from_json(grid.as_json()) == grid
+        assert from_json(Grid, to_json(grid)) == grid
 
     def test_rows_per_statement_are_of_the_methods_that_have_statements(self):
         found = combinations(Grid("own", {"method": ("load_data_local", "insert"), "rows_per_statement": (1, 100)}))

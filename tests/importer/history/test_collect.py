@@ -174,7 +174,7 @@ def test_a_sweep_records_what_ended_without_a_record(target: Target, tmp_path: P
 def test_one_that_cannot_be_read_is_not_tried_for_ever(target: Target, tmp_path: Path):
     job = imported(target, tmp_path, LINES)
     JobRecord.objects.all().delete()
-    ImportJob.objects.filter(pk=job.pk).update(dialect_json={"unheard_of": 1})
+    ImportJob.objects.filter(pk=job.pk).update(dialect_json={"delimiter": 1})
     jobs.record(job.pk)
     assert told(job) == {"job": job.pk}
     assert jobs.unrecorded() == []

@@ -7,6 +7,7 @@ from importer import jobs
 from importer.engine.errors import Problem, TooManyRejects
 from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
 from importer.engine.plan.options import Options
+from importer.engine.stored import to_json
 from importer.jobs.reject_counts import MOST_KINDS, OTHERS, merged
 from importer.jobs.reject_limits import exceeded, most_rejects
 from importer.models import Chunk, ImportJob
@@ -22,7 +23,7 @@ ROUNDED = NoticeCount("rounded", "lat", "Rounded to the digits of the column.", 
 
 def loading(chunks=4, scanned=True, **options):
     """A job whose chunks are all in flight, none of them loaded."""
-    job = make_job(chunks=chunks, loaded=0, parallelism=chunks, options_json=Options(**options).as_json())
+    job = make_job(chunks=chunks, loaded=0, parallelism=chunks, options_json=to_json(Options(**options)))
     if not scanned:
         ImportJob.objects.filter(pk=job.pk).update(scan_finished=False, scanned_rows=2 * ROWS, scanned_bytes=2 * LENGTH)
     return job

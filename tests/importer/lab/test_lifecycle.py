@@ -9,6 +9,7 @@ from importer import jobs, lab
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.engine.stored import to_json
 from importer.engine.target import scratch_tables
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.sampling import Sample
@@ -261,7 +262,7 @@ class TestBudget:
     def test_a_trial_that_takes_longer_than_what_is_left_is_ended(self, target, path):
         begun = made(target, path, SIZES)
         job = to_trial(begun)
-        Lab.objects.filter(pk=begun.pk).update(budget_json=Budget(seconds=0.001).as_json())
+        Lab.objects.filter(pk=begun.pk).update(budget_json=to_json(Budget(seconds=0.001)))
         take(begun)
         assert ImportJob.objects.get(pk=job.pk).status == ImportJob.Status.CANCELLED
         done = to_end(begun)

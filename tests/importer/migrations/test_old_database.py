@@ -14,7 +14,7 @@ from django.urls import reverse
 from dashboard.urls import urlpatterns
 from importer import jobs
 from importer.engine.mysql.connection import Address, connect, fetch_all
-from importer.engine.stored import to_json
+from importer.engine.stored import from_json, to_json
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.sampling import Sample
 from importer.history.chunk_timings import ChunkTimings
@@ -139,15 +139,15 @@ class TestStoredValues:
     @pytest.mark.parametrize("pk", JOBS)
     def test_a_plan_is_the_same_when_it_is_written_again(self, pk: int):
         job = ImportJob.objects.get(pk=pk)
-        assert as_kept(job.plan.as_json()) == job.plan_json
+        assert as_kept(to_json(job.plan)) == job.plan_json
 
     @pytest.mark.parametrize("model", [ImportJob, MappingPreset, Schedule, Lab])
     def test_a_recipe_is_the_same_when_it_is_written_again(self, model: type):
         for each in model.objects.all():
-            assert as_kept(each.options.as_json()) == each.options_json or not each.options_json
-            assert as_kept(each.file_dialect.as_json()) == each.dialect_json
-            assert as_kept([one.as_json() for one in each.mapping]) == each.mapping_json
-            assert as_kept([one.as_json() for one in each.fillings]) == each.fillings_json
+            assert as_kept(to_json(each.options)) == each.options_json or not each.options_json
+            assert as_kept(to_json(each.file_dialect)) == each.dialect_json
+            assert as_kept([to_json(one) for one in each.mapping]) == each.mapping_json
+            assert as_kept([to_json(one) for one in each.fillings]) == each.fillings_json
 
     def test_options_that_were_asked_for(self):
         careful, prepared, served = (ImportJob.objects.get(pk=pk).options for pk in (3, 10, 11))
@@ -188,7 +188,7 @@ class TestStoredValues:
     def test_what_is_changed_and_made_on_the_target(self):
         made, unrestored = (ImportJob.objects.get(pk=pk) for pk in (9, 59))
         assert (made.new_table.primary_key, made.new_table.partitions) == (("id",), 4)
-        assert as_kept(made.new_table.as_json()) == made.new_table_json
+        assert as_kept(to_json(made.new_table)) == made.new_table_json
         assert as_kept(to_json(unrestored.arrangement)) == unrestored.arrangement_json
         assert [each.name for each in unrestored.unchecked] == ["two_customer"]
         assert unrestored.obstacle["kind"] == "TargetProblem"
@@ -210,7 +210,7 @@ class TestStoredValues:
     def test_labs(self):
         lab = Lab.objects.get(pk=1)
         assert lab.grid.values["chunk_bytes"] == (4096, 16384)
-        assert as_kept(lab.grid.as_json()) == lab.grid_json
+        assert as_kept(to_json(lab.grid)) == lab.grid_json
         assert lab.asked_sample == Sample(rows=60)
         assert lab.budget == Budget(**lab.budget_json)
         assert Lab.objects.get(pk=2).asked_sample == Sample(share=0.5)

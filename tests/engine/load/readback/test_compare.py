@@ -26,6 +26,7 @@ from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records import oversized_values
+from importer.engine.stored import from_json, to_json
 
 # Column type, what a file says, and whether the server's own answer for it is the same value.
 CASES = [
@@ -233,7 +234,7 @@ class TestInALoad:
         with connect(database) as connection:
             table, server = read_table(connection, database.database, "t"), read_server(connection, database)
         plan = make_plan(PlanningContext(path.stat().st_size, dialect, table, self.MAPPING, options, server))
-        assert ImportPlan.from_json(json.loads(json.dumps(plan.as_json()))) == plan
+        assert from_json(ImportPlan, json.loads(json.dumps(to_json(plan)))) == plan
         with open_source(path) as fd:
             end = path.stat().st_size
             [chunk] = scan(fd, dialect, ChunkSizes(end), end=end)
