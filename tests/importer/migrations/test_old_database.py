@@ -14,7 +14,7 @@ from django.urls import reverse
 from dashboard.urls import urlpatterns
 from importer import jobs
 from importer.engine.mysql.connection import Address, connect, fetch_all
-from importer.engine.stored import from_json, to_json
+from importer.engine.stored import to_json
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.sampling import Sample
 from importer.history.chunk_timings import ChunkTimings
