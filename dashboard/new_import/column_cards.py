@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from dashboard.new_import.form import show_markers
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
-from importer.engine.mapping.transforms import FALSE_WORDS, TEMPORAL, TRANSFORMS, TRUE_WORDS, Transform, fitting
+from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform, fitting
 from importer.engine.schema.table import Column
 
 TRIMS = [each for each in TRANSFORMS.values() if each.cleans]
@@ -43,7 +43,7 @@ class Field:
 
     @property
     def temporal(self) -> bool:
-        return self.column is not None and self.column.kind in TEMPORAL
+        return self.column is not None and self.column.column_type.is_temporal
 
     @property
     def readings(self) -> list[Transform]:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.transforms import check_transforms
+from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column, Table
-from importer.engine.schema.value_kinds import NUMBER_KINDS, is_number
+from importer.engine.schema.value_kinds import is_number
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,9 @@ def _check_filling(filling: GeneratedColumn, column: Column) -> None:
         raise Problem(
             f"{column.name} is to be filled from {filling.source!r}.", advice=f"Choose one of {', '.join(SOURCES)}."
         )
-    if filling.source == "text" and column.kind in NUMBER_KINDS - {"bit"} and not is_number(filling.text, column.kind):
+    type_ = column.column_type
+    numeric = type_.is_number or type_.family is Family.YEAR
+    if filling.source == "text" and numeric and not is_number(filling.text, fraction=type_.has_fraction):
         raise Problem(
             f"{filling.text!r} is not a number that {column.name} ({column.type}) takes.",
             advice="Write it with digits, and a point where decimals are allowed.",

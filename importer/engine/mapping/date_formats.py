@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.best_fit import best_readings
+from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
 
 # STR_TO_DATE's own words (manual, DATE_FORMAT()), and the texts that each may stand for; the server would take more:
@@ -100,9 +101,10 @@ def native(column: Column) -> str:
     fraction = rf"(?:\.[0-9]{{1,{digits}}}0*)?" if digits else r"(?:\.0*)?"
     clock = f"[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}}{fraction})?"
     day = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
-    if column.kind == "time":
+    family = column.column_type.family
+    if family is Family.TIME:
         return f"-?[0-9]{{0,1}}{clock}"
-    return day if column.kind == "date" else f"{day}(?:[ T]{clock})?"
+    return day if family is Family.DATE else f"{day}(?:[ T]{clock})?"
 
 
 def fraction_digits(column: Column) -> int:

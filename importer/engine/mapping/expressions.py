@@ -10,21 +10,18 @@ from dataclasses import dataclass, replace
 
 from importer.engine.mapping import date_formats
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.mapping.transforms import BINARIES, INTEGERS, TRANSFORMS
+from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.mysql.quoting import quote_text
+from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
-from importer.engine.schema.value_kinds import DATE_KINDS, TIME_KINDS
 
-LISTS = ("enum", "set")
-# Bytes that fit into these, so that one more does not.
-BLOBS = {"tinyblob": 255, "blob": 65535, "mediumblob": 16777215}
 # What a column keeps as it is, of numbers that SQL would read with a point or an exponent.
 _NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 UNCHANGED = {
-    **dict.fromkeys(INTEGERS, r"[+-]?[0-9]+(?:\.0*)?"),
-    **dict.fromkeys(("float", "double"), rf"{_NUMBER}(?:[eE][+-]?[0-9]{{1,3}})?"),
-    "decimal": _NUMBER,
-    "year": "[0-9]{4}",
+    Family.INTEGER: r"[+-]?[0-9]+(?:\.0*)?",
+    Family.FLOATING: rf"{_NUMBER}(?:[eE][+-]?[0-9]{{1,3}})?",
+    Family.DECIMAL: _NUMBER,
+    Family.YEAR: "[0-9]{4}",
 }
 # Longer texts are no numbers, dates or lists, and make a server run out of stack on a pattern that repeats a group.
 LONGEST = 20_000
@@ -82,23 +79,23 @@ class _Value:
 
     def _checked(self) -> str:
         """A text that was cleaned, where the column would change it silently; exactness looks at texts as they are."""
-        kind = self.column.kind
-        if kind in DATE_KINDS | TIME_KINDS:
+        kind, type_ = self.column.kind, self.column.column_type
+        if type_.is_temporal:
             return self._where(self._matches(date_formats.native(self.column)), self.text, f"a plain {kind}")
-        if kind in UNCHANGED:
-            return self._where(self._matches(UNCHANGED[kind]), self.text, f"a plain {kind}")
-        if kind == "bit":
+        if type_.family in UNCHANGED:
+            return self._where(self._matches(UNCHANGED[type_.family]), self.text, f"a plain {kind}")
+        if type_.family is Family.BIT:
             return self.of(ColumnMapping("", transforms=("number",)))
-        if kind == "char":
+        if type_.family is Family.CHARACTER and type_.fixed:
             return self._where(f"{self.text} NOT LIKE '% '", self.text, "without spaces behind")
-        return self._listed() if kind in LISTS else self.text
+        return self._listed() if type_.is_list else self.text
 
     def _listed(self) -> str:
         """The text where it is in the column's list: the server would also take a number, as a place in the list.
 
         Letters may differ in case; the server itself refuses that where the column's collation does.
         """
-        if self.column.kind == "enum":
+        if self.column.column_type.family is Family.ENUM:
             lowered = ", ".join(f"CAST(LOWER({quote_text(member)}) AS BINARY)" for member in self.column.members)
             return self._where(f"CAST(LOWER({self.text}) AS BINARY) IN ({lowered})", self.text, "in the list")
         one = "|".join(re.escape(member) for member in self.column.members)
@@ -120,11 +117,12 @@ class _Value:
 
 def _refused(text: str, wanted: str, column: Column) -> str:
     """SQL for what a column of this kind can only warn of, with the row's number; it says what was wanted."""
-    if column.kind == "bit":
+    type_ = column.column_type
+    if type_.family is Family.BIT:
         return "REPEAT('?', 9)"
-    if column.kind in BINARIES:
+    if type_.takes_hex:
         return f"REPEAT('?', {most_bytes(column) + 1})"
-    if column.kind == "char":
+    if type_.family is Family.CHARACTER and type_.fixed:
         return f"CONCAT({text}, REPEAT('?', {_size(column) + 1}))"
     words = f"not {wanted}: "
     while any(member.lower().startswith(words.lower()) for member in column.members):
@@ -133,8 +131,8 @@ def _refused(text: str, wanted: str, column: Column) -> str:
 
 
 def most_bytes(column: Column) -> int:
-    """How many bytes a column of BINARIES holds."""
-    return BLOBS.get(column.kind) or _size(column)
+    """How many bytes a column of binary texts holds."""
+    return column.column_type.size or _size(column)
 
 
 def _size(column: Column) -> int:

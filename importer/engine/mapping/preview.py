@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.expressions import expression, is_plain
-from importer.engine.mapping.transforms import BINARIES, check_transforms
+from importer.engine.mapping.transforms import check_transforms
 from importer.engine.mysql.connection import SQL_MODE, Connection, execute, fetch_all
 from importer.engine.schema.table import Column, Table
-from importer.engine.schema.value_kinds import DATE_KINDS
 
 # Longer texts are shown as they are in the file.
 LONGEST = 1000
@@ -49,7 +48,7 @@ def arrivals(
     found = fetch_all(connection, f"SELECT {values} FROM ({' UNION ALL '.join(lines)}) AS said ORDER BY said.place")
     return [
         {
-            number: _arrival(value, as_bytes=columns[number].kind in BINARIES | {"bit"})
+            number: _arrival(value, as_bytes=columns[number].column_type.shown_as_bytes)
             for number, value in zip(asked, answer, strict=True)
             if number < len(row) and len(row[number]) <= LONGEST
         }
@@ -59,7 +58,7 @@ def arrivals(
 
 def _asked(number: int, mapping: ColumnMapping, column: Column) -> str:
     value = expression(f"said.f{number}", mapping, column, _REFUSED)
-    if column.kind not in DATE_KINDS:
+    if not column.column_type.has_date:
         return value
     # STR_TO_DATE() makes 2024-02-31 on MariaDB; it is the column that refuses it.
     return f"IF({value} IS NOT NULL AND CAST({value} AS DATETIME) IS NULL, {_REFUSED}, {value})"

@@ -10,9 +10,10 @@ from importer.engine.errors import Problem
 from importer.engine.mapping.best_fit import best_readings
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, asked_by_position, map_by_name
 from importer.engine.mapping.date_formats import DateReading, read_dates
-from importer.engine.mapping.transforms import BINARIES, BLANKS, NUMBERS, TRANSFORMS
+from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
+from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column, Table
-from importer.engine.schema.value_kinds import DATE_KINDS, NULL_WORDS, NUMBER_KINDS, TIME_KINDS, is_number
+from importer.engine.schema.value_kinds import NULL_WORDS, is_number
 from importer.engine.source.profile.profile import Profile
 
 BY_NAME, BY_POSITION = "name", "position"
@@ -54,7 +55,7 @@ def suggest_mapping(
         marked = replace(field, null_markers=markers)
         values = values_said(profile, number, marked)
         marked = replace(marked, transforms=_transforms(values, column, profile.dialect.delimiter))
-        if column.kind in DATE_KINDS:
+        if column.column_type.has_date:
             marked = replace(marked, datetime_format=read_dates_of(values, marked).format)
         suggested.append(_as_asked(marked, fixed[number]) if number in fixed else marked)
     return tuple(suggested)
@@ -111,17 +112,19 @@ def _as_asked(suggested: ColumnMapping, asked: FieldOverride) -> ColumnMapping:
 
 def _transforms(values: Counter[str], column: Column, delimiter: str) -> tuple[str, ...]:
     """What makes values of the column of most of these texts; nothing where they are values, or nothing does."""
-    if column.kind == "bit":
+    type_ = column.column_type
+    if type_.family is Family.BIT:
         return next(((name,) for name in ("number", "yes-no") if _all_fit(name, values, column)), ())
-    if column.kind in BINARIES:
+    if type_.takes_hex:
         return ("hex",) if values and all(_is_hex(value) for value in values) else ()
-    if column.kind not in NUMBERS:
+    if not type_.is_number:
         return _trimming(values) if typed(column) or column.members else ()
-    if all(is_number(value, column.kind) for value in values):
+    plain = partial(is_number, fraction=type_.has_fraction)
+    if all(map(plain, values)):
         return ()
     order = THOUSANDS_COMMA_FIRST if delimiter == "," else DECIMAL_COMMA_FIRST
     readings = {name: partial(TRANSFORMS[name].fits, column=column) for name in (*order, "yes-no")}
-    best = best_readings(_bare(values), partial(is_number, kind=column.kind), readings)
+    best = best_readings(_bare(values), plain, readings)
     return (*_trimming(values), *best[:1])
 
 
@@ -163,7 +166,7 @@ def _null_words_seen(profile: Profile, mapping: Sequence[ColumnMapping], table: 
 
 def typed(column: Column) -> bool:
     """Whether the column holds numbers, dates or times: no text that may mean anything."""
-    return column.kind in NUMBER_KINDS | DATE_KINDS | TIME_KINDS
+    return column.column_type.is_typed
 
 
 def read_dates_of(values: Counter[str], mapping: ColumnMapping) -> DateReading:

@@ -11,15 +11,9 @@ from dataclasses import dataclass
 from importer.engine.errors import Problem
 from importer.engine.mapping import date_formats
 from importer.engine.mysql.quoting import quote_text
+from importer.engine.schema.column_types import ColumnType, Family
 from importer.engine.schema.table import Column
-from importer.engine.schema.value_kinds import DATE_KINDS, TIME_KINDS
 
-INTEGERS = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint"})
-NUMBERS = INTEGERS | {"decimal", "float", "double"}
-TEXTS = frozenset({"char", "varchar", "tinytext", "text", "mediumtext", "longtext"})
-# Not longblob: it holds whatever a statement can make, so there is no text to refuse a bad value with.
-BINARIES = frozenset({"binary", "varbinary", "tinyblob", "blob", "mediumblob"})
-TEMPORAL = DATE_KINDS | TIME_KINDS
 BLANKS = " \t\u00a0"
 SPACES = " \u00a0\u202f\u2009"  # as thousands separators: plain, no-break, narrow no-break, thin
 
@@ -28,7 +22,7 @@ SPACES = " \u00a0\u202f\u2009"  # as thousands separators: plain, no-break, narr
 class Transform:
     """One thing that may be done to a text.
 
-    `label` and `example` are for people. It goes into columns of `kinds`, of all kinds where there are none. `takes` is
+    `label` and `example` are for people. It goes into columns whose type is `accepted`. `takes` is
     the pattern of the texts that it reads for a column; None for any text. `expression` makes SQL for the value from
     SQL for such a text; if it `tells`, it gives NULL for all others, and nobody need match the pattern before. One that
     `cleans` comes first, before NULL markers are looked for; a reading of what is left may follow.
@@ -37,7 +31,7 @@ class Transform:
     name: str
     label: str
     example: str
-    kinds: frozenset[str]
+    accepted: Callable[[ColumnType], bool]
     takes: Callable[[Column], str] | None
     expression: Callable[[str, Column], str]
     cleans: bool = False
@@ -46,7 +40,7 @@ class Transform:
     twin: Callable[[str], str] | None = None
 
     def goes_with(self, column: Column) -> bool:
-        return not self.kinds or column.kind in self.kinds
+        return self.accepted(column.column_type)
 
     def fits(self, text: str, column: Column) -> bool:
         """Whether it reads the text for the column."""
@@ -82,7 +76,7 @@ def check_transforms(names: Sequence[str], datetime_format: str, column: Column)
     readings = [name for name in names if not TRANSFORMS[name].cleans]
     if datetime_format:
         date_formats.check_format(datetime_format)
-        if column.kind not in TEMPORAL:
+        if not column.column_type.is_temporal:
             raise Problem(
                 f"{column.name} is {column.type}, which takes no date and time format.",
                 advice="Leave the format out, or choose a column of dates or times.",
@@ -115,7 +109,9 @@ def _in_case(function: str) -> Callable[[str, Column], str]:
 
 def _fraction(mark: str, column: Column) -> str:
     """What may follow a number's whole part: zeros only where the column would round."""
-    return f"(?:{re.escape(mark)}0*)?" if column.kind in INTEGERS else f"(?:{re.escape(mark)}[0-9]+)?"
+    return (
+        f"(?:{re.escape(mark)}0*)?" if column.column_type.family is Family.INTEGER else f"(?:{re.escape(mark)}[0-9]+)?"
+    )
 
 
 def _decimal_comma(column: Column) -> str:
@@ -158,7 +154,7 @@ def _truth(text: str, column: Column) -> str:
     def among(words: Sequence[str]) -> str:
         return f"CAST({text} AS BINARY) IN ({', '.join(f'_binary{quote_text(word)}' for word in words)})"
 
-    yes, no = ("x'01'", "x'00'") if column.kind == "bit" else ("'1'", "'0'")
+    yes, no = ("x'01'", "x'00'") if column.column_type.family is Family.BIT else ("'1'", "'0'")
     return f"CASE WHEN {among(TRUE_WORDS)} THEN {yes} WHEN {among(FALSE_WORDS)} THEN {no} END"
 
 
@@ -177,18 +173,32 @@ def _bytes_of_hex(text: str, _column: Column) -> str:
     return f"IF(LENGTH({text}) % 2, NULL, UNHEX(IF({prefixed}, SUBSTR({text}, 3), {text})))"
 
 
+def _is_any(_type: ColumnType) -> bool:
+    return True
+
+
+def _is_number(type_: ColumnType) -> bool:
+    return type_.is_number
+
+
+def _is_bit(type_: ColumnType) -> bool:
+    return type_.family is Family.BIT
+
+
+def _is_text(type_: ColumnType) -> bool:
+    return type_.family is Family.CHARACTER
+
+
 def _number(name: str, label: str, example: str, separators: str, mark: str) -> Transform:
     takes = _grouped(separators, mark) if separators else _decimal_comma
     sql, twin = _plain_number(separators, mark), _plainly(separators, mark)
-    return Transform(name, label, example, NUMBERS, takes, sql, twin=twin)
+    return Transform(name, label, example, _is_number, takes, sql, twin=twin)
 
 
 def _trim(name: str, label: str, example: str, twin: Callable[[str, str], str]) -> Transform:
     at_start, at_end = twin(" a ", BLANKS)[0] == "a", twin(" a ", BLANKS)[-1] == "a"
     cleaned = _trimmed(at_start, at_end)
-    return Transform(
-        name, label, example, frozenset(), None, cleaned, cleans=True, twin=lambda text: twin(text, BLANKS)
-    )
+    return Transform(name, label, example, _is_any, None, cleaned, cleans=True, twin=lambda text: twin(text, BLANKS))
 
 
 _ALL = (
@@ -204,22 +214,22 @@ _ALL = (
         "yes-no",
         "Yes or no",
         "yes → 1, no → 0",
-        NUMBERS | {"bit"},
+        lambda type_: type_.is_number or _is_bit(type_),
         lambda _: "|".join(map(re.escape, TRUE_WORDS + FALSE_WORDS)),
         _truth,
     ),
-    Transform("number", "Number", "5 → b'101'", frozenset({"bit"}), lambda _: "[0-9]{1,20}", _bits_of_number),
-    Transform("bits", "Binary digits", "101 → b'101'", frozenset({"bit"}), lambda _: "[01]{1,64}", _bits_of_digits),
+    Transform("number", "Number", "5 → b'101'", _is_bit, lambda _: "[0-9]{1,20}", _bits_of_number),
+    Transform("bits", "Binary digits", "101 → b'101'", _is_bit, lambda _: "[01]{1,64}", _bits_of_digits),
     Transform(
         "hex",
         "Hexadecimal",
         "4D → M",
-        BINARIES,
+        lambda type_: type_.takes_hex,
         lambda _: "(?:0[xX])?[0-9A-Fa-f]*",
         _bytes_of_hex,
         tells=True,
     ),
-    Transform("lower", "Lower case", "Ab → ab", TEXTS, None, _in_case("LOWER")),
-    Transform("upper", "Upper case", "Ab → AB", TEXTS, None, _in_case("UPPER")),
+    Transform("lower", "Lower case", "Ab → ab", _is_text, None, _in_case("LOWER")),
+    Transform("upper", "Upper case", "Ab → AB", _is_text, None, _in_case("UPPER")),
 )
 TRANSFORMS = {each.name: each for each in _ALL}

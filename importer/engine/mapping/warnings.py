@@ -7,9 +7,9 @@ from importer.engine.mapping import date_formats
 from importer.engine.mapping.best_fit import Fits, misfits
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.suggest import DECIMAL_COMMA_FIRST, read_dates_of, typed, values_said
-from importer.engine.mapping.transforms import BLANKS, NUMBERS, TRANSFORMS
+from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
 from importer.engine.schema.table import Column, Table
-from importer.engine.schema.value_kinds import DATE_KINDS, is_number
+from importer.engine.schema.value_kinds import is_number
 from importer.engine.source.profile.profile import Profile
 from importer.engine.source.records.row_error import shortened
 
@@ -25,7 +25,7 @@ def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMappin
         column = table.column(each.column)
         values = values_said(profile, number, each)
         doubt = ""
-        if not each.datetime_format and column.kind in DATE_KINDS:
+        if not each.datetime_format and column.column_type.has_date:
             doubt = read_dates_of(values, each).doubt
         notes += [f"{each.column}: {doubt}"] if doubt else _misfit_notes(values, each, column)
         notes += _number_doubts(values, each, column)
@@ -65,15 +65,15 @@ def _misfit_notes(values: Counter[str], mapping: ColumnMapping, column: Column) 
 def _reading(mapping: ColumnMapping, column: Column) -> Fits | None:
     """Whether a value fits, roughly: what the server or its exactness says of it is for the load to find out."""
     blanks = BLANKS if "trim" in mapping.transforms else ""
-    if column.kind in DATE_KINDS:
+    if column.column_type.has_date:
         form = mapping.datetime_format
         return (lambda value: date_formats.matches(form, value.strip(blanks))) if form else None
-    if column.kind not in NUMBERS:
+    if not column.column_type.is_number:
         return None
     chosen = next((TRANSFORMS[name] for name in mapping.transforms if not TRANSFORMS[name].cleans), None)
     if chosen:
         return lambda value: chosen.fits(value.strip(blanks), column)
-    return lambda value: is_number(value.strip(BLANKS), "double")
+    return lambda value: is_number(value.strip(BLANKS), fraction=True)
 
 
 def _number_doubts(values: Counter[str], mapping: ColumnMapping, column: Column) -> list[str]:

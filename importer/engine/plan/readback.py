@@ -13,12 +13,8 @@ from functools import cached_property
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.expressions import expression
+from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column, Key, Table
-
-# A text of these kinds in the file finds the row again, whatever the server makes of it.
-KEY_KINDS = frozenset(
-    {"tinyint", "smallint", "mediumint", "int", "bigint", "char", "varchar", "binary", "varbinary", "date"}
-)
 
 
 @dataclass(frozen=True)
@@ -65,9 +61,9 @@ class Readback:
         return tuple(names.index(name.lower()) for name in self.key)
 
     @cached_property
-    def key_kinds(self) -> tuple[tuple[int, str], ...]:
-        """Where the key's values stand among the readings, and of which kind they are."""
-        return tuple((at, self.readings[at].column.kind) for at in self.key_positions)
+    def key_families(self) -> tuple[tuple[int, Family], ...]:
+        """Where the key's values stand among the readings, and of which family they are."""
+        return tuple((at, self.readings[at].column.column_type.family) for at in self.key_positions)
 
 
 def _reading(number: int, mapping: ColumnMapping, column: Column) -> Reading:
@@ -95,4 +91,4 @@ def key_for(table: Table, as_they_are: Iterable[str]) -> Key:
 
 
 def _finds(column: Column) -> bool:
-    return column.kind in KEY_KINDS and not column.nullable
+    return column.column_type.finds_row and not column.nullable

@@ -1,15 +1,15 @@
 """A table that is to be made for a file: its columns and its statement; settling.py holds it against the whole file."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.schema.table import TEXTS, Column, Key, Table
+from importer.engine.schema.column_types import Family, column_type
+from importer.engine.schema.table import Column, Key, Table
+from importer.engine.schema.type_inference import TypeTracker, check_type
 from importer.engine.schema.value_kinds import NULL_WORDS
 from importer.engine.source.profile.profile import Profile
-from importer.engine.source.profile.type_inference import TypeTracker, check_type
 
 LONGEST_NAME = 64
 # A row may have so many bytes besides its TEXT columns (manual, Limits on Table Column Count and Row Size).
@@ -60,7 +60,7 @@ class NewTable:
         columns = tuple(
             Column(each.name, each.type, each.name not in self.primary_key, None, False, False) for each in self.columns
         )
-        columns = tuple(replace(each, charset="utf8mb4") if each.kind in TEXTS else each for each in columns)
+        columns = tuple(replace(each, charset="utf8mb4") if each.column_type.has_charset else each for each in columns)
         keys = (Key("PRIMARY", self.primary_key, True),) if self.primary_key else ()
         return Table(self.schema, self.name, "InnoDB", columns, keys)
 
@@ -72,7 +72,7 @@ def partitioning(primary_key: Sequence[str], types: Sequence[str], partitions: i
     Keys and Unique Keys).
     """
     columns = ", ".join(quote_name(name) for name in primary_key)
-    whole = len(types) == 1 and re.match(r"(tiny|small|medium|big)?int\b", types[0])
+    whole = len(types) == 1 and column_type(types[0]).family is Family.INTEGER
     return f"PARTITION BY {'HASH' if whole else 'KEY'} ({columns}) PARTITIONS {partitions}"
 
 

@@ -12,6 +12,7 @@ from MySQLdb.constants import ER
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name
+from importer.engine.schema.column_types import ColumnType, column_type, name_of
 
 # As information_schema writes them in a list; other characters stand for themselves.
 _ESCAPED = {r"\n": "\n", r"\r": "\r", r"\0": "\0"}
@@ -21,9 +22,6 @@ _ESCAPED = {r"\n": "\n", r"\r": "\r", r"\0": "\0"}
 # Table, information_schema_stats_expiry). MariaDB has neither, and reads over comments for MySQL 5.7 and later (its
 # manual, Comment Syntax).
 _SIZES_AS_THEY_ARE = "SET @millrace_sizes = 1 /*!80000 , SESSION information_schema_stats_expiry = 0 */"
-
-# The kinds of columns that have a character set.
-TEXTS = frozenset(("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set"))
 
 
 def list_members(type_: str) -> tuple[str, ...]:
@@ -54,12 +52,16 @@ class Column:
     @property
     def kind(self) -> str:
         """The type's first word in lower case: int, varchar, datetime..."""
-        return self.type.split("(")[0].split(" ")[0].lower()
+        return name_of(self.type)
+
+    @property
+    def column_type(self) -> ColumnType:
+        return column_type(self.type)
 
     @property
     def members(self) -> tuple[str, ...]:
         """What a column of ENUM or SET can hold, in its order; nothing for other kinds."""
-        return list_members(self.type) if self.kind in ("enum", "set") else ()
+        return list_members(self.type) if self.column_type.is_list else ()
 
     @property
     def required(self) -> bool:

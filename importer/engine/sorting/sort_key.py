@@ -13,6 +13,7 @@ import numpy as np
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.schema.column_types import Order
 from importer.engine.schema.table import Column, Table
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
@@ -27,11 +28,6 @@ TEXT_BYTES = 32
 ENOUGH_BYTES = 48
 MOST_DIGITS = 20
 
-_INTEGERS = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint", "year"})
-_DECIMALS = frozenset({"decimal", "float", "double"})
-_LETTERS = frozenset({"char", "varchar", "tinytext", "text", "enum"})
-# ISO dates and times order as their texts do.
-_TEXTS = frozenset({"binary", "varbinary", "date", "datetime", "timestamp", "time", "uuid", "inet6"})
 _SIGN = np.uint64(1 << 63)
 
 
@@ -140,13 +136,8 @@ def _part(column: Column, mapping: Sequence[ColumnMapping]) -> KeyPart | None:
 
 
 def _kind(column: Column) -> str:
-    if column.kind in _INTEGERS:
-        return "unsigned" if "unsigned" in column.type.lower() else "integer"
-    if column.kind in _DECIMALS:
-        return "decimal"
-    if column.kind in _LETTERS:
-        return "letters"
-    return "text" if column.kind in _TEXTS else ""
+    order = column.column_type.order
+    return "unsigned" if order is Order.INTEGER and "unsigned" in column.type.lower() else order.value
 
 
 def _text(view: Any, starts: Any, ends: Any) -> tuple[Any, Any]:

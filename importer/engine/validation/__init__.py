@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block
@@ -59,7 +60,7 @@ def _check(mapping: ColumnMapping, table: Table) -> FieldCheck:
     nullable = column.nullable or column.auto_increment
     if mapping.transforms:
         # Its expression refuses what the column would change, all but the digits of floating point.
-        floating = column.kind in ("float", "double")
+        floating = column.column_type.family is Family.FLOATING
         names = mapping.transforms if floating else ()
         return FieldCheck(column.name, column.type if floating else "", nullable, mapping.null_markers, "", names)
     return FieldCheck(column.name, column.type, nullable, mapping.null_markers, mapping.datetime_format)

@@ -1,9 +1,12 @@
 """From a column's type to what checks its values."""
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, runtime_checkable
 
+from importer.engine.schema.column_types import ColumnType, Family, column_type
 from importer.engine.schema.table import list_members
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.types.json_documents import Json
@@ -37,67 +40,75 @@ class Losing(Protocol):
     def loses(self, cells: Cells) -> Any: ...
 
 
-BITS = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}
-TEXT_BYTES = {"tiny": 2**8 - 1, "": 2**16 - 1, "medium": 2**24 - 1, "long": 2**32 - 1}
-GEOMETRIES = {
-    "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon",
-    "geometrycollection", "geomcollection",
-}  # fmt: skip
-_TYPE = re.compile(r"(?P<name>\w+)(?:\((?P<arguments>.*)\))?(?P<rest>[^)]*)", re.DOTALL)
+_ARGUMENTS = re.compile(r"\w+(?:\((?P<arguments>.*)\))?(?P<rest>[^)]*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """A column's full type, taken apart."""
+
+    type: str
+    of: ColumnType
+    sizes: tuple[int, ...]
+    unsigned: bool
+    mariadb: bool
+
+    @property
+    def length(self) -> int:
+        """Characters, bytes or bits that it holds."""
+        return self.of.size or (self.sizes[0] if self.sizes else 1)
+
+    @property
+    def digits(self) -> int:
+        """Digits of a second's fraction."""
+        return self.sizes[0] if self.sizes else 0
 
 
 @lru_cache
 def kind_of(type_: str, mariadb: bool) -> Kind | None:
     """What checks a column of this full type, such as `decimal(9,7)`; None for a type that is left to the server."""
-    found = _TYPE.fullmatch(type_)
-    if not found:
+    match = _ARGUMENTS.fullmatch(type_)
+    make = _RULES.get(column_type(type_).family)
+    if not match or not make:
         return None
-    name, arguments = found["name"].lower(), found["arguments"] or ""
-    unsigned = "unsigned" in found["rest"].lower()
-    sizes = [int(each) for each in arguments.split(",")] if re.fullmatch(r"[\d,]+", arguments) else []
-    return (
-        _number(name, type_, sizes, unsigned=unsigned, mariadb=mariadb)
-        or _time(name, type_, sizes, mariadb=mariadb)
-        or _text(name, type_, sizes)
-    )
+    arguments = match["arguments"] or ""
+    sizes = tuple(int(each) for each in arguments.split(",")) if re.fullmatch(r"[\d,]+", arguments) else ()
+    return make(_Declared(type_, column_type(type_), sizes, "unsigned" in match["rest"].lower(), mariadb))
 
 
-def _number(name: str, type_: str, sizes: list[int], *, unsigned: bool, mariadb: bool) -> Kind | None:
-    if name in BITS:
-        low, high = (0, 2 ** BITS[name] - 1) if unsigned else (-(2 ** (BITS[name] - 1)), 2 ** (BITS[name] - 1) - 1)
-        return WholeNumber(type_, low, high, mariadb)
-    if name == "decimal":
-        return FixedPoint(type_, sizes[0], sizes[1] if len(sizes) > 1 else 0, unsigned, mariadb)
-    if name in ("float", "double"):
-        precision, scale = sizes if len(sizes) == 2 else (0, -1)
-        return FloatingPoint(type_, name == "float", precision, scale, unsigned, mariadb)
-    return None
+def _integer(declared: _Declared) -> Kind:
+    values = 2 ** (8 * declared.of.size)
+    low = 0 if declared.unsigned else -(values // 2)
+    return WholeNumber(declared.type, low, low + values - 1, declared.mariadb)
 
 
-def _time(name: str, type_: str, sizes: list[int], *, mariadb: bool) -> Kind | None:
-    digits = sizes[0] if sizes else 0
-    if name == "date":
-        return Day(type_, mariadb)
-    if name in ("datetime", "timestamp"):
-        return Moment(type_, digits, name == "timestamp", mariadb)
-    if name == "time":
-        return Clock(type_, digits, mariadb)
-    return Year(type_, mariadb) if name == "year" else None
+def _decimal(declared: _Declared) -> Kind:
+    precision, *scale = declared.sizes
+    return FixedPoint(declared.type, precision, scale[0] if scale else 0, declared.unsigned, declared.mariadb)
 
 
-def _text(name: str, type_: str, sizes: list[int]) -> Kind | None:
-    if name in ("char", "varchar"):
-        return Text(type_, sizes[0] if sizes else 1, name == "char")
-    if name in ("binary", "varbinary"):
-        return Bytes(type_, sizes[0] if sizes else 1, name == "binary")
-    if name in ("enum", "set"):
-        return Members(type_, list_members(type_), name == "set")
-    if name.endswith("text") and name[:-4] in TEXT_BYTES:
-        return Text(type_, TEXT_BYTES[name[:-4]])
-    if name.endswith("blob") and name[:-4] in TEXT_BYTES:
-        return Bytes(type_, TEXT_BYTES[name[:-4]])
-    if name == "bit":
-        return Bits(type_, sizes[0] if sizes else 1)
-    if name == "json":
-        return Json(type_)
-    return Geometry(type_) if name in GEOMETRIES else None
+def _floating(declared: _Declared) -> Kind:
+    precision, scale = declared.sizes if len(declared.sizes) == 2 else (0, -1)
+    return FloatingPoint(declared.type, declared.of.is_single, precision, scale, declared.unsigned, declared.mariadb)
+
+
+def _moment(declared: _Declared) -> Kind:
+    return Moment(declared.type, declared.digits, declared.of.has_epoch, declared.mariadb)
+
+
+_RULES: dict[Family, Callable[[_Declared], Kind]] = {
+    Family.INTEGER: _integer,
+    Family.DECIMAL: _decimal,
+    Family.FLOATING: _floating,
+    Family.BIT: lambda declared: Bits(declared.type, declared.length),
+    Family.YEAR: lambda declared: Year(declared.type, declared.mariadb),
+    Family.DATE: lambda declared: Day(declared.type, declared.mariadb),
+    Family.MOMENT: _moment,
+    Family.TIME: lambda declared: Clock(declared.type, declared.digits, declared.mariadb),
+    Family.CHARACTER: lambda declared: Text(declared.type, declared.length, declared.of.fixed),
+    Family.BYTES: lambda declared: Bytes(declared.type, declared.length, declared.of.fixed),
+    Family.ENUM: lambda declared: Members(declared.type, list_members(declared.type), False),
+    Family.SET: lambda declared: Members(declared.type, list_members(declared.type), True),
+    Family.JSON: lambda declared: Json(declared.type),
+    Family.GEOMETRY: lambda declared: Geometry(declared.type),
+}

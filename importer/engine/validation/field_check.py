@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from importer.engine.schema.column_types import Family, column_type
 from importer.engine.source import encodings
 from importer.engine.source.records.oversized_values import PIECE, LargeValue
 from importer.engine.validation.cell_batch import Cells
@@ -50,7 +51,9 @@ class Judge:
     def of(cls, check: FieldCheck, *, mariadb: bool, encoding: str) -> "Judge":
         kind: Kind | None = kind_of(check.type, mariadb) if check.type else None
         if check.datetime_format:
-            kind = Formatted(check.type, check.datetime_format) if check.type.lower() == "date" else None
+            kind = (
+                Formatted(check.type, check.datetime_format) if column_type(check.type).family is Family.DATE else None
+            )
         if isinstance(kind, FloatingPoint) and check.transforms:
             kind = Transformed(kind, check.transforms)
         markers = frozenset(marker.encode(encoding, "replace") for marker in check.null_markers)

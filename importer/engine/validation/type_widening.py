@@ -13,9 +13,9 @@ from typing import Literal
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.schema.new_table import NewTable, narrow_enough
+from importer.engine.schema.type_inference import TypeTracker
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.profile.type_inference import TypeTracker
 from importer.engine.source.records.blocks import BLOCK_BYTES, Block, blocks, read_exactly
 from importer.engine.source.records.fields import fields, records
 from importer.engine.source.records.row_error import shortened

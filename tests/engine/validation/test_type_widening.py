@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.schema.new_table import NewColumn, NewTable
+from importer.engine.schema.type_inference import TypeTracker
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
-from importer.engine.source.profile.type_inference import TypeTracker
 from importer.engine.validation.type_widening import FileScan, TypeMismatch, changes, find_mismatches, widen_types
 from tests.engine.reference import in_file
 from tests.examples import examples

@@ -7,6 +7,7 @@ from typing import Any
 from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.readback import Readback, Reading
+from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
 from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect
@@ -76,14 +77,14 @@ def from_rows(readback: Readback, rows: Sequence[Values]) -> str:
 
 def key_of(readback: Readback, row: Values) -> tuple[bytes, ...]:
     """The values by which a row is known, each written in the one way that all sides agree on."""
-    return tuple([_canonical(kind, row[at] or b"") for at, kind in readback.key_kinds])
+    return tuple([_canonical(family, row[at] or b"") for at, family in readback.key_families])
 
 
-def _canonical(kind: str, value: bytes) -> bytes:
+def _canonical(family: Family, value: bytes) -> bytes:
     """Numbers and dates are the same however they are written; other keys by their bytes."""
-    if kind.endswith("int"):
+    if family is Family.INTEGER:
         return b"%d" % int(float(value)) if b"." in value else b"%d" % int(value)
-    if kind == "date" and value.count(b"-") == 2:
+    if family is Family.DATE and value.count(b"-") == 2:
         return b"%04d-%02d-%02d" % tuple(map(int, value[:10].split(b"-")))
     return value
 
@@ -96,7 +97,7 @@ def _literal(value: bytes | None) -> str:
 
 def _as_text(column: Column) -> str:
     """FLOAT shows six digits only, unless it is made a double (manual, Problems with Floating-Point Values)."""
-    return f"{quote_name(column.name)} + 0e0" if column.kind == "float" else quote_name(column.name)
+    return f"{quote_name(column.name)} + 0e0" if column.column_type.is_single else quote_name(column.name)
 
 
 def _fetch_bytes(connection: Connection, sql: str) -> Iterator[Values]:

@@ -14,15 +14,12 @@ from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.prepared_statements import Prepared
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.readback import Readback, Reading
-from importer.engine.schema.table import TEXTS, Column
+from importer.engine.schema.column_types import Family
+from importer.engine.schema.table import Column
 from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.oversized_values import LARGE, LargeValue, large_values
 
-# What a column of these kinds has is what the file says, byte for byte.
-DIGESTED_KINDS = (TEXTS - {"enum", "set"}) | {"varbinary", "blob", "mediumblob", "longblob"}
-# MySQL's; in MariaDB such a column is a LONGTEXT.
-DOCUMENT = "json"
 EQUAL = b"1"
 
 
@@ -35,17 +32,17 @@ def matches(connection: Connection, readback: Readback, dialect: Dialect, record
         return False
     values = list(large_values(record, dialect))
     large = {at: each for at, each in enumerate(readback.readings) if _is_large(each, values[each.field])}
-    digested = {each.field for each in large.values() if each.column.kind != DOCUMENT}
-    if any(each.field in digested for each in large.values() if each.column.kind == DOCUMENT):
+    digested = {each.field for each in large.values() if not _is_document(each.column)}
+    if any(each.field in digested for each in large.values() if _is_document(each.column)):
         return False
     fields = {each.field for each in large.values()}
     texts = [_text(value, dialect, field in fields, field in digested) for field, value in enumerate(values)]
     (said,) = expected_rows.expected_values(connection, readback, [texts])
     for at, each in large.items():
         value = values[each.field]
-        if each.column.kind == DOCUMENT and value:
+        if _is_document(each.column) and value:
             _compare(connection, readback, at, said, _in_utf8(value, dialect.encoding))
-    instead = {at: _same(at) if each.column.kind == DOCUMENT else _digest(each.column) for at, each in large.items()}
+    instead = {at: _same(at) if _is_document(each.column) else _digest(each.column) for at, each in large.items()}
     found = expected_rows.stored_values(connection, readback, [said], instead).get(expected_rows.key_of(readback, said))
     return found is not None and all(
         value == other or (at not in large and accepted(reading.column, value, other, readback.rounding))
@@ -53,8 +50,13 @@ def matches(connection: Connection, readback: Readback, dialect: Dialect, record
     )
 
 
+def _is_document(column: Column) -> bool:
+    """MySQL's JSON; in MariaDB such a column is a LONGTEXT."""
+    return column.column_type.family is Family.JSON
+
+
 def _is_large(reading: Reading, value: LargeValue | None) -> bool:
-    fitting = not reading.expression and reading.column.kind in {*DIGESTED_KINDS, DOCUMENT}
+    fitting = not reading.expression and (reading.column.column_type.is_digested or _is_document(reading.column))
     return fitting and value is not None and value.size > LARGE // 2
 
 
@@ -76,7 +78,7 @@ def _text(value: LargeValue | None, dialect: Dialect, large: bool, digested: boo
 def _digest(column: Column) -> str:
     """SHA-256 of the value in UTF-8, in hexadecimal."""
     name = quote_name(column.name)
-    return f"SHA2({f'CONVERT({name} USING utf8mb4)' if column.kind in TEXTS else name}, 256)"
+    return f"SHA2({f'CONVERT({name} USING utf8mb4)' if column.column_type.has_charset else name}, 256)"
 
 
 def _same(at: int) -> str:

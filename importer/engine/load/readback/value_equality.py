@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
 
 
@@ -29,7 +30,10 @@ def same_value(column: Column, said: bytes, found: bytes) -> Sameness:
     if said == found:
         return Sameness.SAME
     try:
-        return _COMPARISONS.get(column.kind, _text)(column, said.decode(), found)
+        family = column.column_type.family
+        if in_bytes := _IN_BYTES.get(family):
+            return in_bytes(column, said, found)
+        return _COMPARISONS.get(family, _text)(column, said.decode(), found)
     except (ValueError, InvalidOperation, UnicodeDecodeError):
         return Sameness.OTHER
 
@@ -56,6 +60,10 @@ def _decimal(_column: Column, said: str, found: bytes) -> Sameness:
         return Sameness.SAME
     rounded = wanted.quantize(got, ROUND_HALF_UP, _EXACT)
     return Sameness.ROUNDED if rounded == got else Sameness.OTHER
+
+
+def _floating(column: Column, said: str, found: bytes) -> Sameness:
+    return _float(column, said, found) if column.column_type.is_single else _double(column, said, found)
 
 
 def _double(column: Column, said: str, found: bytes) -> Sameness:
@@ -127,16 +135,16 @@ def _days(year: int, month: int, day: int) -> int:
     return date(LEAP_YEAR, month, day).toordinal() - date(LEAP_YEAR + 1, 1, 1).toordinal()
 
 
-def _binary(_column: Column, said: str, found: bytes) -> Sameness:
-    """BINARY(n) fills up with zero bytes (manual, The BINARY and VARBINARY Types)."""
-    return _equal(said.encode().rstrip(b"\0") == found.rstrip(b"\0"))
+def _binary(column: Column, said: bytes, found: bytes) -> Sameness:
+    """BINARY(n) fills up with zero bytes (manual, The BINARY and VARBINARY Types); other types keep each byte."""
+    return _equal(column.column_type.fixed and said.rstrip(b"\0") == found.rstrip(b"\0"))
 
 
 def _text(column: Column, said: str, found: bytes) -> Sameness:
     """CHAR loses spaces at the end, VARCHAR white space beyond its length."""
     if said.rstrip(" ").encode() == found.rstrip(b" "):
         return Sameness.ROUNDED
-    full = re.fullmatch(rf"(?:var)?char\({len(found.decode())}\).*", column.type, re.IGNORECASE)
+    full = re.match(rf"\w+\({len(found.decode())}\)", column.type)
     cut = said[len(found.decode()) :]
     beyond = full and said.startswith(found.decode()) and not cut.strip(" \t\n\v\f\r")
     return Sameness.ROUNDED if beyond else Sameness.OTHER
@@ -154,24 +162,24 @@ def _member(_column: Column, said: str, found: bytes) -> Sameness:
     return Sameness.ROUNDED if {each.rstrip(" ") for each in wanted} == got else Sameness.OTHER
 
 
-def _bit(_column: Column, said: str, found: bytes) -> Sameness:
+def _bit(_column: Column, said: bytes, found: bytes) -> Sameness:
     """Bytes, or the number that a transform has made of the text."""
     stored = int.from_bytes(found, "big")
-    return _equal(int.from_bytes(said.encode(), "big") == stored or (said.isdecimal() and int(said) == stored))
+    return _equal(int.from_bytes(said, "big") == stored or (said.isdigit() and int(said) == stored))
 
 
 def _equal(same: bool) -> Sameness:
     return Sameness.SAME if same else Sameness.OTHER
 
 
-_COMPARISONS: dict[str, Callable[[Column, str, bytes], Sameness]] = {
-    **dict.fromkeys(("tinyint", "smallint", "mediumint", "int", "bigint", "year"), _whole),
-    "decimal": _decimal,
-    "double": _double,
-    "float": _float,
-    **dict.fromkeys(("date", "datetime", "timestamp", "time"), _moment),
-    "json": _json,
-    "binary": _binary,
-    **dict.fromkeys(("enum", "set"), _member),
-    "bit": _bit,
+# Their values need not be UTF-8.
+_IN_BYTES: dict[Family, Callable[[Column, bytes, bytes], Sameness]] = {Family.BYTES: _binary, Family.BIT: _bit}
+# All others as texts.
+_COMPARISONS: dict[Family, Callable[[Column, str, bytes], Sameness]] = {
+    **dict.fromkeys((Family.INTEGER, Family.YEAR), _whole),
+    Family.DECIMAL: _decimal,
+    Family.FLOATING: _floating,
+    **dict.fromkeys((Family.DATE, Family.MOMENT, Family.TIME), _moment),
+    Family.JSON: _json,
+    **dict.fromkeys((Family.ENUM, Family.SET), _member),
 }

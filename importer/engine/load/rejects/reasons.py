@@ -4,13 +4,10 @@ import re
 
 from importer.engine.load.rejects.server_warnings import DUPLICATE, WRONG_COUNT, ServerWarning
 from importer.engine.mapping.expressions import most_bytes
-from importer.engine.mapping.transforms import BINARIES, TRANSFORMS
+from importer.engine.mapping.transforms import TRANSFORMS
+from importer.engine.schema.column_types import Wording
 from importer.engine.schema.table import Key, Table
 from importer.engine.source.records.row_error import RowError
-
-TEXT = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "binary", "varbinary", "blob")
-LISTS = ("enum", "set")
-TIMES = ("date", "datetime", "timestamp", "time", "year")
 
 # Manual, Server Error Message Reference. MariaDB says 1265 where MySQL says 1366, 1292 or 1406.
 OUT_OF_RANGE = 1264
@@ -64,16 +61,18 @@ def _plainly(warning: ServerWarning, table: Table, size: int | None) -> str:
     column = next((each for each in table.columns if each.name.lower() == warning.column.lower()), None)
     if column is None or warning.code not in (OUT_OF_RANGE, *MISFITS):
         return ""
-    if column.kind in TIMES:
+    type_ = column.column_type
+    if type_.wording is Wording.INVALID:
         return f"The value is not a valid {column.type}."
     if warning.code == OUT_OF_RANGE:
         return f"The value is outside the range of {column.type}."
-    if column.kind in LISTS:
+    if type_.wording is Wording.NOT_A_MEMBER:
         return f"The value is none of {column.type}."
-    if column.kind in BINARIES and size is not None and size <= most_bytes(column):
+    if type_.takes_hex and size is not None and size <= most_bytes(column):
         # It would fit as it is, so it was to be read, and bytes are read in one way only (transforms.py).
         return f"The value cannot be read as {TRANSFORMS['hex'].label.lower()}."
-    if column.kind in TEXT and "ncorrect" not in warning.reason:  # an incorrect string is one of another encoding
+    # An incorrect string is one of another encoding.
+    if type_.wording is Wording.TOO_LONG and "ncorrect" not in warning.reason:
         return f"The value is too long for {column.type}."
     return f"The value does not fit {column.type}."
 

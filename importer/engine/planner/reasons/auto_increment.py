@@ -6,22 +6,25 @@ from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions.chunks import chunk_rows
+from importer.engine.schema.column_types import Family
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 
 # Numbers that a LOAD DATA takes ahead of its rows and gives none back of: as many again as it has rows, at most so many
 # (server-behaviour.md, LOAD DATA LOCAL).
 MOST_AHEAD = 65_535
-BYTES = {"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8}
 
 
 def auto_increment_reasons(case: PlanningContext, sizes: ChunkSizes) -> Iterator[Reason]:
     """A warning where the rows of the file, as many as its first ones suggest, need more numbers than are left."""
     column = next((each for each in case.table.columns if each.auto_increment), None)
     given = {name.lower() for name in case.columns}
-    if not column or column.name.lower() in given or column.kind not in BYTES or not case.record_bytes:
+    if not column or column.name.lower() in given or not case.record_bytes:
+        return
+    type_ = column.column_type
+    if type_.family is not Family.INTEGER:
         return
     unsigned = "unsigned" in column.type
-    largest = 2 ** (8 * BYTES[column.kind] - (not unsigned)) - 1
+    largest = 2 ** (8 * type_.size - (not unsigned)) - 1
     first = 1 if case.options.mode in ("replace", "create") else max(1, case.table.next_number)
     rows = int(case.data_bytes / case.record_bytes)
     ahead = _ahead(case, rows, sizes)

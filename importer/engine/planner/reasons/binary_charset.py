@@ -13,15 +13,8 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.expressions import is_plain
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
-from importer.engine.schema.table import TEXTS
 from importer.engine.source import encodings
 
-# Columns without one that read a text without one as any other text. INET6 and UUID do not: to them it is binary.
-_OTHERS = {
-    "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double",
-    "date", "datetime", "timestamp", "time", "year",
-    "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob",
-}  # fmt: skip
 _UTF8MB4 = frozenset({"utf8mb4"})
 # Character sets in which ASCII is what it is in UTF-8: of those that either server has, all but swe7, sjis and the ones
 # with wider characters (tried on both: server-behaviour.md, Speed).
@@ -80,7 +73,10 @@ def _stores_alike(
     if case.fillings or case.numbers_rows or not all(is_plain(each) for each in mapping):
         return False
     columns = [case.table.column(each.column) for each in mapping if each.column]
-    return all(each.charset in charsets if each.kind in TEXTS else each.kind in _OTHERS for each in columns)
+    return all(
+        each.charset in charsets if each.column_type.has_charset else each.column_type.binary_charset
+        for each in columns
+    )
 
 
 def as_bytes_reasons(statement: str, ascii_only: bool, unhexed: Unhexed | None) -> Iterator[Reason]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from importer.engine.errors import Problem
+from importer.engine.schema.column_types import COLUMN_TYPES, TINY, Creatable, Family, column_type, creatable_names
 
 # What a column's values are so far, the narrowest first; each of a row holds what stands before it in the same row.
 NUMBERS = ("whole", "decimal", "float", "text")
@@ -29,15 +30,16 @@ BIGINT_LEAST, BIGINT_MOST = -(2**63), 2**63 - 1
 MOST_DIGITS, MOST_SCALE, DOUBLE_DIGITS = 65, 30, 15
 # Text: a VARCHAR of one of these lengths, in characters, with a quarter of headroom; beyond, a kind of TEXT by bytes.
 LENGTHS = (16, 32, 64, 128, 255, 512, 1000)
-TEXTS = (("text", 2**16 - 1), ("mediumtext", 2**24 - 1), ("longtext", 2**32 - 1))
+TEXTS = tuple(each for each in COLUMN_TYPES if each.family is Family.CHARACTER and each.size > TINY)
 
 # The types that somebody may ask for: nothing but a name, sizes and UNSIGNED ever gets into a statement.
 _ASKED = re.compile(
-    r"(?:(tinyint|smallint|mediumint|int|bigint|float|double)(?: (unsigned))?"
-    r"|(date|year|json|tinytext|text|mediumtext|longtext)"
-    r"|(datetime|timestamp|time)(?:\(([0-6])\))?"
-    r"|(char|varchar|binary|varbinary)\((\d{1,5})\)"
-    r"|(decimal)\((\d{1,2}), ?(\d{1,2})\)(?: (unsigned))?)",
+    rf"(?:({creatable_names(Creatable.UNSIGNED)})(?: (?P<unsigned>unsigned))?"
+    rf"|({creatable_names(Creatable.PLAIN)})"
+    rf"|({creatable_names(Creatable.FRACTION)})(?:\((?P<fraction>[0-6])\))?"
+    rf"|({creatable_names(Creatable.LENGTH)})\((?P<length>\d{{1,5}})\)"
+    rf"|({creatable_names(Creatable.PRECISION)})\((?P<precision>\d{{1,2}}), ?(?P<scale>\d{{1,2}})\)"
+    r"(?: (?P<positive>unsigned))?)",
     re.IGNORECASE,
 )
 
@@ -134,39 +136,33 @@ class TypeTracker:
         if self.longest <= LENGTHS[-1]:
             wanted = self.longest + self.longest // 4
             return f"varchar({next((length for length in LENGTHS if length >= wanted), LENGTHS[-1])})"
-        return next(name for name, most in TEXTS if self.longest_bytes <= most)
+        return next(each.name for each in TEXTS if self.longest_bytes <= each.size)
 
     def fits(self, type_: str) -> bool:
         """Whether a type that was asked for holds what was seen, as far as can be told; the load tells the rest."""
-        found = _ASKED.fullmatch(type_)
-        assert found, "check_type() has let it through"
-        name = next(word for word in (found[1], found[3], found[4], found[6], found[8]) if word)
+        match = _ASKED.fullmatch(type_)
+        assert match, "check_type() has let it through"
+        of = column_type(type_)
         if not self.kind:
             return True
-        if name in _RANGES:
-            low, high = _unsigned(*_RANGES[name]) if found[2] else _RANGES[name]
-            return self.kind == "whole" and low <= self.low and self.high <= high
-        if name == "decimal":
-            held = int(found[9]) - int(found[10]) >= self.digits and int(found[10]) >= self.scale
-            return self.kind in ("whole", "decimal") and held and not (found[11] and self.low < 0)
-        if name in ("float", "double"):
-            return self.kind in NUMBERS[:3]
-        if name in ("date", "datetime", "timestamp"):
-            fraction = int(found[5] or 0)
-            return self.kind == "date" or (name != "date" and self.kind == "datetime" and self.fraction <= fraction)
-        if name in ("char", "varchar"):
-            return self.longest <= int(found[7])
-        if name in ("binary", "varbinary"):
-            return self.longest_bytes <= int(found[7])
-        sizes = {"tinytext": 255, **dict(TEXTS)}
-        return self.longest_bytes <= sizes.get(name, self.longest_bytes)
-
-
-_RANGES = {
-    name: (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-    for name, bits in (("tinyint", 8), ("smallint", 16), ("mediumint", 24), ("int", 32), ("bigint", 64))
-}
-
-
-def _unsigned(low: int, high: int) -> tuple[int, int]:
-    return 0, high - low
+        match of.family:
+            case Family.INTEGER:
+                values = 2 ** (8 * of.size)
+                low = 0 if match["unsigned"] else -(values // 2)
+                return self.kind == "whole" and low <= self.low and self.high < low + values
+            case Family.DECIMAL:
+                whole, scale = int(match["precision"]) - int(match["scale"]), int(match["scale"])
+                fits = whole >= self.digits and scale >= self.scale and not (match["positive"] and self.low < 0)
+                return self.kind in ("whole", "decimal") and fits
+            case Family.FLOATING:
+                return self.kind in NUMBERS[:3]
+            case Family.DATE:
+                return self.kind == "date"
+            case Family.MOMENT:
+                fits = self.kind == "datetime" and self.fraction <= int(match["fraction"] or 0)
+                return self.kind == "date" or fits
+            case Family.CHARACTER if not of.size:
+                return self.longest <= int(match["length"])
+            case Family.BYTES if not of.size:
+                return self.longest_bytes <= int(match["length"])
+        return self.longest_bytes <= (of.size or self.longest_bytes)

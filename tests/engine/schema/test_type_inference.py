@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from importer.engine.errors import Problem
-from importer.engine.source.profile.type_inference import TypeTracker, check_type
+from importer.engine.schema.type_inference import TypeTracker, check_type
 
 
 def seen(*values: str, markers: tuple[str, ...] = ()) -> TypeTracker:
