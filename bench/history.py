@@ -89,7 +89,7 @@ def _questions() -> dict[str, Callable[[], object]]:
         "where the time goes": lambda: charts.where_time_goes(everything),
         "chunks of the largest job": lambda: chunk_timings.chunk_timings(largest),
         "4 jobs side by side": lambda: compare.compare(latest),
-        "the latest job beside its like": lambda: regressions.judge(read.rows(latest[-1:])[latest[-1]]),
+        "the latest job beside its like": lambda: regressions.compare_with_peers(read.rows(latest[-1:])[latest[-1]]),
         "what a filter offers": lambda: search.values_of("server_version"),
         "export as CSV (all jobs, no page)": lambda: sum(
             map(len, export.as_csv(everything.columns, search.every_row(everything)))

@@ -25,15 +25,15 @@ class Message:
 FollowUp = Callable[[int, Sequence[Message]], None]
 
 
-def send(steps: Iterable[Message]) -> None:
+def send(messages: Iterable[Message]) -> None:
     """Publish once the current transaction has committed. Without a broker the sweeper publishes later."""
-    steps = list(steps)
-    transaction.on_commit(lambda: _publish(steps))
+    messages = list(messages)
+    transaction.on_commit(lambda: _publish(messages))
 
 
-def _publish(steps: list[Message]) -> None:
+def _publish(messages: list[Message]) -> None:
     try:
-        for step in steps:
-            app.send_task(f"importer.tasks.{step.task}", (step.id,), countdown=step.delay or None)
+        for message in messages:
+            app.send_task(f"importer.tasks.{message.task}", (message.id,), countdown=message.delay or None)
     except (OperationalError, OSError) as error:
-        log.warning("The broker is away, the sweeper will send %d steps later: %s", len(steps), error)
+        log.warning("The broker is away, the sweeper will send %d messages later: %s", len(messages), error)

@@ -114,7 +114,7 @@ def restore(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def drop_kept(request: HttpRequest, pk: int) -> HttpResponse:
     """Drop the table that mode replace has put aside."""
-    return _act(request, pk, jobs.drop_kept)
+    return _act(request, pk, jobs.drop_backup)
 
 
 @require_POST

@@ -19,7 +19,7 @@ class PeerComparison:
     """How fast it was beside its like, where that is known; the import before it; and the latest ones like it."""
 
     job: int
-    judgement: regressions.Judgement | None
+    judgement: regressions.PeerSpeed | None
     before: int | None
     alike: tuple[int, ...]
 
@@ -52,5 +52,5 @@ def beside(job: ImportJob) -> PeerComparison | None:
     if not before:
         return None
     told = rows([job.pk])[job.pk]
-    alike = regressions.like(told)[:MOST_ALIKE] if told else []
-    return PeerComparison(job.pk, regressions.judgement(job), before, tuple(alike))
+    alike = regressions.peers(told)[:MOST_ALIKE] if told else []
+    return PeerComparison(job.pk, regressions.recorded_peer_speed(job), before, tuple(alike))

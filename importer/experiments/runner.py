@@ -33,7 +33,7 @@ from importer.jobs.transitions import lease_end
 from importer.lab.cleanup import tidy
 from importer.lab.commands import MOST_REPEATS, REPEATS
 from importer.lab.lifecycle import GONE, take
-from importer.lab.transitions import Status, change_mine, claim, connected, end, heart_of, mine, release
+from importer.lab.transitions import Status, change_held, claim, connected, end, held, lease_keeper, release
 from importer.lab.trial_order import lay_out
 from importer.lab.trials import change_trial, disturbed, give_back, imports_beside, record_trial
 from importer.models import ImportJob, Lab, Target, Trial
@@ -114,10 +114,10 @@ def run(lab: Lab, tell: Callable[[Trial], object] = lambda _trial: None) -> None
     Raises Cancelled if somebody has cancelled the lab, and Problem if the target is gone.
     """
     settings.LAB_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with heart_of(lab) as heart:
+    with lease_keeper(lab) as keeper:
         while trial := lab.trials.filter(status=State.PENDING).select_related("lab").first():
             _wait_for_imports(lab)
-            _try(lab, trial, heart, tell)
+            _try(lab, trial, keeper, tell)
             tell(trial)
 
 
@@ -157,7 +157,7 @@ def end_left(target: Target) -> None:
 def _end_imports(lab: Lab) -> None:
     """Take the imports of its trials, which are cancelled, to their end: there may be no worker that does."""
     for job in ImportJob.objects.filter(trial__lab=lab, status=ImportJob.Status.CANCELLING):
-        sweep.take_back_expired()
+        sweep.expire_runs()
         for step in jobs.advance(job.pk):
             local_pool.take(step)
 
@@ -175,11 +175,11 @@ def _require_room(asked: ExperimentRequest) -> None:
 def _wait_for_imports(lab: Lab) -> None:
     """Imports come first. Raises Cancelled if the lab is no longer wanted."""
     told = ""
-    while mine(lab).exists():
+    while held(lab).exists():
         other = None if lab.beside_imports else imports_beside(lab).first()
         says = f"import {other.pk} into {other.table} runs on the same target" if other else ""
         if says != told:
-            change_mine(lab, waits_for=says)
+            change_held(lab, waits_for=says)
             told = says
         if not other:
             return
@@ -187,16 +187,16 @@ def _wait_for_imports(lab: Lab) -> None:
     raise Cancelled("The experiment is no longer wanted.", where=str(lab))
 
 
-def _try(lab: Lab, trial: Trial, heart: LeaseKeeper, tell: Callable[[Trial], object]) -> None:
+def _try(lab: Lab, trial: Trial, keeper: LeaseKeeper, tell: Callable[[Trial], object]) -> None:
     """One way, once. What it cannot do is recorded as that; only a target that is gone, or a cancel, ends it all."""
     begun = {"status": State.RUNNING, "begun": F("begun") + 1, "started_at": timezone.now(), "problem": {}}
     change_trial(trial, State.PENDING, **begun)
     trial.refresh_from_db()
     tell(trial)
     try:
-        figures = try_way(lab, trial, experiment_named(lab.experiment).way(str(trial.settings[WAY])), heart)
+        figures = try_way(lab, trial, experiment_named(lab.experiment).way(str(trial.settings[WAY])), keeper)
     except (Problem, MySQLdb.Error) as error:
-        if isinstance(error, Cancelled) or not mine(lab).exists():
+        if isinstance(error, Cancelled) or not held(lab).exists():
             raise Cancelled("The experiment is no longer wanted.", where=str(lab)) from error
         problem = error if isinstance(error, Problem) else Problem(str(error), str(trial), "Look at the server's log.")
         record_trial(trial, status=State.FAILED, problem=problem.as_json())
@@ -206,6 +206,6 @@ def _try(lab: Lab, trial: Trial, heart: LeaseKeeper, tell: Callable[[Trial], obj
             give_back(trial, why)
         else:
             record_trial(trial, status=State.DONE, **figures)
-    with connected(lab, heart) as connection:
+    with connected(lab, keeper) as connection:
         tidy(lab, connection)
     trial.refresh_from_db()

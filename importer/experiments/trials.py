@@ -21,7 +21,7 @@ from importer.experiments.raw_statements import Place, Placed
 from importer.experiments.slow_link import farther
 from importer.experiments.workloads.table import Table, dialect_of
 from importer.lab.setup import scratch_of
-from importer.lab.transitions import connected, mine
+from importer.lab.transitions import connected, held
 from importer.lab.trials import in_chunks, require_as_asked
 from importer.models import ImportJob, Lab, SourceFile, Trial
 from importer.preparation.prepare import prepare
@@ -33,37 +33,37 @@ SEPARATOR = ","
 MOST_TABLES = 10
 
 
-def try_way(lab: Lab, trial: Trial, way: Way, heart: LeaseKeeper) -> dict[str, Any]:
+def try_way(lab: Lab, trial: Trial, way: Way, keeper: LeaseKeeper) -> dict[str, Any]:
     """Make the tables of the way, fill those that are to be full, and do it; its figures for the trial.
 
     Raises Problem for what cannot be done or came out otherwise, Cancelled if the lab is no longer wanted.
     """
-    with connected(lab, heart) as connection:
+    with connected(lab, keeper) as connection:
         scratches = [scratch_of(lab, trial.number * MOST_TABLES + number) for number in range(len(way.tables))]
-        place = _place(lab, way, scratches, heart)
+        place = _place(lab, way, scratches, keeper)
         for made, kept, placed in zip(way.tables, scratches, place.tables, strict=True):
             scratch_tables.record(connection, kept)
             with explain(placed.name):
                 execute(connection, raw_statements.create_sql(placed, place, keys=made.keys, engine=made.engine))
             if made.filled:
-                raw_statements.load_file(place.address, placed, heart.connected)
+                raw_statements.load_file(place.address, placed, keeper.connected)
     match way.do:
         case Raw():
             figures = _raw(way.do, place)
         case Import(options):
             figures = _import(lab, trial, options, place, scratches[-1])
     if not way.tables[-1].filled:
-        with connected(lab, heart) as connection:
+        with connected(lab, keeper) as connection:
             _require_rows(connection, place.own)
     return figures
 
 
-def _place(lab: Lab, way: Way, scratches: list[ScratchTable], heart: LeaseKeeper) -> Place:
+def _place(lab: Lab, way: Way, scratches: list[ScratchTable], keeper: LeaseKeeper) -> Place:
     placed = [
         Placed(table, kept.quoted, _file(lab, table, rows), rows)
         for (table, rows), kept in zip(way.files(lab.sample_rows), scratches, strict=True)
     ]
-    return Place(lab.target.address, tuple(placed), heart.connected)
+    return Place(lab.target.address, tuple(placed), keeper.connected)
 
 
 def _file(lab: Lab, table: Table, rows: int) -> Path:
@@ -143,7 +143,7 @@ def _ended(lab: Lab, job: ImportJob) -> ImportJob:
     """The import, once it has ended: in this process, which has as many sessions as the way asks for."""
 
     def look(_: ImportJob) -> None:
-        if not mine(lab).exists():
+        if not held(lab).exists():
             with suppress(Problem):  # It is ending already.
                 jobs.cancel(job.pk)
 

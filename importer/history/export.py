@@ -11,7 +11,7 @@ from importer.history.facts import FACTS, Kind, Value
 from importer.history.search import Row
 
 
-class _Written:
+class _LineWriter:
     """A file for csv.writer that gives each line back."""
 
     def write(self, line: str) -> str:
@@ -24,7 +24,7 @@ def as_csv(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[str]:
     A text that a spreadsheet would take for a formula gets an apostrophe before it.
     """
     names = list(columns)
-    writer: Any = csv.writer(_Written())
+    writer: Any = csv.writer(_LineWriter())
     yield writer.writerow(names)
     for row in rows:
         yield writer.writerow([_cell(name, row.facts.get(name)) for name in names])

@@ -63,7 +63,7 @@ class Changed:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class PeerSpeed:
     """An import's rows a second beside the `median` of the imports that are like it; `changed` where it is slower."""
 
     rows_per_second: float
@@ -105,13 +105,13 @@ class Judgement:
         }
 
 
-def regression(job: ImportJob) -> Judgement | None:
+def regression(job: ImportJob) -> PeerSpeed | None:
     """What to tell of an ended job that was clearly slower than its like, in `words` too; None for any other."""
-    told = judgement(job)
+    told = recorded_peer_speed(job)
     return told if told and told.slower else None
 
 
-def judgement(job: ImportJob) -> Judgement | None:
+def recorded_peer_speed(job: ImportJob) -> PeerSpeed | None:
     """How fast an ended job was beside its like; None where that cannot be said.
 
     As its record has it; where that is not written yet, as it would be but for what its chunks tell. Trials of labs
@@ -121,11 +121,11 @@ def judgement(job: ImportJob) -> Judgement | None:
         return None
     changed = JobRecord.objects.filter(pk=job.pk).values_list("changed", flat=True).first()
     if changed is None:
-        return judge(facts_of(job, Chunks()))
+        return compare_with_peers(facts_of(job, Chunks()))
     facts = rows([job.pk], ("rows_per_second", "slower_than_like", "like_imports", "like_rows_per_second"))[job.pk]
     if "slower_than_like" not in facts:
         return None
-    return Judgement(
+    return PeerSpeed(
         float(facts["rows_per_second"]),
         float(facts["like_rows_per_second"]),
         int(facts["like_imports"]),
@@ -134,7 +134,7 @@ def judgement(job: ImportJob) -> Judgement | None:
     )
 
 
-def judge(facts: dict[str, Value]) -> Judgement | None:
+def compare_with_peers(facts: dict[str, Value]) -> PeerSpeed | None:
     """The import of these facts beside its like.
 
     None if it did not succeed, or its time is not that of the load alone (it was paused, or had to be retried), or if
@@ -142,17 +142,17 @@ def judge(facts: dict[str, Value]) -> Judgement | None:
     """
     if "rows_per_second" not in facts or facts.get("tries") != 1 or facts.get("pauses"):
         return None
-    alike = like(facts)
+    alike = peers(facts)
     rates = [float(rate) for rate in column("rows_per_second", alike).values()]
     if len(rates) < FEWEST:
         return None
     rate, median = float(facts["rows_per_second"]), statistics.median(rates)
     lost = float(facts["rows"]) / rate - float(facts["rows"]) / median
     slower = lost >= LEAST_SECONDS and clearly_slower(rate, rates)
-    return Judgement(rate, median, len(rates), slower, _changed(facts, alike) if slower else ())
+    return PeerSpeed(rate, median, len(rates), slower, _changed(facts, alike) if slower else ())
 
 
-def like(facts: dict[str, Value]) -> list[int]:
+def peers(facts: dict[str, Value]) -> list[int]:
     """The imports that are like the one of these facts, the latest before it, at most MOST."""
     size = float(facts.get("data_bytes", 0))
     conditions = (

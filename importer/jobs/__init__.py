@@ -1,9 +1,8 @@
-"""The life of a job, and the only writer of job and chunk state.
+"""The life of an import job. Only this package changes the state of jobs and chunks.
 
-asked.py: what people ask for; course.py: what comes next, and the end; scanning.py and loading.py: what workers claim
-and record; taking_back.py: what dead workers had; staged.py: the same for modes that stage; arranged.py: what is
-changed on the target for the time of a job; kept.py: the table that mode replace has put aside; report.py: what it
-amounts to; recorded.py: what is kept of it for good; guarded.py and many.py: the updates that all of them are made of.
+commands: create, pause, resume, cancel, retry. lifecycle: what comes next, and how a job ends. steps/: claims and
+results of the workers' steps. report and reject_counts: what a job amounts to. record: the job's facts for the history.
+transitions: the compare-and-set updates of the states. bulk: inserts and updates of many rows.
 """
 
 from importer.jobs.commands import cancel, could_leave_out, create, pause, resume, retry, set_parallelism, start
@@ -11,14 +10,14 @@ from importer.jobs.lifecycle import (
     advance,
     claim_verify,
     fail,
-    holder,
     planned_rows,
     reopen,
     step_failed,
     succeed,
+    table_owner,
     unended,
 )
-from importer.jobs.record import record, unrecorded
+from importer.jobs.record import jobs_without_record, write_record
 from importer.jobs.reject_limits import most_rejects
 from importer.jobs.report import equation, report
 from importer.jobs.steps.chunk_leases import (
@@ -28,16 +27,16 @@ from importer.jobs.steps.chunk_leases import (
     claim_run,
     extend_run,
     fall_back,
-    give_back,
     is_loading,
-    may_keep,
+    is_wanted,
     record_cancelled,
     record_failed,
     record_loaded,
+    release_chunks,
     renew_run,
-    wants,
+    should_continue,
 )
-from importer.jobs.steps.lease_recovery import expired_runs, take_back
+from importer.jobs.steps.lease_recovery import expire_run, expired_runs
 from importer.jobs.steps.scanning import (
     add_chunks,
     claim_scan,
@@ -52,6 +51,7 @@ from importer.jobs.steps.staging import (
     claim_finish,
     claim_stage,
     cleaning_failed,
+    is_step_wanted,
     leftovers,
     record_clean,
     record_finished,
@@ -59,18 +59,24 @@ from importer.jobs.steps.staging import (
     record_types,
     renew_step,
     staged_rows,
-    wants_step,
 )
-from importer.jobs.steps.table_backup import drop_kept, record_kept, release_kept, restore, unreleased, why_no_restore
+from importer.jobs.steps.table_backup import (
+    drop_backup,
+    pending_backups,
+    record_backup,
+    release_backup,
+    restore,
+    why_no_restore,
+)
 from importer.jobs.steps.target_changes import (
-    claim_arrange,
     claim_restore,
-    has_duty,
-    record_arranged,
-    record_as_it_was,
+    claim_target_change,
+    owns_target_change,
+    record_applied_changes,
+    record_planned_changes,
     record_restored,
-    record_written,
-    renew_duty,
+    record_unchanged,
+    renew_target_change,
     restore_failed,
 )
 from importer.jobs.transitions import release_step
@@ -81,7 +87,6 @@ __all__ = [
     "add_chunks",
     "advance",
     "cancel",
-    "claim_arrange",
     "claim_clean",
     "claim_finish",
     "claim_next_run",
@@ -89,47 +94,50 @@ __all__ = [
     "claim_run",
     "claim_scan",
     "claim_stage",
+    "claim_target_change",
     "claim_verify",
     "cleaning_failed",
     "could_leave_out",
     "create",
-    "drop_kept",
+    "drop_backup",
     "equation",
+    "expire_run",
     "expired_runs",
     "extend_run",
     "fail",
     "fall_back",
     "finish_scan",
-    "give_back",
-    "has_duty",
-    "holder",
     "is_loading",
+    "is_step_wanted",
+    "is_wanted",
+    "jobs_without_record",
     "leftovers",
-    "may_keep",
     "most_rejects",
+    "owns_target_change",
     "pause",
+    "pending_backups",
     "planned_rows",
-    "record",
-    "record_arranged",
-    "record_as_it_was",
+    "record_applied_changes",
+    "record_backup",
     "record_cancelled",
     "record_clean",
     "record_copy",
     "record_failed",
     "record_finished",
-    "record_kept",
     "record_loaded",
+    "record_planned_changes",
     "record_restored",
     "record_staged",
     "record_types",
+    "record_unchanged",
     "record_unsorted",
-    "record_written",
-    "release_kept",
+    "release_backup",
+    "release_chunks",
     "release_step",
     "renew_copy",
-    "renew_duty",
     "renew_run",
     "renew_step",
+    "renew_target_change",
     "reopen",
     "report",
     "restore",
@@ -138,15 +146,13 @@ __all__ = [
     "retry",
     "scanned_rows",
     "set_parallelism",
+    "should_continue",
     "staged_rows",
     "start",
     "step_failed",
     "succeed",
-    "take_back",
+    "table_owner",
     "unended",
-    "unrecorded",
-    "unreleased",
-    "wants",
-    "wants_step",
     "why_no_restore",
+    "write_record",
 ]

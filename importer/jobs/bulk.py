@@ -29,8 +29,8 @@ def update_each(model: type[Model], rows: Mapping[int, Values], **guard: Any) ->
     shared, own = _apart(model, list(rows.values()))
     guards = _stored(model, guard)
     changed = ", ".join(f"{column} = %s" for column in [*shared, *map(_column, own)])
-    asked = "".join(f" AND {column} = %s" for column in guards)
-    sql = f"UPDATE {_table(model)} SET {changed} WHERE id = %s{asked}"
+    guarded = "".join(f" AND {column} = %s" for column in guards)
+    sql = f"UPDATE {_table(model)} SET {changed} WHERE id = %s{guarded}"
     _run(sql, ([*shared.values(), *_values(own, row), pk, *guards.values()] for pk, row in rows.items()))
 
 

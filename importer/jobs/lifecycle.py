@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from importer.engine.errors import Problem
 from importer.engine.plan.options import MOST_PARALLELISM
-from importer.jobs.record import record_later
+from importer.jobs.record import write_record_on_commit
 from importer.jobs.reject_counts import COUNTS, Kind, merged
 from importer.jobs.reject_limits import exceeded
 from importer.jobs.report import equation
@@ -18,12 +18,12 @@ from importer.jobs.transitions import (
     NO_STEP,
     JobStep,
     Status,
+    backoff,
     change,
     claim_of,
     claim_step,
+    held_step,
     lease_end,
-    my_step,
-    try_later,
     unqueue,
 )
 from importer.models import Chunk, ImportJob, PickedFile
@@ -88,7 +88,7 @@ def _admit(job: ImportJob) -> bool:
         return False
 
 
-def holder(job: ImportJob) -> ImportJob | None:
+def table_owner(job: ImportJob) -> ImportJob | None:
     """The import that has the table for which this one waits; None if it does not wait."""
     if job.status != Status.WAITING:
         return None
@@ -205,7 +205,7 @@ def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Messag
         if not change(job.pk, [old], status=new, table_claim=None, finished_at=timezone.now(), **NO_STEP, **values):
             return []
         import_ended(job.pk)
-    record_later(job.pk)
+    write_record_on_commit(job.pk)
     same_table = ImportJob.objects.filter(
         target=job.target_id, schema_name=job.schema_name, table_name=job.table_name, status=Status.WAITING
     )
@@ -251,9 +251,9 @@ def _kinds(job: ImportJob) -> dict[str, list[Kind]]:
 def step_failed(job: ImportJob, problem: Problem) -> list[Message]:
     """The target did not let the job's own step be taken: try it again a little later, or end the job."""
     if problem.retryable and job.step_failures + 1 < settings.MAX_ATTEMPTS:
-        return [Message("advance", job.pk, delay=try_later(job))]
+        return [Message("advance", job.pk, delay=backoff(job))]
     fail(job.pk, problem)
-    my_step(job).update(step_failures=0, **NO_STEP)
+    held_step(job).update(step_failures=0, **NO_STEP)
     return []
 
 

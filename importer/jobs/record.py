@@ -10,7 +10,7 @@ from django.db import transaction
 from importer.history import chunk_timings
 from importer.history.collect import chunks_of, facts_of
 from importer.history.facts import FACTS, Value
-from importer.history.regressions import judge
+from importer.history.regressions import compare_with_peers
 from importer.models import ImportJob, JobFact, JobRecord
 from importer.notifications import import_recorded
 
@@ -19,12 +19,12 @@ log = logging.getLogger(__name__)
 MOST_AT_ONCE = 50
 
 
-def record_later(job_id: int) -> None:
+def write_record_on_commit(job_id: int) -> None:
     """Write the job's record once its end is safe; whatever goes wrong with that, the job has ended."""
-    transaction.on_commit(partial(record, job_id), robust=True)
+    transaction.on_commit(partial(write_record, job_id), robust=True)
 
 
-def record(job_id: int) -> None:
+def write_record(job_id: int) -> None:
     """Write down what is known of a job that has ended, in the place of what was written after an earlier try."""
     job = ImportJob.objects.select_related("target", "source").filter(pk=job_id, trial=None).first()
     if not (job and job.ended):
@@ -39,7 +39,7 @@ def record(job_id: int) -> None:
         written, _ = JobRecord.objects.update_or_create(job=job, defaults=kept_beside)
         written.facts.all().delete()
         JobFact.objects.bulk_create(
-            JobFact(name=name, record=written, number=number, text=text) for name, number, text in kept(facts)
+            JobFact(name=name, record=written, number=number, text=text) for name, number, text in fact_values(facts)
         )
         import_recorded(job)
 
@@ -47,7 +47,7 @@ def record(job_id: int) -> None:
 def _told(job: ImportJob) -> tuple[dict[str, Value], dict[str, Any]]:
     """The job's facts, and what else its record has."""
     facts = facts_of(job, chunks_of(job))
-    judged = judge(facts)
+    judged = compare_with_peers(facts)
     changed = [each.as_json() for each in judged.changed] if judged else []
     beside = {
         "reasons": job.plan_json.get("reasons", []),
@@ -57,7 +57,7 @@ def _told(job: ImportJob) -> tuple[dict[str, Value], dict[str, Any]]:
     return facts | (judged.facts if judged else {}), beside
 
 
-def kept(facts: dict[str, Value]) -> Iterator[tuple[str, float | None, str]]:
+def fact_values(facts: dict[str, Value]) -> Iterator[tuple[str, float | None, str]]:
     """Name, number and text of each fact, as they are kept."""
     for name, value in facts.items():
         if FACTS[name].kind.is_number:
@@ -66,7 +66,7 @@ def kept(facts: dict[str, Value]) -> Iterator[tuple[str, float | None, str]]:
             yield name, None, str(value)[: JobFact.LONGEST_TEXT]
 
 
-def unrecorded(most: int = MOST_AT_ONCE) -> list[int]:
+def jobs_without_record(most: int = MOST_AT_ONCE) -> list[int]:
     """At most so many jobs that have ended without a record, the latest first.
 
     It could not be written when they ended, or they are from before there were records: then they lack what the plan

@@ -51,19 +51,19 @@ def claim_step(job_id: int, queued: ImportJob.Step, running: ImportJob.Step) -> 
 
 def release_step(job: ImportJob) -> None:
     """Whoever held the job's step holds it no longer."""
-    my_step(job).update(**NO_STEP)
+    held_step(job).update(**NO_STEP)
 
 
-def my_step(job: ImportJob) -> QuerySet[ImportJob]:
+def held_step(job: ImportJob) -> QuerySet[ImportJob]:
     """The job, as long as this attempt is the one that holds its step."""
     return ImportJob.objects.filter(pk=job.pk, step_attempt=job.step_attempt)
 
 
-def try_later(job: ImportJob) -> int:
+def backoff(job: ImportJob) -> int:
     """The job's step has failed: queue it again, for whoever asks after so many seconds; twice as many each time."""
     delay: int = min(LONGEST_BACKOFF, 2**job.step_failures)
     again_at = timezone.now() + timedelta(seconds=delay)
-    my_step(job).update(
+    held_step(job).update(
         step=QUEUED_AS[JobStep(job.step)],
         step_lease=again_at,
         step_connection_id=None,

@@ -50,7 +50,7 @@ class Choice:
     left_out: list[dict[str, object]]
 
 
-def choose(prepared: PreparedImport, asked: LabRequest) -> Choice:
+def choose(prepared: PreparedImport, request: LabRequest) -> Choice:
     """What is tried of what was asked for.
 
     Raises Problem for what cannot be tried, or not in a table like the one there is.
@@ -60,21 +60,21 @@ def choose(prepared: PreparedImport, asked: LabRequest) -> Choice:
             "A lab makes tables like one that is there; this one is yet to be made.",
             advice="Import once, or make the table, then start the lab.",
         )
-    if not 1 <= asked.repeats <= MOST_REPEATS:
-        raise Problem(f"{asked.repeats} repeats are not possible.", advice=f"Choose 1 to {MOST_REPEATS}.")
+    if not 1 <= request.repeats <= MOST_REPEATS:
+        raise Problem(f"{request.repeats} repeats are not possible.", advice=f"Choose 1 to {MOST_REPEATS}.")
     planned = _planned(prepared.plan, prepared.options)
-    tried, left_out = _sorted_out(combinations(asked.grid), planned, prepared.target)
+    tried, left_out = _sorted_out(combinations(request.grid), planned, prepared.target)
     return Choice(tried, planned, left_out)
 
 
 def create(
-    prepared: PreparedImport, asked: LabRequest, user: User | None = None, of_job: ImportJob | None = None
+    prepared: PreparedImport, request: LabRequest, user: User | None = None, of_job: ImportJob | None = None
 ) -> Lab:
     """Record a lab for an import as it is planned, or for doing `of_job` again. It waits until start().
 
     Raises Problem as choose() does.
     """
-    choice = choose(prepared, asked)
+    choice = choose(prepared, request)
     return Lab.objects.create(
         target=prepared.target,
         of_job=of_job,
@@ -87,22 +87,22 @@ def create(
         mapping_json=[to_json(each) for each in prepared.mapping],
         fillings_json=[to_json(each) for each in prepared.fillings],
         options_json=to_json(prepared.options),
-        grid_json=to_json(asked.grid),
-        sample_json=to_json(asked.sample),
-        budget_json=to_json(asked.budget),
-        repeats=asked.repeats,
-        seed=asked.seed,
-        scratch_schema=asked.schema or prepared.table.schema,
-        beside_imports=asked.beside_imports,
+        grid_json=to_json(request.grid),
+        sample_json=to_json(request.sample),
+        budget_json=to_json(request.budget),
+        repeats=request.repeats,
+        seed=request.seed,
+        scratch_schema=request.schema or prepared.table.schema,
+        beside_imports=request.beside_imports,
         planned_json=choice.planned,
         combinations_json=choice.tried,
         left_out_json=choice.left_out,
     )
 
 
-def create_from_job(job: ImportJob, asked: LabRequest, user: User | None = None) -> Lab:
+def create_from_job(job: ImportJob, request: LabRequest, user: User | None = None) -> Lab:
     """Record a lab for importing a past job's file as that did. Raises Problem as create() and prepare() do."""
-    return create(prepare_again(job), asked, user, job)
+    return create(prepare_again(job), request, user, job)
 
 
 def prepare_again(job: ImportJob) -> PreparedImport:

@@ -45,21 +45,21 @@ class Expected:
     rate: float | None
 
 
-def expect(prepared: PreparedImport, asked: LabRequest) -> Expected:
+def expect(prepared: PreparedImport, request: LabRequest) -> Expected:
     """What it takes to try what was asked for. Raises Problem as choose() does."""
-    choice = choose(prepared, asked)
+    choice = choose(prepared, request)
     rows, row_bytes = _rows(prepared), _row_bytes(prepared)
-    taken = min(asked.sample.rows, rows) if asked.sample.rows else max(1, round(rows * (asked.sample.share or 0)))
+    taken = min(request.sample.rows, rows) if request.sample.rows else max(1, round(rows * (request.sample.share or 0)))
     rate = _rate(prepared)
     return Expected(
         choice.tried,
         choice.left_out,
-        len(turns(len(choice.tried), asked.repeats, asked.seed)),
-        most_finals(len(choice.tried), asked.repeats),
+        len(turns(len(choice.tried), request.repeats, request.seed)),
+        most_finals(len(choice.tried), request.repeats),
         taken,
         round(taken * row_bytes),
         expected_bytes(prepared.table, taken) or round(taken * row_bytes),
-        _seconds(choice.tried, asked.repeats, taken, rate) if rate else None,
+        _seconds(choice.tried, request.repeats, taken, rate) if rate else None,
         rate,
     )
 

@@ -13,7 +13,7 @@ from importer.engine.errors import Cancelled, Problem
 from importer.lab import trials
 from importer.lab.cleanup import remove_sample, tidy
 from importer.lab.setup import prepare_lab
-from importer.lab.transitions import Status, change, change_mine, claim, connected, end, heart_of, release, try_later
+from importer.lab.transitions import Status, backoff, change, change_held, claim, connected, end, lease_keeper, release
 from importer.models import ImportJob, Lab, Trial
 from importer.queue import Message
 
@@ -84,12 +84,12 @@ def _end(lab: Lab) -> bool:
         return False
     left = {"status": State.LEFT_OUT, "problem": {"what": "the lab was ended before"}}
     lab.trials.filter(status__in=(State.PENDING, State.RUNNING)).update(**left)
-    heart = heart_of(lab)
-    with heart, connected(lab, heart) as connection:
+    keeper = lease_keeper(lab)
+    with keeper, connected(lab, keeper) as connection:
         tidy(lab, connection)
     remove_sample(lab)
     becomes, problem = _becomes(lab)
-    change_mine(
+    change_held(
         lab, status=becomes, problem=problem, target_claim=None, finished_at=timezone.now(), waits_for="", lease=None
     )
     return False
@@ -115,8 +115,8 @@ def _failed(lab: Lab, error: Exception) -> list[Message]:
         end(lab, Status.FAILED, problem.as_json())
         release(lab)
         return [Message("take_lab", lab.pk)]
-    change_mine(lab, waits_for=str(problem)[:200])
-    return [Message("take_lab", lab.pk, delay=try_later(lab))]
+    change_held(lab, waits_for=str(problem)[:200])
+    return [Message("take_lab", lab.pk, delay=backoff(lab))]
 
 
 def _as_problem(lab: Lab, error: Exception) -> Problem:

@@ -22,7 +22,7 @@ from importer.engine.tuning.rounds import turns
 from importer.engine.tuning.sampling import Taken, write_sample
 from importer.lab.cleanup import tidy
 from importer.lab.estimate import expected_bytes
-from importer.lab.transitions import Status, change_mine, connected, heart_of, mine
+from importer.lab.transitions import Status, change_held, connected, held, lease_keeper
 from importer.lab.trial_order import lay_out
 from importer.models import Lab, SourceFile
 from importer.worker.working_copies import PART
@@ -38,9 +38,9 @@ def prepare_lab(lab: Lab) -> None:
     """
     if lab.source is None:
         raise Problem("The file is no longer known here.", lab.source_name, "Upload it again, and start a new lab.")
-    heart = heart_of(lab)
-    with heart:
-        with connected(lab, heart) as connection:
+    keeper = lease_keeper(lab)
+    with keeper:
+        with connected(lab, keeper) as connection:
             table = read_table(connection, lab.schema_name, lab.table_name)
             # Of an attempt whose worker died over the rehearsal.
             tidy(lab, connection)
@@ -119,7 +119,7 @@ def _room(lab: Lab) -> int | None:
 
 
 def _require_wanted(lab: Lab) -> None:
-    if not mine(lab).exists():
+    if not held(lab).exists():
         raise Cancelled("The lab is no longer wanted.", where=str(lab))
 
 
@@ -134,7 +134,7 @@ def _lay_out(lab: Lab, table: Table, path: Path, taken: Taken) -> None:
             status=SourceFile.Status.READY,
             owned=False,
         )
-        kept = change_mine(
+        kept = change_held(
             lab,
             status=Status.RUNNING,
             sample=sample,

@@ -32,19 +32,19 @@ def claim(lab_id: int) -> Lab | None:
     return Lab.objects.select_related("target", "source", "sample").get(pk=lab_id)
 
 
-def mine(lab: Lab) -> QuerySet[Lab]:
+def held(lab: Lab) -> QuerySet[Lab]:
     """The lab, as long as this attempt holds it and nobody has cancelled it."""
     return Lab.objects.filter(pk=lab.pk, attempt=lab.attempt, status=lab.status)
 
 
-def change_mine(lab: Lab, **values: Any) -> bool:
+def change_held(lab: Lab, **values: Any) -> bool:
     """Change it as its holder; whether we still are that."""
-    return bool(mine(lab).update(version=F("version") + 1, **values))
+    return bool(held(lab).update(version=F("version") + 1, **values))
 
 
 def renew(lab: Lab, connection_id: int | None = None) -> bool:
     """A sign of life, and the connection that is to be killed if it is the last; False if the work is not wanted."""
-    return bool(mine(lab).update(lease=lease_end(), connection_id=connection_id))
+    return bool(held(lab).update(lease=lease_end(), connection_id=connection_id))
 
 
 def release(lab: Lab) -> None:
@@ -52,7 +52,7 @@ def release(lab: Lab) -> None:
     Lab.objects.filter(pk=lab.pk, attempt=lab.attempt).update(lease=None, connection_id=None, failures=0)
 
 
-def try_later(lab: Lab) -> int:
+def backoff(lab: Lab) -> int:
     """A piece has failed: nobody is to try again for so many seconds, twice as many each time."""
     delay: int = min(LONGEST_BACKOFF, 2**lab.failures)
     Lab.objects.filter(pk=lab.pk, attempt=lab.attempt).update(
@@ -63,19 +63,19 @@ def try_later(lab: Lab) -> int:
 
 def end(lab: Lab, becomes: Status, problem: dict[str, Any] | None = None) -> bool:
     """Nothing more is tried: what was made is to be dropped."""
-    return change_mine(lab, status=Status.ENDING, becomes=becomes, problem=problem or {}, waits_for="")
+    return change_held(lab, status=Status.ENDING, becomes=becomes, problem=problem or {}, waits_for="")
 
 
-def heart_of(lab: Lab) -> LeaseKeeper:
+def lease_keeper(lab: Lab) -> LeaseKeeper:
     """What keeps the lease, and ends the work on the target once it is no longer wanted."""
-    return LeaseKeeper(str(lab), lab.target.address, partial(renew, lab), lambda: mine(lab).exists())
+    return LeaseKeeper(str(lab), lab.target.address, partial(renew, lab), lambda: held(lab).exists())
 
 
 @contextmanager
-def connected(lab: Lab, heart: LeaseKeeper) -> Iterator[Connection]:
+def connected(lab: Lab, keeper: LeaseKeeper) -> Iterator[Connection]:
     """A connection to the target, on which nobody who held the lab before does anything any more."""
     if lab.connection_id:
         kill(lab.target.address, lab.connection_id)
     with connect(lab.target.address, READ_TIMEOUT) as connection:
-        heart.connected(connection.thread_id())
+        keeper.connected(connection.thread_id())
         yield connection

@@ -8,7 +8,7 @@ from importer.engine.errors import Cancelled
 from importer.engine.tuning.finals import finalists
 from importer.engine.tuning.rounds import Turn, final_turns
 from importer.lab.results import measured_of, planned_number
-from importer.lab.transitions import change_mine
+from importer.lab.transitions import change_held
 from importer.models import Lab, Trial
 
 
@@ -31,7 +31,7 @@ def lay_out_finals(lab: Lab) -> bool:
     if not again or any(each.final for each in so_far):
         return False
     with transaction.atomic():
-        if not change_mine(lab):
+        if not change_held(lab):
             raise Cancelled("The lab is no longer wanted.", where=str(lab))
         lay_out(lab, final_turns(again, lab.repeats, lab.seed))
     return True

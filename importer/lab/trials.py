@@ -25,7 +25,7 @@ from importer.engine.tuning.grid import BY_STATEMENTS, with_settings
 from importer.engine.tuning.rounds import WARM_UP
 from importer.lab.cleanup import tidy, untidy
 from importer.lab.setup import scratch_of
-from importer.lab.transitions import Status, change_mine, connected, end, heart_of, mine
+from importer.lab.transitions import Status, change_held, connected, end, held, lease_keeper
 from importer.lab.trial_order import lay_out_finals
 from importer.models import ImportJob, Lab, Trial
 from importer.preparation.prepare import PreparedImport, prepare
@@ -56,9 +56,9 @@ def go_on(lab: Lab) -> bool:
     if not following:
         return end(lab, Status.DONE)
     if not lab.beside_imports and (other := imports_beside(lab).first()):
-        change_mine(lab, waits_for=f"import {other.pk} into {other.table} runs on the same target")
+        change_held(lab, waits_for=f"import {other.pk} into {other.table} runs on the same target")
         return False
-    change_mine(lab, waits_for="")
+    change_held(lab, waits_for="")
     return _begin(lab, following)
 
 
@@ -100,10 +100,10 @@ def _begin(lab: Lab, trial: Trial) -> bool:
     if not change_trial(trial, State.PENDING, **begun):
         return False
     trial.refresh_from_db()
-    heart = heart_of(lab)
+    keeper = lease_keeper(lab)
     try:
-        with heart:
-            _make_table(lab, trial, heart)
+        with keeper:
+            _make_table(lab, trial, keeper)
             prepared = _prepared(lab, trial)
         _start(lab, trial, prepared)
     except Cancelled:
@@ -117,8 +117,8 @@ def _begin(lab: Lab, trial: Trial) -> bool:
     return False
 
 
-def _make_table(lab: Lab, trial: Trial, heart: Any) -> None:
-    with connected(lab, heart) as connection:
+def _make_table(lab: Lab, trial: Trial, keeper: Any) -> None:
+    with connected(lab, keeper) as connection:
         tidy(lab, connection)
         table = read_table(connection, lab.schema_name, lab.table_name)
         made = scratch_of(lab, trial.number)
@@ -182,7 +182,7 @@ def ran_as(plan: ImportPlan) -> dict[str, Any]:
 def _start(lab: Lab, trial: Trial, prepared: PreparedImport) -> None:
     with transaction.atomic():
         # Whoever has taken the lab from us meanwhile, or cancelled it, waits for this row, and finds the job.
-        if not change_mine(lab, waits_for=""):
+        if not change_held(lab, waits_for=""):
             raise Cancelled("The lab is no longer wanted.", where=str(lab))
         job = jobs.create(prepared, trial=trial)
     jobs.start(job.pk)
@@ -209,11 +209,11 @@ def _finish(lab: Lab, trial: Trial, job: ImportJob) -> None:
         )
         _tidy(lab)
         return
-    heart = heart_of(lab)
-    with heart, connected(lab, heart) as connection:
+    keeper = lease_keeper(lab)
+    with keeper, connected(lab, keeper) as connection:
         succeeded = job.status == ImportJob.Status.SUCCEEDED and job.balanced
         size = scratch_tables.table_bytes(connection, scratch_of(lab, trial.number)) if succeeded else 0
-        if not mine(lab).exists():
+        if not held(lab).exists():
             raise Cancelled("The lab is no longer wanted.", where=str(lab))
         record_trial(trial, **_figures(trial, job, succeeded), table_bytes=size)
         tidy(lab, connection)
@@ -271,6 +271,6 @@ def change_trial(trial: Trial, old: Trial.Status, **values: Any) -> bool:
 
 
 def _tidy(lab: Lab) -> None:
-    heart = heart_of(lab)
-    with heart, connected(lab, heart) as connection:
+    keeper = lease_keeper(lab)
+    with keeper, connected(lab, keeper) as connection:
         tidy(lab, connection)

@@ -23,7 +23,7 @@ from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.engine.units import GIB, MIB
 from importer.history.collect import add_up, facts_of
 from importer.jobs.bulk import insert_each
-from importer.jobs.record import kept
+from importer.jobs.record import fact_values
 from importer.models import Chunk, ImportJob, JobFact, JobRecord, SourceFile, Target
 
 PREFIX = "seeded-"
@@ -220,7 +220,9 @@ def _write(jobs: list[tuple[ImportJob, int]], chance: random.Random) -> None:
         own = chunks[job.pk]
         insert_each(Chunk, own)
         told = facts_of(job, add_up((each["attempt"], 0, each["timings"]) for each in own))
-        facts += ({"record": job.pk, "name": name, "number": number, "text": text} for name, number, text in kept(told))
+        facts += (
+            {"record": job.pk, "name": name, "number": number, "text": text} for name, number, text in fact_values(told)
+        )
     insert_each(JobFact, facts)
 
 

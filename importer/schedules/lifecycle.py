@@ -15,7 +15,7 @@ from importer.schedules.run import retry_policy
 from importer.schedules.run.completion import end, end_by_itself, stop
 from importer.schedules.run.discovery import look
 from importer.schedules.run.ingest import Stopped, go_on
-from importer.schedules.transitions import Status, change_mine, claim, heart_of, look_again, mine, release
+from importer.schedules.transitions import Status, change_held, claim, held, lease_keeper, look_again, release
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ def take(run_id: int, then: Then) -> None:
     if not run:
         return
     try:
-        with heart_of(run):
+        with lease_keeper(run):
             then(_pieces(run))
     except Cancelled:
         release(run)
@@ -58,7 +58,7 @@ def _pieces(run: Run) -> list[Message]:
         release(run)
         # The import may have ended, and said so, while we still held the run.
         return [Message("take_run", run.pk)] if _import_has_ended(run) else []
-    end_by_itself(run, mine(run))
+    end_by_itself(run, held(run))
     return []
 
 
@@ -72,7 +72,7 @@ def _admit(run: Run) -> bool:
     values = {"schedule_claim": run.schedule_id, "started_at": now, "deadline_at": deadline_at}
     try:
         with transaction.atomic():
-            admitted = change_mine(run, status=Status.FINDING, **values)
+            admitted = change_held(run, status=Status.FINDING, **values)
     except IntegrityError:
         return False
     run.status = Status.FINDING
@@ -91,7 +91,7 @@ def _end_at_deadline(run: Run) -> None:
         str(run.schedule),
         "What was loading is cancelled. Run it now to go on with the rest, or give it a later deadline.",
     )
-    stop(run, mine(run), Status.FAILED, problem.as_json(), note="past its deadline")
+    stop(run, held(run), Status.FAILED, problem.as_json(), note="past its deadline")
 
 
 def _failed(run: Run, problem: dict[str, Any]) -> list[Message]:
@@ -99,7 +99,7 @@ def _failed(run: Run, problem: dict[str, Any]) -> list[Message]:
     if retry_policy.may_pass(problem) and run.failures + 1 < run.schedule.tries:
         pause = min(LONGEST_PAUSE, run.schedule.backoff_seconds * 2**run.failures)
         return _later(run, pause, failures=run.failures + 1, problem=problem)
-    end(run, mine(run), Status.FAILED, problem)
+    end(run, held(run), Status.FAILED, problem)
     return []
 
 

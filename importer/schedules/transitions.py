@@ -32,14 +32,14 @@ def claim(run_id: int) -> Run | None:
     return Run.objects.select_related("schedule__target", "schedule__connection").get(pk=run_id)
 
 
-def mine(run: Run) -> QuerySet[Run]:
+def held(run: Run) -> QuerySet[Run]:
     """The run, as long as this attempt holds it and nobody has ended it."""
     return Run.objects.filter(pk=run.pk, attempt=run.attempt, status=run.status)
 
 
-def change_mine(run: Run, **values: Any) -> bool:
+def change_held(run: Run, **values: Any) -> bool:
     """Change it as its holder; whether we still are that."""
-    return bool(mine(run).update(version=F("version") + 1, **values))
+    return bool(held(run).update(version=F("version") + 1, **values))
 
 
 def release(run: Run) -> None:
@@ -54,17 +54,17 @@ def look_again(run: Run, seconds: float, **values: Any) -> None:
     held.update(lease=None, woken_at=None, retry_at=later, version=F("version") + 1, **values)
 
 
-def heart_of(run: Run) -> LeaseKeeper:
+def lease_keeper(run: Run) -> LeaseKeeper:
     """What keeps the lease while files are listed or fetched."""
     return LeaseKeeper(str(run), run.schedule.target.address, lambda _: _renewed(run), partial(_is_mine, run))
 
 
 def _renewed(run: Run) -> bool:
-    return bool(mine(run).update(lease=lease_end()))
+    return bool(held(run).update(lease=lease_end()))
 
 
 def _is_mine(run: Run) -> bool:
-    return mine(run).exists()
+    return held(run).exists()
 
 
 def touch(schedule_id: int) -> None:

@@ -24,12 +24,12 @@ log = logging.getLogger(__name__)
 
 def arrange_job(job_id: int, then: FollowUp) -> None:
     """Write down what is to be changed on the target, then change it; or leave it, where the server does not let us."""
-    job = jobs.claim_arrange(job_id)
+    job = jobs.claim_target_change(job_id)
     if not job:
         return
-    heart = LeaseKeeper.of_duty(job)
+    keeper = LeaseKeeper.for_target_change(job)
     try:
-        with heart, _connected(job, heart) as connection:
+        with keeper, _connected(job, keeper) as connection:
             _arrange(job, connection)
     except Exception as error:
         then(job_id, jobs.step_failed(job, as_problem(error, str(job), job)))
@@ -45,7 +45,7 @@ def _arrange(job: ImportJob, connection: Connection) -> None:
     try:
         if not settled:
             settled = temporary_changes.confirm(connection, planned)
-            if not jobs.record_written(job, settled):
+            if not jobs.record_planned_changes(job, settled):
                 jobs.release_step(job)
                 return
         temporary_changes.record(connection, key, settled)
@@ -56,9 +56,9 @@ def _arrange(job: ImportJob, connection: Connection) -> None:
             temporary_changes.restore(connection, job.target.address, settled)
             global_settings.restore(connection, key)
             temporary_changes.delete_record(connection, key)
-        jobs.record_as_it_was(job, Reason(f"Left as it was: {planned.description}", reason.what, holds_back=True))
+        jobs.record_unchanged(job, Reason(f"Left as it was: {planned.description}", reason.what, holds_back=True))
     else:
-        jobs.record_arranged(job)
+        jobs.record_applied_changes(job)
 
 
 def restore_job(job_id: int, then: FollowUp) -> None:
@@ -66,10 +66,10 @@ def restore_job(job_id: int, then: FollowUp) -> None:
     job = jobs.claim_restore(job_id)
     if not job:
         return
-    heart = LeaseKeeper.of_duty(job)
+    keeper = LeaseKeeper.for_target_change(job)
     since = time.monotonic()
     try:
-        with heart, _connected(job, heart) as connection:
+        with keeper, _connected(job, keeper) as connection:
             there = _put_back(job, connection)
             seconds = round(time.monotonic() - since, 3)
             problem = _rows_refused(job, connection) if there else None
@@ -103,12 +103,12 @@ def _rows_refused(job: ImportJob, connection: Connection) -> Problem | None:
 
 
 @contextmanager
-def _connected(job: ImportJob, heart: LeaseKeeper) -> Iterator[Connection]:
+def _connected(job: ImportJob, keeper: LeaseKeeper) -> Iterator[Connection]:
     """A connection to the target, on which nobody who held the step before does anything any more."""
     address = job.target.address
     if job.step_connection_id:
         kill(address, job.step_connection_id)
     with connect(address, READ_TIMEOUT) as connection:
-        heart.connected(connection.thread_id())
+        keeper.connected(connection.thread_id())
         alter_table.disable_statement_timeout(connection)
         yield connection

@@ -1,4 +1,4 @@
-"""The sign of life of a running load, and the hand that ends it."""
+"""Renews a worker's lease while it works on a target, and kills its connection when the work must stop."""
 
 import logging
 import threading
@@ -17,50 +17,52 @@ from importer.models import ImportJob
 
 log = logging.getLogger(__name__)
 
-LOOK_EVERY = 1.0  # seconds; a cancelled load ends about so much later
+CHECK_SECONDS = 1.0  # a cancelled load ends within about this time
 
 
 class LeaseKeeper(threading.Thread):
     """Renews a lease while its holder works on a connection in another thread.
 
-    A call into the client library cannot be interrupted from Python. So when the job is cancelled, or the work has been
-    given to somebody else, this kills the connection on the server, and `ended_it` says so.
+    A call into the client library cannot be interrupted from Python. So when the job is cancelled, or another worker
+    was given the work, this thread kills the connection on the server and sets `killed`.
 
-    `renew` takes the connection's id, `wanted` only looks; both tell whether the work is to go on.
+    `renew` takes the connection's id and renews the lease; `is_wanted` only reads. Both return False when the work must
+    stop.
     """
 
     def __init__(
-        self, name: str, address: Address, renew: Callable[[int | None], bool], wanted: Callable[[], bool]
+        self, name: str, address: Address, renew: Callable[[int | None], bool], is_wanted: Callable[[], bool]
     ) -> None:
-        super().__init__(name=f"heart of {name}", daemon=True)
-        self.ended_it = False
+        super().__init__(name=f"lease of {name}", daemon=True)
+        self.killed = False
         self._of = name
         self._address = address
         self._renew = renew
-        self._wanted = wanted
+        self._is_wanted = is_wanted
         self._connection_id: int | None = None
         self._done = threading.Event()
 
     @classmethod
-    def of_run(cls, run: jobs.ChunkRun) -> "LeaseKeeper":
-        """The heart of a run of chunks."""
-        return cls(str(run), run.job.target.address, partial(jobs.renew_run, run), partial(jobs.wants, run))
+    def for_run(cls, run: jobs.ChunkRun) -> "LeaseKeeper":
+        """For the leases of a run's chunks."""
+        return cls(str(run), run.job.target.address, partial(jobs.renew_run, run), partial(jobs.is_wanted, run))
 
     @classmethod
-    def of_step(cls, job: ImportJob) -> "LeaseKeeper":
-        """The heart of a step that is taken for the whole job."""
-        return cls(str(job), job.target.address, partial(jobs.renew_step, job), partial(jobs.wants_step, job))
+    def for_step(cls, job: ImportJob) -> "LeaseKeeper":
+        """For a step of the whole job. Cancelling the job kills it."""
+        return cls(str(job), job.target.address, partial(jobs.renew_step, job), partial(jobs.is_step_wanted, job))
 
     @classmethod
-    def of_duty(cls, job: ImportJob) -> "LeaseKeeper":
-        """The heart of a step that no cancel ends, because it leaves the target as it was."""
-        return cls(str(job), job.target.address, partial(jobs.renew_duty, job), partial(jobs.has_duty, job))
+    def for_target_change(cls, job: ImportJob) -> "LeaseKeeper":
+        """For the steps that change and restore the target. Cancelling the job does not kill them."""
+        renew, owns = jobs.renew_target_change, jobs.owns_target_change
+        return cls(str(job), job.target.address, partial(renew, job), partial(owns, job))
 
     def connected(self, connection_id: int) -> None:
-        """The connection that is to be killed if the work must end. Raises Cancelled if it must not even begin."""
+        """Set the connection to kill when the work must stop. Raises Cancelled if the work must not even begin."""
         self._connection_id = connection_id
         if not self._renew(connection_id):
-            self.ended_it = True
+            self.killed = True
             raise Cancelled("The load is no longer wanted.", where=self._of)
 
     def __enter__(self) -> "LeaseKeeper":
@@ -74,26 +76,26 @@ class LeaseKeeper(threading.Thread):
         self.join()
 
     def run(self) -> None:
-        renewed = time.monotonic()
+        renewed_at = time.monotonic()
         try:
-            while not self._done.wait(LOOK_EVERY):
-                due = time.monotonic() - renewed >= settings.HEARTBEAT_SECONDS
-                wanted = self._renew(self._connection_id) if due else self._wanted()
+            while not self._done.wait(CHECK_SECONDS):
+                due = time.monotonic() - renewed_at >= settings.HEARTBEAT_SECONDS
+                wanted = self._renew(self._connection_id) if due else self._is_wanted()
                 if due:
-                    renewed = time.monotonic()
+                    renewed_at = time.monotonic()
                 if not wanted:
-                    self._end_work()
+                    self._kill()
         except Exception:
             # Without its lease the work is given to another worker; the ledger keeps the two apart.
-            log.exception("%s lost its heart", self._of)
+            log.exception("%s: the lease can no longer be renewed", self._of)
         finally:
             connections.close_all()
 
-    def _end_work(self) -> None:
+    def _kill(self) -> None:
         if self._connection_id is None:
             return
-        self.ended_it = True
+        self.killed = True
         try:
             kill(self._address, self._connection_id)
         except Problem as problem:
-            log.warning("%s could not be ended, tried again: %s", self._of, problem)
+            log.warning("%s: the connection could not be killed, trying again: %s", self._of, problem)

@@ -50,7 +50,7 @@ def load(chunk_id: int, then: FollowUp) -> None:
     try:
         with Loader(place_of_job(job), job.target.address, job.plan.session) as loader, _clerk() as clerk:
             while run:
-                later, goes_on = _Way(run, loader, clerk, until).go()
+                later, goes_on = RunLoader(run, loader, clerk, until).load_run()
                 run = jobs.claim_next_run(run) if goes_on and time.monotonic() < until else None
     finally:
         then(job.pk, later)
@@ -66,7 +66,7 @@ def _clerk() -> Iterator[Executor]:
             clerk.submit(connections.close_all)
 
 
-class _Way:
+class RunLoader:
     """One worker's way through a run, which is made longer `until` then while its last chunk loads."""
 
     def __init__(self, run: jobs.ChunkRun, loader: Loader, clerk: Executor, until: float) -> None:
@@ -74,10 +74,10 @@ class _Way:
         self._loader, self._clerk, self._until = loader, clerk, until
         self._work: ChunkLoad | None = None
         self._connection_id = 0
-        self._heart = LeaseKeeper.of_run(run)
+        self._keeper = LeaseKeeper.for_run(run)
         self._sent = live_progress.Sent(run.job.pk, str(run.key))
         self._left = list(run.chunks)
-        self._further: Future[list[Chunk]] | None = None
+        self._claiming: Future[list[Chunk]] | None = None
         # Something was the matter with chunks that were to go in together.
         self._apart = False
         self._ends = False
@@ -87,18 +87,18 @@ class _Way:
         # What may end the job is told at once.
         self._rejects_count = run.job.options.limits_rejects
 
-    def go(self) -> tuple[list[Message], bool]:
+    def load_run(self) -> tuple[list[Message], bool]:
         """Load the run's chunks. What is to come a little later if one fails, and whether the worker may take more."""
         later: list[Message] = []
         try:
-            with self._heart:
+            with self._keeper:
                 error = self._load_all()
             self._record(self._loaded)
             if error:
                 later = self._failed(self._left.pop(0), error)
             return later, not (error or self._ends)
         finally:
-            jobs.give_back(self.run, self._left)
+            jobs.release_chunks(self.run, self._left)
             self._sent.forget()
 
     def _load_all(self) -> Exception | None:
@@ -106,13 +106,13 @@ class _Way:
         try:
             if error := self._begin():
                 return error
-            while self._left and self._keep_books(in_hand := self._next()):
+            while self._left and self._start_bookkeeping(in_hand := self._next()):
                 if error := self._load(in_hand):
                     return error
                 if not self._left:
-                    self._take_further()
+                    self._collect_claimed()
         finally:
-            self._take_further()
+            self._collect_claimed()
         return None
 
     def _begin(self) -> Exception | None:
@@ -120,7 +120,7 @@ class _Way:
         try:
             self._work = _work(self.run)
             self._connection_id = self._loader.connect()
-            self._heart.connected(self._connection_id)
+            self._keeper.connected(self._connection_id)
         except Exception as error:
             return error
         return None
@@ -144,7 +144,7 @@ class _Way:
         if not outcomes:
             # What was to follow the last of them follows once each is in.
             self._apart = True
-            self._take_further()
+            self._collect_claimed()
             return None
         self._loaded += _in_turn(chunks, outcomes, began, timezone.now())
         self._sent.whole(sum(chunk.length for chunk in chunks))
@@ -158,12 +158,12 @@ class _Way:
             return [self._loader.load(work, self._sent.of_chunk)]
         return self._loader.load_group(work, [each.range for each in chunks], self._sent.of_chunk)
 
-    def _keep_books(self, in_hand: list[Chunk]) -> bool:
+    def _start_bookkeeping(self, in_hand: list[Chunk]) -> bool:
         """Begin what is due in the application's database, to be done while the chunks in hand load.
 
         False: the run is to go no further, since the job pauses or ends, or the worker does.
         """
-        if shutdown.asked():
+        if shutdown.requested():
             self._ends = True
             return False
         no_more = len(in_hand) == len(self._left)
@@ -172,7 +172,7 @@ class _Way:
         at_once = self._rejects_count and self._loaded and self._loaded[-1].outcome.tally.rejected
         if not (due or at_once or last is not None):
             return True
-        self._take_further()
+        self._collect_claimed()
         if self._ends:
             return False
         loaded, self._loaded, self._recorded_at = self._loaded, [], time.monotonic()
@@ -182,7 +182,7 @@ class _Way:
         if not jobs.is_loading(self.run.job.pk):
             self._record(loaded)
             return False
-        self._further = self._clerk.submit(self._meanwhile, loaded, last)
+        self._claiming = self._clerk.submit(self._meanwhile, loaded, last)
         return True
 
     def _meanwhile(self, loaded: list[jobs.Loaded], last: int | None) -> list[Chunk]:
@@ -195,12 +195,12 @@ class _Way:
             return jobs.extend_run(self.run, last, self._connection_id)
         if time.monotonic() - self._looked_at >= LOOK_SECONDS:
             self._looked_at = time.monotonic()
-            self._ends = not jobs.may_keep(self.run)
+            self._ends = not jobs.should_continue(self.run)
         return []
 
-    def _take_further(self) -> None:
+    def _collect_claimed(self) -> None:
         """Wait for what was to be done meanwhile; the run goes on with what it has claimed."""
-        further, self._further = self._further, None
+        further, self._claiming = self._claiming, None
         if further:
             self._left += further.result()
 
@@ -214,7 +214,7 @@ class _Way:
         if lost and self._work and (committed := _committed(_of_chunk(self._work, chunk))):
             now = timezone.now()
             jobs.record_loaded(self.run, [jobs.Loaded(chunk, committed, now, now)])
-        elif self._heart.ended_it:
+        elif self._keeper.killed:
             jobs.record_cancelled(self.run, chunk)
         elif isinstance(error, MethodRefused) and self.run.job.options.method == "auto":
             return self._fall_back(chunk)

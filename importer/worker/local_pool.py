@@ -82,12 +82,12 @@ def _come_up(_: int) -> int:
 
 def _steps(job: ImportJob) -> list[Message]:
     """The job's next steps; while it waits, also those of the import that it waits for."""
-    before = jobs.holder(job)
+    before = jobs.table_owner(job)
     if not before:
         return jobs.advance(job.pk)
     from importer.worker import sweep
 
-    sweep.take_back_expired()
+    sweep.expire_runs()
     return [*jobs.advance(before.pk), *jobs.advance(job.pk)]
 
 

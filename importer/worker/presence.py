@@ -56,7 +56,7 @@ def _worker_started(instance: Any, **_: object) -> None:
 
 
 def _worker_shutting_down(**_: object) -> None:
-    shutdown.ask()
+    shutdown.request()
 
 
 def _worker_ended(sender: Any, **_: object) -> None:

@@ -38,7 +38,7 @@ def scan_job(job_id: int, then: FollowUp) -> None:
             return
         with open_source(place_of_job(job)) as fd:
             for found in _together(_found(fd, job)):
-                if not jobs.add_chunks(job, found) or shutdown.asked():
+                if not jobs.add_chunks(job, found) or shutdown.requested():
                     return
                 then(job_id, ())
             _check_size(fd, job)

@@ -9,11 +9,11 @@ import mmap
 _asked = mmap.mmap(-1, 1)
 
 
-def ask() -> None:
+def request() -> None:
     """The worker is to end: told by its first process."""
     _asked[0] = True
 
 
-def asked() -> bool:
+def requested() -> bool:
     """Whether nothing further is to be begun."""
     return bool(_asked[0])

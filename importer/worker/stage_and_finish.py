@@ -84,21 +84,21 @@ def finish_job(job_id: int, then: FollowUp) -> None:
     job = jobs.claim_finish(job_id)
     if not job:
         return
-    heart = LeaseKeeper.of_step(job)
+    keeper = LeaseKeeper.for_step(job)
     try:
         end_connection(job.target.address, job.step_connection_id, str(job))
         missing = verify.missing_chunks(job.target.address, str(job.key), jobs.planned_rows(job))
         if missing:
             jobs.reopen(job, missing)
         else:
-            with heart, live_progress.putting_back(job.pk) as on_stage:
-                watch = LoadCallbacks(heart.connected, on_stage=on_stage)
+            with keeper, live_progress.putting_back(job.pk) as on_stage:
+                watch = LoadCallbacks(keeper.connected, on_stage=on_stage)
                 tally = finish(_work(job), watch)
             jobs.record_finished(job, tally, watch.index_seconds)
             with suppress(Problem):  # The rows are where they belong; the sweeper does this when the job has ended.
                 _drop_staging(job)
     except Exception as error:
-        if heart.ended_it:
+        if keeper.killed:
             jobs.release_step(job)
             then(job_id, ())
         else:
@@ -140,5 +140,5 @@ def _drop_staging(job: ImportJob) -> None:
     with connect(job.target.address) as connection:
         staging.drop(connection, job.plan.schema, str(job.key))
     if job.options.mode == "replace":
-        jobs.record_kept(job)
+        jobs.record_backup(job)
     jobs.record_clean(job)

@@ -18,7 +18,7 @@ from importer.worker import working_copies
 log = logging.getLogger(__name__)
 
 
-def take_back_expired() -> None:
+def expire_runs() -> None:
     """Give free the chunks whose workers have given no sign of life for a lease, and end what these left open."""
     for run in jobs.expired_runs():
         if folder := run.job.plan.files_folder:
@@ -26,7 +26,7 @@ def take_back_expired() -> None:
                 # A server that waits for a dead worker's pipe hears no KILL.
                 remove_stale(Path(folder))
         end_connection(run.job.target.address, run.chunks[0].connection_id, str(run))
-        jobs.take_back(run, _in_hand(run))
+        jobs.expire_run(run, _in_hand(run))
 
 
 def _in_hand(run: jobs.ChunkRun) -> Chunk | None:
@@ -42,14 +42,14 @@ def _in_hand(run: jobs.ChunkRun) -> Chunk | None:
 
 def sweep_jobs(then: FollowUp) -> None:
     """Put right what lost messages and dead workers left behind; doing it twice is harmless."""
-    take_back_expired()
-    for job in jobs.unreleased():
+    expire_runs()
+    for job in jobs.pending_backups():
         with suppress(Problem):  # If the server is away, a later sweep does it.
-            jobs.release_kept(job)
+            jobs.release_backup(job)
     for job_id in (*jobs.unended(), *jobs.leftovers()):
         then(job_id, ())
-    for job_id in jobs.unrecorded():
-        jobs.record(job_id)
+    for job_id in jobs.jobs_without_record():
+        jobs.write_record(job_id)
     uploads.remove_abandoned_uploads()
     reject_downloads.remove_orphans()
     working_copies.remove_unneeded()

@@ -144,7 +144,7 @@ class _Making:
 
     def _live(self, done: int, *files: IO[bytes]) -> None:
         """Give a sign of life now and then. Raises Cancelled as soon as copy or worker is no longer wanted."""
-        if shutdown.asked():
+        if shutdown.requested():
             raise Cancelled("The worker has been asked to end.")
         if time.monotonic() - self._seen < LOOK_EVERY:
             return

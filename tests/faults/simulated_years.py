@@ -22,7 +22,7 @@ from importer.models import Run, Schedule
 from importer.queue import Message
 from importer.schedules import recurrence, scheduler
 from importer.schedules.scheduler import take_up, tick
-from importer.schedules.transitions import claim, mine
+from importer.schedules.transitions import claim, held
 from tests.importer.schedules.conftest import database, folder, make  # noqa: F401
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
@@ -175,7 +175,7 @@ class Simulation:
         for step in steps:
             for _ in range(self.chance.choices((0, 1, 2), (2, 95, 3))[0]):
                 run = claim(step.id)
-                if run and self.chance.random() > 0.03 and mine(run).update(status=Run.Status.SUCCEEDED, lease=None):
+                if run and self.chance.random() > 0.03 and held(run).update(status=Run.Status.SUCCEEDED, lease=None):
                     self.started[step.id] = self.started.get(step.id, 0) + 1
 
     def _unended(self) -> bool:

@@ -93,7 +93,7 @@ def extend_run(run: ChunkRun, last: int, connection_id: int) -> list[Chunk]:
     return _claimed(run.job, run.key, last)
 
 
-def may_keep(run: ChunkRun) -> bool:
+def should_continue(run: ChunkRun) -> bool:
     """Whether a run may go on with all that it has claimed: nobody waits for its worker, or for chunks to load."""
     with transaction.atomic():
         if not _goes_on(run.job):
@@ -172,7 +172,7 @@ def renew_run(run: ChunkRun, connection_id: int | None) -> bool:
     return bool(_mine(run).filter(job__in=wanted).update(lease=lease_end(), connection_id=connection_id))
 
 
-def wants(run: ChunkRun) -> bool:
+def is_wanted(run: ChunkRun) -> bool:
     """Whether the load is still wanted from this worker; changes nothing."""
     return _mine(run).exclude(job__status=Status.CANCELLING).exists()
 
@@ -230,7 +230,7 @@ def _add_kinds(job_id: int, reasons: list[Kind], notices: list[Kind]) -> None:
     job.save(update_fields=["reject_reasons", "notices"])
 
 
-def give_back(run: ChunkRun, untouched: list[Chunk]) -> None:
+def release_chunks(run: ChunkRun, untouched: list[Chunk]) -> None:
     """The run ends before these chunks have begun: somebody else may load them, as if nobody had claimed them."""
     if untouched:
         _mine(run).filter(pk__in=[each.pk for each in untouched]).update(

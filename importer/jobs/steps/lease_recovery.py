@@ -26,7 +26,7 @@ def expired_runs() -> list[ChunkRun]:
     ]
 
 
-def take_back(run: ChunkRun, in_hand: Chunk | None) -> None:
+def expire_run(run: ChunkRun, in_hand: Chunk | None) -> None:
     """Give up the worker that had the run: somebody else may load its chunks, but not for ever the one `in_hand`."""
     for chunk in run.chunks:
         if chunk == in_hand:

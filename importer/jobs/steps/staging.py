@@ -11,7 +11,7 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.new_table import NewTable
 from importer.engine.stored import to_json
 from importer.jobs.lifecycle import after_all_rows
-from importer.jobs.transitions import NO_STEP, JobStep, Status, claim_step, lease_end, my_step, try_later
+from importer.jobs.transitions import NO_STEP, JobStep, Status, backoff, claim_step, held_step, lease_end
 from importer.models import ImportJob
 from importer.queue import Message
 
@@ -26,20 +26,20 @@ def claim_stage(job_id: int) -> ImportJob | None:
     job = claim_step(job_id, JobStep.STAGE_QUEUED, JobStep.STAGING)
     if job:
         # Before it is made: whatever happens now, somebody will look for it.
-        my_step(job).update(leftover=True)
+        held_step(job).update(leftover=True)
     return job
 
 
 def record_types(job: ImportJob, table: NewTable, plan: ImportPlan) -> bool:
     """The whole file was read: the new table's types are final. False: the step is somebody else's."""
-    mine = my_step(job).filter(step=JobStep.STAGING)
+    mine = held_step(job).filter(step=JobStep.STAGING)
     return bool(mine.update(new_table_json=to_json(table), plan_json=to_json(plan), version=F("version") + 1))
 
 
 def record_staged(job: ImportJob, digest: str) -> bool:
     """The staging table is made, with that Table.digest. False: the step is somebody else's, or the job is ending."""
     plan = {**job.plan_json, "table_digest": digest}
-    mine = my_step(job).filter(step=JobStep.STAGING, status__in=[Status.LOADING, Status.PAUSED])
+    mine = held_step(job).filter(step=JobStep.STAGING, status__in=[Status.LOADING, Status.PAUSED])
     return bool(mine.update(staged=True, plan_json=plan, step_failures=0, version=F("version") + 1, **NO_STEP))
 
 
@@ -53,13 +53,13 @@ def renew_step(job: ImportJob, connection_id: int | None) -> bool:
     return bool(_wanted(job).update(step_lease=lease_end(), step_connection_id=connection_id))
 
 
-def wants_step(job: ImportJob) -> bool:
+def is_step_wanted(job: ImportJob) -> bool:
     """Whether the step is still wanted from this attempt; changes nothing."""
     return _wanted(job).exists()
 
 
 def _wanted(job: ImportJob) -> QuerySet[ImportJob]:
-    return my_step(job).exclude(status=Status.CANCELLING)
+    return held_step(job).exclude(status=Status.CANCELLING)
 
 
 def staged_rows(job: ImportJob) -> int:
@@ -74,7 +74,7 @@ def record_finished(job: ImportJob, tally: Tally, index_seconds: float = 0) -> b
 
     Also for a job that was failing or being cancelled, or had ended so, when that was found out.
     """
-    mine = my_step(job).filter(status__in=[Status.FINISHING, *NOT_DONE])
+    mine = held_step(job).filter(status__in=[Status.FINISHING, *NOT_DONE])
     return bool(
         mine.update(
             status=after_all_rows(job),
@@ -105,16 +105,16 @@ def claim_clean(job_id: int) -> ImportJob | None:
 def record_clean(job: ImportJob) -> None:
     """No staging table of the job is on the target any more; if it is not finished, nothing of it is."""
     gone: dict[str, Any] = {"leftover": False, "staged": False, "step_failures": 0, "version": F("version") + 1}
-    my_step(job).update(**gone, **NO_STEP)
+    held_step(job).update(**gone, **NO_STEP)
     nothing = dict.fromkeys(("loaded_rows", "replaced_rows", "skipped_rows", "committed_bytes"), 0)
-    my_step(job).filter(status__in=NOT_DONE, finished=False).update(**nothing)
+    held_step(job).filter(status__in=NOT_DONE, finished=False).update(**nothing)
 
 
 def cleaning_failed(job: ImportJob) -> list[Message]:
     """The target does not answer. A job that has tried often enough ends, and is tried again now and then."""
     again = {"step": JobStep.CLEAN_QUEUED, "step_lease": timezone.now() + CLEAN_AGAIN, "step_connection_id": None}
-    if not my_step(job).filter(status__in=ImportJob.ENDED).update(**again):
-        return [Message("advance", job.pk, delay=try_later(job))]
+    if not held_step(job).filter(status__in=ImportJob.ENDED).update(**again):
+        return [Message("advance", job.pk, delay=backoff(job))]
     return []
 
 

@@ -14,7 +14,7 @@ from importer.jobs.transitions import NO_STEP, JobStep, claim_of, lease_end
 from importer.models import ImportJob
 
 
-def record_kept(job: ImportJob) -> None:
+def record_backup(job: ImportJob) -> None:
     """Look at what is on the target of the job's tables, and remember it; gives table and job free."""
     key, schema = str(job.key), job.schema_name
     undone = staging.undone_name(key)
@@ -54,17 +54,17 @@ def restore(job_id: int) -> None:
         with connect(job.target.address) as connection:
             table_backup.restore(connection, job.schema_name, str(job.key), job.table_name)
     finally:
-        release_kept(job)
+        release_backup(job)
 
 
-def drop_kept(job_id: int) -> None:
+def drop_backup(job_id: int) -> None:
     """Drop the table that the job has kept. Raises Problem if there is none."""
     job = _hold(job_id, lambda job: "" if job.kept_table and job.ended else "No table of it is kept.", claim=False)
     try:
         with connect(job.target.address) as connection:
             table_backup.drop(connection, job.schema_name, job.kept_table)
     finally:
-        release_kept(job)
+        release_backup(job)
 
 
 def _hold(job_id: int, why_not: Callable[[ImportJob], str], claim: bool) -> ImportJob:
@@ -88,13 +88,13 @@ def _hold_now(job: ImportJob, claim: bool) -> str:
     return "" if held else "Somebody is doing that already."
 
 
-def release_kept(job: ImportJob) -> None:
+def release_backup(job: ImportJob) -> None:
     """Remember what is there now, and let go. If the server is away, the sweeper does both later."""
-    record_kept(job)
+    record_backup(job)
     ImportJob.objects.filter(pk=job.pk, step=JobStep.KEEPING).update(table_claim=None, **NO_STEP)
 
 
-def unreleased() -> list[ImportJob]:
+def pending_backups() -> list[ImportJob]:
     """Jobs whose kept table somebody was changing when the worker or the server went away."""
     late = ImportJob.objects.filter(step=JobStep.KEEPING, step_lease__lte=timezone.now())
     return list(late.select_related("target"))

@@ -12,34 +12,34 @@ from importer.engine.errors import Problem
 from importer.engine.plan.plan import Reason
 from importer.engine.stored import to_json
 from importer.engine.target.temporary_changes import TemporaryChanges
-from importer.jobs.transitions import NO_STEP, JobStep, Status, claim_step, lease_end, my_step, try_later
+from importer.jobs.transitions import NO_STEP, JobStep, Status, backoff, claim_step, held_step, lease_end
 from importer.models import ImportJob
 from importer.queue import Message
 
 
-def claim_arrange(job_id: int) -> ImportJob | None:
+def claim_target_change(job_id: int) -> ImportJob | None:
     """The job, for the one worker that may change the target for it now; None for everybody else."""
     return claim_step(job_id, JobStep.ARRANGE_QUEUED, JobStep.ARRANGING)
 
 
-def record_written(job: ImportJob, arrangement: TemporaryChanges) -> bool:
+def record_planned_changes(job: ImportJob, arrangement: TemporaryChanges) -> bool:
     """Write down what will be changed, before it is. False: the step is somebody else's, or the job is ending."""
-    mine = my_step(job).filter(step=JobStep.ARRANGING, status__in=[Status.LOADING, Status.PAUSED])
+    mine = held_step(job).filter(step=JobStep.ARRANGING, status__in=[Status.LOADING, Status.PAUSED])
     values = to_json(arrangement)
     unchecked = {"unchecked_json": values["foreign_keys"]} if values["foreign_keys"] else {}
     return bool(mine.update(arrangement_json=values, unrestored=True, version=F("version") + 1, **unchecked))
 
 
-def record_arranged(job: ImportJob) -> bool:
+def record_applied_changes(job: ImportJob) -> bool:
     """Everything is changed as planned: the chunks may come. False as for record_written()."""
-    mine = my_step(job).filter(step=JobStep.ARRANGING)
+    mine = held_step(job).filter(step=JobStep.ARRANGING)
     return bool(mine.update(arranged=True, step_failures=0, version=F("version") + 1, **NO_STEP))
 
 
-def record_as_it_was(job: ImportJob, reason: Reason) -> bool:
+def record_unchanged(job: ImportJob, reason: Reason) -> bool:
     """Nothing is changed after all, for that reason, and the chunks may come. False as for record_written()."""
     plan = {**job.plan_json, "arrangement": None, "reasons": [*job.plan_json["reasons"], asdict(reason)]}
-    mine = my_step(job).filter(step=JobStep.ARRANGING)
+    mine = held_step(job).filter(step=JobStep.ARRANGING)
     return bool(
         mine.update(
             plan_json=plan,
@@ -59,14 +59,14 @@ def claim_restore(job_id: int) -> ImportJob | None:
     return claim_step(job_id, JobStep.RESTORE_QUEUED, JobStep.RESTORING)
 
 
-def renew_duty(job: ImportJob, connection_id: int | None) -> bool:
+def renew_target_change(job: ImportJob, connection_id: int | None) -> bool:
     """Renew the lease of a step that no cancel ends. False: somebody else has it."""
-    return bool(my_step(job).update(step_lease=lease_end(), step_connection_id=connection_id))
+    return bool(held_step(job).update(step_lease=lease_end(), step_connection_id=connection_id))
 
 
-def has_duty(job: ImportJob) -> bool:
+def owns_target_change(job: ImportJob) -> bool:
     """Whether the step is still this attempt's; changes nothing."""
-    return my_step(job).exists()
+    return held_step(job).exists()
 
 
 def record_restored(job: ImportJob, seconds: float, problem: Problem | None) -> bool:
@@ -82,7 +82,7 @@ def record_restored(job: ImportJob, seconds: float, problem: Problem | None) -> 
         **NO_STEP,
     }
     done |= {"version": F("version") + 1, **({} if problem else {"unchecked_json": []})}
-    mine = my_step(job).filter(step=JobStep.RESTORING)
+    mine = held_step(job).filter(step=JobStep.RESTORING)
     if not problem:
         indexing = mine.filter(status=Status.INDEXING).update(status=Status.VERIFYING, **done)
         return bool(indexing or mine.update(**done))
@@ -99,6 +99,6 @@ def _both(job: ImportJob, problem: Problem) -> dict[str, Any]:
 
 def restore_failed(job: ImportJob, problem: Problem) -> list[Message]:
     """It could not be put back now: that is tried again, for ever, and the page says what is in the way."""
-    delay = try_later(job)
-    my_step(job).update(obstacle=problem.as_json())
+    delay = backoff(job)
+    held_step(job).update(obstacle=problem.as_json())
     return [Message("advance", job.pk, delay=delay)]

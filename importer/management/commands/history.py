@@ -46,9 +46,9 @@ class Command(PreparedCommand):
         if options["facts"]:
             self._print(_facts())
             return
-        while late := jobs.unrecorded():
+        while late := jobs.jobs_without_record():
             for job_id in late:
-                jobs.record(job_id)
+                jobs.write_record(job_id)
         try:
             query = _query(options)
         except Problem as problem:

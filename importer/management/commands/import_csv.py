@@ -51,7 +51,7 @@ def _follow(job: ImportJob, prepared: PreparedImport, options: dict[str, Any]) -
 
         def look(now: ImportJob) -> None:
             nonlocal told
-            if not told and (before := jobs.holder(now)):
+            if not told and (before := jobs.table_owner(now)):
                 told = True
                 sys.stderr.write(f"Import {before.pk} has the table {now.table}: this one waits for it.\n")
             bar.total = now.read_size

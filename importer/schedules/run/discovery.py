@@ -14,7 +14,7 @@ from importer.models import PickedFile, Run, Schedule
 from importer.schedules.recurrence import zone_named
 from importer.schedules.run.deduplication import identity, in_batches, is_new, sorted_out
 from importer.schedules.scheduler import record_run
-from importer.schedules.transitions import Outcome, Status, change_mine, touch
+from importer.schedules.transitions import Outcome, Status, change_held, touch
 
 # Nobody writes any more to a file whose time is that long ago, or that was the same in two looks so far apart.
 SETTLED_AFTER = timedelta(seconds=10)
@@ -66,11 +66,11 @@ def look(run: Run) -> float | None:
         _write_down(run, found)
     unsettled = run.files.filter(outcome=Outcome.FOUND, settled=False)
     if unsettled.exists() and run.looks + 1 < MOST_LOOKS:
-        change_mine(run, looks=run.looks + 1)
+        change_held(run, looks=run.looks + 1)
         return LOOK_EVERY
     # Without an identity it is a new file to the next look.
     unsettled.update(outcome=Outcome.STILL_WRITTEN, identity="")
-    change_mine(run, looks=run.looks + 1, status=Status.LOADING)
+    change_held(run, looks=run.looks + 1, status=Status.LOADING)
     return None
 
 
@@ -88,10 +88,10 @@ def _write_down(run: Run, found: list[Found]) -> None:
             if outcome != Outcome.ALREADY_LOADED or known <= MOST_KNOWN_LISTED:
                 rows.append(_picked(run, each, outcome))
         with transaction.atomic():
-            if not change_mine(run, lease=lease_end()):
+            if not change_held(run, lease=lease_end()):
                 raise Cancelled("The run is no longer wanted.", where=str(run))
             PickedFile.objects.bulk_create(rows)
-    change_mine(run, found_files=len(found), known_files=known)
+    change_held(run, found_files=len(found), known_files=known)
 
 
 def _picked(run: Run, found: Found, outcome: PickedFile.Outcome) -> PickedFile:

@@ -11,7 +11,7 @@ from importer.models import ImportJob, PickedFile, Run, Schedule
 from importer.preparation.prepare import PreparedImport, prepare
 from importer.schedules.run import deduplication, retry_policy, schema_drift
 from importer.schedules.run.discovery import as_found
-from importer.schedules.transitions import Outcome, change_mine
+from importer.schedules.transitions import Outcome, change_held
 from importer.sources.uploads import named
 
 TO_COME = (Outcome.FOUND, Outcome.FETCHED)
@@ -57,7 +57,7 @@ def _settle(run: Run, picked: PickedFile) -> None:
     if job and job.status == ImportJob.Status.SUCCEEDED and job.balanced:
         _record(picked, Outcome.LOADED)
         run.failures = 0
-        change_mine(run, failures=0, problem={})
+        change_held(run, failures=0, problem={})
         return
     problem = (job.problem if job else {}) or Problem(f"The import was {job.status if job else 'removed'}.").as_json()
     if _to_be_tried_again(run, problem):
@@ -165,7 +165,7 @@ def _prepared(schedule: Schedule, picked: PickedFile) -> PreparedImport:
 
 def _attach(run: Run, picked: PickedFile, job: ImportJob) -> None:
     """The file is loaded by that import. Raises Cancelled if the run is no longer ours."""
-    if not change_mine(run):
+    if not change_held(run):
         raise Cancelled("The run is no longer wanted.", where=str(run))
     _record(picked, Outcome.LOADING, job=job)
 

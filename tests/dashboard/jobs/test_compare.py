@@ -71,7 +71,7 @@ def test_one_that_runs_or_has_no_record_has_nothing_to_compare_yet(browser, made
 def test_a_job_page_offers_the_import_before_and_those_like_it(browser, db):
     one, other, _elsewhere = (make_job(Status.SUCCEEDED, chunks=1, table=table) for table in ("a", "a", "b"))
     for job in ImportJob.objects.all():
-        jobs.record(job.pk)
+        jobs.write_record(job.pk)
     assert beside(one) is None
     assert beside(other).with_before == beside(other).with_alike == address([one.pk, other.pk])
     assert address([one.pk, other.pk]).replace("&", "&amp;") in browser.get(reverse("job", args=[other.pk])).text

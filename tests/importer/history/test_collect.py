@@ -168,16 +168,16 @@ def test_a_sweep_records_what_ended_without_a_record(target: Target, tmp_path: P
     late = told(job)
     assert known.keys() - late.keys() == seen & known.keys()
     assert {name: late[name] for name in late.keys() - digests} == {name: known[name] for name in late.keys() - digests}
-    assert jobs.unrecorded() == []
+    assert jobs.jobs_without_record() == []
 
 
 def test_one_that_cannot_be_read_is_not_tried_for_ever(target: Target, tmp_path: Path):
     job = imported(target, tmp_path, LINES)
     JobRecord.objects.all().delete()
     ImportJob.objects.filter(pk=job.pk).update(dialect_json={"delimiter": 1})
-    jobs.record(job.pk)
+    jobs.write_record(job.pk)
     assert told(job) == {"job": job.pk}
-    assert jobs.unrecorded() == []
+    assert jobs.jobs_without_record() == []
 
 
 def test_the_command_shows_lists_and_refuses(target: Target, tmp_path: Path):

@@ -55,7 +55,7 @@ def imported(target: Target, folder: Path, number: int, **options) -> ImportJob:
 @pytest.mark.usefixtures("no_workers")
 def test_an_import_that_became_slow_is_told_with_what_has_changed(target: Target, tmp_path: Path):
     early = [imported(target, tmp_path, number) for number in range(FEWEST)]
-    assert regressions.judgement(early[-1]) is None
+    assert regressions.recorded_peer_speed(early[-1]) is None
     # As even as they are on a machine that has nothing else to do.
     for number, each in enumerate(early):
         JobFact.objects.filter(record=each.pk, name="rows_per_second").update(number=2000 + number)
@@ -80,11 +80,11 @@ def test_an_import_that_became_slow_is_told_with_what_has_changed(target: Target
     assert json.loads(out.getvalue()) == [{"job": job.pk}]
 
     # Asked for differently, or of another size: nothing is like it. Otherwise it is as slow before it is recorded.
-    assert regressions.judge(told | {"mode": "atomic"}) is None
-    assert regressions.judge(told | {"data_bytes": 2 * told["data_bytes"]}) is None
-    assert regressions.judge(told | {"pauses": 1}) is None
-    assert regressions.judge(told | {"tries": 2}) is None
+    assert regressions.compare_with_peers(told | {"mode": "atomic"}) is None
+    assert regressions.compare_with_peers(told | {"data_bytes": 2 * told["data_bytes"]}) is None
+    assert regressions.compare_with_peers(told | {"pauses": 1}) is None
+    assert regressions.compare_with_peers(told | {"tries": 2}) is None
     # What is lost is less than a second: not worth a word.
-    assert not regressions.judge(told | {"rows": 1}).slower
+    assert not regressions.compare_with_peers(told | {"rows": 1}).slower
     JobRecord.objects.filter(pk=job.pk).delete()
     assert regressions.regression(job).words == found.words

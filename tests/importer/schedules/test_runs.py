@@ -12,7 +12,7 @@ from importer.engine.mysql.connection import connect, fetch_all
 from importer.history.read import column
 from importer.models import ImportJob, Run, Schedule, Target
 from importer.queue import Message
-from importer.schedules.transitions import change_mine, claim
+from importer.schedules.transitions import change_held, claim
 from tests.engine.loads import run_sql
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import job_of, now, outcomes, run_now, take, to_end, to_import
@@ -252,7 +252,7 @@ class TestFaults:
         assert claim(run.pk) is None
         Run.objects.filter(pk=run.pk).update(lease=timezone.now())
         assert claim(run.pk)
-        assert not change_mine(first, note="too late")
+        assert not change_held(first, note="too late")
 
 
 def _half_loaded(schedule: Schedule, folder: Path) -> ImportJob:

@@ -225,16 +225,16 @@ def test_a_run_keeps_its_chunks_while_no_session_is_without_work(target: Target,
     run_of_first, run_of_second = jobs.claim_run(first), jobs.claim_run(second)
     assert run_of_first
     assert run_of_second
-    assert jobs.may_keep(run_of_first)
-    jobs.give_back(run_of_second, run_of_second.chunks)
-    assert jobs.may_keep(run_of_first), "the other session has chunks to take"
+    assert jobs.should_continue(run_of_first)
+    jobs.release_chunks(run_of_second, run_of_second.chunks)
+    assert jobs.should_continue(run_of_first), "the other session has chunks to take"
     mine = [chunk.pk for chunk in run_of_first.chunks]
     job.chunks.exclude(pk__in=mine).update(status=Chunk.Status.LOADED)
-    assert not jobs.may_keep(run_of_first)
+    assert not jobs.should_continue(run_of_first)
     jobs.set_parallelism(job.pk, 1)
-    assert jobs.may_keep(run_of_first)
+    assert jobs.should_continue(run_of_first)
     jobs.pause(job.pk)
-    assert not jobs.may_keep(run_of_first)
+    assert not jobs.should_continue(run_of_first)
 
 
 def test_a_session_too_many_gives_its_chunks_back(target: Target, tmp_path: Path):
@@ -244,7 +244,7 @@ def test_a_session_too_many_gives_its_chunks_back(target: Target, tmp_path: Path
     assert run_of_first
     assert run_of_second
     jobs.set_parallelism(job.pk, 1)
-    assert not jobs.may_keep(run_of_first)
+    assert not jobs.should_continue(run_of_first)
 
 
 def test_the_chunks_of_a_dead_worker_that_are_in_are_not_held_against_it(target: Target, tmp_path: Path, settings):
@@ -257,7 +257,7 @@ def test_the_chunks_of_a_dead_worker_that_are_in_are_not_held_against_it(target:
         first_work = load_chunks._work(claimed)
         for chunk in claimed.chunks[:3]:
             loader.load(load_chunks._of_chunk(first_work, chunk))
-    sweep.take_back_expired()
+    sweep.expire_runs()
     assert [each.deaths for each in job.chunks.order_by("number")] == [0, 0, 0, 1, *[0] * 16]
     settings.LEASE_SECONDS = 60
     job = run(job)

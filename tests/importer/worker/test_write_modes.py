@@ -277,7 +277,7 @@ class TestKept:
         assert rows(target, f"SELECT COUNT(*) FROM {job.kept_table}") == [(ROWS,)]
         assert job.restored_at
         assert job.table_claim is None
-        jobs.drop_kept(job.pk)
+        jobs.drop_backup(job.pk)
         assert tables(target) == {"t", ledger.TABLE}
         assert now(job).kept_table == ""
 
@@ -288,8 +288,8 @@ class TestKept:
         assert rows(target) == [(2,)]
 
     def test_restore_after_the_drop_is_refused(self, target, replaced):
-        jobs.drop_kept(replaced.pk)
-        for refused in (jobs.restore, jobs.drop_kept):
+        jobs.drop_backup(replaced.pk)
+        for refused in (jobs.restore, jobs.drop_backup):
             with pytest.raises(Problem, match=r"No .*table.* is kept"):
                 refused(replaced.pk)
         assert rows(target) == [(ROWS,)]
@@ -307,7 +307,7 @@ class TestKept:
             jobs.restore(replaced.pk)
 
     def test_a_restore_whose_worker_died_is_settled_by_the_sweeper(self, target, replaced, monkeypatch):
-        monkeypatch.setattr("importer.jobs.steps.table_backup.release_kept", lambda _job: None)
+        monkeypatch.setattr("importer.jobs.steps.table_backup.release_backup", lambda _job: None)
         jobs.restore(replaced.pk)
         monkeypatch.undo()
         assert now(replaced).table_claim
