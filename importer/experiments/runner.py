@@ -29,13 +29,13 @@ from importer.engine.tuning.sampling import Sample
 from importer.experiments.experiment import Experiment
 from importer.experiments.published.registry import experiment_named
 from importer.experiments.trials import try_way
-from importer.jobs.transitions import lease_end
 from importer.lab.cleanup import tidy
 from importer.lab.commands import MOST_REPEATS, REPEATS
 from importer.lab.lifecycle import GONE, take
 from importer.lab.transitions import Status, change_held, claim, connected, end, held, lease_keeper, release
 from importer.lab.trial_order import lay_out
 from importer.lab.trials import change_trial, disturbed, give_back, imports_beside, record_trial
+from importer.lease import lease_end
 from importer.models import ImportJob, Lab, Target, Trial
 from importer.worker import local_pool, sweep
 from importer.worker.heartbeat import LeaseKeeper

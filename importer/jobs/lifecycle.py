@@ -23,9 +23,10 @@ from importer.jobs.transitions import (
     claim_of,
     claim_step,
     held_step,
-    lease_end,
+    step_is_free,
     unqueue,
 )
+from importer.lease import lease_end
 from importer.models import Chunk, ImportJob, PickedFile
 from importer.notifications import import_ended
 from importer.queue import Message
@@ -141,9 +142,8 @@ def _queue_own(job: ImportJob, status: ImportJob.Status) -> list[Message]:
 
 
 def _queue_step(job: ImportJob, task: str, step: ImportJob.Step) -> list[Message]:
-    """Queue the job's own step unless somebody holds it; a lease that ran out holds nothing."""
-    nobody = Q(step=JobStep.NONE) | Q(step_lease__lte=timezone.now())
-    queued = ImportJob.objects.filter(nobody, pk=job.pk).update(step=step, step_lease=lease_end())
+    """Queue the job's own step unless a worker holds it."""
+    queued = ImportJob.objects.filter(step_is_free(), pk=job.pk).update(step=step, step_lease=lease_end())
     return [Message(task, job.pk)] if queued else []
 
 

@@ -19,7 +19,8 @@ from importer.engine.units import MIB
 from importer.jobs.bulk import update_each
 from importer.jobs.lifecycle import enforce_limits, fail, pending, queue_chunks, room_for_sessions
 from importer.jobs.reject_counts import COUNTS, Kind, merged
-from importer.jobs.transitions import LONGEST_BACKOFF, JobStep, Status, lease_end, touch
+from importer.jobs.transitions import JobStep, Status, touch
+from importer.lease import backoff_seconds, lease_end
 from importer.models import Chunk, ImportJob
 from importer.models.chunk import RANGE
 from importer.queue import Message
@@ -249,7 +250,7 @@ def record_failed(run: ChunkRun, chunk: Chunk, problem: Problem) -> list[Message
     """The chunk's load failed: try it again a little later, or end the job."""
     mine = _mine(run).filter(pk=chunk.pk)
     if problem.retryable and chunk.attempt < settings.MAX_ATTEMPTS:
-        delay = min(LONGEST_BACKOFF, 2 ** (chunk.attempt - 1))
+        delay = backoff_seconds(chunk.attempt - 1)
         again_at = timezone.now() + timedelta(seconds=delay)
         mine.update(status=Chunk.Status.PENDING, lease=again_at, problem=problem.as_json())
         touch(run.job.pk)

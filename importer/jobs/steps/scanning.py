@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F
 from django.utils import timezone
 
 from importer.engine.plan.plan import ImportPlan
@@ -11,7 +11,7 @@ from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.stored import to_json
 from importer.jobs.bulk import insert_each
 from importer.jobs.lifecycle import enforce_limits
-from importer.jobs.transitions import JobStep, Status, claim_step, lease_end
+from importer.jobs.transitions import STEP, JobStep, Status, claim_step, held_step
 from importer.models import Chunk, ImportJob
 from importer.models.chunk import RANGE
 
@@ -26,34 +26,30 @@ def renew_copy(job: ImportJob, copied_bytes: int) -> bool:
 
     False: somebody else scans now, or the job is ending.
     """
-    return bool(_mine(job).update(copied_bytes=copied_bytes, step_lease=lease_end(), version=F("version") + 1))
+    return _renew(job, copied_bytes=copied_bytes)
 
 
 def record_copy(job: ImportJob, name: str, size: int) -> bool:
     """The plain copy is whole, `size` bytes. False as for renew_copy()."""
     job.plain_copy, job.plain_size = name, size
-    return bool(_mine(job).update(plain_copy=name, plain_size=size, step_lease=lease_end(), version=F("version") + 1))
+    return _renew(job, plain_copy=name, plain_size=size)
 
 
 def record_unsorted(job: ImportJob, plan: ImportPlan) -> bool:
     """The file's order is kept after all, as this plan says. False as for renew_copy()."""
     job.plan_json = to_json(plan)
-    return bool(_mine(job).update(plan_json=job.plan_json, step_lease=lease_end(), version=F("version") + 1))
+    return _renew(job, plan_json=job.plan_json)
 
 
 def add_chunks(job: ImportJob, ranges: list[ChunkRange]) -> bool:
     """Record what the scan has found, and renew its lease. False: somebody else scans now, or the job is ending."""
     end = ranges[-1].offset + ranges[-1].length
     with transaction.atomic():
-        mine = _mine(job).update(
-            scanned_bytes=end,
-            scanned_rows=F("scanned_rows") + sum(each.rows for each in ranges),
-            step_lease=lease_end(),
-            version=F("version") + 1,
-        )
-        if mine:
+        rows = sum(each.rows for each in ranges)
+        held = _renew(job, scanned_bytes=end, scanned_rows=F("scanned_rows") + rows)
+        if held:
             insert_each(Chunk, [_as_found(job, each) for each in ranges])
-    return bool(mine)
+    return held
 
 
 def scanned_rows(job: ImportJob) -> int:
@@ -64,7 +60,7 @@ def scanned_rows(job: ImportJob) -> int:
 def finish_scan(job: ImportJob, size: int) -> None:
     """The whole file is scanned, `size` bytes: now a share of its rows is a number."""
     with transaction.atomic():
-        ImportJob.objects.filter(pk=job.pk, step=JobStep.SCANNING, step_attempt=job.step_attempt).update(
+        held_step(job).filter(step=JobStep.SCANNING).update(
             scan_finished=True,
             scanned_bytes=size,
             scanned_at=timezone.now(),
@@ -75,11 +71,10 @@ def finish_scan(job: ImportJob, size: int) -> None:
         enforce_limits(job.pk)
 
 
-def _mine(job: ImportJob) -> QuerySet[ImportJob]:
-    """The job, as long as this attempt is the one that scans it, and it is wanted."""
-    return ImportJob.objects.filter(
-        pk=job.pk, step=JobStep.SCANNING, step_attempt=job.step_attempt, status__in=[Status.LOADING, Status.PAUSED]
-    )
+def _renew(job: ImportJob, **values: Any) -> bool:
+    """Renew the lease if this attempt still scans the job, and the job is not ending; and set the values."""
+    wanted = held_step(job).filter(step=JobStep.SCANNING, status__in=[Status.LOADING, Status.PAUSED])
+    return STEP.renew(wanted, version=F("version") + 1, **values)
 
 
 def _as_found(job: ImportJob, found: ChunkRange) -> dict[str, Any]:

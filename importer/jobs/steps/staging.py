@@ -11,7 +11,7 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.new_table import NewTable
 from importer.engine.stored import to_json
 from importer.jobs.lifecycle import after_all_rows
-from importer.jobs.transitions import NO_STEP, JobStep, Status, backoff, claim_step, held_step, lease_end
+from importer.jobs.transitions import NO_STEP, STEP, JobStep, Status, backoff, claim_step, held_step
 from importer.models import ImportJob
 from importer.queue import Message
 
@@ -50,7 +50,7 @@ def claim_finish(job_id: int) -> ImportJob | None:
 
 def renew_step(job: ImportJob, connection_id: int | None) -> bool:
     """Renew the lease of a step. False: it must end, because somebody else has it or the job is being cancelled."""
-    return bool(_wanted(job).update(step_lease=lease_end(), step_connection_id=connection_id))
+    return STEP.renew(_wanted(job), step_connection_id=connection_id)
 
 
 def is_step_wanted(job: ImportJob) -> bool:

@@ -10,7 +10,8 @@ from django.utils import timezone
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect
 from importer.engine.target import staging, table_backup
-from importer.jobs.transitions import NO_STEP, JobStep, claim_of, lease_end
+from importer.jobs.transitions import NO_STEP, JobStep, claim_of, step_is_free
+from importer.lease import lease_end
 from importer.models import ImportJob
 
 
@@ -81,8 +82,7 @@ def _hold_now(job: ImportJob, claim: bool) -> str:
     values |= {"table_claim": claim_of(job)} if claim else {}
     try:
         with transaction.atomic():
-            free = Q(step=JobStep.NONE) | Q(step_lease__lte=timezone.now())
-            held = ImportJob.objects.filter(free, pk=job.pk, status__in=ImportJob.ENDED).update(**values)
+            held = ImportJob.objects.filter(step_is_free(), pk=job.pk, status__in=ImportJob.ENDED).update(**values)
     except IntegrityError:
         return "Another import is at work on the table."
     return "" if held else "Somebody is doing that already."

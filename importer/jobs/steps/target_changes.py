@@ -12,7 +12,7 @@ from importer.engine.errors import Problem
 from importer.engine.plan.plan import Reason
 from importer.engine.stored import to_json
 from importer.engine.target.temporary_changes import TemporaryChanges
-from importer.jobs.transitions import NO_STEP, JobStep, Status, backoff, claim_step, held_step, lease_end
+from importer.jobs.transitions import NO_STEP, STEP, JobStep, Status, backoff, claim_step, held_step
 from importer.models import ImportJob
 from importer.queue import Message
 
@@ -61,7 +61,7 @@ def claim_restore(job_id: int) -> ImportJob | None:
 
 def renew_target_change(job: ImportJob, connection_id: int | None) -> bool:
     """Renew the lease of a step that no cancel ends. False: somebody else has it."""
-    return bool(held_step(job).update(step_lease=lease_end(), step_connection_id=connection_id))
+    return STEP.renew(held_step(job), step_connection_id=connection_id)
 
 
 def owns_target_change(job: ImportJob) -> bool:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from importer import connections
 from importer.connections import Found
 from importer.engine.errors import Cancelled, Problem
-from importer.jobs.transitions import lease_end
+from importer.lease import lease_end
 from importer.models import PickedFile, Run, Schedule
 from importer.schedules.recurrence import zone_named
 from importer.schedules.run.deduplication import identity, in_batches, is_new, sorted_out

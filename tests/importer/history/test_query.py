@@ -17,7 +17,7 @@ from importer.history.facts import FACTS, PHASES
 from importer.history.query import Condition, Query
 from importer.history.read import rows
 from importer.history.search import every_row, in_order, page, values_of
-from importer.jobs import record
+from importer.jobs import write_record
 from importer.models import Chunk, ImportJob, JobFact
 from tests.sample_imports import made_up_imports
 
@@ -196,7 +196,7 @@ def test_very_many_are_read_when_the_record_is_written_and_then_no_more(told, mo
     job = ImportJob.objects.get(pk=max(told, key=lambda each: told[each]["chunks"]))
     read = chunk_timings.read(job)
     monkeypatch.setattr(chunk_timings, "MOST_READ", 1)
-    record(job.pk)
+    write_record(job.pk)
     job.chunks.all().delete()
     assert chunk_timings.chunk_timings(job) == read
 

@@ -172,7 +172,7 @@ def test_retry_of_a_good_job_is_a_problem(target: Target, file: Path):
 def test_scan_goes_on_where_a_worker_ended_that_was_asked_to(target: Target, file: Path, monkeypatch):
     job = created(target, file)
     [scan] = jobs.advance(job.pk)
-    monkeypatch.setattr(shutdown, "asked", lambda: True)
+    monkeypatch.setattr(shutdown, "requested", lambda: True)
     take(scan)
     monkeypatch.undo()
     job.refresh_from_db()

@@ -130,7 +130,7 @@ def test_a_worker_that_dies_while_it_takes_them_off(target, file, after, monkeyp
     before = structure(target)
     job = created(target, file)
     until(job, "arrange")
-    where, name = (temporary_changes, "record") if after == "record_written" else (jobs, "record_arranged")
+    where, name = (temporary_changes, "record") if after == "record_written" else (jobs, "record_applied_changes")
     monkeypatch.setattr(where, name, raising(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         change_target.arrange_job(job.pk, lambda *_: None)

@@ -189,7 +189,7 @@ class TestImport:
     @pytest.mark.parametrize("cancelled", [False, True])
     def test_puts_it_back_when_its_worker_has_died(self, target, file, cancelled: bool, monkeypatch):
         job = self.created(target, file)
-        monkeypatch.setattr(jobs, "record_arranged", raising(KeyboardInterrupt()))
+        monkeypatch.setattr(jobs, "record_applied_changes", raising(KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
             self.until_loading(job)
         monkeypatch.undo()
