@@ -17,6 +17,7 @@ from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.preview import Preview, look
 from importer import lab
 from importer.engine.errors import Problem
+from importer.engine.plan.methods import METHODS
 from importer.lab.commands import SAMPLE_ROWS
 from importer.models import ImportJob, Lab, SourceFile, Target
 from importer.preparation import presets
@@ -32,7 +33,7 @@ HINTS = {
     "commit_rows": "numbers: 1000, 10000",
     "indexes": "keep, defer",
     "foreign_keys": "keep, defer",
-    "method": "load_data_local, load_data_server, insert, insert_prepared",
+    "method": ", ".join(method.name for method in METHODS.values() if method.tunable),
     "rows_per_statement": "for INSERT: 100, 1000",
     "unique_checks": "on, off",
     "foreign_key_checks": "on, off",

@@ -10,11 +10,12 @@ from dashboard.formatting import size
 from importer.engine.errors import Problem
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
+from importer.engine.plan.methods import AUTO, METHODS
 from importer.engine.plan.options import BOUNDS, Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.target import write_modes
 from importer.engine.units import MIB
-from importer.preparation.option_catalog import OPTIONS, OptionKind, OptionSpec
+from importer.preparation.option_catalog import OPTIONS, OptionKind, OptionSpec, named
 
 # What decides first, for the line that a closed card shows.
 IN_SHORT = ("method", "parallelism", "chunk_bytes", "indexes", "sort")
@@ -45,9 +46,9 @@ class SpeedChoices:
 
     def applies(self, setting: OptionSpec) -> bool:
         """Whether it means anything beside the other choices; what does not is neither shown nor asked for."""
-        method = self.text(OPTIONS[0])
+        method = self.text(named("method"))
         return {
-            "rows_per_statement": method.startswith("insert") or method == "auto",
+            "rows_per_statement": method not in METHODS or METHODS[method].inserts,
             "partitions": self.mode == "create",
             "load_as": write_modes.stages(self.mode),
         }.get(setting.name, True)
@@ -178,7 +179,7 @@ class Card:
 def card(choices: SpeedChoices, plan: ImportPlan | None, problem: Problem | None) -> Card:
     """What the page shows of the choices, of the plan that came of them, or of the problem with them."""
     shown = [_shown(each, choices, plan, problem) for each in OPTIONS if choices.applies(each)]
-    if not (plan and plan.method.startswith("insert")) and choices.text(OPTIONS[0]) == "auto":
+    if not (plan and METHODS[plan.method].inserts) and choices.text(named("method")) == AUTO:
         shown = [each for each in shown if each.name != "rows_per_statement" or each.text]
     usual = Options()
     asked = sum(each.text.strip() != _text(each.setting, getattr(usual, each.setting.name)) for each in shown)

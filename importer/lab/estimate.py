@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from importer.engine.plan.methods import METHODS
 from importer.engine.schema.table import Table
 from importer.engine.tuning.finals import most_finals
-from importer.engine.tuning.grid import BY_STATEMENTS, Settings
+from importer.engine.tuning.grid import Settings
 from importer.engine.tuning.rounds import turns
 from importer.lab.commands import SAMPLE_ROWS, LabRequest, choose
 from importer.models import ImportJob, Trial
@@ -83,7 +84,8 @@ def _seconds(tried: Sequence[Settings], repeats: int, rows: int, rate: float) ->
 
 
 def _slower(settings: Settings) -> float:
-    if settings.get("method") not in BY_STATEMENTS:
+    method = METHODS.get(str(settings.get("method")))
+    if not method or not method.groups_rows:
         return 1.0
     each = settings.get("rows_per_statement")
     return next((times for most, times in SLOWER if isinstance(each, int) and each <= most), SLOWER_AT_BEST)

@@ -16,12 +16,13 @@ from django.utils import timezone
 
 from importer import jobs
 from importer.engine.errors import Cancelled, Problem
+from importer.engine.plan.methods import METHODS
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.table import read_table
 from importer.engine.target import scratch_tables
 from importer.engine.tuning.budget import Known, Spent, why_not
-from importer.engine.tuning.grid import BY_STATEMENTS, with_settings
+from importer.engine.tuning.grid import with_settings
 from importer.engine.tuning.rounds import WARM_UP
 from importer.lab.cleanup import tidy, untidy
 from importer.lab.setup import scratch_of
@@ -156,7 +157,8 @@ def _options(lab: Lab, trial: Trial) -> Options:
     pinned = ("method", "parallelism", "chunk_bytes", "indexes", "sort")
     options = with_settings(options, {name: lab.planned_json[name] for name in pinned})
     options = with_settings(options, trial.settings)
-    return options if options.method in BY_STATEMENTS else replace(options, rows_per_statement=None)
+    method = METHODS.get(options.method)
+    return options if method and method.groups_rows else replace(options, rows_per_statement=None)
 
 
 def require_as_asked(settings: Mapping[str, Any], plan: ImportPlan, where: str) -> None:

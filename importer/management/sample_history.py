@@ -14,6 +14,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.plan.methods import METHODS
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.schema.indexes import Definition
@@ -34,7 +35,9 @@ JOBS_TOGETHER = 200
 PARALLELISM = {1: 1.0, 2: 1.5, 4: 1.75, 8: 1.8}
 CHUNK_BYTES = {MIB: 0.8, 4 * MIB: 0.95, 8 * MIB: 1.0, 32 * MIB: 1.02, 128 * MIB: 0.9}
 INDEXES = {"keep": 1.0, "defer": 1.6}
-METHODS = {"load_data_local": 1.0, "load_data_server": 1.02, "insert": 0.5}
+SAMPLED = [method for method in METHODS.values() if method.tunable]
+# Nearly all imports take the first method.
+WEIGHTS = [12, *(1 for _ in SAMPLED[1:])]
 PHASES = {"connect": 0.01, "ledger": 0.02, "review": 0.02, "load": 0.9, "commit": 0.05}
 SPREAD = 0.05
 
@@ -118,12 +121,12 @@ def _job(chance: random.Random, tables: list[_Table], pk: int, ended: datetime) 
         indexes=chance.choice(["auto", "keep", "defer"]),
         chunk_bytes=chance.choice([None, None, *CHUNK_BYTES]),
     )
-    method = chance.choices(list(METHODS), [12, 1, 1])[0]
+    method = chance.choices(SAMPLED, WEIGHTS)[0]
     indexes = options.indexes if options.indexes != "auto" else chance.choice(list(INDEXES))
     parallelism, chunk_bytes = options.parallelism or 2, options.chunk_bytes or 8 * MIB
     rows = round(table.rows * chance.uniform(0.8, 1.2))
     later = pk % 100_000 > 5000
-    gain = PARALLELISM[parallelism] * CHUNK_BYTES[chunk_bytes] * INDEXES[indexes] * METHODS[method]
+    gain = PARALLELISM[parallelism] * CHUNK_BYTES[chunk_bytes] * INDEXES[indexes] * method.speed
     rate = table.rows_per_second * gain * (1.1 if later else 1) * chance.lognormvariate(0, SPREAD)
     total = rows / rate + 0.1
     failed = chance.random() < 0.05
@@ -141,7 +144,7 @@ def _job(chance: random.Random, tables: list[_Table], pk: int, ended: datetime) 
         dialect_json=to_json(Dialect()),
         mapping_json=[to_json(ColumnMapping(name)) for name in ("id", "name", "value")],
         options_json=to_json(options),
-        plan_json=to_json(_plan(table, method, parallelism, chunk_bytes, indexes, later)),
+        plan_json=to_json(_plan(table, method.name, parallelism, chunk_bytes, indexes, later)),
         parallelism=parallelism,
         plain_size=rows * table.row_bytes,
         scanned_bytes=rows * table.row_bytes,

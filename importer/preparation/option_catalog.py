@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from importer.engine.plan.methods import METHODS
 from importer.engine.plan.options import OFFERED, Options
 from importer.engine.units import MIB
 
@@ -60,7 +61,7 @@ class OptionSpec:
 
 def display(value: str) -> str:
     """A value as it is written for people: load_data_local as LOAD DATA LOCAL, as the engine's reasons have it."""
-    return value.replace("_", " ").upper() if value.startswith(("load_data", "insert")) else value.replace("_", " ")
+    return METHODS[value].label if value in METHODS else value.replace("_", " ")
 
 
 OPTIONS: tuple[OptionSpec, ...] = (

@@ -12,6 +12,7 @@ from importer.engine.mapping.columns import ColumnMapping, FieldOverride, Genera
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.mysql.server_info import Server, read_server
+from importer.engine.plan.methods import METHODS
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.planner import make_plan
@@ -250,7 +251,7 @@ def replan(job: ImportJob, key: UUID, refused: str = "") -> ImportPlan:
     """
     with connect(job.target.address) as connection:
         server = _server(connection, job.target)
-        server = server.less(refused) if refused else server
+        server = server.after_refusal(of_pipe=METHODS[refused].from_pipe) if refused else server
         found = _look(connection, job.target, server, job.schema_name, job.table_name, job.options, job.new_table)
     options = replace(job.options, chunk_bytes=job.plan.chunk_bytes, parallelism=job.parallelism)
     if not job.is_sorted:

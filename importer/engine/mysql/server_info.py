@@ -112,9 +112,9 @@ class Server:
         """Whether it takes LOAD DATA LOCAL, as far as it says; a proxy in between may refuse it all the same."""
         return not self.refused and self.on("local_infile") and self.flavour not in REFUSE_LOCAL
 
-    def less(self, method: str) -> "Server":
-        """The same server once it has refused the method, which leaves those below it on the ladder."""
-        return replace(self, refused=True, reads_files=self.reads_files and method != "load_data_server")
+    def after_refusal(self, *, of_pipe: bool) -> "Server":
+        """The server once it has refused LOAD DATA LOCAL, and the files that it would read itself if `of_pipe`."""
+        return replace(self, refused=True, reads_files=self.reads_files and not of_pipe)
 
     @property
     def shared_folder(self) -> str:

@@ -6,6 +6,7 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.session_variables import ISOLATIONS, SESSION_VARIABLES
 from importer.engine.mysql.variables import values
+from importer.engine.plan.methods import AUTO, METHODS
 from importer.engine.target import write_modes
 from importer.engine.units import MIB
 
@@ -80,7 +81,7 @@ OFFERED: dict[str, tuple[str, ...]] = {
     "on_duplicate": ("fail", "skip", "replace"),
     "rounding": ("notice", "reject"),
     "verify": ("counts", "full"),
-    "method": ("auto", "load_data_local", "load_data_server", "insert", "insert_prepared", "insert_single"),
+    "method": (AUTO, *METHODS),
     "indexes": ("auto", "keep", "defer"),
     "foreign_keys": ("keep", "defer"),
     "sort": ("auto", "keep", "key"),

@@ -21,7 +21,7 @@ from importer.engine.planner.decisions.index_deferral import (
     index_reasons,
     staged_without,
 )
-from importer.engine.planner.decisions.method import choose_method, rows_per_statement
+from importer.engine.planner.decisions.method import choose_method, rows_per_statement, with_commits_of
 from importer.engine.planner.decisions.parallelism import choose_parallelism
 from importer.engine.planner.decisions.row_order import choose_order
 from importer.engine.planner.decisions.session_settings import check_session, session, session_reasons
@@ -48,14 +48,14 @@ def make_plan(case: PlanningContext) -> ImportPlan:
     case = _as_it_will_load(case)
     _check(case)
     staged = _staged(case)
-    chosen = choose_method(case)
+    method, method_reason = choose_method(case)
     at_once, parallelism_reason = choose_parallelism(case)
     sizes = chunk_sizes(case, at_once)
     together = transaction_bytes(case, at_once)
     order, order_reason = choose_order(case)
-    sql = statements(case, chosen.name)
+    sql = statements(case, method)
     return ImportPlan(
-        method=chosen.name,
+        method=method.name,
         schema=case.table.schema,
         table=case.loaded_into.name,
         **sql,
@@ -68,7 +68,7 @@ def make_plan(case: PlanningContext) -> ImportPlan:
         table_digest="" if staged else case.table.digest,
         fields=tuple(each.column for each in case.mapping),
         reasons=(
-            chosen.reason,
+            method_reason,
             *reading_reasons(case),
             *as_bytes_reasons(sql["bytes_statement"], sql["bytes_ascii_only"], sql["unhexed"]),
             order_reason,
@@ -93,8 +93,8 @@ def make_plan(case: PlanningContext) -> ImportPlan:
         lock_table=case.options.lock_table,
         staged=staged,
         arrangement=with_variables(case, arrangement(case)),
-        rows_per_statement=rows_per_statement(case, chosen.name),
-        files_folder=case.server.shared_folder if chosen.name == "load_data_server" else "",
+        rows_per_statement=rows_per_statement(case.options, method),
+        files_folder=case.server.shared_folder if method.from_pipe else "",
         sources=tuple(sorted({each.source for each in case.fillings} - {"text"})),
         seen=initial_conditions(case),
     )
@@ -102,9 +102,7 @@ def make_plan(case: PlanningContext) -> ImportPlan:
 
 def _as_it_will_load(case: PlanningContext) -> PlanningContext:
     """With the server as it is meanwhile, and what single INSERTs with autocommit come to."""
-    options = case.options
-    if options.method == "insert_single":
-        options = replace(options, commit_rows=1)
+    options = with_commits_of(case.options)
     return replace(case, options=options, server=as_it_will_be(case.server, options))
 
 

@@ -3,10 +3,12 @@
 from importer.engine.errors import MethodRefused
 from importer.engine.load import ledger
 from importer.engine.load.methods import registry
+from importer.engine.load.methods.registry import LoadRequest
+from importer.engine.load.methods.rendering import StatementRequest
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import LoaderConnection
 from importer.engine.mysql.server_info import Server
-from importer.engine.planner.decisions.method import fallback
+from importer.engine.plan.methods import Method, best_allowed
 from importer.engine.schema.table import Column, Table
 from importer.engine.source.dialect import MYSQL_TSV
 
@@ -19,24 +21,24 @@ def probe_rows(job: str) -> bytes:
     return "".join(f"{job}\t{chunk}\t1\t0\t0\t{'0' * 16}\n" for chunk in range(PROBE_ROWS)).encode()
 
 
-def load_probe(connection: LoaderConnection, server: Server, database: str, job: str) -> str:
-    """Load the rows, by the next method down the ladder where one is refused; the name of the one that did it.
+def load_probe(connection: LoaderConnection, server: Server, database: str, job: str) -> Method:
+    """Load the rows, by the next method where one is refused; the method that loaded them.
 
     Raises the server's error.
     """
-    method = "load_data_local" if server.takes_local else fallback(server).name
+    method = best_allowed(server)
     try:
         _load(connection, server, database, job, method)
     except MethodRefused:
-        return load_probe(connection, server.less(method), database, job)
+        return load_probe(connection, server.after_refusal(of_pipe=method.from_pipe), database, job)
     return method
 
 
-def _load(connection: LoaderConnection, server: Server, database: str, job: str, method: str) -> None:
+def _load(connection: LoaderConnection, server: Server, database: str, job: str, method: Method) -> None:
     folder = server.shared_folder
     columns = tuple(Column(name, "varchar(64)", False, None, False, False) for name in COLUMNS)
     table = Table(database, ledger.TABLE, "InnoDB", columns)
     mapping = [ColumnMapping(name) for name in COLUMNS]
-    statement = registry.statement(method, table, MYSQL_TSV, mapping, (), folder=folder)
-    load = registry.for_name(method, MYSQL_TSV, width=len(COLUMNS), rows=PROBE_ROWS, folder=folder)
+    statement = registry.statement(method.name, StatementRequest(table, MYSQL_TSV, mapping, folder=folder))
+    load = registry.for_name(method.name, LoadRequest(MYSQL_TSV, len(COLUMNS), rows=PROBE_ROWS, folder=folder))
     load(connection, statement, [probe_rows(job)])

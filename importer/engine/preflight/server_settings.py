@@ -3,7 +3,7 @@
 import os
 
 from importer.engine.mysql.server_info import REFUSE_LOCAL
-from importer.engine.planner.decisions.method import SAID, fallback
+from importer.engine.plan.methods import best_allowed
 from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.units import GIB, MIB, human_bytes
 
@@ -63,8 +63,8 @@ def local_infile(subject: Subject) -> Finding:
 
 def _instead(subject: Subject) -> str:
     """What is done without LOAD DATA LOCAL, and what it costs."""
-    words, cost = SAID[fallback(subject.server).name]
-    return f"{words} instead: {cost}"
+    method = best_allowed(subject.server)
+    return f"{method.title} instead: {method.cost}"
 
 
 def auto_increment(subject: Subject) -> Finding:

@@ -8,7 +8,6 @@ from MySQLdb.constants import ER
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect_loader, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.planner.decisions.method import SAID
 from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.preflight.load_probe import PROBE_ROWS, load_probe
 
@@ -69,7 +68,7 @@ def _load_and_roll_back(subject: Subject, job: str) -> tuple[int, str]:
         method = load_probe(loader, subject.server, subject.address.database, job)
         seen = len(ledger.rows_by_chunk(loader, job))
         execute(loader, "ROLLBACK")
-    return seen, SAID[method][0]
+    return seen, method.title
 
 
 def _count(subject: Subject, job: str) -> int:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from importer.engine.errors import Problem
+from importer.engine.plan.methods import METHODS
 from importer.engine.plan.options import BOUNDS, OFFERED, Options
 from importer.engine.units import MIB
 
@@ -29,8 +30,6 @@ TRIED = (
 )
 # In place of a setting: the ways of a published experiment (engine/experiments), which no lab of settings can vary.
 WAY = "way"
-# Methods that put several rows into a statement.
-BY_STATEMENTS = ("insert", "insert_prepared")
 # Each combination is loaded at least twice: nobody waits for more.
 MOST_COMBINATIONS = 200
 
@@ -70,7 +69,7 @@ GRIDS: dict[str, Grid] = {
         Grid(
             "methods",
             {
-                "method": ("load_data_local", "load_data_server", "insert", "insert_prepared"),
+                "method": tuple(method.name for method in METHODS.values() if method.tunable),
                 "rows_per_statement": (1, 10, 40, 100, 1000, 10_000),
             },
             "method x rows per statement",
@@ -139,7 +138,7 @@ def _numbers(name: str) -> str:
 
 def _meaningful(settings: Settings) -> Settings | None:
     """The same without a setting that its others make idle; None if they contradict each other."""
-    if "rows_per_statement" in settings and settings.get("method", "insert") not in BY_STATEMENTS:
+    if "rows_per_statement" in settings and not _groups_rows(settings):
         settings = {name: value for name, value in settings.items() if name != "rows_per_statement"}
     rows, commit = settings.get("rows_per_statement"), settings.get("commit_rows")
     if isinstance(rows, int) and isinstance(commit, int) and rows > commit:
@@ -149,6 +148,12 @@ def _meaningful(settings: Settings) -> Settings | None:
     if settings.get("partitions") and settings.get("foreign_keys") == "defer":
         return None
     return settings
+
+
+def _groups_rows(settings: Settings) -> bool:
+    """Whether the number of rows of a statement means anything: not for a method that sends files."""
+    method = settings.get("method")
+    return method is None or METHODS[str(method)].groups_rows
 
 
 def with_settings(options: Options, settings: Settings) -> Options:

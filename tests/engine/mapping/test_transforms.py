@@ -8,6 +8,7 @@ import pytest
 
 from importer.engine.errors import Problem
 from importer.engine.load.methods import load_data_local
+from importer.engine.load.methods.rendering import StatementRequest
 from importer.engine.load.rejects.server_warnings import read_warnings
 from importer.engine.mapping.columns import ColumnMapping, check_mapping
 from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform
@@ -34,7 +35,7 @@ class Loaded:
             execute(connection, f"CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v {column}) CHARSET utf8mb4")
             table = read_table(connection, address.database, "t")
         check_mapping((mapping,), table)
-        statement = load_data_local.statement(table, DIALECT, (mapping,))
+        statement = load_data_local.statement(StatementRequest(table, DIALECT, (mapping,)))
         with connect_loader(address) as connection:
             self.report = load_data_local.load(connection, statement, [value + b"\n" for value in raw])
             warnings = [warning for _, warning in read_warnings(self.report.said).all]

@@ -14,6 +14,7 @@ from importer.engine.errors import SourceChanged, TargetProblem
 from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.load.methods import registry
+from importer.engine.load.methods.registry import LoadRequest
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address
 from importer.engine.mysql.named_pipes import PREFIX, Writer, pipe_in
@@ -142,7 +143,7 @@ class TestLoads:
         path = tmp_path / "data.csv"
         path.write_text("1\n")
         (work,) = works(database, path, ["n"], BY_PIPE)
-        load = registry.for_name("load_data_server", work.dialect, width=1, rows=None, folder="/nowhere")
+        load = registry.for_name("load_data_server", LoadRequest(work.dialect, 1, folder="/nowhere"))
         with pytest.raises(TargetProblem, match="SERVER_FILES_DIR"):
             load(None, "", None)
 

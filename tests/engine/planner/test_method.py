@@ -44,7 +44,7 @@ def test_local_is_first():
         (CLOSED, "SET GLOBAL local_infile = 1"),
         (PROXY, "behind the proxy"),
         (replace(OPEN, flavour="Vitess"), "behind the proxy"),
-        (OPEN.less("load_data_local"), "behind the proxy"),
+        (OPEN.after_refusal(of_pipe=False), "behind the proxy"),
     ],
 )
 def test_a_server_without_local_takes_inserts(server: Server, said: str):
@@ -63,7 +63,7 @@ def test_a_server_that_shares_a_folder_reads_a_pipe(tmp_path: Path):
     made = plan(sharing)
     assert (made.method, made.files_folder) == ("load_data_server", str(tmp_path))
     assert made.statement.startswith(f"LOAD DATA INFILE '{tmp_path}/millrace' IGNORE INTO TABLE `s`.`t`\n")
-    assert plan(sharing.less("load_data_server")).method == "insert_prepared"
+    assert plan(sharing.after_refusal(of_pipe=True)).method == "insert_prepared"
     assert plan(replace(sharing, reads_files=False)).method == "insert_prepared"
 
 

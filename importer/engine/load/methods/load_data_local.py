@@ -1,18 +1,14 @@
 """LOAD DATA LOCAL INFILE: the server asks this end for the bytes and parses them as they are in the file."""
 
-from collections.abc import Sequence
-
 import MySQLdb
 from MySQLdb.constants import ER
 
 from importer.engine.errors import MethodRefused
 from importer.engine.load.methods import Report
 from importer.engine.load.methods.load_data import into_table
-from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
+from importer.engine.load.methods.rendering import StatementRequest
 from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.mysql.quoting import quote_text
-from importer.engine.schema.table import Table
-from importer.engine.source.dialect import Dialect
 
 # Manual, Server Error Message Reference and Client Error Message Reference: refused by the server (1148, 3948; 4166 is
 # MariaDB's), by its client library (2068), not known (1047) or not supported (1235) by what poses as one.
@@ -21,21 +17,9 @@ REFUSALS = (1047, 1148, 1235, 2068, 3948, 4166)
 _LEADING = f"LOAD DATA LOCAL INFILE {quote_text(FEED_NAME)} "
 
 
-def statement(
-    table: Table,
-    dialect: Dialect,
-    mapping: Sequence[ColumnMapping],
-    fillings: Sequence[GeneratedColumn] = (),
-    *,
-    keep_null_word: bool = False,
-    traced: bool = False,
-    also: Sequence[str] = (),
-    as_bytes: bool = False,
-) -> str:
-    """The statement for every chunk of a job; arguments as those of load_data.into_table()."""
-    return _LEADING + into_table(
-        table, dialect, mapping, fillings, keep_null_word=keep_null_word, traced=traced, also=also, as_bytes=as_bytes
-    )
+def statement(request: StatementRequest) -> str:
+    """The statement for every chunk of a job."""
+    return _LEADING + into_table(request)
 
 
 def replacing(statement: str) -> str:

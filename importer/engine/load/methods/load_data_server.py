@@ -6,7 +6,6 @@ folder that both can use (secure_file_priv, or any where that is empty).
 
 import os
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import MySQLdb
@@ -14,12 +13,10 @@ import MySQLdb
 from importer.engine.errors import MethodRefused
 from importer.engine.load.methods import Report
 from importer.engine.load.methods.load_data import into_table
-from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
+from importer.engine.load.methods.rendering import StatementRequest
 from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.mysql.named_pipes import Writer, pipe_in
 from importer.engine.mysql.quoting import quote_text
-from importer.engine.schema.table import Table
-from importer.engine.source.dialect import Dialect
 
 _LEADING = re.compile(r"LOAD DATA INFILE '((?:[^'\\]|\\.)*)' (IGNORE )")
 
@@ -34,27 +31,13 @@ REFUSALS = {
 }
 
 
-def statement(
-    table: Table,
-    dialect: Dialect,
-    mapping: Sequence[ColumnMapping],
-    fillings: Sequence[GeneratedColumn] = (),
-    *,
-    folder: str,
-    keep_null_word: bool = False,
-    traced: bool = False,
-    also: Sequence[str] = (),
-    as_bytes: bool = False,
-) -> str:
-    """The statement for every chunk of a job; arguments as those of load_data.into_table().
+def statement(request: StatementRequest) -> str:
+    """The statement for every chunk of a job.
 
-    Each load has a pipe of its own in `folder`. IGNORE makes warnings of bad values and duplicates, which LOCAL does by
-    itself (manual, LOAD DATA Statement).
+    Each load has a pipe of its own in the request's folder. IGNORE makes warnings of bad values and duplicates, which
+    LOCAL does by itself (manual, LOAD DATA Statement).
     """
-    into = into_table(
-        table, dialect, mapping, fillings, keep_null_word=keep_null_word, traced=traced, also=also, as_bytes=as_bytes
-    )
-    return f"LOAD DATA INFILE {quote_text(f'{folder}/{FEED_NAME}')} IGNORE {into}"
+    return f"LOAD DATA INFILE {quote_text(f'{request.folder}/{FEED_NAME}')} IGNORE {into_table(request)}"
 
 
 def replacing(statement: str) -> str:

@@ -1,70 +1,86 @@
-"""The methods by their names (options.OFFERED): which file renders the statement, and which one runs it."""
+"""What each method does: renders its statement, turns it into REPLACE, and runs it. Declared in plan/methods.py."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from types import ModuleType
-from typing import Any
 
 from importer.engine.load.methods import Load, load_data_local, load_data_server
-from importer.engine.load.methods.inserts import insert, insert_prepared, insert_single, insert_sql
-from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
+from importer.engine.load.methods.inserts import insert, insert_prepared, insert_sql
+from importer.engine.load.methods.rendering import StatementRequest
+from importer.engine.plan.methods import METHODS
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
 
-INSERTING: dict[str, ModuleType] = {
-    "insert": insert,
-    "insert_prepared": insert_prepared,
-    "insert_single": insert_single,
-}
-_RENDERING: dict[str, ModuleType] = {
-    "load_data_local": load_data_local,
-    "load_data_server": load_data_server,
-    **dict.fromkeys(INSERTING, insert_sql),
-}
+
+@dataclass(frozen=True)
+class LoadRequest:
+    """What a method needs to run its statements.
+
+    Records have `width` fields, `numbers` among them (ImportPlan.numbers); `rows` go into an INSERT, None for the
+    methods that send files; a server's pipes lie in `folder`.
+    """
+
+    dialect: Dialect
+    width: int
+    numbers: tuple[str, ...] = ()
+    rows: int | None = None
+    folder: str = ""
 
 
-def statement(
-    method: str,
-    table: Table,
-    dialect: Dialect,
-    mapping: Sequence[ColumnMapping],
-    fillings: Sequence[GeneratedColumn],
-    *,
-    folder: str = "",
-    **how: Any,
-) -> str:
-    """The method's statement; `folder` is for a server's pipes, `how` as load_data.into_table() has it."""
-    if method in INSERTING:
-        return insert_sql.statement(table, mapping, fillings, **how)
-    if method == "load_data_server":
-        return load_data_server.statement(table, dialect, mapping, fillings, folder=folder, **how)
-    return load_data_local.statement(table, dialect, mapping, fillings, **how)
+@dataclass(frozen=True)
+class Implementation:
+    """The functions of a method.
+
+    `render(request)` gives the SQL that the plan shows, `replacing(statement)` the same for REPLACE, and
+    `loader(request)` the function that sends a feed with it.
+    """
+
+    render: Callable[[StatementRequest], str]
+    replacing: Callable[[str], str]
+    loader: Callable[[LoadRequest], Load]
+
+
+def _inserting(load: Callable[..., object]) -> Implementation:
+    def loader(request: LoadRequest) -> Load:
+        how = {"numbers": request.numbers, "width": request.width, "rows": request.rows}
+        return partial(load, dialect=request.dialect, **how)  # type: ignore[return-value]
+
+    return Implementation(insert_sql.statement, insert_sql.replacing, loader)
+
+
+IMPLEMENTATIONS: dict[str, Implementation] = {
+    "load_data_local": Implementation(
+        load_data_local.statement, load_data_local.replacing, lambda _request: load_data_local.load
+    ),
+    "load_data_server": Implementation(
+        load_data_server.statement,
+        load_data_server.replacing,
+        lambda request: partial(load_data_server.load, folder=request.folder),
+    ),
+    "insert": _inserting(insert.load),
+    "insert_prepared": _inserting(insert_prepared.load),
+    "insert_single": _inserting(insert.load),
+}
+assert IMPLEMENTATIONS.keys() == METHODS.keys()
+
+
+def statement(method: str, request: StatementRequest) -> str:
+    """The method's statement for every chunk of a job."""
+    return IMPLEMENTATIONS[method].render(request)
 
 
 def replacing(method: str, statement: str) -> str:
     """The same statement with REPLACE."""
-    rendered: str = _RENDERING[method].replacing(statement)
-    return rendered
+    return IMPLEMENTATIONS[method].replacing(statement)
 
 
-def for_name(
-    method: str, dialect: Dialect, *, numbers: tuple[str, ...] = (), width: int, rows: int | None, folder: str
-) -> Load:
-    """What runs the method's statements on the bytes of a feed.
-
-    Its records have `width` fields, `numbers` among them (ImportPlan.numbers); `rows` go into an INSERT, and a server's
-    pipes into `folder`.
-    """
-    if method == "load_data_local":
-        return load_data_local.load
-    if method == "load_data_server":
-        return partial(load_data_server.load, folder=folder)
-    return partial(INSERTING[method].load, dialect=dialect, numbers=numbers, width=width, rows=rows)
+def for_name(method: str, request: LoadRequest) -> Load:
+    """The function that runs the method's statements on the bytes of a feed."""
+    return IMPLEMENTATIONS[method].loader(request)
 
 
 def for_plan(plan: ImportPlan, dialect: Dialect) -> Load:
-    """What runs the plan's statements."""
+    """The function that runs the plan's statements."""
     width = len(plan.numbers) + len(plan.fields)
-    rows, folder = plan.rows_per_statement, plan.files_folder
-    return for_name(plan.method, dialect, numbers=plan.numbers, width=width, rows=rows, folder=folder)
+    request = LoadRequest(dialect, width, plan.numbers, plan.rows_per_statement, plan.files_folder)
+    return for_name(plan.method, request)

@@ -5,22 +5,23 @@ from typing import Any
 
 from importer.engine.load.methods import registry
 from importer.engine.load.methods.field_expressions import numbers
+from importer.engine.load.methods.rendering import StatementRequest
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.plan.methods import Method
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.reasons.binary_charset import needs_ascii, plan_unhexed, takes_bytes
 from importer.engine.target.staging import NUMBERING
 
 
-def statements(case: PlanningContext, method: str) -> dict[str, Any]:
+def statements(case: PlanningContext, method: Method) -> dict[str, Any]:
     """Those of ImportPlan, by the names they have there."""
     options, dialect, into = case.options, case.dialect, case.loaded_into
     also = NUMBERING if case.numbers_rows else ()
 
-    def statement(mapping: Sequence[ColumnMapping] = case.mapping, **how: bool) -> str:
-        return registry.statement(
-            method, into, dialect, mapping, case.fillings, also=also, folder=case.server.shared_folder, **how
-        )
+    def statement(mapping: Sequence[ColumnMapping] = case.mapping, **variant: bool) -> str:
+        request = StatementRequest(into, dialect, mapping, case.fillings, also, case.server.shared_folder, **variant)
+        return registry.statement(method.name, request)
 
     # Where records are rewritten, the text NULL goes out in quotes.
     null_word = bool(dialect.quote and not dialect.escape and not dialect.rewriting)
@@ -28,7 +29,7 @@ def statements(case: PlanningContext, method: str) -> dict[str, Any]:
     replaces = options.ordered and options.on_duplicate == "replace"
 
     def as_asked(statement: str) -> str:
-        return registry.replacing(method, statement) if statement and replaces else statement
+        return registry.replacing(method.name, statement) if statement and replaces else statement
 
     return {
         "statement": as_asked(statement()),

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from importer.engine.feed.hex_decoder import Unhexed, available, can_unhex
-from importer.engine.load.methods import registry
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.expressions import is_plain
+from importer.engine.plan.methods import Method
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.source import encodings
@@ -27,7 +27,7 @@ WITH_ASCII = _UTF8MB4 | {
 _HEXADECIMAL = ("hex",)
 
 
-def takes_bytes(case: PlanningContext, method: str) -> bool:
+def takes_bytes(case: PlanningContext, method: Method) -> bool:
     """Whether LOAD DATA without a character set stores the same as with utf8mb4, and quicker (server-behaviour.md,
     Speed).
 
@@ -39,13 +39,13 @@ def takes_bytes(case: PlanningContext, method: str) -> bool:
     return case.server.mariadb
 
 
-def needs_ascii(case: PlanningContext, method: str, mapping: Sequence[ColumnMapping]) -> bool:
+def needs_ascii(case: PlanningContext, method: Method, mapping: Sequence[ColumnMapping]) -> bool:
     """Whether fields that are not ASCII may be stored otherwise without a character set."""
     return not _stores_alike(case, method, mapping, _UTF8MB4)
 
 
 def plan_unhexed(
-    case: PlanningContext, method: str, statement: Callable[[Sequence[ColumnMapping]], str]
+    case: PlanningContext, method: Method, statement: Callable[[Sequence[ColumnMapping]], str]
 ) -> Unhexed | None:
     """How chunks that the scan found clean go with bytes for hexadecimal digits; None where none have any, or might not
     store the same. `statement` renders the one for other mappings, without a character set.
@@ -65,10 +65,10 @@ def _is_hexadecimal(mapping: ColumnMapping) -> bool:
 
 
 def _stores_alike(
-    case: PlanningContext, method: str, mapping: Sequence[ColumnMapping], charsets: frozenset[str]
+    case: PlanningContext, method: Method, mapping: Sequence[ColumnMapping], charsets: frozenset[str]
 ) -> bool:
     """Whether nothing but character sets tells what becomes of the fields, and the texts are in one of these."""
-    if not case.options.checks or method in registry.INSERTING:
+    if not case.options.checks or method.inserts:
         return False
     if case.fillings or case.numbers_rows or not all(is_plain(each) for each in mapping):
         return False

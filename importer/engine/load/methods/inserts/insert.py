@@ -15,9 +15,6 @@ from importer.engine.load.methods.row_batches import RecordRun
 from importer.engine.mysql.connection import Feed, LoaderConnection
 from importer.engine.source.dialect import Dialect
 
-# Measured (server-behaviour.md, Methods).
-ROWS = 1000
-
 
 def load(
     connection: LoaderConnection,

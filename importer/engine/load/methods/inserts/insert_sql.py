@@ -1,15 +1,13 @@
 """INSERT ... VALUES, however its values get to the server: the rendering, and the statement as a template for rows."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from importer.engine.feed.row_numbers import NUMBERS
 from importer.engine.load.methods.field_expressions import VARIABLES, field_variable, filled, readings, with_trace
-from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
+from importer.engine.load.methods.rendering import StatementRequest
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.schema.table import Table
 
 _IGNORING, _REPLACING = "INSERT IGNORE INTO ", "REPLACE INTO "
 _VALUES = "\nVALUES "
@@ -17,28 +15,21 @@ _VALUES = "\nVALUES "
 _TOKEN = re.compile(r"'(?:[^'\\]|\\.|'')*'|`(?:[^`]|``)*`|@(?:field\d+|millrace_(?:row|line))\b", re.DOTALL)
 
 
-def statement(
-    table: Table,
-    mapping: Sequence[ColumnMapping],
-    fillings: Sequence[GeneratedColumn] = (),
-    *,
-    keep_null_word: bool = False,
-    traced: bool = False,
-    also: Sequence[str] = (),
-) -> str:
+def statement(request: StatementRequest) -> str:
     """The statement for one row: `@field3` stands for the text of the third field. Sent are many rows behind VALUES.
 
-    IGNORE makes warnings of what would be errors, as LOAD DATA LOCAL does (manual, INSERT Statement). Arguments as of
-    load_data.into_table(); the values that arrive are the same.
+    IGNORE makes warnings of what would be errors, as LOAD DATA LOCAL does (manual, INSERT Statement). The values that
+    arrive are the same.
     """
-    found = [each for each in readings(mapping, table, keep_null_word=keep_null_word) if each.column]
-    if traced:
-        found = with_trace(found)
+    table = request.table
+    fields = [each for each in readings(request.mapping, table, keep_null_word=request.keep_null_word) if each.column]
+    if request.traced:
+        fields = with_trace(fields)
         # Columns are filled in their order, and the trace comes ahead of the warnings about all of them.
-        found.sort(key=lambda each: not each.traced)
-    given = [(each.name, each.value) for each in found]
-    given += [(quote_name(each.column), filled(each)) for each in fillings]
-    for assignment in also:
+        fields.sort(key=lambda each: not each.traced)
+    given = [(each.name, each.value) for each in fields]
+    given += [(quote_name(each.column), filled(each)) for each in request.fillings]
+    for assignment in request.also:
         column, _, value = assignment.partition(" = ")
         given.append((column, value))
     columns, values = (", ".join(each) for each in zip(*given, strict=True))

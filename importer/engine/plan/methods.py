@@ -1,0 +1,170 @@
+"""Declares the methods of loading a chunk: names, conditions, costs. load/methods/registry.py has their functions.
+
+The order is that of preference: an import that leaves the choice to the planner takes the first automatic method that
+the server allows, and after a refusal the next one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from importer.engine.errors import Problem, TargetProblem
+from importer.engine.mysql.server_info import Server
+from importer.engine.units import MIB
+
+AUTO = "auto"
+ALLOW_LOCAL = "SET GLOBAL local_infile = 1 on the server allows LOAD DATA LOCAL"
+
+
+def _always(_server: Server) -> None:
+    """The condition of a method that every server allows."""
+
+
+def how_to_allow_local(server: Server) -> str:
+    """The remedy where LOAD DATA LOCAL is refused."""
+    if server.on("local_infile"):
+        return "The address of the server behind the proxy would allow it"
+    return ALLOW_LOCAL
+
+
+def _require_local(server: Server) -> None:
+    if not server.takes_local:
+        raise TargetProblem(
+            "The server refuses LOAD DATA LOCAL"
+            + (f" ({server.flavour})." if server.on("local_infile") else " (local_infile is OFF)."),
+            advice=f"{how_to_allow_local(server)} (and local_infile = 1 under [mysqld] in its my.cnf); or ask for"
+            " method auto, which takes another one.",
+            option="method",
+        )
+
+
+def _require_files(server: Server) -> None:
+    if not server.shared_folder:
+        raise TargetProblem(
+            "There is no folder that the server may load files from and that this machine can write into.",
+            advice="Set SERVER_FILES_DIR to one, inside the server's secure_file_priv"
+            f" ({server.variables.get('secure_file_priv', '') or 'any folder'}); both must see it under one path.",
+            option="method",
+        )
+    if not server.reads_files:
+        raise TargetProblem(
+            "The account may not load files that the server sees.",
+            advice="GRANT FILE ON *.* TO it, on the server; or choose another method.",
+            option="method",
+        )
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to load a chunk.
+
+    `title` and `cost` are the words of the plan; the cost is measured (server-behaviour.md, Methods). `require` raises
+    TargetProblem, with the remedy, where the server does not allow the method. `rows` is the number of rows of a
+    statement by default, None for a method that sends files; `fixed_rows`: no option changes it. `speed` is the usual
+    rate relative to LOAD DATA LOCAL.
+    """
+
+    name: str
+    title: str
+    cost: str
+    require: Callable[[Server], None] = _always
+    automatic: bool = False
+    slows: bool = True
+    from_pipe: bool = False
+    rows: int | None = None
+    fixed_rows: bool = False
+    most_bytes: int | None = None
+    speed: float = 1.0
+
+    @property
+    def inserts(self) -> bool:
+        """Whether rows are sent in INSERT statements."""
+        return self.rows is not None
+
+    @property
+    def groups_rows(self) -> bool:
+        """Whether the number of rows of a statement can be chosen."""
+        return self.inserts and not self.fixed_rows
+
+    @property
+    def tunable(self) -> bool:
+        """Whether a lab may try it: not what is there for comparison only."""
+        return self.most_bytes is None
+
+    @property
+    def label(self) -> str:
+        """The name for people: load_data_local as LOAD DATA LOCAL."""
+        return self.name.replace("_", " ").upper()
+
+    def allowed(self, server: Server) -> bool:
+        """Whether the server allows it."""
+        try:
+            self.require(server)
+        except TargetProblem:
+            return False
+        return True
+
+    def require_size(self, data_bytes: int) -> None:
+        """Raise Problem if the file is too large for the method."""
+        if self.most_bytes is not None and data_bytes > self.most_bytes:
+            raise Problem(
+                f"The file has {data_bytes:,} bytes, too many for one INSERT a row with a commit each.",
+                advice=f"Take a sample of at most {self.most_bytes:,} bytes, or choose another method.",
+                option="method",
+            )
+
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method(
+            "load_data_local",
+            "LOAD DATA LOCAL",
+            "the server allows it, and no other way over a network is as fast",
+            require=_require_local,
+            automatic=True,
+            slows=False,
+        ),
+        Method(
+            "load_data_server",
+            "LOAD DATA from a pipe",
+            "the server reads it as a file, as fast as LOAD DATA LOCAL",
+            require=_require_files,
+            automatic=True,
+            slows=False,
+            from_pipe=True,
+            speed=1.02,
+        ),
+        # 1,000 rows a statement: measured (server-behaviour.md, Methods).
+        Method(
+            "insert",
+            "INSERT of many rows",
+            "that takes 1.8 times the processor time of LOAD DATA LOCAL, more where fields are in quotes",
+            rows=1000,
+            speed=0.5,
+        ),
+        # Automatic: as fast as texts on MySQL and faster on MariaDB; and where fields are in quotes, on both.
+        Method(
+            "insert_prepared",
+            "Prepared INSERT of many rows",
+            "that takes 1.5 (MariaDB) to 2 times (MySQL) the processor time of LOAD DATA LOCAL",
+            automatic=True,
+            rows=1000,
+            speed=0.6,
+        ),
+        Method(
+            "insert_single",
+            "One INSERT and one commit a row",
+            "for comparison only: nothing is slower",
+            rows=1,
+            fixed_rows=True,
+            # Some 10,000 rows, which take a minute or more.
+            most_bytes=MIB,
+            speed=0.02,
+        ),
+    )
+}
+
+
+def best_allowed(server: Server) -> Method:
+    """The automatic method that comes first among those that the server allows; the last one always works."""
+    return next(method for method in METHODS.values() if method.automatic and method.allowed(server))
