@@ -145,7 +145,7 @@ def test_counts_by_reason_and_where_the_files_are_are_printed(target: Target, pe
     execute_on(target, "TRUNCATE people")
     done = stack_env.manage(*args, "--max-rejects", "1", check=False)
     assert done.returncode == 1
-    assert "2 rows cannot go in" in done.stderr
+    assert "2 rows cannot be loaded" in done.stderr
 
 
 def test_how_values_are_read_and_what_is_doubtful_is_said(target: Target, tmp_path: Path, capsys):
