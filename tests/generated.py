@@ -25,7 +25,8 @@ from importer.engine.load.outcome import Tally
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import Server, read_server
-from importer.engine.plan.options import OFFERED, Options
+from importer.engine.plan.option_specs import named
+from importer.engine.plan.options import Options
 from importer.engine.schema.table import Table, read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
@@ -299,7 +300,7 @@ def main() -> None:
     parser.add_argument("cases", type=int)
     parser.add_argument("--server", required=True, help="mysql://USER:PASSWORD@HOST:PORT/")
     parser.add_argument("--first", type=int, default=0, help="the first case's seed")
-    parser.add_argument("--method", default="auto", choices=OFFERED["method"])
+    parser.add_argument("--method", default="auto", choices=named("method").choices)
     asked = parser.parse_args()
     url = urlsplit(asked.server)
     address = Address(url.hostname or "", url.port or 3306, url.username or "root", url.password or "", "mysql")

@@ -1,10 +1,15 @@
 """One place for each decision: no other file spells the names that a registry declares."""
 
 import ast
+import re
 from collections.abc import Collection
 from pathlib import Path
 
+import pytest
+
 from importer.engine.plan.methods import METHODS
+from importer.engine.plan.option_specs import SPEED, OptionKind
+from importer.engine.plan.options import Options
 
 ROOT = Path(__file__).resolve().parent.parent
 # The published experiments name the methods that the articles compared.
@@ -30,3 +35,30 @@ def test_methods_are_named_in_their_declaration_and_their_registry_only():
     # "insert" is an ordinary word elsewhere: a phase of an ALTER TABLE, say.
     assert spelled(set(METHODS) - {"insert"}, but=(*registries, EXPERIMENTS)) == []
     assert len(spelled(set(METHODS), but=(registries[1], EXPERIMENTS))) > len(METHODS)
+
+
+def rows_of_settings() -> dict[str, str]:
+    """Each row of docs/settings.md by the option or variable that it is about."""
+    rows = re.findall(r"^\| `(--[\w-]+)` \|(.*)$", (ROOT / "docs" / "settings.md").read_text(), re.MULTILINE)
+    return dict(rows)
+
+
+@pytest.mark.parametrize("option", SPEED, ids=lambda option: option.name)
+def test_the_settings_page_has_each_option_with_its_choices_and_default(option):
+    default = getattr(Options(), option.name)
+    if option.kind is OptionKind.VARIABLES:
+        assert f"`{option.flag}`" in (ROOT / "docs" / "settings.md").read_text()
+        return
+    # A switch that is on stands there by the flag that turns it off.
+    flag = option.flag.replace("--", "--no-", 1) if default is True else option.flag
+    row = rows_of_settings()[flag]
+    assert [each for each in option.choices if each and each not in row] == []
+    if option.kind is OptionKind.SWITCH:
+        assert row.rstrip(" |").endswith("on" if default else "off")
+    elif isinstance(default, str) and default:
+        assert f"| `{default}`" in row
+
+
+def test_the_settings_page_has_no_option_that_is_not_declared():
+    flags = {option.flag for option in SPEED}
+    assert {flag.replace("--no-", "--") for flag in rows_of_settings()} <= flags

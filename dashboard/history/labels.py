@@ -1,9 +1,9 @@
 """Names and values of facts as the history's pages have them: short, since a heading or a chart says the unit."""
 
 from dashboard.formatting import duration, rate
+from importer.engine.plan.option_specs import display
 from importer.history.facts import FACTS, Kind, Value
 from importer.history.formatting import in_words
-from importer.preparation.option_catalog import display
 
 # Where the registry's title is too long for a column, or names the unit that it is asked for in.
 SHORT = {

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from dashboard.new_import.row_policy import ACCOUNTING
+from importer.engine.plan.option_specs import SPEED
 from importer.engine.plan.options import Options
-from importer.preparation.option_catalog import OPTIONS
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ def _speed(options: Options) -> list[Answer]:
     return [
         Answer(
             each.label.removesuffix(", MiB"),
-            each.shown(options) or each.unset,
+            each.shown(getattr(options, each.name)) or each.unset,
             getattr(options, each.name) == getattr(usual, each.name),
         )
-        for each in OPTIONS
+        for each in SPEED
     ]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from importer.engine.schema.table import Table
-from importer.engine.tuning.grid import GRIDS, TRIED, Grid, Value
+from importer.engine.tuning.grid import GRIDS, TUNABLE, Grid, Value
 from importer.engine.tuning.value_syntax import write_values
 
 OWN = "own"
@@ -27,7 +27,7 @@ class Offer:
     @property
     def settings(self) -> tuple[str, ...]:
         """What it varies; all that can be for one's own."""
-        return tuple(self.values) or TRIED
+        return tuple(self.values) or TUNABLE
 
     def written(self, name: str) -> str:
         """The values of a setting as the form has them."""

@@ -1,10 +1,10 @@
 """A lab's settings, values and combinations as its pages call them."""
 
+from importer.engine.plan.option_specs import display, named
 from importer.engine.tuning.grid import WAY, Settings, Value, words
 from importer.engine.tuning.value_syntax import write_values
 from importer.lab import whole
 from importer.models import Lab
-from importer.preparation.option_catalog import display, named
 
 
 def name_of(lab: Lab, settings: Settings) -> str:

@@ -17,7 +17,7 @@ from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.preview import Preview, look
 from importer import lab
 from importer.engine.errors import Problem
-from importer.engine.plan.methods import METHODS
+from importer.engine.plan.option_specs import named
 from importer.lab.commands import SAMPLE_ROWS
 from importer.models import ImportJob, Lab, SourceFile, Target
 from importer.preparation import presets
@@ -27,20 +27,6 @@ from importer.worker import presence
 
 JOBS_SHOWN = 20
 FILES_SHOWN = 50
-HINTS = {
-    "chunk_bytes": "sizes: 256K, 1M, 4M",
-    "parallelism": "numbers: 1, 2, 4",
-    "commit_rows": "numbers: 1000, 10000",
-    "indexes": "keep, defer",
-    "foreign_keys": "keep, defer",
-    "method": ", ".join(method.name for method in METHODS.values() if method.tunable),
-    "rows_per_statement": "for INSERT: 100, 1000",
-    "unique_checks": "on, off",
-    "foreign_key_checks": "on, off",
-    "partitions": "none, 4, 8",
-    "sort": "keep, key",
-    "isolation": "READ-COMMITTED, REPEATABLE-READ",
-}
 
 
 @dataclass(frozen=True)
@@ -86,7 +72,7 @@ class Look:
                 name,
                 label(name),
                 self.choices.written(name),
-                HINTS[name],
+                named(name).examples,
                 problem if problem and problem.option == name else None,
             )
             for name in self.choices.offer.settings

@@ -16,7 +16,8 @@ from importer import lab as labs
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mapping.suggest import MATCHES
-from importer.engine.plan.options import BOUNDS, Options
+from importer.engine.plan.option_specs import named
+from importer.engine.plan.options import Options
 from importer.engine.schema.new_table import NewTable
 from importer.engine.schema.table import Table
 from importer.engine.source import encodings
@@ -179,7 +180,9 @@ class NewImportForm:
         if asked["on_error"] == "reject":
             # Limits mean nothing to an import that stops.
             text = self.limits["max_rejects"]
-            asked["max_rejects"] = whole_number(text, "Most rows to leave out", *BOUNDS["max_rejects"], "max_rejects")
+            asked["max_rejects"] = whole_number(
+                text, "Most rows to leave out", *named("max_rejects").limits, "max_rejects"
+            )
             asked["max_reject_percent"] = self._reject_percent()
         return Options(mode=self.mode, **asked, **self.speed.options)
 

@@ -11,11 +11,11 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.plan.methods import AUTO, METHODS
-from importer.engine.plan.options import BOUNDS, Options
+from importer.engine.plan.option_specs import SPEED, OptionKind, OptionSpec, named
+from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.target import write_modes
 from importer.engine.units import MIB
-from importer.preparation.option_catalog import OPTIONS, OptionKind, OptionSpec, named
 
 # What decides first, for the line that a closed card shows.
 IN_SHORT = ("method", "parallelism", "chunk_bytes", "indexes", "sort")
@@ -63,7 +63,7 @@ class SpeedChoices:
     @cached_property
     def options(self) -> dict[str, Any]:
         """Fields of Options. Raises Problem with the option at fault."""
-        asked = {each.name: _value(each, self.text(each).strip()) for each in OPTIONS if self.applies(each)}
+        asked = {each.name: _value(each, self.text(each).strip()) for each in SPEED if self.applies(each)}
         if asked["server_variables"] and not self.agreed:
             raise Problem(
                 "Server variables change the server for everybody on it.",
@@ -94,7 +94,7 @@ def _value(setting: OptionSpec, text: str) -> Any:
             return _variables(setting, text)
         case OptionKind.SIZE:
             return _bytes(setting, text)
-    return whole_number(text, setting.label, *BOUNDS[setting.name], option=setting.name)
+    return whole_number(text, setting.label, *setting.limits, option=setting.name)
 
 
 def whole_number(text: str, label: str, least: int, most: int, option: str) -> int | None:
@@ -111,7 +111,7 @@ def whole_number(text: str, label: str, least: int, most: int, option: str) -> i
 
 
 def _bytes(setting: OptionSpec, text: str) -> int | None:
-    most = BOUNDS[setting.name][1] // MIB
+    most = setting.limits[1] // MIB
     if not text:
         return None
     if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,12})?", text) and 1 <= (found := round(float(text) * MIB)) <= most * MIB:
@@ -178,7 +178,7 @@ class Card:
 
 def card(choices: SpeedChoices, plan: ImportPlan | None, problem: Problem | None) -> Card:
     """What the page shows of the choices, of the plan that came of them, or of the problem with them."""
-    shown = [_shown(each, choices, plan, problem) for each in OPTIONS if choices.applies(each)]
+    shown = [_shown(each, choices, plan, problem) for each in SPEED if choices.applies(each)]
     if not (plan and METHODS[plan.method].inserts) and choices.text(named("method")) == AUTO:
         shown = [each for each in shown if each.name != "rows_per_statement" or each.text]
     usual = Options()

@@ -22,7 +22,7 @@ from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.mapping.suggest import BY_NAME, BY_POSITION
 from importer.engine.mysql.connection import connect
-from importer.engine.plan.options import OFFERED
+from importer.engine.plan.option_specs import named
 from importer.engine.schema.table import list_tables
 from importer.engine.source import encodings
 from importer.engine.source.compression import WORDS
@@ -251,7 +251,7 @@ def _accounting(choices: NewImportForm) -> list[Select]:
     """What becomes of rows that do not go in as they are, as far as the engine offers a choice."""
     selects = []
     for name, (label, answers) in ACCOUNTING.items():
-        offered = {value: words for value, words in answers.items() if value in OFFERED[name]}
+        offered = {value: words for value, words in answers.items() if value in named(name).choices}
         chosen = choices.accounting[name]
         options = [(value, words, value == chosen) for value, (words, _) in offered.items()]
         if len(options) > 1:

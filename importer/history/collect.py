@@ -16,12 +16,12 @@ from django.conf import settings
 
 from importer.engine.mysql.connection import USUAL_ISOLATION
 from importer.engine.native import loader
+from importer.engine.plan import option_specs
 from importer.engine.plan.options import Options
 from importer.engine.source import encodings
 from importer.engine.source.dialect import as_written
 from importer.history.facts import ASKED, CHOSEN, FACTS, PHASES, SERVER, Fact, Kind, Value
 from importer.models import Chunk, ImportJob
-from importer.preparation import option_catalog
 
 Told = Iterator[tuple[str, Any]]
 YES = ("1", "on", "yes", "true")
@@ -155,7 +155,7 @@ def _asked(job: ImportJob) -> Told:
 def _in_words(fact: Fact, options: Options) -> Any:
     """As it was asked for; variables as a text."""
     value = getattr(options, fact.option)
-    return option_catalog.named(fact.option).shown(options) if isinstance(value, dict) else value
+    return option_specs.named(fact.option).shown(value) if isinstance(value, dict) else value
 
 
 def _chosen(job: ImportJob) -> Told:

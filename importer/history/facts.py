@@ -13,7 +13,8 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.mysql.variables import Variable
-from importer.preparation import option_catalog
+from importer.engine.plan.option_specs import OPTIONS, SPEED, OptionKind
+from importer.engine.plan.option_specs import Group as OptionGroup
 
 Value = int | float | str | bool
 
@@ -70,11 +71,12 @@ def _of(group: Group, *facts: tuple[str, str, Kind] | tuple[str, str, Kind, str]
 
 
 _KINDS = {
-    option_catalog.OptionKind.CHOICE: Kind.WORD,
-    option_catalog.OptionKind.NUMBER: Kind.NUMBER,
-    option_catalog.OptionKind.SIZE: Kind.BYTES,
-    option_catalog.OptionKind.SWITCH: Kind.SWITCH,
-    option_catalog.OptionKind.VARIABLES: Kind.TEXT,
+    OptionKind.CHOICE: Kind.WORD,
+    OptionKind.NUMBER: Kind.NUMBER,
+    OptionKind.SIZE: Kind.BYTES,
+    OptionKind.PERCENT: Kind.NUMBER,
+    OptionKind.SWITCH: Kind.SWITCH,
+    OptionKind.VARIABLES: Kind.TEXT,
 }
 
 
@@ -179,22 +181,15 @@ SERVER = _of(
     ("server_version_compile_os", "Operating system", Kind.WORD),
     ("server_wsrep_on", "Galera (wsrep_on)", Kind.SWITCH),
 )
-# What the planner has no say in goes by the option's own name, the rest as asked_...
+# Options without a planned value have their own name, the others asked_...
 ASKED = _of(
     Group.ASKED,
-    ("mode", "Mode", Kind.WORD, "mode"),
-    ("on_error", "Bad rows", Kind.WORD, "on_error"),
-    ("max_rejects", "Most rejects", Kind.NUMBER, "max_rejects"),
-    ("max_reject_percent", "Most rejects, percent", Kind.NUMBER, "max_reject_percent"),
-    ("on_duplicate", "Duplicates", Kind.WORD, "on_duplicate"),
-    ("rounding", "Rounding", Kind.WORD, "rounding"),
-    ("verify", "Verification", Kind.WORD, "verify"),
-    ("checks", "Checks of values", Kind.SWITCH, "checks"),
-    *((f"asked_{each.name}", f"{each.label}, asked", _KINDS[each.kind], each.name) for each in option_catalog.OPTIONS),
+    *((each.name, each.label, _KINDS[each.kind], each.name) for each in OPTIONS if each.group is OptionGroup.ROWS),
+    *((f"asked_{each.name}", f"{each.label}, asked", _KINDS[each.kind], each.name) for each in SPEED),
 )
 CHOSEN = _of(
     Group.CHOSEN,
-    *((each.name, each.label, _KINDS[each.kind], each.name) for each in option_catalog.OPTIONS),
+    *((each.name, each.label, _KINDS[each.kind], each.name) for each in SPEED),
     ("planned_parallelism", "Chunks at once, as planned", Kind.NUMBER),
     ("deferred_indexes", "Indexes put off", Kind.NUMBER),
     ("deferred_foreign_keys", "Foreign keys put off", Kind.NUMBER),

@@ -12,19 +12,19 @@ from itertools import permutations
 from statistics import median
 from typing import Any
 
+from importer.engine.plan.option_specs import SPEED
 from importer.history.charts import Spread
 from importer.history.compare import FEWEST, apart
 from importer.history.facts import FACTS, Fact, Kind, Value
 from importer.history.query import Query
 from importer.history.read import FEW, rows
 from importer.history.search import in_order
-from importer.preparation import option_catalog
 
 # A gain below that is not worth a change, and two runs of one and the same import may differ by as much.
 CLEARLY = 1.1
 # From so many runs each way on, a single odd one does not hide what all others say.
 MANY = 8
-SETTINGS = tuple(FACTS[each.name] for each in option_catalog.OPTIONS)
+SETTINGS = tuple(FACTS[each.name] for each in SPEED)
 SURROUNDINGS = ("target", "table", "mode", "server_digest", "on_duplicate", "verify", "checks", "packing")
 # A file of which a smaller share of neighbouring keys ascends is not in the order of the key.
 IN_ORDER = 0.9

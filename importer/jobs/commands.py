@@ -10,7 +10,8 @@ from django.db.models import F
 
 from importer import queue
 from importer.engine.errors import Problem, RecordUnreadable, RowsRefused, TooManyRejects
-from importer.engine.plan.options import MOST_PARALLELISM, Options
+from importer.engine.plan.option_specs import MOST_PARALLELISM
+from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
 from importer.jobs.lifecycle import advance
 from importer.jobs.reject_counts import COUNTS

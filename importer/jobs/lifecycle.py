@@ -9,7 +9,7 @@ from django.db.models import F, Q, QuerySet, Sum
 from django.utils import timezone
 
 from importer.engine.errors import Problem
-from importer.engine.plan.options import MOST_PARALLELISM
+from importer.engine.plan.option_specs import MOST_PARALLELISM
 from importer.jobs.record import write_record_on_commit
 from importer.jobs.reject_counts import COUNTS, Kind, merged
 from importer.jobs.reject_limits import exceeded

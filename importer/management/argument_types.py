@@ -8,7 +8,7 @@ from importer.engine.errors import Problem, SourceProblem
 from importer.engine.mapping.columns import SOURCES, FieldOverride, GeneratedColumn
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.source import encodings
-from importer.engine.tuning.grid import TRIED, Value
+from importer.engine.tuning.grid import TUNABLE, Value
 from importer.engine.tuning.value_syntax import read_values
 from importer.engine.units import bytes_written
 
@@ -116,8 +116,8 @@ def setting_values(text: str) -> tuple[str, tuple[Value, ...]]:
     """`chunk_bytes=1M,4M`: a setting of a lab, and the values to try. `none` is no value."""
     name, equals, listed = text.partition("=")
     name = name.strip().replace("-", "_")
-    if not equals or name not in TRIED:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=V1,V2 with a NAME of {', '.join(TRIED)}")
+    if not equals or name not in TUNABLE:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=V1,V2 with a NAME of {', '.join(TUNABLE)}")
     try:
         return name, read_values(name, listed)
     except Problem as problem:

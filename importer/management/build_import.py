@@ -7,12 +7,12 @@ from typing import Any
 from importer.engine.errors import Problem
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.mapping.warnings import mapping_notes
+from importer.engine.plan.option_specs import OPTIONS, OptionKind
 from importer.engine.plan.options import Options
 from importer.engine.source.dialect import LINE_ENDS, Dialect
 from importer.engine.source.profile.profile import profile_file
 from importer.models import Target
 from importer.preparation import presets
-from importer.preparation.option_catalog import OPTIONS, OptionKind
 from importer.preparation.prepare import NewTableRequest, PreparedImport, prepare
 from importer.sources import uploads
 

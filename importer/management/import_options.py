@@ -7,9 +7,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from importer.engine.mapping.transforms import TRANSFORMS
-from importer.engine.plan.options import BOUNDS, OFFERED
+from importer.engine.plan.option_specs import OPTIONS, SPEED, Group, OptionKind, OptionSpec, named
 from importer.engine.source.dialect import LINE_ENDS, from_written
-from importer.engine.target.write_modes import MODES
 from importer.management.argument_types import (
     asked_field,
     bounded,
@@ -23,7 +22,6 @@ from importer.management.argument_types import (
     size,
     variable,
 )
-from importer.preparation.option_catalog import OPTIONS, OptionKind, OptionSpec
 
 
 def add_flags(parser: CommandParser) -> None:
@@ -32,12 +30,12 @@ def add_flags(parser: CommandParser) -> None:
     parser.add_argument("--target", help="name of a target (see `manage.py target list`)")
     parser.add_argument("--table", help="TABLE or SCHEMA.TABLE")
     parser.add_argument("--preset", metavar="NAME", help="target, table, format, columns and options as saved")
-    parser.add_argument("--mode", choices=list(MODES), help="default: append")
+    _add_option(parser, named("mode"))
     parser.add_argument("--plan-only", action="store_true", help="show what would be done, and do nothing")
     parser.add_argument("--in-process", action="store_true", help="without Redis and workers")
     parser.add_argument("--json", action="store_true", help="print one report as JSON")
     _add_new_table(parser)
-    _add_accounting(parser)
+    _add_row_policy(parser)
     _add_format(parser)
     _add_mapping(parser)
     _add_speed(parser)
@@ -50,32 +48,11 @@ def _add_new_table(parser: CommandParser) -> None:
     group.add_argument("--no-widen", action="store_true", help="end where a type is too narrow")
 
 
-def _add_accounting(parser: CommandParser) -> None:
-    group = parser.add_argument_group("rows that cannot go in as they are")
-    group.add_argument(
-        "--on-error",
-        choices=OFFERED["on_error"],
-        help="a row that cannot go in stops the import, or is left out and kept in a reject file (default: stop)",
-    )
-    group.add_argument("--max-rejects", type=rows, metavar="N", help="with --on-error reject: most rows left out")
-    group.add_argument(
-        "--max-reject-percent",
-        type=percent,
-        metavar="P",
-        help="with --on-error reject: the same as a share of all rows",
-    )
-    group.add_argument(
-        "--on-duplicate",
-        choices=OFFERED["on_duplicate"],
-        help="a row whose key is there already cannot go in (fail), is skipped, or replaces the row that is there;"
-        " the last two keep the file's order, one chunk after another (default: fail)",
-    )
-    group.add_argument(
-        "--rounding",
-        choices=OFFERED["rounding"],
-        help="a value that would lose digits goes in and is counted, or cannot go in (default: notice)",
-    )
-    group.add_argument("--verify", choices=OFFERED["verify"], help="what is compared afterwards (default: counts)")
+def _add_row_policy(parser: CommandParser) -> None:
+    group = parser.add_argument_group("rows that cannot be loaded as they are")
+    for option in OPTIONS:
+        if option.group is Group.ROWS and option.flag and option.name != "mode":
+            _add_option(group, option)
 
 
 def _add_format(parser: CommandParser) -> None:
@@ -123,20 +100,26 @@ def _add_speed(parser: CommandParser) -> None:
         "speed",
         "What is not given here the plan decides, and says why (--plan-only). docs/settings.md says more of each.",
     )
-    for setting in OPTIONS:
-        group.add_argument(setting.flag, dest=setting.name, help=setting.about.replace("%", "%%"), **_how(setting))
+    for option in SPEED:
+        _add_option(group, option)
 
 
-def _how(setting: OptionSpec) -> dict[str, Any]:
-    """How argparse reads the setting's values; None is what it gives where the flag was not given."""
-    match setting.kind:
+def _add_option(group: argparse._ArgumentGroup | CommandParser, option: OptionSpec) -> None:
+    group.add_argument(option.flag, dest=option.name, help=option.about.replace("%", "%%"), **_how(option))
+
+
+def _how(option: OptionSpec) -> dict[str, Any]:
+    """How argparse reads the option's values; None is the value of a flag that is not given."""
+    match option.kind:
         case OptionKind.CHOICE:
-            choices = tuple(filter(None, OFFERED[setting.name]))
-            return {"choices": choices, "type": level if setting.name == "isolation" else str}
+            choices = tuple(filter(None, option.choices))
+            return {"choices": choices, "type": level if option.name == "isolation" else str}
         case OptionKind.SIZE:
             return {"type": size, "metavar": "32M"}
+        case OptionKind.PERCENT:
+            return {"type": percent, "metavar": "P"}
         case OptionKind.SWITCH:
             return {"action": argparse.BooleanOptionalAction}
         case OptionKind.VARIABLES:
             return {"type": variable, "action": "append", "metavar": "NAME=VALUE"}
-    return {"type": bounded(*BOUNDS[setting.name]), "metavar": "N"}
+    return {"type": bounded(*option.limits), "metavar": "N"}

@@ -4,13 +4,10 @@ from dataclasses import dataclass, field
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
-from importer.engine.mysql.session_variables import ISOLATIONS, SESSION_VARIABLES
+from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.mysql.variables import values
-from importer.engine.plan.methods import AUTO, METHODS
+from importer.engine.plan.option_specs import OPTIONS, OptionKind, OptionSpec
 from importer.engine.target import write_modes
-from importer.engine.units import MIB
-
-MOST_PARALLELISM = 64
 
 
 @dataclass(frozen=True)
@@ -75,41 +72,10 @@ class Options:
         return self.max_rejects is not None or self.max_reject_percent is not None
 
 
-# What each option may be; the command line and the pages offer these.
-OFFERED: dict[str, tuple[str, ...]] = {
-    "on_error": ("stop", "reject"),
-    "on_duplicate": ("fail", "skip", "replace"),
-    "rounding": ("notice", "reject"),
-    "verify": ("counts", "full"),
-    "method": (AUTO, *METHODS),
-    "indexes": ("auto", "keep", "defer"),
-    "foreign_keys": ("keep", "defer"),
-    "sort": ("auto", "keep", "key"),
-    "load_as": ("innodb", "myisam"),
-    "isolation": ("", *ISOLATIONS),
-}
-
-# What each number may be, from the least to the most; None is always possible. 8,192 partitions are the servers' limit.
-BOUNDS: dict[str, tuple[int, int]] = {
-    "rows_per_statement": (1, 100_000),
-    "chunk_bytes": (1, 65_536 * MIB),
-    "commit_rows": (1, 1_000_000_000),
-    "parallelism": (1, MOST_PARALLELISM),
-    "partitions": (1, 8192),
-    "max_rejects": (0, 10**12),
-}
-
-
 def check_options(options: Options) -> None:
-    """Raise Problem for what cannot be asked for, or not together."""
-    for name, offered in OFFERED.items():
-        asked = getattr(options, name)
-        if asked not in offered:
-            raise Problem(f"{name} is {asked!r}.", advice=f"Choose one of {', '.join(offered)}.", option=name)
-    for name, (least, most) in BOUNDS.items():
-        number = getattr(options, name)
-        if number is not None and not least <= number <= most:
-            raise Problem(f"{name} is {number}.", advice=f"Give a number from {least} to {most:,}.", option=name)
+    """Raise Problem for a value that an option cannot have, and for options that contradict each other."""
+    for spec in OPTIONS:
+        _check_value(spec, getattr(options, spec.name))
     values(options.session, SESSION_VARIABLES, "The session variable", "session")
     values(options.server_variables, SERVER_VARIABLES, "The server variable", "server_variables")
     if options.partitions and options.mode != "create":
@@ -123,5 +89,16 @@ def check_options(options: Options) -> None:
             "A limit for rejected rows is given, but the import is to stop at the first one.",
             advice="Ask for on_error reject, or give no limit.",
         )
-    if options.max_reject_percent is not None and not 0 <= options.max_reject_percent <= 100:
-        raise Problem(f"max_reject_percent is {options.max_reject_percent}.", advice="Give a percentage from 0 to 100.")
+
+
+def _check_value(spec: OptionSpec, value: object) -> None:
+    name = spec.name
+    if spec.choices and value not in spec.choices:
+        raise Problem(f"{name} is {value!r}.", advice=f"Choose one of {', '.join(spec.choices)}.", option=name)
+    if not spec.bounds or value is None:
+        return
+    least, most = spec.bounds
+    assert isinstance(value, int | float)
+    if not least <= value <= most:
+        what = "percentage" if spec.kind is OptionKind.PERCENT else "number"
+        raise Problem(f"{name} is {value}.", advice=f"Give a {what} from {least} to {most:,}.", option=name)

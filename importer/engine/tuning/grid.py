@@ -5,29 +5,16 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from importer.engine.errors import Problem
-from importer.engine.plan.methods import METHODS
-from importer.engine.plan.options import BOUNDS, OFFERED, Options
+from importer.engine.plan.methods import AUTO, METHODS
+from importer.engine.plan.option_specs import OPTIONS, OptionKind, named
+from importer.engine.plan.options import Options
 from importer.engine.units import MIB
 
 Value = int | str | bool | None
 Settings = dict[str, Value]
 
-SWITCHES = ("unique_checks", "foreign_key_checks")
-# What a lab can vary: each belongs to the load itself, and none changes which rows arrive where all of them are good.
-TRIED = (
-    "chunk_bytes",
-    "parallelism",
-    "commit_rows",
-    "indexes",
-    "foreign_keys",
-    "method",
-    "rows_per_statement",
-    "unique_checks",
-    "foreign_key_checks",
-    "partitions",
-    "sort",
-    "isolation",
-)
+# Settings that a lab can vary: each belongs to the load itself, and none changes which rows arrive if all are good.
+TUNABLE = tuple(option.name for option in OPTIONS if option.tunable)
 # In place of a setting: the ways of a published experiment (engine/experiments), which no lab of settings can vary.
 WAY = "way"
 # Each combination is loaded at least twice: nobody waits for more.
@@ -115,25 +102,30 @@ def combinations(grid: Grid) -> list[Settings]:
 
 
 def _check(name: str, values: Sequence[Value]) -> None:
-    if name not in TRIED:
-        raise Problem(f"A lab cannot vary {name}.", advice=f"It can vary {', '.join(TRIED)}.", option=name)
+    if name not in TUNABLE:
+        raise Problem(f"A lab cannot vary {name}.", advice=f"It can vary {', '.join(TUNABLE)}.", option=name)
     for value in values:
         if not _possible(name, value):
-            may = ", ".join(OFFERED[name]) if name in OFFERED else _numbers(name)
-            raise Problem(f"{name} cannot be {value}.", advice=f"It may be {may}.", option=name)
+            raise Problem(f"{name} cannot be {value}.", advice=f"It may be {_possible_values(name)}.", option=name)
 
 
 def _possible(name: str, value: Value) -> bool:
-    if name in SWITCHES:
+    option = named(name)
+    if option.kind is OptionKind.SWITCH:
         return isinstance(value, bool)
-    if name in OFFERED:
-        return value in OFFERED[name] and value != "auto"
-    least, most = BOUNDS[name]
+    if option.kind is OptionKind.CHOICE:
+        return value in option.choices and value != AUTO
+    least, most = option.limits
     return value is None or (isinstance(value, int) and not isinstance(value, bool) and least <= value <= most)
 
 
-def _numbers(name: str) -> str:
-    return "yes or no" if name in SWITCHES else "a number from {} to {:,}".format(*BOUNDS[name])
+def _possible_values(name: str) -> str:
+    option = named(name)
+    if option.kind is OptionKind.SWITCH:
+        return "yes or no"
+    if option.kind is OptionKind.CHOICE:
+        return ", ".join(option.choices)
+    return "a number from {} to {:,}".format(*option.limits)
 
 
 def _meaningful(settings: Settings) -> Settings | None:

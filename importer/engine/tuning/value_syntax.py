@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from importer.engine.errors import Problem
-from importer.engine.plan.options import OFFERED
-from importer.engine.tuning.grid import SWITCHES, TRIED, Value
+from importer.engine.plan.option_specs import OptionKind, named
+from importer.engine.tuning.grid import TUNABLE, Value
 from importer.engine.units import bytes_written, short_size
 
 NONE = "none"
@@ -12,8 +12,8 @@ NONE = "none"
 
 def read_values(name: str, text: str) -> tuple[Value, ...]:
     """`1M, 4M` as values of the setting, each once. Raises Problem for what is none of its kind."""
-    if name not in TRIED:
-        raise Problem(f"A lab cannot vary {name}.", advice=f"It can vary {', '.join(TRIED)}.", option=name)
+    if name not in TUNABLE:
+        raise Problem(f"A lab cannot vary {name}.", advice=f"It can vary {', '.join(TUNABLE)}.", option=name)
     written = [each.strip() for each in text.split(",")]
     return tuple(dict.fromkeys(_read(name, each) for each in written if each))
 
@@ -26,13 +26,14 @@ def write_values(name: str, values: Iterable[Value]) -> str:
 def _read(name: str, text: str) -> Value:
     if text == NONE:
         return None
-    if name in SWITCHES:
+    option = named(name)
+    if option.kind is OptionKind.SWITCH:
         if text in ("on", "off"):
             return text == "on"
         raise Problem(f"{name} {text!r} is not on or off.", advice="Write on, off.", option=name)
-    if name in OFFERED:
+    if option.kind is OptionKind.CHOICE:
         return text
-    if name == "chunk_bytes":
+    if option.kind is OptionKind.SIZE:
         size = bytes_written(text.replace(" ", ""))
         if size:
             return size

@@ -9,9 +9,9 @@ from django.utils.html import escape
 from dashboard.new_import.speed_form import SpeedChoices, card
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, execute
+from importer.engine.plan.option_specs import SPEED
 from importer.engine.plan.options import Options
 from importer.models import ImportJob, MappingPreset
-from importer.preparation.option_catalog import OPTIONS
 from tests.dashboard.new_import.test_page import show, shown_form, start, target, uploaded
 from tests.dashboard.new_import.test_presets import save
 
@@ -83,7 +83,7 @@ class TestPage:
         html = show(browser, uploaded(user)).content.decode()
         assert re.search(r'speed-short break">LOAD DATA LOCAL · 1 in parallel · One chunk of', html)
         assert not re.search(r'<details class="card speed"[^>]* open', html)
-        for setting in OPTIONS:
+        for setting in SPEED:
             if setting.name not in ("rows_per_statement", "partitions", "load_as"):
                 assert f">{escape(setting.label)}</label>" in html
         assert "set by hand" not in html

@@ -12,11 +12,11 @@ from importer.engine.load import loader
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.server_info import OF_SPEED
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
+from importer.engine.plan.option_specs import SPEED
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.history.facts import ASKED, CHOSEN, FACTS, PHASES, fact
 from importer.models import JobFact
-from importer.preparation.option_catalog import OPTIONS
 
 PLANNER = Path(loader.__file__).parents[1] / "planner"
 # Of ImportPlan: what says how the rows go in, word by word, and what the facts are told from.
@@ -38,7 +38,7 @@ def test_each_option_has_a_fact_of_what_was_asked_for():
 
 
 def test_each_setting_of_speed_has_one_of_what_was_chosen_too():
-    assert {each.name for each in OPTIONS} <= {each.option for each in CHOSEN}
+    assert {each.name for each in SPEED} <= {each.option for each in CHOSEN}
 
 
 def test_each_reason_of_the_planner_explains_a_fact_that_was_chosen():

@@ -53,7 +53,7 @@ def test_run_prints_the_result_list_and_show_know_it(asked, database, stack: Sta
     ("args", "said"),
     [
         (["nothing"], "invalid choice"),
-        (["own", "--set", "mode=append"], "NAME of chunk_bytes"),
+        (["own", "--set", "mode=append"], "NAME of method"),
         (["own", "--set", "unique_checks=maybe"], "is not on or off"),
         (["own", "--set", "parallelism=many"], "is not a number"),
         (["chunks", "--rows", "1", "--share", "5"], "not allowed with"),

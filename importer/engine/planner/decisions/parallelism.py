@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from importer.engine.mysql.server_info import Server
-from importer.engine.plan.options import MOST_PARALLELISM
+from importer.engine.plan.option_specs import MOST_PARALLELISM
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions import network

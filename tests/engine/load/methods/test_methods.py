@@ -11,7 +11,8 @@ from importer.engine.load.methods import row_batches
 from importer.engine.load.outcome import Tally
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mysql.connection import Address
-from importer.engine.plan.options import OFFERED, Options
+from importer.engine.plan.methods import METHODS
+from importer.engine.plan.options import Options
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.source.records import oversized_values
 from tests.engine.loads import HEADERLESS, load_bytes, rows_of, run_sql
@@ -19,7 +20,7 @@ from tests.engine.preflight.test_preflight import setting
 from tests.generated import Bench, make_case
 from tests.targets import TestServer
 
-MANY = [each for each in OFFERED["method"] if each not in ("auto", "load_data_local", "insert_single")]
+MANY = [each for each in METHODS if each not in ("load_data_local", "insert_single")]
 CASES = 40
 REJECT = Options(on_error="reject", checks=False)
 

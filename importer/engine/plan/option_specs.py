@@ -1,0 +1,320 @@
+"""Declares each option of an import once: flag, label, help, kind, and the values that it may have.
+
+The command line, the forms, the history's facts, the lab's grids and the plan's words read these declarations.
+docs/settings.md has the measurements; a test compares it with them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from importer.engine.mysql.session_variables import ISOLATIONS
+from importer.engine.plan.methods import AUTO, METHODS
+from importer.engine.target.write_modes import MODES
+from importer.engine.units import MIB
+
+MOST_PARALLELISM = 64
+# The servers' own limit.
+MOST_PARTITIONS = 8192
+
+
+class OptionKind(Enum):
+    """The kind of an option's values: one of its choices, a number, bytes, percent, yes or no, variables."""
+
+    CHOICE = "choice"
+    NUMBER = "number"
+    SIZE = "size"
+    PERCENT = "percent"
+    SWITCH = "switch"
+    VARIABLES = "variables"
+
+
+class Group(Enum):
+    """Where an option is shown: with the policy for rows, or with the settings of speed."""
+
+    ROWS = "rows"
+    SPEED = "speed"
+
+
+@dataclass(frozen=True)
+class OptionSpec:
+    """One field of Options.
+
+    `about` says what it does and its disadvantage, `answers` what each value means. A choice has `choices`, a number or
+    size `bounds` (least and most; None is always possible). `examples` are values that a lab may try, "" where a lab
+    cannot vary the option because it changes which rows arrive.
+    """
+
+    name: str
+    kind: OptionKind
+    flag: str
+    label: str
+    about: str
+    answers: Mapping[str, str] = field(default_factory=dict)
+    group: Group = Group.SPEED
+    choices: tuple[str, ...] = ()
+    bounds: tuple[int, int] | None = None
+    examples: str = ""
+
+    @property
+    def offered(self) -> dict[str, str]:
+        """The values of a choice, in words."""
+        return {value: self.answers.get(value) or display(value) for value in self.choices}
+
+    @property
+    def tunable(self) -> bool:
+        """Whether a lab may vary it."""
+        return bool(self.examples)
+
+    @property
+    def unset(self) -> str:
+        """The meaning of no value."""
+        planned = self.name in ("parallelism", "chunk_bytes", "rows_per_statement")
+        return "as planned" if planned else "none"
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The bounds of a number or size."""
+        assert self.bounds
+        return self.bounds
+
+    def shown(self, value: object) -> str:
+        """A value of the option in words; "" for none."""
+        match self.kind:
+            case OptionKind.CHOICE:
+                return self.answers.get(str(value)) or display(str(value))
+            case OptionKind.SWITCH:
+                return self.answers["yes" if value else "no"]
+            case OptionKind.VARIABLES:
+                assert isinstance(value, dict)
+                return ", ".join(f"{name} = {text}" for name, text in sorted(value.items()))
+        if value is None:
+            return ""
+        assert isinstance(value, int | float)
+        return f"{value / MIB:,.4g} MiB" if self.kind is OptionKind.SIZE else f"{value:,}"
+
+
+def display(value: str) -> str:
+    """A value for people: load_data_local as LOAD DATA LOCAL, read_only as "read only"."""
+    return METHODS[value].label if value in METHODS else value.replace("_", " ")
+
+
+OPTIONS: tuple[OptionSpec, ...] = (
+    OptionSpec(
+        "mode",
+        OptionKind.CHOICE,
+        "--mode",
+        "Mode",
+        "What happens to the table and its rows (default: append)",
+        group=Group.ROWS,
+        choices=tuple(MODES),
+    ),
+    OptionSpec(
+        "on_error",
+        OptionKind.CHOICE,
+        "--on-error",
+        "Bad rows",
+        "A row that cannot be loaded stops the import, or is left out and kept in a reject file (default: stop)",
+        group=Group.ROWS,
+        choices=("stop", "reject"),
+    ),
+    OptionSpec(
+        "max_rejects",
+        OptionKind.NUMBER,
+        "--max-rejects",
+        "Most rejects",
+        "With --on-error reject: the largest number of rejected rows",
+        group=Group.ROWS,
+        bounds=(0, 10**12),
+    ),
+    OptionSpec(
+        "max_reject_percent",
+        OptionKind.PERCENT,
+        "--max-reject-percent",
+        "Most rejects, percent",
+        "With --on-error reject: the largest share of rejected rows",
+        group=Group.ROWS,
+        bounds=(0, 100),
+    ),
+    OptionSpec(
+        "on_duplicate",
+        OptionKind.CHOICE,
+        "--on-duplicate",
+        "Duplicates",
+        "A row whose key exists already cannot be loaded (fail), is skipped, or replaces the existing row; the last two"
+        " keep the file's order, one chunk after another (default: fail)",
+        group=Group.ROWS,
+        choices=("fail", "skip", "replace"),
+    ),
+    OptionSpec(
+        "rounding",
+        OptionKind.CHOICE,
+        "--rounding",
+        "Rounding",
+        "A value that would lose digits is loaded and counted, or rejected (default: notice)",
+        group=Group.ROWS,
+        choices=("notice", "reject"),
+    ),
+    OptionSpec(
+        "verify",
+        OptionKind.CHOICE,
+        "--verify",
+        "Verification",
+        "What is compared with the file afterwards: the counts of each chunk, or every value (default: counts)",
+        group=Group.ROWS,
+        choices=("counts", "full"),
+    ),
+    # Has no flag: only a benchmark takes it off.
+    OptionSpec("checks", OptionKind.SWITCH, "", "Checks of values", "Finds silent changes of values", group=Group.ROWS),
+    OptionSpec(
+        "method",
+        OptionKind.CHOICE,
+        "--method",
+        "Method",
+        "How rows reach the server. Nothing is as fast as LOAD DATA; INSERT is for servers that refuse it",
+        answers={"auto": "the planner decides"},
+        choices=(AUTO, *METHODS),
+        examples=", ".join(method.name for method in METHODS.values() if method.tunable),
+    ),
+    OptionSpec(
+        "rows_per_statement",
+        OptionKind.NUMBER,
+        "--rows-per-statement",
+        "Rows per statement",
+        "For the INSERT methods: more rows save round trips, up to about 1,000; fewer keep statements small",
+        bounds=(1, 100_000),
+        examples="for INSERT: 100, 1000",
+    ),
+    OptionSpec(
+        "parallelism",
+        OptionKind.NUMBER,
+        "--parallel",
+        "Chunks at once",
+        "How many load side by side; more than the server has processors for only wait for each other",
+        bounds=(1, MOST_PARALLELISM),
+        examples="numbers: 1, 2, 4",
+    ),
+    OptionSpec(
+        "chunk_bytes",
+        OptionKind.SIZE,
+        "--chunk-size",
+        "Chunk size, MiB",
+        "Most bytes of a chunk, which is counted, and repeated if need be, by itself; small ones share a transaction",
+        bounds=(1, 65_536 * MIB),
+        examples="sizes: 256K, 1M, 4M",
+    ),
+    OptionSpec(
+        "commit_rows",
+        OptionKind.NUMBER,
+        "--commit-rows",
+        "Rows per commit",
+        "Most rows of a chunk: a commit at least every so many rows, at the price of one flush of the log for each",
+        bounds=(1, 1_000_000_000),
+        examples="numbers: 1000, 10000",
+    ),
+    OptionSpec(
+        "indexes",
+        OptionKind.CHOICE,
+        "--indexes",
+        "Secondary indexes",
+        "Deferred, they come off an empty or staged table until it is loaded: faster, but queries lack them meanwhile",
+        answers={"auto": "the planner decides", "keep": "keep them on", "defer": "take off, put back after the load"},
+        choices=("auto", "keep", "defer"),
+        examples="keep, defer",
+    ),
+    OptionSpec(
+        "foreign_keys",
+        OptionKind.CHOICE,
+        "--foreign-keys",
+        "Foreign keys",
+        "Deferred, they are checked all at once when they are put back; until then a row without its parent goes in",
+        answers={"keep": "keep them on", "defer": "take off, put back after the load"},
+        choices=("keep", "defer"),
+        examples="keep, defer",
+    ),
+    OptionSpec(
+        "sort",
+        OptionKind.CHOICE,
+        "--sort",
+        "Order of the rows",
+        "Key order spares random pages where the table outgrows the buffer pool; costs a sorted copy of the file first",
+        answers={"auto": "the planner decides", "keep": "as in the file", "key": "by the primary key"},
+        choices=("auto", "keep", "key"),
+        examples="keep, key",
+    ),
+    OptionSpec(
+        "partitions",
+        OptionKind.NUMBER,
+        "--partitions",
+        "Hash partitions",
+        "Of a table that mode create makes, by its primary key; for tables that many sessions write at once",
+        bounds=(1, MOST_PARTITIONS),
+        examples="none, 4, 8",
+    ),
+    OptionSpec(
+        "load_as",
+        OptionKind.CHOICE,
+        "--load-as",
+        "Staging table",
+        "MyISAM is converted at the end, with its rows written twice; for comparison, rarely faster",
+        answers={"innodb": "InnoDB", "myisam": "MyISAM, then converted"},
+        choices=("innodb", "myisam"),
+    ),
+    OptionSpec(
+        "unique_checks",
+        OptionKind.SWITCH,
+        "--unique-checks",
+        "Unique keys",
+        "Unchecked, pages of secondary keys need not be read; a duplicate in them may then be stored unseen",
+        answers={"yes": "checked", "no": "not checked"},
+        examples="on, off",
+    ),
+    OptionSpec(
+        "foreign_key_checks",
+        OptionKind.SWITCH,
+        "--foreign-key-checks",
+        "Rows' parents",
+        "Unchecked, no parent is looked up; a row without one is stored, and nothing checks it later",
+        answers={"yes": "checked", "no": "not checked"},
+        examples="on, off",
+    ),
+    OptionSpec(
+        "isolation",
+        OptionKind.CHOICE,
+        "--isolation",
+        "Isolation level",
+        "Of the loading sessions. REPEATABLE-READ and SERIALIZABLE lock gaps between keys: chunks wait for each other",
+        answers={"": "READ-COMMITTED, the default"},
+        choices=("", *ISOLATIONS),
+        examples="READ-COMMITTED, REPEATABLE-READ",
+    ),
+    OptionSpec(
+        "lock_table",
+        OptionKind.SWITCH,
+        "--lock-table",
+        "Table lock",
+        "Nobody else reads or writes the table while a chunk loads, and chunks load one after another",
+        answers={"yes": "LOCK TABLES for each chunk", "no": "none: others can use the table"},
+    ),
+    OptionSpec(
+        "session",
+        OptionKind.VARIABLES,
+        "--session",
+        "Session variables",
+        "For the loading sessions only; nobody else notices",
+    ),
+    OptionSpec(
+        "server_variables",
+        OptionKind.VARIABLES,
+        "--server-variable",
+        "Server variables",
+        "For the whole server and everybody on it while the import runs; put back when it ends, however it ends",
+    ),
+)
+SPEED = tuple(option for option in OPTIONS if option.group is Group.SPEED)
+BY_NAME = {option.name: option for option in OPTIONS}
+
+
+def named(name: str) -> OptionSpec:
+    """The option that declares this field of Options."""
+    return BY_NAME[name]
