@@ -154,7 +154,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 # Passwords of targets are encrypted with the first key and read with any (newest first, to rotate).
 ENCRYPTION_KEYS = (secret("ENCRYPTION_KEYS") or kept_key(VAR_DIR / "keys" / "encryption_key", Fernet)).split(",")
 
-# --- telling people (importer/telling/) ---
+# --- notifications (importer/notifications/) ---
 # Where people reach the pages: messages link to them.
 SITE_URL = env.str("SITE_URL", default=f"http://127.0.0.1:{PORT}")
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="millrace@localhost")

@@ -1,7 +1,8 @@
-"""What is kept of every import, and how it is asked for: settings against timings.
+"""The history of imports: the facts stored of each import, and queries that compare settings with timings.
 
-importer.jobs writes the record when a job ends (jobs/record.py). In the order to read: `facts`, the registry of all
-that is kept; `facts_of_job`, what a job tells of them; `query`, what is asked, as values; `columns`, how it is read;
-`finding`, which imports are meant; `charts`; `chunk_timings`; `comparing`; `difference`, what settings have gained;
-`watch` and `slower`, which were slower than their like; `export`, `words`; `seeding`, made-up ones to measure with.
+importer.jobs writes the record when a job ends (jobs/record.py). In reading order: `facts`, the registry of stored
+facts; `collect`, the facts of one job; `query`, a query as a value; `read`, reading facts from the database; `search`,
+the imports that a query finds; `charts`; `chunk_timings`; `compare`, two or more imports; `setting_effects`, what
+settings have gained; `regressions` and `slowdown_test`, imports that were slower than their peers; `export`;
+`formatting`.
 """

@@ -1,7 +1,7 @@
-"""Many rows of the application's database at once, without an object and a statement for each.
+"""Inserts and updates many rows of the application's database at once, without an object and a statement for each.
 
-Small chunks come by the ten thousand. What Django's bulk_create() and update() take for each of them, compiling and
-converting anew, is ten times what the database takes.
+Small chunks come by the ten thousand. Django's bulk_create() and update() compile and convert each of them again, which
+takes ten times as long as the database.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What people ask of a job."""
+"""The actions that people request for a job."""
 
 from dataclasses import replace
 from typing import Any
@@ -74,7 +74,7 @@ def pause(job_id: int) -> None:
 
 
 def resume(job_id: int) -> None:
-    """Go on after a pause."""
+    """Continue after a pause."""
     _ask(job_id, "resumed", [Status.PAUSED], Status.LOADING)
     start(job_id)
 
@@ -97,8 +97,8 @@ def could_leave_out(job: ImportJob) -> bool:
 def retry(job_id: int, *, leave_out: bool = False) -> None:
     """Load what is not in yet of a job that failed or was cancelled, into the table as it is now.
 
-    `leave_out`: from now on without the rows that cannot go in, as if that had been asked for at first. A job that has
-    left out more rows than it may goes on without its limits. One that stages begins anew, since its staging table is
+    `leave_out`: from now on without the rows that cannot go in, as if on_error had been `reject` from the start. A job
+    that has left out more rows than it may goes on without its limits. One that stages begins anew, since its staging table is
     gone; once its finishing step is done, it is only verified again.
 
     Raises Problem if the job is in another state, or if something on the target stands in the way.
@@ -130,8 +130,8 @@ def _again(job: ImportJob, leave_out: bool) -> dict[str, Any]:
     options = replace(_lifted(job), on_error="reject") if leave_out else _lifted(job)
     key = uuid4() if job.stages else job.key
     plan = to_json(replan(job, key))
-    anew = {"arrangement_json": {}, "arranged": False, "index_seconds": 0}
-    values = {"key": key, "plan_json": plan, "options_json": to_json(options), **_uncopied(job), **anew}
+    reset = {"arrangement_json": {}, "arranged": False, "index_seconds": 0}
+    values = {"key": key, "plan_json": plan, "options_json": to_json(options), **_uncopied(job), **reset}
     if not job.stages:
         return values
     return {
@@ -186,7 +186,7 @@ def set_parallelism(job_id: int, parallelism: int) -> None:
 
 
 def _ask(job_id: int, word: str, old: list[Status], new: Status, **values: Any) -> None:
-    """A guarded change of state that a person asked for; Problem if the job is in none of the `old` states."""
+    """Change the state as a person requested. Raises Problem if the job is in none of the `old` states."""
     if not change(job_id, old, status=new, **values):
         now = ImportJob.objects.values_list("status", flat=True).get(pk=job_id)
         raise Problem(

@@ -1,4 +1,4 @@
-"""What comes next in the life of a job, and how it ends."""
+"""Decides what comes next for a job, and ends it."""
 
 from typing import Any
 from uuid import uuid4
@@ -181,7 +181,7 @@ def pending(job: ImportJob) -> QuerySet[Chunk]:
 def room_for_sessions(job: ImportJob) -> int:
     """How many more workers may load the job's chunks; less than 0 if there are too many."""
     flying = Chunk.objects.filter(status__in=Chunk.IN_FLIGHT, job__target=job.target_id)
-    # Each run is a worker that loads, or is asked to.
+    # Each run is a worker that loads, or that was sent a message.
     owners = [owner for owner, _ in flying.order_by().values_list("job_id", "run").distinct()]
     return min(job.parallelism - owners.count(job.pk), job.target.ceiling - len(owners))
 
@@ -213,7 +213,7 @@ def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Messag
 
 
 def claim_verify(job_id: int) -> ImportJob | None:
-    """The job, for the one worker that may verify it now; None for everybody else."""
+    """The job, for the one worker that may verify it now; None for all others."""
     return claim_step(job_id, JobStep.VERIFY_QUEUED, JobStep.VERIFYING)
 
 

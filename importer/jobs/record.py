@@ -1,4 +1,4 @@
-"""The record of a job that has ended: all that its settings can be held against its timings by later."""
+"""Writes the record of a job that has ended: the facts by which the history compares settings with timings."""
 
 import logging
 from collections.abc import Iterator
@@ -20,23 +20,23 @@ MOST_AT_ONCE = 50
 
 
 def write_record_on_commit(job_id: int) -> None:
-    """Write the job's record once its end is safe; whatever goes wrong with that, the job has ended."""
+    """Write the job's record after the commit of its end. An error in it does not undo the end."""
     transaction.on_commit(partial(write_record, job_id), robust=True)
 
 
 def write_record(job_id: int) -> None:
-    """Write down what is known of a job that has ended, in the place of what was written after an earlier try."""
+    """Write the record of a job that has ended. It replaces the record of an earlier try."""
     job = ImportJob.objects.select_related("target", "source").filter(pk=job_id, trial=None).first()
     if not (job and job.ended):
-        return  # A trial, which its lab remembers; or it has been begun again meanwhile.
+        return  # A trial, whose figures its lab keeps; or the job was retried meanwhile.
     try:
-        facts, kept_beside = _told(job)
+        facts, details = _facts_and_details(job)
     except Exception:
-        # So that nobody tries it again and again.
+        # An empty record keeps the sweeper from trying it again and again.
         log.exception("%s: its record stays empty", job)
-        facts, kept_beside = {"job": job.pk}, {"reasons": [], "changed": [], "chunk_timings": {}}
+        facts, details = {"job": job.pk}, {"reasons": [], "changed": [], "chunk_timings": {}}
     with transaction.atomic():
-        written, _ = JobRecord.objects.update_or_create(job=job, defaults=kept_beside)
+        written, _ = JobRecord.objects.update_or_create(job=job, defaults=details)
         written.facts.all().delete()
         JobFact.objects.bulk_create(
             JobFact(name=name, record=written, number=number, text=text) for name, number, text in fact_values(facts)
@@ -44,21 +44,21 @@ def write_record(job_id: int) -> None:
         import_recorded(job)
 
 
-def _told(job: ImportJob) -> tuple[dict[str, Value], dict[str, Any]]:
-    """The job's facts, and what else its record has."""
+def _facts_and_details(job: ImportJob) -> tuple[dict[str, Value], dict[str, Any]]:
+    """The job's facts, and the other fields of its record."""
     facts = facts_of(job, chunks_of(job))
     judged = compare_with_peers(facts)
     changed = [each.as_json() for each in judged.changed] if judged else []
-    beside = {
+    details = {
         "reasons": job.plan_json.get("reasons", []),
         "changed": changed,
         "chunk_timings": chunk_timings.to_keep(job),
     }
-    return facts | (judged.facts if judged else {}), beside
+    return facts | (judged.facts if judged else {}), details
 
 
 def fact_values(facts: dict[str, Value]) -> Iterator[tuple[str, float | None, str]]:
-    """Name, number and text of each fact, as they are kept."""
+    """Name, number and text of each fact, as JobFact stores them."""
     for name, value in facts.items():
         if FACTS[name].kind.is_number:
             yield name, float(value), ""
@@ -67,7 +67,7 @@ def fact_values(facts: dict[str, Value]) -> Iterator[tuple[str, float | None, st
 
 
 def jobs_without_record(most: int = MOST_AT_ONCE) -> list[int]:
-    """At most so many jobs that have ended without a record, the latest first.
+    """At most `most` jobs that have ended without a record, the latest first.
 
     It could not be written when they ended, or they are from before there were records: then they lack what the plan
     has kept of table and server since (planner/initial_conditions.py); `software` is the version that wrote it down.

@@ -1,4 +1,4 @@
-"""What a worker does before the first chunk and after the last one: change the target for the load, and put it back."""
+"""Makes the temporary changes on the target before the first chunk, and restores the target after the last one."""
 
 import logging
 import time
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 def arrange_job(job_id: int, then: FollowUp) -> None:
-    """Write down what is to be changed on the target, then change it; or leave it, where the server does not let us."""
+    """Record the changes and make them; or leave the target unchanged if the server refuses."""
     job = jobs.claim_target_change(job_id)
     if not job:
         return
@@ -40,7 +40,7 @@ def arrange_job(job_id: int, then: FollowUp) -> None:
 def _arrange(job: ImportJob, connection: Connection) -> None:
     planned, key = job.plan.arrangement, str(job.key)
     assert planned
-    # What an earlier attempt has written down counts: the table may not be as it was any more.
+    # The record of an earlier attempt counts: the table may be changed already.
     settled = job.arrangement
     try:
         if not settled:
@@ -62,7 +62,7 @@ def _arrange(job: ImportJob, connection: Connection) -> None:
 
 
 def restore_job(job_id: int, then: FollowUp) -> None:
-    """Put back everything that is changed on the target, whatever is there of it already."""
+    """Restore everything that is changed on the target. What is restored already is left as it is."""
     job = jobs.claim_restore(job_id)
     if not job:
         return
@@ -83,7 +83,7 @@ def restore_job(job_id: int, then: FollowUp) -> None:
 
 
 def _put_back(job: ImportJob, connection: Connection) -> bool:
-    """Whether the table is there."""
+    """Restore the target. Returns whether the table is there."""
     there = True
     if job.arrangement:
         with live_progress.putting_back(job.pk) as on_stage:
@@ -94,7 +94,7 @@ def _put_back(job: ImportJob, connection: Connection) -> bool:
 
 
 def _rows_refused(job: ImportJob, connection: Connection) -> Problem | None:
-    """What is wrong with rows that came while foreign keys were off."""
+    """The problem of rows that were loaded while foreign keys were off, and that these refuse; None without any."""
     try:
         foreign_keys.check_rows(connection, job.plan.schema, job.plan.final_table, job.unchecked)
     except RowsRefused as refused:
@@ -104,7 +104,7 @@ def _rows_refused(job: ImportJob, connection: Connection) -> Problem | None:
 
 @contextmanager
 def _connected(job: ImportJob, keeper: LeaseKeeper) -> Iterator[Connection]:
-    """A connection to the target, on which nobody who held the step before does anything any more."""
+    """A connection to the target, after the connection of the step's earlier holder was killed."""
     address = job.target.address
     if job.step_connection_id:
         kill(address, job.step_connection_id)

@@ -31,16 +31,16 @@ from importer.worker import live_progress, shutdown
 from importer.worker.errors import as_problem
 from importer.worker.heartbeat import LeaseKeeper
 
-# Seconds after which a run looks whether it may go on, and a task takes nothing more: a change of the parallelism,
-# other jobs and sessions without work must not wait for long.
+# After LOOK_SECONDS a run checks whether it may continue, after TASK_SECONDS a task claims no more: a change of the
+# parallelism, other jobs and idle workers must not wait for long.
 LOOK_SECONDS = 2.0
 TASK_SECONDS = 45.0
-# Committed chunks are recorded together at most so many seconds after the first of them.
+# Committed chunks are recorded together, at most this many seconds after the first of them.
 RECORD_SECONDS = 1.0
 
 
 def load(chunk_id: int, then: FollowUp) -> None:
-    """Load a run that begins with this chunk, and further ones as long as nobody else waits for the worker."""
+    """Load the run that begins with this chunk, and further runs while no other work waits for the worker."""
     run = jobs.claim_run(chunk_id)
     if not run:
         return
@@ -67,7 +67,7 @@ def _clerk() -> Iterator[Executor]:
 
 
 class RunLoader:
-    """One worker's way through a run, which is made longer `until` then while its last chunk loads."""
+    """Loads one run. Until the time `until` it is extended while its last chunk loads."""
 
     def __init__(self, run: jobs.ChunkRun, loader: Loader, clerk: Executor, until: float) -> None:
         self.run = run
@@ -78,17 +78,17 @@ class RunLoader:
         self._sent = live_progress.Sent(run.job.pk, str(run.key))
         self._left = list(run.chunks)
         self._claiming: Future[list[Chunk]] | None = None
-        # Something was the matter with chunks that were to go in together.
+        # Chunks that were to share a transaction failed, so each now has its own.
         self._apart = False
         self._ends = False
         self._looked_at = time.monotonic()
         self._loaded: list[jobs.Loaded] = []
         self._recorded_at = float("-inf")
-        # What may end the job is told at once.
+        # Rejects may end the job, so they are recorded at once.
         self._rejects_count = run.job.options.limits_rejects
 
     def load_run(self) -> tuple[list[Message], bool]:
-        """Load the run's chunks. What is to come a little later if one fails, and whether the worker may take more."""
+        """Load the run's chunks. Returns messages to send later if one fails, and whether the worker may take more."""
         later: list[Message] = []
         try:
             with self._keeper:
@@ -102,7 +102,7 @@ class RunLoader:
             self._sent.forget()
 
     def _load_all(self) -> Exception | None:
-        """Load as many as are wanted. An error is that of the first one of those that are left then."""
+        """Load the chunks until the run must stop. A returned error is that of the first chunk in `_left`."""
         try:
             if error := self._begin():
                 return error
@@ -116,7 +116,7 @@ class RunLoader:
         return None
 
     def _begin(self) -> Exception | None:
-        """Connect, and see what there is to do; what stood in the way, whatever it is."""
+        """Connect, and prepare the load. Returns any error."""
         try:
             self._work = _work(self.run)
             self._connection_id = self._loader.connect()
@@ -126,7 +126,7 @@ class RunLoader:
         return None
 
     def _next(self) -> list[Chunk]:
-        """The first of those that are left, and others that share its transaction; none that has failed before."""
+        """The first chunk left, and the next ones that share its transaction. A chunk that failed before goes alone."""
         assert self._work
         first = self._left[0]
         if self._apart or first.attempt > 1:
@@ -135,14 +135,14 @@ class RunLoader:
         return self._left[: group_size(self._work.plan, (each.range for each in untried))]
 
     def _load(self, chunks: list[Chunk]) -> Exception | None:
-        """Load chunks in one transaction, or find that each goes by itself; what stood in the way, whatever it is."""
+        """Load the chunks in one transaction, or set `_apart` so that each gets its own. Returns any error."""
         began = timezone.now()
         try:
             outcomes = self._outcomes(chunks)
         except Exception as error:
             return error
         if not outcomes:
-            # What was to follow the last of them follows once each is in.
+            # The run is extended only after the last of them has loaded.
             self._apart = True
             self._collect_claimed()
             return None
@@ -159,9 +159,9 @@ class RunLoader:
         return self._loader.load_group(work, [each.range for each in chunks], self._sent.of_chunk)
 
     def _start_bookkeeping(self, in_hand: list[Chunk]) -> bool:
-        """Begin what is due in the application's database, to be done while the chunks in hand load.
+        """Start the due updates of the application's database, which run while the chunks in hand load.
 
-        False: the run is to go no further, since the job pauses or ends, or the worker does.
+        False: the run must stop, because the job is paused or ending, or the worker is shutting down.
         """
         if shutdown.requested():
             self._ends = True
@@ -186,9 +186,9 @@ class RunLoader:
         return True
 
     def _meanwhile(self, loaded: list[jobs.Loaded], last: int | None) -> list[Chunk]:
-        """Record what is loaded, and claim what comes after the chunk in hand if that is the `last` one of the run.
+        """Record the loaded chunks. If chunk number `last` ends the run, claim the chunks after it and return them.
 
-        If it is not, look now and then whether the others may stay with the run.
+        Otherwise check every LOOK_SECONDS whether the run may keep its other chunks.
         """
         self._record(loaded)
         if last is not None:
@@ -199,7 +199,7 @@ class RunLoader:
         return []
 
     def _collect_claimed(self) -> None:
-        """Wait for what was to be done meanwhile; the run goes on with what it has claimed."""
+        """Wait for the updates that were started, and add the chunks they claimed to the run."""
         further, self._claiming = self._claiming, None
         if further:
             self._left += further.result()
@@ -223,7 +223,7 @@ class RunLoader:
         return []
 
     def _fall_back(self, chunk: Chunk) -> list[Message]:
-        """Go on with the next method; another worker may have done so already."""
+        """Continue with the next method. Another worker may have changed the plan already."""
         job = ImportJob.objects.get(pk=self.run.job.pk)
         try:
             plan = fall_back_plan(job) if job.plan.method == self.run.job.plan.method else job.plan
@@ -233,7 +233,7 @@ class RunLoader:
 
 
 def _work(run: jobs.ChunkRun) -> ChunkLoad:
-    """What there is to do for the run's first chunk."""
+    """The load of the run's first chunk."""
     job, chunk = run.job, run.chunks[0]
     return ChunkLoad(
         job=str(job.key),
@@ -257,7 +257,7 @@ def _of_chunk(work: ChunkLoad, chunk: Chunk) -> ChunkLoad:
 
 
 def _in_turn(chunks: list[Chunk], outcomes: list[Outcome], began: datetime, ended: datetime) -> Iterator[jobs.Loaded]:
-    """What became of chunks that went out one after another between the two, each as long as its part of the bytes."""
+    """The chunks of one transaction: its time from `began` to `ended` is divided by their bytes."""
     sent = list(accumulate(chunk.length for chunk in chunks))
     ends = [began + (ended - began) * (each / sent[-1]) for each in sent]
     return map(jobs.Loaded, chunks, outcomes, [began, *ends], ends)
@@ -269,9 +269,9 @@ def _utc(moment: datetime | None) -> str:
 
 
 def _committed(work: ChunkLoad) -> Outcome | None:
-    """What became of a chunk that was committed after all, its answer lost.
+    """The outcome of a chunk that was committed although its answer was lost; None if it was not.
 
-    If the server is away, the next attempt finds out.
+    None too if the server is away: then the next attempt finds out.
     """
     try:
         return committed_outcome(work)

@@ -15,20 +15,16 @@ from importer.queue import FollowUp
 from importer.worker import shutdown, working_copies
 from importer.worker.errors import as_problem
 
-# A scan finds small chunks faster than a database records them one by one.
+# Chunks are recorded in groups, since a scan finds small ones faster than a database records them one by one.
 MOST_TOGETHER = 256
-
-
 LONGEST_TOGETHER = 0.5  # seconds
-
-
-FIRST_ALONE = 8
+FIRST_ALONE = 8  # recorded one by one, so that loading begins at once
 
 
 def scan_job(job_id: int, then: FollowUp) -> None:
     """Find the chunks of a job, from where the last scan left off; loading begins with the first of them.
 
-    A worker that is asked to end leaves the rest to another one.
+    A worker that is shutting down leaves the rest to another one.
     """
     job = jobs.claim_scan(job_id)
     if not job:
@@ -52,7 +48,7 @@ def scan_job(job_id: int, then: FollowUp) -> None:
 
 
 def _found(fd: Readable, job: ImportJob) -> Iterator[ChunkRange]:
-    """The job's chunks after those that are recorded already."""
+    """The job's chunks after the last recorded one."""
     _check_size(fd, job)
     last = job.chunks.order_by("-number").first()
     return scan(
@@ -83,7 +79,7 @@ def _check_size(fd: Readable, job: ImportJob) -> None:
 
 
 def _together(found: Iterable[ChunkRange]) -> Iterator[list[ChunkRange]]:
-    """The first ones at once, so that every session can begin; later ones in groups of a fraction of a second."""
+    """The first chunks one by one, so that all parallel loads can begin; later ones in groups of LONGEST_TOGETHER."""
     group: list[ChunkRange] = []
     since = time.monotonic()
     for number, each in enumerate(found):

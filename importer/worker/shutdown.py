@@ -1,19 +1,19 @@
-"""Whether this worker has been asked to end: its first process is told, those that are forked from it must know.
+"""Tells the worker's processes that it is shutting down: the first process gets the signal, forked ones read a flag.
 
-Celery waits for what they do. A run or a scan that goes on for long ends by itself then, and somebody else goes on.
+Celery waits for running tasks. A long run or scan ends by itself on this flag, and another worker continues it.
 """
 
 import mmap
 
-# Shared with every process forked from here on. No lock: a process that is killed while it looks must not keep one.
+# Shared with every process forked after this. No lock: a process that is killed while it reads must not keep one.
 _asked = mmap.mmap(-1, 1)
 
 
 def request() -> None:
-    """The worker is to end: told by its first process."""
+    """Set the flag. Called by the worker's first process."""
     _asked[0] = True
 
 
 def requested() -> bool:
-    """Whether nothing further is to be begun."""
+    """Whether the worker is shutting down, so that nothing further may begin."""
     return bool(_asked[0])

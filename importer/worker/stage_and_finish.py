@@ -1,4 +1,4 @@
-"""What a worker does in modes that stage, besides loading chunks: stage, finish, clean up."""
+"""The steps of modes that stage: creates the staging table, takes the finishing step, cleans up."""
 
 import logging
 import time
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 def stage_job(job_id: int, then: FollowUp) -> None:
-    """Make the job's staging table, which its chunks then load into."""
+    """Create the job's staging table, into which its chunks load."""
     job = jobs.claim_stage(job_id)
     if not job:
         return
@@ -53,7 +53,7 @@ def stage_job(job_id: int, then: FollowUp) -> None:
 
 
 def _settle_types(job: ImportJob, table: NewTable) -> bool:
-    """Read the whole file and give the new table types that hold it. False: the step is not wanted any more."""
+    """Read the whole file and widen the new table's types to hold it. False: the step is no longer wanted."""
     renewed = time.monotonic()
 
     def keep_lease() -> None:
@@ -80,7 +80,7 @@ def _settle_types(job: ImportJob, table: NewTable) -> bool:
 
 
 def finish_job(job_id: int, then: FollowUp) -> None:
-    """Bring the staged rows where they belong, exactly once; or load again what a fail-over has lost of them."""
+    """Bring the staged rows into the table, exactly once; or reopen the chunks that a fail-over has lost."""
     job = jobs.claim_finish(job_id)
     if not job:
         return
@@ -108,7 +108,7 @@ def finish_job(job_id: int, then: FollowUp) -> None:
 
 
 def clean_job(job_id: int, then: FollowUp) -> None:
-    """Drop the staging table of a job that is ending or has ended; unless its finishing step took place after all."""
+    """Drop the staging table of a job that is ending or has ended. A committed finishing step is recorded first."""
     job = jobs.claim_clean(job_id)
     if not job:
         return

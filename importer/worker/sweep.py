@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def expire_runs() -> None:
-    """Give free the chunks whose workers have given no sign of life for a lease, and end what these left open."""
+    """Release the chunks whose leases have expired, and kill the connections that their workers left open."""
     for run in jobs.expired_runs():
         if folder := run.job.plan.files_folder:
             with suppress(OSError):
@@ -41,7 +41,7 @@ def _in_hand(run: jobs.ChunkRun) -> Chunk | None:
 
 
 def sweep_jobs(then: FollowUp) -> None:
-    """Put right what lost messages and dead workers left behind; doing it twice is harmless."""
+    """Repair what lost messages and dead workers left behind. Doing it twice is harmless."""
     expire_runs()
     for job in jobs.pending_backups():
         with suppress(Problem):  # If the server is away, a later sweep does it.
@@ -56,10 +56,10 @@ def sweep_jobs(then: FollowUp) -> None:
 
 
 def end_connection(address: Address, connection_id: int | None, of: str) -> None:
-    """Kill what a dead worker left open on the target. If the server is away, it has rolled back already."""
+    """Kill the connection that a dead worker left open. If the server is away, it has rolled back already."""
     if not connection_id:
         return
     try:
         kill(address, connection_id)
     except Problem as problem:
-        log.info("%s: its connection could not be ended: %s", of, problem)
+        log.info("%s: its connection could not be killed: %s", of, problem)

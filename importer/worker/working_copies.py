@@ -1,7 +1,7 @@
-"""Copies: what a job reads instead of a file that is packed, in an encoding that needs one, or to be sorted first.
+"""Makes the working copy that a job reads instead of its file: decompressed, in UTF-8, or sorted.
 
-A copy belongs to one job and one attempt to make it (`<job key>.<attempt>` under PLAIN_DIR), is there whole or not at
-all, and goes when its job has ended; a retry makes it again. Beside a sorted one lie its places
+A copy belongs to one job and one attempt to make it (`<job key>.<attempt>` under PLAIN_DIR). It is there whole or not
+at all, and is removed when its job has ended; a retry makes it again. Next to a sorted copy lie the original positions
 (engine/sorting/original_positions.py).
 """
 
@@ -33,7 +33,7 @@ from importer.models import ImportJob
 from importer.sources.uploads import SPARE_BYTES, DiskFull
 from importer.worker import shutdown
 
-LOOK_EVERY = 1.0  # seconds between two signs of life
+LOOK_EVERY = 1.0  # seconds between two renewals of the lease
 PART = ".part"
 SORTED = ".sorted"
 
@@ -41,7 +41,7 @@ SORTED = ".sorted"
 def make(job: ImportJob) -> bool:
     """Make the copy of the job's file, if it needs one and has none. False: this attempt is no longer wanted.
 
-    Raises SourceProblem for a file that cannot be unpacked, decoded or, if that was asked for, sorted, SourceChanged,
+    Raises SourceProblem for a file that cannot be unpacked, decoded or, if sort is `key`, sorted, SourceChanged,
     DiskFull; nothing stays behind.
     """
     if not job.needs_copy or (job.plain_copy and job.copy_file.exists()):
@@ -90,7 +90,7 @@ class _Making:
         self._renew(int(job.source.size * self.share))
 
     def write_sorted(self) -> None:
-        """Sort the file, or its plain copy. If that cannot be done and was not asked for, the file's order is kept."""
+        """Sort the file, or its plain copy. If that fails and sort is not `key`, the file's order is kept."""
         job = self.job
         self.verb = "sorted"
         try:
@@ -143,9 +143,9 @@ class _Making:
             path.unlink(missing_ok=True)
 
     def _live(self, done: int, *files: IO[bytes]) -> None:
-        """Give a sign of life now and then. Raises Cancelled as soon as copy or worker is no longer wanted."""
+        """Renew the lease every LOOK_EVERY seconds. Raises Cancelled if copy or worker is no longer wanted."""
         if shutdown.requested():
-            raise Cancelled("The worker has been asked to end.")
+            raise Cancelled("The worker is shutting down.")
         if time.monotonic() - self._seen < LOOK_EVERY:
             return
         if shutil.disk_usage(settings.PLAIN_DIR).free < SPARE_BYTES:

@@ -1,4 +1,4 @@
-"""Runs of chunks: who may load them, and what became of each chunk."""
+"""Runs of chunks: claims, leases and results."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -25,10 +25,10 @@ from importer.models import Chunk, ImportJob
 from importer.models.chunk import RANGE
 from importer.queue import Message
 
-# What a run is made of at most: about what loads in five seconds.
+# The most bytes and chunks of a run: about what loads in five seconds.
 RUN_BYTES = 128 * MIB
 RUN_CHUNKS = 500
-# What is in about as soon as another worker could have begun with it.
+# A chunk of this size is loaded about as soon as another worker could have begun with it.
 SHORT_BYTES = MIB
 # Shares that are left to each session when a run is claimed, so that no run is the last one for long.
 SHARES_LEFT = 2
@@ -49,7 +49,7 @@ class ChunkRun:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A chunk that is committed on the target: what became of its rows, and when its load began and ended."""
+    """A chunk that is committed on the target: the outcome of its rows, and when its load began and ended."""
 
     chunk: Chunk
     outcome: Outcome
@@ -58,7 +58,7 @@ class Loaded:
 
 
 def claim_run(chunk_id: int) -> ChunkRun | None:
-    """A run that begins with this chunk, for the one worker that may load it now; None for everybody else."""
+    """A run that begins with this chunk, for the one worker that may load it now; None for all others."""
     key = uuid4()
     loading_jobs = ImportJob.objects.filter(status=Status.LOADING)
     queued = Chunk.objects.filter(pk=chunk_id, status=Chunk.Status.QUEUED, job__in=loading_jobs)
@@ -165,21 +165,21 @@ def _most_bytes(job: ImportJob, offset: int, size: int) -> int:
 
 
 def renew_run(run: ChunkRun, connection_id: int | None) -> bool:
-    """Renew the lease.
+    """Renew the leases of the run's chunks.
 
-    False: the load must end, because the chunks were given to another worker or the job is being cancelled.
+    False: the load must end, because another worker was given the chunks or the job is being cancelled.
     """
     wanted = ImportJob.objects.exclude(status=Status.CANCELLING)
     return bool(_mine(run).filter(job__in=wanted).update(lease=lease_end(), connection_id=connection_id))
 
 
 def is_wanted(run: ChunkRun) -> bool:
-    """Whether the load is still wanted from this worker; changes nothing."""
+    """Whether the load is still wanted from this worker. Only reads."""
     return _mine(run).exclude(job__status=Status.CANCELLING).exists()
 
 
 def is_loading(job_id: int) -> bool:
-    """Whether more of the job's chunks are to be loaded: it neither pauses nor ends."""
+    """Whether more of the job's chunks may load: it is neither paused nor ending."""
     return ImportJob.objects.filter(pk=job_id, status=Status.LOADING).exists()
 
 
@@ -232,7 +232,7 @@ def _add_kinds(job_id: int, reasons: list[Kind], notices: list[Kind]) -> None:
 
 
 def release_chunks(run: ChunkRun, untouched: list[Chunk]) -> None:
-    """The run ends before these chunks have begun: somebody else may load them, as if nobody had claimed them."""
+    """Release the chunks whose load has not begun, as if they had never been claimed."""
     if untouched:
         _mine(run).filter(pk__in=[each.pk for each in untouched]).update(
             status=Chunk.Status.PENDING, attempt=F("attempt") - 1, lease=None
@@ -247,7 +247,7 @@ def record_cancelled(run: ChunkRun, chunk: Chunk) -> None:
 
 
 def record_failed(run: ChunkRun, chunk: Chunk, problem: Problem) -> list[Message]:
-    """The chunk's load failed: try it again a little later, or end the job."""
+    """The chunk's load failed: queue it again after a backoff, or fail the job."""
     mine = _mine(run).filter(pk=chunk.pk)
     if problem.retryable and chunk.attempt < settings.MAX_ATTEMPTS:
         delay = backoff_seconds(chunk.attempt - 1)
@@ -274,5 +274,5 @@ def fall_back(run: ChunkRun, chunk: Chunk, plan: ImportPlan) -> list[Message]:
 
 
 def _mine(run: ChunkRun) -> QuerySet[Chunk]:
-    """The run's chunks that its worker still holds: whoever claims one gives it another key."""
+    """The run's chunks that its worker still holds. Another claim gives a chunk another key."""
     return Chunk.objects.filter(job=run.job, status=Chunk.Status.LOADING, run=run.key)

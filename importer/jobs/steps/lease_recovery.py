@@ -1,4 +1,4 @@
-"""Chunks whose worker, or whose message, has given no sign of life for a lease."""
+"""Recovers chunks whose lease has expired: their worker died, or their message was lost."""
 
 from itertools import groupby
 from operator import attrgetter
@@ -15,7 +15,7 @@ from importer.models import Chunk
 
 
 def expired_runs() -> list[ChunkRun]:
-    """What is left of the runs of workers that are silent. Messages that are lost are given up at once."""
+    """The unfinished chunks of runs whose leases have expired. Chunks of lost messages become pending at once."""
     late = Chunk.objects.filter(lease__lte=timezone.now())
     late.filter(status=Chunk.Status.QUEUED).update(status=Chunk.Status.PENDING, lease=None)
     loading = late.filter(status=Chunk.Status.LOADING).select_related("job__target").order_by("job", "run", "number")
@@ -27,7 +27,7 @@ def expired_runs() -> list[ChunkRun]:
 
 
 def expire_run(run: ChunkRun, in_hand: Chunk | None) -> None:
-    """Give up the worker that had the run: somebody else may load its chunks, but not for ever the one `in_hand`."""
+    """Make the chunks of a dead worker's run pending. `in_hand` fails after MAX_DEATHS deaths of its workers."""
     for chunk in run.chunks:
         if chunk == in_hand:
             _blame(run, chunk)
@@ -49,6 +49,6 @@ def _blame(run: ChunkRun, chunk: Chunk) -> None:
 
 
 def _take(run: ChunkRun, chunk: Chunk, **values: object) -> int:
-    """Take the chunk from its worker, unless that has given a sign of life meanwhile."""
+    """Take the chunk from its worker, unless the worker has renewed the lease meanwhile."""
     silent = Chunk.objects.filter(pk=chunk.pk, status=Chunk.Status.LOADING, run=run.key, lease=chunk.lease)
     return silent.update(lease=None, **values)

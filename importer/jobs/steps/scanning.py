@@ -1,4 +1,4 @@
-"""The scan of a job's file: who may do it, and what it has found."""
+"""The scan of a job's file: its claim, its lease and its results."""
 
 from typing import Any
 
@@ -17,14 +17,14 @@ from importer.models.chunk import RANGE
 
 
 def claim_scan(job_id: int) -> ImportJob | None:
-    """The job, for the one worker that may scan it now; None for everybody else."""
+    """The job, for the one worker that may scan it now; None for all others."""
     return claim_step(job_id, JobStep.SCAN_QUEUED, JobStep.SCANNING)
 
 
 def renew_copy(job: ImportJob, copied_bytes: int) -> bool:
-    """Keep the scan's lease while the plain copy is made, so many bytes of the file being in it.
+    """Renew the scan's lease while the plain copy is made; it holds `copied_bytes` of the file so far.
 
-    False: somebody else scans now, or the job is ending.
+    False: another worker scans now, or the job is ending.
     """
     return _renew(job, copied_bytes=copied_bytes)
 
@@ -42,13 +42,13 @@ def record_unsorted(job: ImportJob, plan: ImportPlan) -> bool:
 
 
 def add_chunks(job: ImportJob, ranges: list[ChunkRange]) -> bool:
-    """Record what the scan has found, and renew its lease. False: somebody else scans now, or the job is ending."""
+    """Record what the scan has found, and renew its lease. False: another worker scans now, or the job is ending."""
     end = ranges[-1].offset + ranges[-1].length
     with transaction.atomic():
         rows = sum(each.rows for each in ranges)
         held = _renew(job, scanned_bytes=end, scanned_rows=F("scanned_rows") + rows)
         if held:
-            insert_each(Chunk, [_as_found(job, each) for each in ranges])
+            insert_each(Chunk, [_chunk_values(job, each) for each in ranges])
     return held
 
 
@@ -77,5 +77,5 @@ def _renew(job: ImportJob, **values: Any) -> bool:
     return STEP.renew(wanted, version=F("version") + 1, **values)
 
 
-def _as_found(job: ImportJob, found: ChunkRange) -> dict[str, Any]:
-    return {"job": job.pk, **{name: getattr(found, name) for name in RANGE}}
+def _chunk_values(job: ImportJob, chunk: ChunkRange) -> dict[str, Any]:
+    return {"job": job.pk, **{name: getattr(chunk, name) for name in RANGE}}

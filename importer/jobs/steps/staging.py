@@ -1,4 +1,4 @@
-"""Modes that stage: who may make the staging table, take the finishing step, and clean up; and what came of it."""
+"""Modes that stage: claims and results of creating the staging table, of the finishing step, and of cleaning up."""
 
 from datetime import timedelta
 from typing import Any
@@ -22,34 +22,34 @@ NOT_DONE = (Status.FAILING, Status.CANCELLING, Status.FAILED, Status.CANCELLED)
 
 
 def claim_stage(job_id: int) -> ImportJob | None:
-    """The job, for the one worker that may make its staging table now; None for everybody else."""
+    """The job, for the one worker that may create its staging table now; None for all others."""
     job = claim_step(job_id, JobStep.STAGE_QUEUED, JobStep.STAGING)
     if job:
-        # Before it is made: whatever happens now, somebody will look for it.
+        # Set before the table is created: whichever error follows, the sweeper will look for it.
         held_step(job).update(leftover=True)
     return job
 
 
 def record_types(job: ImportJob, table: NewTable, plan: ImportPlan) -> bool:
-    """The whole file was read: the new table's types are final. False: the step is somebody else's."""
+    """The whole file was read: the new table's types are final. False: another worker has the step."""
     mine = held_step(job).filter(step=JobStep.STAGING)
     return bool(mine.update(new_table_json=to_json(table), plan_json=to_json(plan), version=F("version") + 1))
 
 
 def record_staged(job: ImportJob, digest: str) -> bool:
-    """The staging table is made, with that Table.digest. False: the step is somebody else's, or the job is ending."""
+    """The staging table is made, with that Table.digest. False: another worker has the step, or the job is ending."""
     plan = {**job.plan_json, "table_digest": digest}
     mine = held_step(job).filter(step=JobStep.STAGING, status__in=[Status.LOADING, Status.PAUSED])
     return bool(mine.update(staged=True, plan_json=plan, step_failures=0, version=F("version") + 1, **NO_STEP))
 
 
 def claim_finish(job_id: int) -> ImportJob | None:
-    """The job, for the one worker that may take its finishing step now; None for everybody else."""
+    """The job, for the one worker that may take its finishing step now; None for all others."""
     return claim_step(job_id, JobStep.FINISH_QUEUED, JobStep.FINISHING)
 
 
 def renew_step(job: ImportJob, connection_id: int | None) -> bool:
-    """Renew the lease of a step. False: it must end, because somebody else has it or the job is being cancelled."""
+    """Renew the lease of a step. False: it must end, because another worker has it or the job is being cancelled."""
     return STEP.renew(_wanted(job), step_connection_id=connection_id)
 
 
@@ -98,7 +98,7 @@ def _sum(job: ImportJob, name: str) -> int:
 
 
 def claim_clean(job_id: int) -> ImportJob | None:
-    """The job, for the one worker that may clean up after it now; None for everybody else."""
+    """The job, for the one worker that may clean up after it now; None for all others."""
     return claim_step(job_id, JobStep.CLEAN_QUEUED, JobStep.CLEANING)
 
 

@@ -1,4 +1,4 @@
-"""The table that mode replace has put aside: one click gives it its name back, another one drops it."""
+"""The table backup, which mode replace keeps: restores it under its own name, or drops it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ from importer.models import ImportJob
 
 
 def record_backup(job: ImportJob) -> None:
-    """Look at what is on the target of the job's tables, and remember it; gives table and job free."""
+    """Read from the target which of the job's tables are there, and record name, rows and bytes of the backup."""
     key, schema = str(job.key), job.schema_name
     undone = staging.undone_name(key)
     with connect(job.target.address) as connection:
@@ -32,7 +32,7 @@ def record_backup(job: ImportJob) -> None:
 
 
 def why_no_restore(job: ImportJob) -> str:
-    """Why the old table cannot have its name back; "" if it can."""
+    """Why the old table cannot be restored; "" if it can."""
     if job.restored_at:
         return "The old table was restored already."
     if not job.kept_table:
@@ -89,12 +89,12 @@ def _hold_now(job: ImportJob, claim: bool) -> str:
 
 
 def release_backup(job: ImportJob) -> None:
-    """Remember what is there now, and let go. If the server is away, the sweeper does both later."""
+    """Record the tables that are there, and release job and table. If the server is away, the sweeper does so later."""
     record_backup(job)
     ImportJob.objects.filter(pk=job.pk, step=JobStep.KEEPING).update(table_claim=None, **NO_STEP)
 
 
 def pending_backups() -> list[ImportJob]:
-    """Jobs whose kept table somebody was changing when the worker or the server went away."""
+    """Jobs whose backup was being restored or dropped when the process or the server went away."""
     late = ImportJob.objects.filter(step=JobStep.KEEPING, step_lease__lte=timezone.now())
     return list(late.select_related("target"))

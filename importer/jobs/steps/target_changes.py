@@ -1,6 +1,6 @@
-"""What is changed on the target for the time of a job: who may change it, who puts it back, and what came of it.
+"""Temporary changes on the target: claims and results of the steps that make them and restore the target.
 
-A job does not end before everything is put back: that is tried for as long as it takes.
+A job does not end before everything is restored; that is tried without limit.
 """
 
 from dataclasses import asdict
@@ -18,12 +18,12 @@ from importer.queue import Message
 
 
 def claim_target_change(job_id: int) -> ImportJob | None:
-    """The job, for the one worker that may change the target for it now; None for everybody else."""
+    """The job, for the one worker that may change the target now; None for all others."""
     return claim_step(job_id, JobStep.ARRANGE_QUEUED, JobStep.ARRANGING)
 
 
 def record_planned_changes(job: ImportJob, arrangement: TemporaryChanges) -> bool:
-    """Write down what will be changed, before it is. False: the step is somebody else's, or the job is ending."""
+    """Record the changes before they are made. False: another worker has the step, or the job is ending."""
     mine = held_step(job).filter(step=JobStep.ARRANGING, status__in=[Status.LOADING, Status.PAUSED])
     values = to_json(arrangement)
     unchecked = {"unchecked_json": values["foreign_keys"]} if values["foreign_keys"] else {}
@@ -31,13 +31,13 @@ def record_planned_changes(job: ImportJob, arrangement: TemporaryChanges) -> boo
 
 
 def record_applied_changes(job: ImportJob) -> bool:
-    """Everything is changed as planned: the chunks may come. False as for record_written()."""
+    """All changes are made, so chunks may load. False: another worker has the step."""
     mine = held_step(job).filter(step=JobStep.ARRANGING)
     return bool(mine.update(arranged=True, step_failures=0, version=F("version") + 1, **NO_STEP))
 
 
 def record_unchanged(job: ImportJob, reason: Reason) -> bool:
-    """Nothing is changed after all, for that reason, and the chunks may come. False as for record_written()."""
+    """Nothing is changed, for this reason, and chunks may load. False: another worker has the step."""
     plan = {**job.plan_json, "arrangement": None, "reasons": [*job.plan_json["reasons"], asdict(reason)]}
     mine = held_step(job).filter(step=JobStep.ARRANGING)
     return bool(
@@ -55,24 +55,24 @@ def record_unchanged(job: ImportJob, reason: Reason) -> bool:
 
 
 def claim_restore(job_id: int) -> ImportJob | None:
-    """The job, for the one worker that may put everything back now; None for everybody else."""
+    """The job, for the one worker that may restore the target now; None for all others."""
     return claim_step(job_id, JobStep.RESTORE_QUEUED, JobStep.RESTORING)
 
 
 def renew_target_change(job: ImportJob, connection_id: int | None) -> bool:
-    """Renew the lease of a step that no cancel ends. False: somebody else has it."""
+    """Renew the lease of a step that a cancel does not end. False: another worker has it."""
     return STEP.renew(held_step(job), step_connection_id=connection_id)
 
 
 def owns_target_change(job: ImportJob) -> bool:
-    """Whether the step is still this attempt's; changes nothing."""
+    """Whether this attempt still holds the step. Only reads."""
     return held_step(job).exists()
 
 
 def record_restored(job: ImportJob, seconds: float, problem: Problem | None) -> bool:
-    """Everything is put back, which took so long. False: the step is somebody else's.
+    """Everything is restored, which took `seconds`. False: another worker has the step.
 
-    `problem`: rows are in that a foreign key would have refused, so that the job cannot succeed.
+    `problem`: the table has rows that a foreign key would have refused, so the job cannot succeed.
     """
     done: dict[str, Any] = {
         "unrestored": False,
@@ -91,14 +91,14 @@ def record_restored(job: ImportJob, seconds: float, problem: Problem | None) -> 
 
 
 def _both(job: ImportJob, problem: Problem) -> dict[str, Any]:
-    """What the job is failing for, and what was found besides."""
+    """The job's own problem, with the new one added to its advice."""
     if not job.problem:
         return problem.as_json()
     return {**job.problem, "advice": f"{job.problem['advice']} Besides: {problem}".strip()}
 
 
 def restore_failed(job: ImportJob, problem: Problem) -> list[Message]:
-    """It could not be put back now: that is tried again, for ever, and the page says what is in the way."""
+    """The target could not be restored now. It is tried again without limit; the page shows the obstacle."""
     delay = backoff(job)
     held_step(job).update(obstacle=problem.as_json())
     return [Message("advance", job.pk, delay=delay)]
