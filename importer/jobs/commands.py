@@ -98,8 +98,8 @@ def retry(job_id: int, *, leave_out: bool = False) -> None:
     """Load what is not in yet of a job that failed or was cancelled, into the table as it is now.
 
     `leave_out`: from now on without the rows that cannot go in, as if on_error had been `reject` from the start. A job
-    that has left out more rows than it may goes on without its limits. One that stages begins anew, since its staging table is
-    gone; once its finishing step is done, it is only verified again.
+    that has left out more rows than it may continues without its limits. A job that stages begins again, since its
+    staging table is gone; once its finishing step is done, it is only verified again.
 
     Raises Problem if the job is in another state, or if something on the target stands in the way.
     """

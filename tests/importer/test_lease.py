@@ -1,0 +1,72 @@
+"""Leases on the step of an import: one holder at a time, and an earlier holder changes nothing."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from importer.lease import LONGEST_BACKOFF, MOST_FAILURES, Lease, backoff_seconds, lease_end
+from importer.models import ImportJob
+from tests.dashboard.job_data import make_job
+
+pytestmark = pytest.mark.django_db
+STEP = Lease(ImportJob, "step_")
+
+
+@pytest.fixture
+def job() -> ImportJob:
+    return make_job(ImportJob.Status.LOADING)
+
+
+def rows(job: ImportJob):
+    return ImportJob.objects.filter(pk=job.pk)
+
+
+def test_a_claimed_row_is_not_free_until_its_lease_expires(job):
+    rows(job).update(step_lease=None)
+    assert rows(job).filter(STEP.free()).exists()
+    assert STEP.claim(rows(job).filter(STEP.free()))
+    assert not STEP.claim(rows(job).filter(STEP.free()))
+    rows(job).update(step_lease=timezone.now() - timedelta(seconds=1))
+    assert rows(job).filter(STEP.expired()).exists()
+    assert STEP.claim(rows(job).filter(STEP.free()))
+
+
+def test_an_earlier_holder_neither_renews_nor_releases_nor_postpones(job):
+    assert STEP.claim(rows(job))
+    earlier = rows(job).get()
+    assert STEP.claim(rows(job), step="scanning")
+    before = rows(job).values().get()
+    assert not STEP.renew(STEP.held(earlier), step_connection_id=7)
+    STEP.release(earlier, step="")
+    STEP.postpone(earlier, step="")
+    assert rows(job).values().get() == before
+
+
+def test_the_holder_renews_and_releases(job):
+    STEP.claim(rows(job))
+    holder = rows(job).get()
+    rows(job).update(step_lease=timezone.now())
+    assert STEP.renew(STEP.held(holder), step_connection_id=7)
+    renewed = rows(job).get()
+    assert abs(renewed.step_lease - lease_end()) < timedelta(seconds=30)
+    assert renewed.step_connection_id == 7
+    STEP.release(holder)
+    assert rows(job).get().step_lease is None
+
+
+def test_a_postponed_row_waits_longer_with_each_failure(job):
+    STEP.claim(rows(job))
+    rows(job).update(step_failures=3, step_connection_id=7)
+    assert STEP.postpone(rows(job).get()) == 8
+    later = rows(job).get()
+    assert (later.step_failures, later.step_connection_id) == (4, None)
+    assert later.step_lease > timezone.now() + timedelta(seconds=5)
+    assert not rows(job).filter(STEP.free()).exists()
+
+
+def test_backoff_and_the_count_of_failures_have_a_limit(job):
+    assert [backoff_seconds(failures) for failures in (0, 1, 2, 10, MOST_FAILURES)] == [1, 2, 4, *[LONGEST_BACKOFF] * 2]
+    rows(job).update(step_failures=MOST_FAILURES)
+    STEP.postpone(rows(job).get())
+    assert rows(job).get().step_failures == MOST_FAILURES
