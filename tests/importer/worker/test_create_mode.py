@@ -123,7 +123,7 @@ def test_a_table_that_came_meanwhile_is_left_alone(target, file):
         execute(connection, "CREATE TABLE things (a INT)")
     job = run(job)
     assert job.status == Status.FAILED
-    assert "There is a table" in job.problem["what"]
+    assert "exists now; it did not when the import was planned" in job.problem["what"]
     assert types(target) == {"a": "int"}
     assert tables(target) == {"things", ledger.TABLE}
 

@@ -233,7 +233,8 @@ class TestInterruptions:
 SCAN = """
 import django
 django.setup()
-from importer import jobs, work
+from importer import jobs
+from importer.worker import scan
 jobs.advance({job})
-work.scan_job({job}, lambda *_: None)
+scan.scan_job({job}, lambda *_: None)
 """
