@@ -1,6 +1,6 @@
-"""Hexadecimal digits sent as the bytes that they stand for: a step of the feed, in C (native/src/hex_decoder.c).
+"""Decodes hexadecimal digits in the feed, so that the bytes they stand for are sent (native/src/hex_decoder.c).
 
-The server then reads half as much, and makes nothing of it by itself: by far the quickest way of such a field into its
+The server then reads half as much and has nothing to convert: by far the quickest way for such a field into its
 column (server-behaviour.md, Speed). Each value goes out between quotes, and the statement takes what it gets for bytes,
 so it must be right for every other field, too (planner/reasons/binary_charset.py). What is no plain record of such
 digits raises NotHexadecimal: its chunk goes as it is, and the server says what is wrong.
@@ -27,7 +27,7 @@ class NotHexadecimal(Exception):
 
 
 @dataclass(frozen=True)
-class Unhexed:
+class HexStatement:
     """The `statement` that takes records whose `hexadecimal` fields, by their place in the file, have become bytes.
 
     `ascii_only`: it is right only for chunks of ASCII alone.
@@ -38,7 +38,7 @@ class Unhexed:
     ascii_only: bool
 
 
-class _Form(ctypes.Structure):
+class _RecordFormat(ctypes.Structure):
     """hex_decoder.c's `struct record_format`."""
 
     _fields_ = (
@@ -51,14 +51,14 @@ class _Form(ctypes.Structure):
 _ARGUMENTS = (
     ctypes.c_char_p,
     ctypes.c_size_t,
-    ctypes.POINTER(_Form),
+    ctypes.POINTER(_RecordFormat),
     ctypes.c_char_p,
     ctypes.POINTER(ctypes.c_size_t),
 )
 
 
-def can_unhex(dialect: Dialect) -> bool:
-    """Whether records of this dialect can be told apart here as the server does. The library may be missing still."""
+def can_decode(dialect: Dialect) -> bool:
+    """Whether records of this dialect can be split as the server does, if the library is there."""
     marks = (dialect.delimiter, dialect.quote)
     plain = not (dialect.escape or dialect.rewriting or dialect.trailing_delimiter)
     told_apart = all(len(mark) == 1 and mark.isascii() and mark not in HEX_DIGITS for mark in marks)
@@ -66,13 +66,13 @@ def can_unhex(dialect: Dialect) -> bool:
 
 
 def available() -> bool:
-    """Whether it can be done here at all."""
+    """Whether the C library is there, without which nothing can be decoded."""
     return loader.library() is not None
 
 
-def unhexed(how: Unhexed, dialect: Dialect) -> FeedTransform:
+def decode_hex(how: HexStatement, dialect: Dialect) -> FeedTransform:
     """A step from records in `dialect` to the same ones with bytes for digits. It raises NotHexadecimal."""
-    form = _Form(
+    form = _RecordFormat(
         ord(dialect.delimiter),
         ord(dialect.quote),
         dialect.line_end == "\r\n",
@@ -85,14 +85,14 @@ def unhexed(how: Unhexed, dialect: Dialect) -> FeedTransform:
         for piece in pieces:
             data = rest + piece
             room = _with_room_for(data, room)
-            read, made = _unhexed(data, form, room)
+            read, made = _decode(data, form, room)
             yield made
             rest = data[read:]
             if len(rest) > LONGEST_RECORD:
                 raise NotHexadecimal
         if rest:
             data = rest + dialect.line_end.encode()
-            read, made = _unhexed(data, form, _with_room_for(data, room))
+            read, made = _decode(data, form, _with_room_for(data, room))
             if read < len(data):
                 raise NotHexadecimal
             yield made
@@ -106,7 +106,7 @@ def _with_room_for(data: bytes, room: Any) -> Any:
     return room if enough else ctypes.create_string_buffer(MOST_TIMES * (len(data) + min(len(data), BLOCK)) + AND_MORE)
 
 
-def _unhexed(data: bytes, form: _Form, room: Any) -> tuple[int, bytes]:
+def _decode(data: bytes, form: _RecordFormat, room: Any) -> tuple[int, bytes]:
     """How many of the bytes are whole records, and what they become; there is `room` for that."""
     call = loader.function("decode_hex", ctypes.c_size_t, *_ARGUMENTS)
     written = ctypes.c_size_t()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from importer.engine.feed import hex_decoder
-from importer.engine.feed.hex_decoder import Unhexed
+from importer.engine.feed.hex_decoder import HexStatement
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
@@ -70,7 +70,7 @@ class ChunkLoad:
         return ChunkStatements(quickest or plain, plan.traced_statement, replacing, plain)
 
     @property
-    def unhexes(self) -> Unhexed | None:
+    def unhexes(self) -> HexStatement | None:
         """How to send hexadecimal digits as bytes; None where that is not planned or the C library is missing."""
         return self.plan.unhexed if hex_decoder.available() else None
 

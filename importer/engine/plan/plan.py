@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from importer.engine.feed.hex_decoder import Unhexed
+from importer.engine.feed.hex_decoder import HexStatement
 from importer.engine.feed.row_numbers import NUMBERS
 from importer.engine.plan.readback import Readback
 from importer.engine.sorting.sort_key import SortKey
@@ -83,7 +83,7 @@ class ImportPlan:
     bytes_statement: str = ""
     bytes_ascii_only: bool = False
     # The same, much quicker, for such chunks where hexadecimal digits are to become bytes.
-    unhexed: Unhexed | None = None
+    unhexed: HexStatement | None = None
     # Of LOAD DATA from a file that the server sees: the folder for its pipes.
     files_folder: str = ""
     # Table, server and the order of the file as they were when it was planned (planner/initial_conditions.py).

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from importer.engine.errors import RowsRefused
-from importer.engine.feed.hex_decoder import NotHexadecimal, Unhexed, can_unhex, unhexed
+from importer.engine.feed.hex_decoder import HexStatement, NotHexadecimal, can_decode, decode_hex
 from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import Loader, load_chunk
 from importer.engine.load.outcome import Outcome
@@ -23,17 +23,17 @@ from tests.engine.loads import rows_of, run_sql, works
 
 pytestmark = pytest.mark.skipif(not loader.library(), reason="the library is not compiled here")
 
-FIELDS = Unhexed("", (False, True, False), ascii_only=False)
-ALONE = Unhexed("", (True,), ascii_only=False)
+FIELDS = HexStatement("", (False, True, False), ascii_only=False)
+ALONE = HexStatement("", (True,), ascii_only=False)
 MAPPING = (ColumnMapping("n"), ColumnMapping("x", transforms=("hex",)), ColumnMapping("t"))
 TABLE = "CREATE TABLE t (n INT PRIMARY KEY, x VARBINARY(300), t VARCHAR(9)) CHARACTER SET {charset}"
 
 
-def sent(data: bytes, how: Unhexed, dialect: Dialect = RFC4180, cuts: Sequence[int] = ()) -> bytes:
+def sent(data: bytes, how: HexStatement, dialect: Dialect = RFC4180, cuts: Sequence[int] = ()) -> bytes:
     """What becomes of the data, which comes in pieces that are cut there."""
     places = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
     pieces = (data[low:high] for low, high in pairwise(places))
-    return b"".join(unhexed(how, dialect)(pieces))
+    return b"".join(decode_hex(how, dialect)(pieces))
 
 
 def quoted(value: bytes) -> bytes:
@@ -87,7 +87,7 @@ def test_texts_need_not_be_ascii():
 def test_records_of_any_length_that_it_takes(digits: int):
     data = b"41" * (digits // 2) + b"\n"
     pieces = [data[low : low + 1000] for low in range(0, len(data), 1000)]
-    assert b"".join(unhexed(ALONE, RFC4180)(pieces * 3)) == (quoted(b"A" * (digits // 2)) + b"\n") * 3
+    assert b"".join(decode_hex(ALONE, RFC4180)(pieces * 3)) == (quoted(b"A" * (digits // 2)) + b"\n") * 3
 
 
 def test_a_longer_one_goes_as_it_is():
@@ -112,7 +112,7 @@ def test_a_longer_one_goes_as_it_is():
     ],
 )
 def test_only_where_it_reads_records_as_the_server_does(dialect: Dialect, can: bool):
-    assert can_unhex(dialect) == can
+    assert can_decode(dialect) == can
 
 
 def given_works(address: Address, path: Path, options: Options, charset: str = "latin1", **how) -> list[ChunkLoad]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from importer.engine.errors import SourceChanged
 from importer.engine.feed.chunk_rows import ChunkRows
 from importer.engine.feed.feed import FeedTransform, SourceBytes, open_feed, skip_ranges, terminate_last_record
-from importer.engine.feed.hex_decoder import unhexed
+from importer.engine.feed.hex_decoder import decode_hex
 from importer.engine.feed.rewriter import in_pieces, passes_in_pieces, rewritten
 from importer.engine.feed.row_numbers import numbered
 from importer.engine.load.chunk_session import ChunkSession
@@ -98,7 +98,7 @@ class Sender:
         if self._dialect.rewriting:
             transforms.append(in_pieces if self._passes_in_pieces(piece) else rewritten(self._dialect))
         if self._unhexed and statement == self._unhexed.statement:
-            transforms.append(unhexed(self._unhexed, self._dialect))
+            transforms.append(decode_hex(self._unhexed, self._dialect))
         if self._ends_in_delimiter(piece):
             transforms.append(terminate_last_record(self._dialect))
         return (*transforms, *encodings.steps(self._dialect.encoding))

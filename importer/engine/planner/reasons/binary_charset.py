@@ -7,7 +7,7 @@ read them: those can only be taken without a character set.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from importer.engine.feed.hex_decoder import Unhexed, available, can_unhex
+from importer.engine.feed.hex_decoder import HexStatement, available, can_decode
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.expressions import is_plain
 from importer.engine.plan.methods import Method
@@ -46,18 +46,18 @@ def needs_ascii(case: PlanningContext, method: Method, mapping: Sequence[ColumnM
 
 def plan_unhexed(
     case: PlanningContext, method: Method, statement: Callable[[Sequence[ColumnMapping]], str]
-) -> Unhexed | None:
+) -> HexStatement | None:
     """How chunks that the scan found clean go with bytes for hexadecimal digits; None where none have any, or might not
     store the same. `statement` renders the one for other mappings, without a character set.
     """
     hexadecimal = tuple(bool(each.column) and _is_hexadecimal(each) for each in case.mapping)
-    told_apart = available() and can_unhex(case.dialect) and not encodings.steps(case.dialect.encoding)
+    told_apart = available() and can_decode(case.dialect) and not encodings.steps(case.dialect.encoding)
     if not any(hexadecimal) or not told_apart or not case.rolls_back:
         return None
     mapping = [replace(each, transforms=()) if _is_hexadecimal(each) else each for each in case.mapping]
     if not _stores_alike(case, method, mapping, WITH_ASCII):
         return None
-    return Unhexed(statement(mapping), hexadecimal, needs_ascii(case, method, mapping))
+    return HexStatement(statement(mapping), hexadecimal, needs_ascii(case, method, mapping))
 
 
 def _is_hexadecimal(mapping: ColumnMapping) -> bool:
@@ -79,7 +79,7 @@ def _stores_alike(
     )
 
 
-def as_bytes_reasons(statement: str, ascii_only: bool, unhexed: Unhexed | None) -> Iterator[Reason]:
+def as_bytes_reasons(statement: str, ascii_only: bool, unhexed: HexStatement | None) -> Iterator[Reason]:
     """Why the chunks are loaded by these statements, where there are any."""
     if unhexed:
         yield Reason(
