@@ -93,15 +93,15 @@ def look_among(schedule: Any, count: int) -> tuple[float, float]:
     from django.utils import timezone
 
     from importer.connections import Found
-    from importer.models import PickedFile
+    from importer.models import DiscoveredFile
     from importer.schedules.run.deduplication import identity, is_new
 
     now = timezone.now()
     found = [Found(f"{n}.csv", n, now, f"{n}") for n in range(count)]
     run = schedule.runs.first()
-    PickedFile.objects.bulk_create(
+    DiscoveredFile.objects.bulk_create(
         (
-            PickedFile(run=run, schedule=schedule, name=each.name, identity=identity(each), outcome="loaded")
+            DiscoveredFile(run=run, schedule=schedule, name=each.name, identity=identity(each), outcome="loaded")
             for each in found
         ),
         batch_size=500,

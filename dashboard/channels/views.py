@@ -11,7 +11,7 @@ from dashboard.access import staff_only
 from dashboard.channels.form import ChannelForm
 from importer import notifications
 from importer.engine.errors import Problem
-from importer.models import Channel, Notice
+from importer.models import Channel, Notification
 from importer.models.channel import Event
 from importer.notifications.channels import with_state
 
@@ -83,7 +83,7 @@ def channel_delete(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def notice_again(request: HttpRequest, pk: int) -> HttpResponse:
     """Try a message again that was given up."""
-    notice = get_object_or_404(Notice, pk=pk)
+    notice = get_object_or_404(Notification, pk=pk)
     if notifications.ask_again(notice.pk):
         messages.success(request, "It is tried again.")
     return redirect("channel", notice.channel_id)
@@ -97,6 +97,6 @@ def _edit(request: HttpRequest, edited: Channel) -> HttpResponse:
         return redirect("channel", saved.pk)
     # The form writes what was typed into its instance, wrong or not: the page names the channel as it is kept.
     kept = Channel.objects.get(pk=edited.pk) if edited.pk else None
-    notices = kept.notices.select_related("job").order_by("-pk")[:MOST_SHOWN] if kept else []
+    notices = kept.notifications.select_related("job").order_by("-pk")[:MOST_SHOWN] if kept else []
     context: dict[str, Any] = {"form": form, "kind": edited.kind, "channel": kept, "notices": notices}
     return render(request, "dashboard/channel.html", context, status=422 if form.is_bound else 200)

@@ -16,7 +16,7 @@ from dashboard.schedules.calendar import month, span_of
 from dashboard.schedules.statistics import figures, slow_imports, throughput
 from importer import schedules
 from importer.engine.errors import Problem
-from importer.models import PickedFile, Run, Schedule
+from importer.models import DiscoveredFile, Schedule, ScheduleRun
 from importer.schedules.serialization import when
 
 PAGE_RUNS = 20
@@ -61,7 +61,7 @@ def _context(request: HttpRequest, found: Schedule) -> dict[str, Any]:
         "in_history": f"schedule = {found.name}",
         "day": request.GET.get("day", ""),
         "warnings": schedules.warnings(found),
-        "hearings": found.hearings.select_related("channel"),
+        "subscriptions": found.subscriptions.select_related("channel"),
     }
 
 
@@ -80,7 +80,7 @@ def _runs_of_day(found: Schedule, day: str) -> Any:
     return runs.filter(due_at__gte=since, due_at__lt=until)
 
 
-def _files(runs: Any) -> dict[int, list[PickedFile]]:
+def _files(runs: Any) -> dict[int, list[DiscoveredFile]]:
     """The first files of each run."""
     return {run.pk: list(run.files.select_related("job")[:FILES_SHOWN]) for run in runs}
 
@@ -121,7 +121,7 @@ def run(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(Run.objects.select_related("schedule"), pk=pk)
+    found = get_object_or_404(ScheduleRun.objects.select_related("schedule"), pk=pk)
     user = cast(User, request.user)
     return _done(request, found.schedule_id, lambda _: schedules.cancel(found, user), "The run is cancelled.")
 

@@ -17,7 +17,7 @@ from dashboard.schedules import preview
 from dashboard.schedules.form import CRONS, ScheduleForm, suggested_pattern
 from importer import schedules as made
 from importer.engine.errors import Problem
-from importer.models import ImportJob, MappingPreset, Run, Schedule, SourceConnection
+from importer.models import ImportJob, MappingPreset, Schedule, ScheduleRun, SourceConnection
 from importer.schedules.serialization import when
 
 PAGE_ROWS = 50
@@ -27,7 +27,11 @@ MOST_OFFERED = 20
 @require_safe
 def schedules(request: HttpRequest) -> HttpResponse:
     """Every schedule by name: where from, where to, when, and how its last run went. `?show=attention`: some."""
-    last = Run.objects.filter(schedule=OuterRef("pk")).exclude(status=Run.Status.SKIPPED).order_by("-due_at", "-pk")
+    last = (
+        ScheduleRun.objects.filter(schedule=OuterRef("pk"))
+        .exclude(status=ScheduleRun.Status.SKIPPED)
+        .order_by("-due_at", "-pk")
+    )
     found = Schedule.objects.select_related("connection", "target").annotate(last=Subquery(last.values("pk")[:1]))
     attention = made.needing_attention()
     if request.GET.get("show") == "attention":
@@ -35,7 +39,7 @@ def schedules(request: HttpRequest) -> HttpResponse:
     if text := request.GET.get("q", "").strip():
         found = found.filter(name__icontains=text)
     page: Any = Paginator(found.order_by("name"), PAGE_ROWS).get_page(request.GET.get("page"))
-    runs = Run.objects.in_bulk([each.last for each in page if each.last])
+    runs = ScheduleRun.objects.in_bulk([each.last for each in page if each.last])
     rows = [{"schedule": each, "when": _when(each), "run": runs.get(each.last)} for each in page]
     context = {
         "page": page,

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard.access import staff_only
 from importer import notifications
-from importer.models import Channel, Hearing, Schedule
+from importer.models import Channel, Schedule, Subscription
 from importer.models.channel import Event
 
 
@@ -25,17 +25,17 @@ class Box:
 
 @staff_only
 @require_http_methods(["GET", "HEAD", "POST"])
-def hearings(request: HttpRequest, pk: int) -> HttpResponse:
+def subscriptions(request: HttpRequest, pk: int) -> HttpResponse:
     """A row for each channel, with a box for each event; those that it hears of every schedule are fixed."""
     schedule = get_object_or_404(Schedule, pk=pk)
     channels = list(Channel.objects.order_by("name"))
     if request.method == "POST":
         for channel in channels:
             asked = request.POST.getlist(f"channel-{channel.pk}")
-            notifications.hear(channel, schedule, [event for event in Event.values if event in asked])
+            notifications.subscribe(channel, schedule, [event for event in Event.values if event in asked])
         messages.success(request, f"Saved who is told of {schedule.name}.")
         return redirect("schedule", pk)
-    heard = {each.channel_id: each.events for each in Hearing.objects.filter(schedule=schedule)}
+    heard = {each.channel_id: each.events for each in Subscription.objects.filter(schedule=schedule)}
     rows = [(channel, _boxes(channel, heard.get(channel.pk, []))) for channel in channels]
     context = {"schedule": schedule, "events": Event.choices, "rows": rows}
     return render(request, "dashboard/schedule_told.html", context)

@@ -11,7 +11,7 @@ from django.template import Context
 from dashboard import formatting
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.stored import to_json
-from importer.models import ImportJob, Lab, Run
+from importer.models import ImportJob, Lab, ScheduleRun
 from importer.preparation.plan_sql import plan_sql as statements_of
 
 register = template.Library()
@@ -44,7 +44,7 @@ _STATUS_COLOUR: dict[str, str] = {
     Lab.Status.RUNNING: "azure",
     Lab.Status.ENDING: "azure",
     Lab.Status.DONE: "green",
-    Run.Status.FINDING: "azure",
+    ScheduleRun.Status.FINDING: "azure",
 }
 
 

@@ -27,7 +27,7 @@ from importer.jobs.transitions import (
     unqueue,
 )
 from importer.lease import lease_end
-from importer.models import Chunk, ImportJob, PickedFile
+from importer.models import Chunk, DiscoveredFile, ImportJob
 from importer.notifications import import_ended
 from importer.queue import Message
 
@@ -73,7 +73,7 @@ def _waiting_for(job: ImportJob) -> list[Message]:
     """What waits for the end of this import: the lab whose trial it is, or a schedule's run."""
     if job.trial:
         return [Message("take_lab", job.trial.lab_id)]
-    waiting = job.picked.filter(outcome=PickedFile.Outcome.LOADING).values_list("run_id", flat=True)
+    waiting = job.picked.filter(outcome=DiscoveredFile.Outcome.LOADING).values_list("run_id", flat=True)
     return [Message("take_run", run_id) for run_id in waiting]
 
 

@@ -3,13 +3,13 @@
 Only `importer.jobs` changes the state of jobs and chunks, `importer.lab` of labs, `importer.schedules` of runs.
 """
 
-from importer.models.channel import Channel, Hearing, Notice
+from importer.models.channel import Channel, Notification, Subscription
 from importer.models.chunk import Chunk
 from importer.models.job import ImportJob
 from importer.models.lab import Lab, Trial
 from importer.models.preset import MappingPreset
 from importer.models.record import JobFact, JobRecord
-from importer.models.schedule import PickedFile, Run, Schedule
+from importer.models.schedule import DiscoveredFile, Schedule, ScheduleRun
 from importer.models.source_connection import SourceConnection
 from importer.models.source_file import SourceFile
 from importer.models.target import Target
@@ -17,18 +17,18 @@ from importer.models.target import Target
 __all__ = [
     "Channel",
     "Chunk",
-    "Hearing",
+    "DiscoveredFile",
     "ImportJob",
     "JobFact",
     "JobRecord",
     "Lab",
     "MappingPreset",
-    "Notice",
-    "PickedFile",
-    "Run",
+    "Notification",
     "Schedule",
+    "ScheduleRun",
     "SourceConnection",
     "SourceFile",
+    "Subscription",
     "Target",
     "Trial",
 ]

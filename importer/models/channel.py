@@ -6,7 +6,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 
 from importer.models.job import ImportJob
-from importer.models.schedule import Run, Schedule
+from importer.models.schedule import Schedule, ScheduleRun
 from importer.security import encryption
 
 
@@ -67,11 +67,11 @@ class Channel(models.Model):
         return self.addresses.split()
 
 
-class Hearing(models.Model):
+class Subscription(models.Model):
     """What a channel hears of one schedule, besides what it hears of all."""
 
-    schedule = models.ForeignKey(Schedule, models.CASCADE, related_name="hearings")
-    channel = models.ForeignKey(Channel, models.CASCADE, related_name="hearings")
+    schedule = models.ForeignKey(Schedule, models.CASCADE, related_name="subscriptions")
+    channel = models.ForeignKey(Channel, models.CASCADE, related_name="subscriptions")
     # Values of Event.
     events = models.JSONField(default=list)
 
@@ -82,7 +82,7 @@ class Hearing(models.Model):
         return f"{self.channel} of {self.schedule}"
 
 
-class Notice(models.Model):
+class Notification(models.Model):
     """One message over one channel, written down when what it tells happens, and sent later by a worker.
 
     waiting -> sent
@@ -97,13 +97,13 @@ class Notice(models.Model):
 
     # Goes with every attempt, so that who gets it twice can tell.
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    channel = models.ForeignKey(Channel, models.CASCADE, related_name="notices")
+    channel = models.ForeignKey(Channel, models.CASCADE, related_name="notifications")
     event = models.CharField(max_length=16, choices=Event)
     # Channel, event and what it is about: nobody is told the same twice.
     once = models.CharField(max_length=120, unique=True)
-    job = models.ForeignKey(ImportJob, models.SET_NULL, null=True, blank=True, related_name="told")
-    run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="told")
-    schedule = models.ForeignKey(Schedule, models.SET_NULL, null=True, blank=True, related_name="told")
+    job = models.ForeignKey(ImportJob, models.SET_NULL, null=True, blank=True, related_name="notifications")
+    run = models.ForeignKey(ScheduleRun, models.SET_NULL, null=True, blank=True, related_name="notifications")
+    schedule = models.ForeignKey(Schedule, models.SET_NULL, null=True, blank=True, related_name="notifications")
     # What it says (importer.notifications.payload), as things stood when it happened.
     payload = models.JSONField()
 

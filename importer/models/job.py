@@ -17,12 +17,12 @@ from importer.engine.stored import from_json
 from importer.engine.target import write_modes
 from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.models.lab import Trial
-from importer.models.recipe import Recipe
+from importer.models.recipe import ImportRecipe
 from importer.models.source_file import SourceFile
 from importer.models.target import Target
 
 
-class ImportJob(Recipe):
+class ImportJob(ImportRecipe):
     """One file into one table.
 
     waiting -> loading -> finishing -> indexing -> verifying -> succeeded

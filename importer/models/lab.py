@@ -11,12 +11,12 @@ from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import WAY, Grid, Settings, words
 from importer.engine.tuning.rounds import round_name
 from importer.engine.tuning.sampling import Sample
-from importer.models.recipe import Recipe
+from importer.models.recipe import ImportRecipe
 from importer.models.source_file import SourceFile
 from importer.models.target import Target
 
 
-class Lab(Recipe):
+class Lab(ImportRecipe):
     """Which settings load a file into a table fastest, found out by trying them.
 
     waiting -> preparing -> running -> ending -> done

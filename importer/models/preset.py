@@ -4,11 +4,11 @@ from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
 
-from importer.models.recipe import Recipe
+from importer.models.recipe import ImportRecipe
 from importer.models.target import Target
 
 
-class MappingPreset(Recipe):
+class MappingPreset(ImportRecipe):
     """How files with a certain header go into a certain table: saved to be used again."""
 
     name = models.CharField(

@@ -8,7 +8,7 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.stored import from_json
 
 
-class Recipe(models.Model):
+class ImportRecipe(models.Model):
     """Values of the engine, kept as JSON, and the table that they are for."""
 
     schema_name = models.CharField(max_length=64)

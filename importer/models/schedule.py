@@ -5,13 +5,13 @@ from django.core.validators import RegexValidator
 from django.db import models
 
 from importer.models.job import ImportJob
-from importer.models.recipe import Recipe
+from importer.models.recipe import ImportRecipe
 from importer.models.source_connection import SourceConnection
 from importer.models.source_file import SourceFile
 from importer.models.target import Target
 
 
-class Schedule(Recipe):
+class Schedule(ImportRecipe):
     """Where files come from, when they are looked for, how they are read, where they go, and what becomes of them.
 
     The recipe, the header and the columns are as in a mapping preset: that a file or the table has changed since is
@@ -105,7 +105,7 @@ class Schedule(Recipe):
         return self.name
 
 
-class Run(models.Model):
+class ScheduleRun(models.Model):
     """One due time of a schedule, and what came of it; or a stretch of due times that were left out together.
 
     waiting -> finding -> loading -> succeeded
@@ -196,7 +196,7 @@ class Run(models.Model):
         return any(each["event"] == "late" for each in self.events)
 
 
-class PickedFile(models.Model):
+class DiscoveredFile(models.Model):
     """A file that a run came across, and what became of it.
 
     found -> fetched -> loading -> loaded
@@ -226,7 +226,7 @@ class PickedFile(models.Model):
         DELETED = "deleted"
         FAILED = "failed"
 
-    run = models.ForeignKey(Run, models.CASCADE, related_name="files")
+    run = models.ForeignKey(ScheduleRun, models.CASCADE, related_name="files")
     schedule = models.ForeignKey(Schedule, models.CASCADE, related_name="files")
     # As the connection lists it, below its base. Size in bytes.
     name = models.CharField(max_length=1024)

@@ -5,7 +5,7 @@ they tell; payload.py and words.py: what they say; sending.py: the attempts, one
 it leaves; channels.py: the channels, and a test of one. docs/notifications.md is for who receives it.
 """
 
-from importer.notifications.channels import hear, save, test
+from importer.notifications.channels import save, subscribe, test
 from importer.notifications.delivery import ask_again, due, forget_old, send
 from importer.notifications.import_events import import_ended, import_recorded, run_happened
 from importer.notifications.outbox import note
@@ -14,12 +14,12 @@ __all__ = [
     "ask_again",
     "due",
     "forget_old",
-    "hear",
     "import_ended",
     "import_recorded",
     "note",
     "run_happened",
     "save",
     "send",
+    "subscribe",
     "test",
 ]

@@ -7,7 +7,7 @@ from django.core.validators import validate_email
 from django.db.models import Count, Max, Q, QuerySet
 
 from importer.engine.errors import Problem
-from importer.models import Channel, Hearing, Notice, Schedule
+from importer.models import Channel, Notification, Schedule, Subscription
 from importer.models.channel import Event
 from importer.notifications.delivery import POST
 from importer.notifications.payload import test_payload
@@ -52,16 +52,16 @@ def save(channel: Channel, secret: str | None = None) -> Channel:
     return channel
 
 
-def hear(channel: Channel, schedule: Schedule, events: list[str]) -> None:
+def subscribe(channel: Channel, schedule: Schedule, events: list[str]) -> None:
     """Let the channel hear of these events of one schedule, besides what it hears of all; of none, no longer.
 
     Raises Problem for an event that there is not.
     """
     _check_events(events)
     if events:
-        Hearing.objects.update_or_create(channel=channel, schedule=schedule, defaults={"events": events})
+        Subscription.objects.update_or_create(channel=channel, schedule=schedule, defaults={"events": events})
     else:
-        Hearing.objects.filter(channel=channel, schedule=schedule).delete()
+        Subscription.objects.filter(channel=channel, schedule=schedule).delete()
 
 
 def _check_events(events: list[str]) -> None:
@@ -71,10 +71,10 @@ def _check_events(events: list[str]) -> None:
 
 def with_state() -> QuerySet[Channel]:
     """All channels by name: how many of their messages are `waiting` and `given_up`, and when one was `last_sent`."""
-    status = Notice.Status
+    status = Notification.Status
     return Channel.objects.annotate(
-        waiting=Count("notices", filter=Q(notices__status=status.WAITING)),
-        given_up=Count("notices", filter=Q(notices__status=status.GIVEN_UP)),
+        waiting=Count("notifications", filter=Q(notifications__status=status.WAITING)),
+        given_up=Count("notifications", filter=Q(notifications__status=status.GIVEN_UP)),
         last_sent=Max("notices__sent_at"),
     ).order_by("name")
 

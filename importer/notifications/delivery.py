@@ -17,13 +17,13 @@ from django.utils import timezone
 
 from importer import queue
 from importer.engine.errors import Problem
-from importer.models import Channel, Notice
+from importer.models import Channel, Notification
 from importer.notifications import email, webhook
 from importer.queue import Message
 
 log = logging.getLogger(__name__)
 
-Status = Notice.Status
+Status = Notification.Status
 
 LONGEST_SEND = 100  # seconds
 LEASE = timedelta(seconds=LONGEST_SEND + 20)
@@ -63,7 +63,7 @@ def due() -> list[int]:
 
 def ask_again(notice_id: int) -> bool:
     """Try a notice again that was given up, once if that was for its age; whether it was."""
-    given_up = Notice.objects.filter(pk=notice_id, status=Status.GIVEN_UP)
+    given_up = Notification.objects.filter(pk=notice_id, status=Status.GIVEN_UP)
     asked = bool(given_up.update(status=Status.WAITING, attempts=0, next_at=timezone.now()))
     if asked:
         queue.send([Message("tell", notice_id)])
@@ -72,11 +72,11 @@ def ask_again(notice_id: int) -> bool:
 
 def forget_old() -> None:
     """Notices that were sent or given up are kept for so long."""
-    Notice.objects.exclude(status=Status.WAITING).filter(created_at__lt=timezone.now() - KEPT).delete()
+    Notification.objects.exclude(status=Status.WAITING).filter(created_at__lt=timezone.now() - KEPT).delete()
 
 
 def _due(channels: QuerySet[Channel]) -> list[int]:
-    waiting = Notice.objects.filter(channel=OuterRef("pk"), status=Status.WAITING, next_at__lte=timezone.now())
+    waiting = Notification.objects.filter(channel=OuterRef("pk"), status=Status.WAITING, next_at__lte=timezone.now())
     first = waiting.order_by("next_at", "pk").values("pk")[:1]
     return list(channels.annotate(first=Subquery(first)).exclude(first=None).values_list("first", flat=True))
 
@@ -85,20 +85,20 @@ def _free() -> Q:
     return Q(free_at=None) | Q(free_at__lte=timezone.now())
 
 
-def _claim(notice_id: int) -> Notice | None:
+def _claim(notice_id: int) -> Notification | None:
     """The notice, for the one worker that may use its channel and try it now; None for everybody else."""
     now = timezone.now()
-    due_now = Notice.objects.filter(pk=notice_id, status=Status.WAITING, next_at__lte=now)
+    due_now = Notification.objects.filter(pk=notice_id, status=Status.WAITING, next_at__lte=now)
     with transaction.atomic():
         if not Channel.objects.filter(_free(), pk__in=due_now.values("channel")).update(free_at=now + LEASE):
             return None
         if not due_now.update(attempts=F("attempts") + 1, next_at=now + LEASE, problem=NO_WORD):
             transaction.set_rollback(True)
             return None
-    return Notice.objects.select_related("channel").get(pk=notice_id)
+    return Notification.objects.select_related("channel").get(pk=notice_id)
 
 
-def _attempt(notice: Notice) -> bool:
+def _attempt(notice: Notification) -> bool:
     """Whether it was sent."""
     try:
         POST[notice.channel.kind](notice.channel, str(notice.key), notice.payload)
@@ -109,7 +109,7 @@ def _attempt(notice: Notice) -> bool:
     return True
 
 
-def _failed(notice: Notice, said: str) -> None:
+def _failed(notice: Notification, said: str) -> None:
     now, channel = timezone.now(), notice.channel
     if now - notice.created_at >= GIVEN_UP_AFTER:
         _give_up(notice, said)
@@ -125,16 +125,16 @@ def _delay(before: int, longest: int) -> timedelta:
     return timedelta(seconds=min(longest, FIRST_DELAY * 2 ** min(before, 20)))
 
 
-def _give_up(notice: Notice, said: str) -> None:
+def _give_up(notice: Notification, said: str) -> None:
     _mine(notice).update(status=Status.GIVEN_UP, problem=said)
 
 
-def _mine(notice: Notice) -> QuerySet[Notice]:
+def _mine(notice: Notification) -> QuerySet[Notification]:
     """The notice, as long as this attempt is its last."""
-    return Notice.objects.filter(pk=notice.pk, attempts=notice.attempts, status=Status.WAITING)
+    return Notification.objects.filter(pk=notice.pk, attempts=notice.attempts, status=Status.WAITING)
 
 
-def _in_words(notice: Notice, error: Exception) -> str:
+def _in_words(notice: Notification, error: Exception) -> str:
     if isinstance(error, Problem):
         return str(error)
     log.exception("%s: unexpected error", notice, exc_info=error)

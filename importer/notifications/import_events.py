@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from importer.history.regressions import regression
-from importer.models import ImportJob, JobFact, PickedFile, Run
+from importer.models import DiscoveredFile, ImportJob, JobFact, ScheduleRun
 from importer.models.channel import Event
 from importer.notifications.outbox import note
 from importer.notifications.payload import rows_of
@@ -37,7 +37,7 @@ def import_recorded(job: ImportJob) -> None:
 
 def run_happened(run_id: int, event: Event) -> None:
     """Note what has happened to a run of a schedule, in the transaction that writes that down."""
-    run = Run.objects.select_related("schedule", "schedule__connection").get(pk=run_id)
+    run = ScheduleRun.objects.select_related("schedule", "schedule__connection").get(pk=run_id)
     job = _job_of(run)
     note(event, f"run {run.pk}", WHAT[event](run), job=job, run=run)
 
@@ -71,9 +71,9 @@ def _about(job: ImportJob) -> str:
     return f"job {job.pk} try {job.tries}"
 
 
-def _run_of(job: ImportJob) -> Run | None:
+def _run_of(job: ImportJob) -> ScheduleRun | None:
     """The run of a schedule that the import belongs to; the latest, where another one has gone on with it."""
-    return Run.objects.filter(files__job=job).select_related("schedule").order_by("-pk").first()
+    return ScheduleRun.objects.filter(files__job=job).select_related("schedule").order_by("-pk").first()
 
 
 def _failed_before(job: ImportJob) -> bool:
@@ -88,22 +88,22 @@ def _failed_before(job: ImportJob) -> bool:
     return ended.order_by("-finished_at").values_list("status", flat=True).first() == Status.FAILED
 
 
-def _job_of(run: Run) -> ImportJob | None:
+def _job_of(run: ScheduleRun) -> ImportJob | None:
     """The import that says most of a run: of the files, the last one that failed, or else the last one."""
     imported = ImportJob.objects.filter(picked__run=run).select_related("target", "source").order_by("-pk")
-    return imported.filter(picked__outcome=PickedFile.Outcome.FAILED).first() or imported.first()
+    return imported.filter(picked__outcome=DiscoveredFile.Outcome.FAILED).first() or imported.first()
 
 
-def _why_failed(run: Run) -> str:
+def _why_failed(run: ScheduleRun) -> str:
     return str(run.problem.get("what", ""))
 
 
-def _late(run: Run) -> str:
+def _late(run: ScheduleRun) -> str:
     due = run.due_at.astimezone(ZoneInfo(run.schedule.zone))
     return f"It was due at {due:%Y-%m-%d %H:%M} ({run.schedule.zone}) and has not ended in time."
 
 
-def _no_file(run: Run) -> str:
+def _no_file(run: ScheduleRun) -> str:
     return f"No new file on {run.schedule.connection} matches {run.schedule.pattern}."
 
 
@@ -116,13 +116,13 @@ def _went_in(rows: dict[str, int]) -> str:
     return f"{went_in:,} {'row' if went_in == 1 else 'rows'} went in."
 
 
-def _of_run(said: Callable[[dict[str, int]], str]) -> Callable[[Run], str]:
+def _of_run(said: Callable[[dict[str, int]], str]) -> Callable[[ScheduleRun], str]:
     """The same sentence about all imports of a run."""
     return lambda run: said(rows_of(ImportJob.objects.filter(picked__run=run)))
 
 
 # What is said of a run; of an import's speed, its record tells.
-WHAT: dict[Event, Callable[[Run], str]] = {
+WHAT: dict[Event, Callable[[ScheduleRun], str]] = {
     Event.FAILED: _why_failed,
     Event.RECOVERED: _of_run(_went_in),
     Event.REJECTS: _of_run(_rejected),

@@ -5,7 +5,7 @@ from typing import Any
 from django.utils import timezone
 
 from importer import queue
-from importer.models import Channel, Hearing, ImportJob, Notice, Run
+from importer.models import Channel, ImportJob, Notification, ScheduleRun, Subscription
 from importer.models.channel import Event
 from importer.notifications.payload import payload_of
 from importer.queue import Message
@@ -17,37 +17,37 @@ def note(
     what: str,
     *,
     job: ImportJob | None = None,
-    run: Run | None = None,
+    run: ScheduleRun | None = None,
     details: dict[str, Any] | None = None,
 ) -> None:
     """Let every channel that hears of it tell it, each once for the same `event` and `about` ("job 17 try 1").
 
     `what` is a sentence; `details` go into the message as they are. Call it in the transaction of what has happened.
     """
-    hearing = _hearing(event, job, run)
-    if not hearing:
+    subscribed = _subscribed(event, job, run)
+    if not subscribed:
         return
     payload = payload_of(event, what, job, run, details)
     values = {"job": job, "run": run, "schedule": run and run.schedule, "payload": payload}
-    noted = [_note(channel, event, about, values) for channel in hearing]
-    queue.send([Message("tell", pk) for pk in noted if pk])
+    notifications = [_note(channel, event, about, values) for channel in subscribed]
+    queue.send([Message("tell", pk) for pk in notifications if pk])
 
 
 def _note(channel: Channel, event: Event, about: str, values: dict[str, Any]) -> int | None:
     """The new notice; None if there is one."""
-    notice, is_new = Notice.objects.get_or_create(
+    notice, is_new = Notification.objects.get_or_create(
         once=f"{channel.pk} {event} {about}",
         defaults={"channel": channel, "event": event, "next_at": timezone.now(), **values},
     )
     return notice.pk if is_new else None
 
 
-def _hearing(event: Event, job: ImportJob | None, run: Run | None) -> set[Channel]:
+def _subscribed(event: Event, job: ImportJob | None, run: ScheduleRun | None) -> set[Channel]:
     """The channels to tell: those that hear of every import, and those that hear of this schedule."""
-    hearing = {channel for channel in Channel.objects.filter(on=True) if event in channel.events}
+    subscribed = {channel for channel in Channel.objects.filter(on=True) if event in channel.events}
     if event == Event.REJECTS and job:
-        hearing = {channel for channel in hearing if job.rejected_rows > channel.most_rejects}
+        subscribed = {channel for channel in subscribed if job.rejected_rows > channel.most_rejects}
     if run:
-        of_schedule = Hearing.objects.filter(schedule=run.schedule_id, channel__on=True).select_related("channel")
-        hearing |= {each.channel for each in of_schedule if event in each.events}
-    return hearing
+        of_schedule = Subscription.objects.filter(schedule=run.schedule_id, channel__on=True).select_related("channel")
+        subscribed |= {each.channel for each in of_schedule if event in each.events}
+    return subscribed

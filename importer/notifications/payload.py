@@ -8,7 +8,7 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
-from importer.models import ImportJob, Run
+from importer.models import ImportJob, ScheduleRun
 from importer.models.channel import Event
 
 MOST_ROWS = 5
@@ -32,7 +32,7 @@ TITLES = {
 
 
 def payload_of(
-    event: Event, what: str, job: ImportJob | None, run: Run | None, details: dict[str, Any] | None
+    event: Event, what: str, job: ImportJob | None, run: ScheduleRun | None, details: dict[str, Any] | None
 ) -> dict[str, Any]:
     """What happened, with all that is known of it; `what` is the sentence that says it."""
     named_by_job = f"Import {job.pk} into {job.table_name}" if job else "Millrace"
@@ -63,7 +63,7 @@ def _said(event: str, title: str, what: str) -> dict[str, Any]:
     return {"event": event, "title": title, "what": what, "happened_at": now, "site": settings.SITE_URL}
 
 
-def _run(run: Run) -> dict[str, Any]:
+def _run(run: ScheduleRun) -> dict[str, Any]:
     """A run of a schedule: which one, when it was due, and how many files it came across."""
     return {
         "id": run.pk,

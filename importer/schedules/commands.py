@@ -16,7 +16,7 @@ from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.stored import to_json
-from importer.models import ImportJob, MappingPreset, PickedFile, Run, Schedule, SourceConnection
+from importer.models import DiscoveredFile, ImportJob, MappingPreset, Schedule, ScheduleRun, SourceConnection
 from importer.preparation import presets
 from importer.queue import Message
 from importer.schedules import recurrence
@@ -160,7 +160,7 @@ def resume(schedule: Schedule) -> None:
     touch(schedule.pk)
 
 
-def run_now(schedule: Schedule, for_date: date | None = None, user: User | None = None) -> Run:
+def run_now(schedule: Schedule, for_date: date | None = None, user: User | None = None) -> ScheduleRun:
     """Begin a run, also of a paused schedule; with `for_date` as if it were that day. Files that are in stay so.
 
     It waits while another run of the schedule is under way. Raises Problem for a date to come.
@@ -169,7 +169,7 @@ def run_now(schedule: Schedule, for_date: date | None = None, user: User | None 
     moment = recurrence.moment_on(timing_of(schedule), for_date) if for_date else now
     if moment > now:
         raise Problem(f"{for_date} has not begun.", schedule.name, "Choose today or a past day.")
-    run = record_run(schedule, now, Run.Cause.BY_HAND, moment, user.pk if user else None)
+    run = record_run(schedule, now, ScheduleRun.Cause.BY_HAND, moment, user.pk if user else None)
     if not run:
         raise Problem("A run was begun this very moment.", schedule.name, "See how that one ends.")
     touch(schedule.pk)
@@ -177,11 +177,11 @@ def run_now(schedule: Schedule, for_date: date | None = None, user: User | None 
     return run
 
 
-def cancel(run: Run, user: User | None = None) -> None:
+def cancel(run: ScheduleRun, user: User | None = None) -> None:
     """End the run and cancel the import that is under way; its rows that are committed stay. Raises Problem if it has
     ended.
     """
-    unended = Run.objects.filter(pk=run.pk, status__in=UNENDED)
+    unended = ScheduleRun.objects.filter(pk=run.pk, status__in=UNENDED)
     if not stop(run, unended, Status.CANCELLED, {}, f"cancelled by {user}" if user else "cancelled"):
         raise Problem("The run has ended.", str(run), "Its page shows how.")
 
@@ -197,7 +197,7 @@ def delete(schedule: Schedule) -> None:
 
 def forget(schedule: Schedule, name: str) -> int:
     """Let a file's earlier tries that have not succeeded count no more, as their rows were dealt with; how many."""
-    tries = PickedFile.objects.filter(schedule=schedule, name=name).exclude(job=None)
+    tries = DiscoveredFile.objects.filter(schedule=schedule, name=name).exclude(job=None)
     ended = (ImportJob.Status.FAILED, ImportJob.Status.CANCELLED)
     forgotten = tries.filter(job__status__in=ended).update(job=None, identity="")
     if not forgotten:

@@ -7,26 +7,26 @@ from django.db.models import F
 from django.utils import timezone
 
 from importer import notifications
-from importer.models import Run
+from importer.models import ScheduleRun
 from importer.models.channel import Event
 
 log = logging.getLogger(__name__)
 
 
-def happened(run: Run, event: Event) -> None:
+def happened(run: ScheduleRun, event: Event) -> None:
     """Write it down, and have it told unless that was done before; whatever goes wrong with telling, it happened."""
     with transaction.atomic():
-        events = Run.objects.select_for_update().values_list("events", flat=True).get(pk=run.pk)
+        events = ScheduleRun.objects.select_for_update().values_list("events", flat=True).get(pk=run.pk)
         if any(each["event"] == event for each in events):
             return
         events.append({"event": event.value, "at": timezone.now().isoformat()})
-        Run.objects.filter(pk=run.pk).update(events=events, version=F("version") + 1)
+        ScheduleRun.objects.filter(pk=run.pk).update(events=events, version=F("version") + 1)
         # Of an import's speed, its own record tells.
         if event != Event.REGRESSION:
             _tell(run, event)
 
 
-def _tell(run: Run, event: Event) -> None:
+def _tell(run: ScheduleRun, event: Event) -> None:
     try:
         with transaction.atomic():
             notifications.run_happened(run.pk, event)

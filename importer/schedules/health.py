@@ -3,7 +3,7 @@
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast
 
-from importer.models import Run, Schedule
+from importer.models import Schedule, ScheduleRun
 from importer.models.channel import Event
 from importer.schedules.transitions import UNENDED, Status
 
@@ -12,7 +12,7 @@ def needing_attention() -> QuerySet[Schedule]:
     """Those whose last run that came to an end has failed, that have a run under way that is late, or that cannot tell
     when they are due or which files there are. Paused ones are somebody's business already.
     """
-    own = Run.objects.filter(schedule=OuterRef("pk"))
+    own = ScheduleRun.objects.filter(schedule=OuterRef("pk"))
     ended = own.filter(status__in=(Status.SUCCEEDED, Status.FAILED)).order_by("-due_at", "-pk")
     # Not every database looks for a part of JSON.
     late = (

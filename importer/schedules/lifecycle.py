@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from importer.engine.errors import Cancelled, Problem
-from importer.models import Run
+from importer.models import ScheduleRun
 from importer.queue import Message
 from importer.schedules.run import retry_policy
 from importer.schedules.run.completion import end, end_by_itself, stop
@@ -42,7 +42,7 @@ def take(run_id: int, then: Then) -> None:
         then(_failed(run, _as_problem(run, error)))
 
 
-def _pieces(run: Run) -> list[Message]:
+def _pieces(run: ScheduleRun) -> list[Message]:
     """One piece after another, until something is to be waited for."""
     if run.deadline_at and run.deadline_at <= timezone.now():
         _end_at_deadline(run)
@@ -62,9 +62,9 @@ def _pieces(run: Run) -> list[Message]:
     return []
 
 
-def _admit(run: Run) -> bool:
+def _admit(run: ScheduleRun) -> bool:
     """Let it be the run under way: one at a time for each schedule, in the order in which they were due."""
-    before = Run.objects.filter(schedule=run.schedule_id, status=Status.WAITING, due_at__lt=run.due_at)
+    before = ScheduleRun.objects.filter(schedule=run.schedule_id, status=Status.WAITING, due_at__lt=run.due_at)
     if before.exists():
         return False
     now, minutes = timezone.now(), run.schedule.deadline_minutes
@@ -79,12 +79,12 @@ def _admit(run: Run) -> bool:
     return admitted
 
 
-def _import_has_ended(run: Run) -> bool:
+def _import_has_ended(run: ScheduleRun) -> bool:
     loading = run.files.filter(outcome="loading").select_related("job").first()
     return bool(loading and (not loading.job or loading.job.ended))
 
 
-def _end_at_deadline(run: Run) -> None:
+def _end_at_deadline(run: ScheduleRun) -> None:
     minutes = run.schedule.deadline_minutes
     problem = Problem(
         f"The run has not ended within its {minutes:,} minutes.",
@@ -94,7 +94,7 @@ def _end_at_deadline(run: Run) -> None:
     stop(run, held(run), Status.FAILED, problem.as_json(), note="past its deadline")
 
 
-def _failed(run: Run, problem: dict[str, Any]) -> list[Message]:
+def _failed(run: ScheduleRun, problem: dict[str, Any]) -> list[Message]:
     """Try again a little later what may pass, twice as long after each time; or end the run."""
     if retry_policy.may_pass(problem) and run.failures + 1 < run.schedule.tries:
         pause = min(LONGEST_PAUSE, run.schedule.backoff_seconds * 2**run.failures)
@@ -103,12 +103,12 @@ def _failed(run: Run, problem: dict[str, Any]) -> list[Message]:
     return []
 
 
-def _later(run: Run, seconds: float, **values: Any) -> list[Message]:
+def _later(run: ScheduleRun, seconds: float, **values: Any) -> list[Message]:
     look_again(run, seconds, **values)
     return [Message("take_run", run.pk, delay=seconds)] if seconds <= LONGEST_DELAY else []
 
 
-def _as_problem(run: Run, error: Exception) -> dict[str, Any]:
+def _as_problem(run: ScheduleRun, error: Exception) -> dict[str, Any]:
     if isinstance(error, Problem):
         return error.as_json()
     log.exception("%s: unexpected error", run, exc_info=error)

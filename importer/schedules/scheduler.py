@@ -14,7 +14,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from importer.engine.errors import Problem
-from importer.models import Run, Schedule
+from importer.models import Schedule, ScheduleRun
 from importer.models.channel import Event
 from importer.queue import Message
 from importer.schedules import recurrence
@@ -82,22 +82,26 @@ def _moved_on(schedule: Schedule, **values: object) -> bool:
 def _record(schedule: Schedule, decision: recurrence.Decision) -> list[Message]:
     if left_out := decision.left_out:
         _leave_out(schedule, left_out.first, "missed", last_due_at=left_out.last, due_times=left_out.times)
-    runs = [record_run(schedule, each, Run.Cause.CATCH_UP) for each in decision.caught_up]
+    runs = [record_run(schedule, each, ScheduleRun.Cause.CATCH_UP) for each in decision.caught_up]
     for each in decision.on_time:
         if why := _overlaps(schedule):
             _leave_out(schedule, each, why)
         else:
-            runs.append(record_run(schedule, each, Run.Cause.DUE))
+            runs.append(record_run(schedule, each, ScheduleRun.Cause.DUE))
     touch(schedule.pk)
     return [Message("take_run", run.pk) for run in runs if run]
 
 
 def record_run(
-    schedule: Schedule, due_at: datetime, cause: Run.Cause, moment: datetime | None = None, asked_by: int | None = None
-) -> Run | None:
+    schedule: Schedule,
+    due_at: datetime,
+    cause: ScheduleRun.Cause,
+    moment: datetime | None = None,
+    asked_by: int | None = None,
+) -> ScheduleRun | None:
     """A run that waits for a worker; None if that due time has one, as after a clock that was put back."""
     lateness = schedule.lateness_minutes
-    run, is_new = Run.objects.get_or_create(
+    run, is_new = ScheduleRun.objects.get_or_create(
         schedule=schedule,
         due_at=due_at,
         defaults={
@@ -112,9 +116,9 @@ def record_run(
 
 
 def _leave_out(schedule: Schedule, due_at: datetime, why: str, **values: object) -> None:
-    skipped = {"moment": due_at, "cause": Run.Cause.DUE, "status": Status.SKIPPED, "note": why}
+    skipped = {"moment": due_at, "cause": ScheduleRun.Cause.DUE, "status": Status.SKIPPED, "note": why}
     ended = {"finished_at": timezone.now(), **values}
-    Run.objects.get_or_create(schedule=schedule, due_at=due_at, defaults={**skipped, **ended})
+    ScheduleRun.objects.get_or_create(schedule=schedule, due_at=due_at, defaults={**skipped, **ended})
 
 
 def _overlaps(schedule: Schedule) -> str:
@@ -126,9 +130,9 @@ def _overlaps(schedule: Schedule) -> str:
 
 
 def _tell_of_late_ones(now: datetime) -> None:
-    for run in Run.objects.filter(late_at__lte=now, status__in=UNENDED)[:MOST_WOKEN]:
+    for run in ScheduleRun.objects.filter(late_at__lte=now, status__in=UNENDED)[:MOST_WOKEN]:
         happened(run, Event.LATE)
-        Run.objects.filter(pk=run.pk).update(late_at=None)
+        ScheduleRun.objects.filter(pk=run.pk).update(late_at=None)
 
 
 def _woken(now: datetime) -> list[Message]:
@@ -139,7 +143,9 @@ def _woken(now: datetime) -> list[Message]:
     free = Q(lease=None) | Q(lease__lte=now)
     is_due = Q(retry_at=None) | Q(retry_at__lte=now) | Q(deadline_at__lte=now)
     long_ago = Q(woken_at=None) | Q(woken_at__lte=now - timedelta(seconds=settings.LEASE_SECONDS))
-    found = Run.objects.filter(free, is_due, long_ago, status__in=UNENDED).order_by(F("woken_at").asc(nulls_first=True))
+    found = ScheduleRun.objects.filter(free, is_due, long_ago, status__in=UNENDED).order_by(
+        F("woken_at").asc(nulls_first=True)
+    )
     woken = list(found.values_list("pk", flat=True)[:MOST_WOKEN])
-    Run.objects.filter(pk__in=woken).update(woken_at=now)
+    ScheduleRun.objects.filter(pk__in=woken).update(woken_at=now)
     return [Message("take_run", pk) for pk in woken]

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from importer.models import PickedFile, Run, Schedule
+from importer.models import DiscoveredFile, Schedule, ScheduleRun
 from importer.schedules.recurrence import in_words
 from importer.schedules.scheduler import timing_of
 
@@ -19,7 +19,7 @@ def when(schedule: Schedule) -> str:
 
 def summary(schedule: Schedule) -> dict[str, Any]:
     """A schedule and how its last run went. Moments are in ISO 8601, in UTC."""
-    last = schedule.runs.exclude(status=Run.Status.SKIPPED).first()
+    last = schedule.runs.exclude(status=ScheduleRun.Status.SKIPPED).first()
     waits = schedule.trigger == Schedule.Trigger.ARRIVAL
     return {
         "name": schedule.name,
@@ -36,7 +36,7 @@ def summary(schedule: Schedule) -> dict[str, Any]:
     }
 
 
-def run(of: Run) -> dict[str, Any]:
+def run(of: ScheduleRun) -> dict[str, Any]:
     """A run, with the first hundred of its files; `due_times` is more than one where several were left out at once."""
     files = of.files.select_related("job")[:MOST_FILES]
     return {
@@ -58,7 +58,7 @@ def run(of: Run) -> dict[str, Any]:
     }
 
 
-def _file(picked: PickedFile) -> dict[str, Any]:
+def _file(picked: DiscoveredFile) -> dict[str, Any]:
     job = picked.job
     return {
         "name": picked.name,

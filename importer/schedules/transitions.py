@@ -7,51 +7,51 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from importer import lease
-from importer.models import PickedFile, Run, Schedule
+from importer.models import DiscoveredFile, Schedule, ScheduleRun
 from importer.worker.heartbeat import LeaseKeeper
 
-Status = Run.Status
-Outcome = PickedFile.Outcome
-LEASE = lease.Lease(Run)
+Status = ScheduleRun.Status
+Outcome = DiscoveredFile.Outcome
+LEASE = lease.Lease(ScheduleRun)
 UNENDED = [Status.WAITING, Status.FINDING, Status.LOADING]
 
 
 def change(run_id: int, old: list[Status], **values: Any) -> bool:
     """Change the run if it is in one of the `old` states. Returns whether it was."""
-    return lease.change(Run.objects.filter(pk=run_id, status__in=old), **values)
+    return lease.change(ScheduleRun.objects.filter(pk=run_id, status__in=old), **values)
 
 
-def claim(run_id: int) -> Run | None:
+def claim(run_id: int) -> ScheduleRun | None:
     """The run, for the one worker that may work on it now; None for all others, and before its next attempt is due."""
     now = timezone.now()
     due = Q(retry_at=None) | Q(retry_at__lte=now) | Q(deadline_at__lte=now)
-    if not LEASE.claim(Run.objects.filter(LEASE.free(), due, pk=run_id, status__in=UNENDED), retry_at=None):
+    if not LEASE.claim(ScheduleRun.objects.filter(LEASE.free(), due, pk=run_id, status__in=UNENDED), retry_at=None):
         return None
-    return Run.objects.select_related("schedule__target", "schedule__connection").get(pk=run_id)
+    return ScheduleRun.objects.select_related("schedule__target", "schedule__connection").get(pk=run_id)
 
 
-def held(run: Run) -> QuerySet[Run]:
+def held(run: ScheduleRun) -> QuerySet[ScheduleRun]:
     """The run, if this attempt still holds it and its state is unchanged (ending it changes it); otherwise no row."""
     return LEASE.held(run).filter(status=run.status)
 
 
-def change_held(run: Run, **values: Any) -> bool:
+def change_held(run: ScheduleRun, **values: Any) -> bool:
     """Change the run if held() has it. Returns whether it has."""
     return lease.change(held(run), **values)
 
 
-def release(run: Run) -> None:
+def release(run: ScheduleRun) -> None:
     """Give up the run, unless another worker has claimed it. It counts as woken until the next message."""
     LEASE.release(run, woken_at=timezone.now())
 
 
-def look_again(run: Run, seconds: float, **values: Any) -> None:
+def look_again(run: ScheduleRun, seconds: float, **values: Any) -> None:
     """Give up the run until this many seconds have passed; the next tick after them wakes it."""
     later = timezone.now() + timedelta(seconds=seconds)
     LEASE.release(run, woken_at=None, retry_at=later, version=F("version") + 1, **values)
 
 
-def lease_keeper(run: Run) -> LeaseKeeper:
+def lease_keeper(run: ScheduleRun) -> LeaseKeeper:
     """Renews the run's lease while files are listed or fetched."""
     address = run.schedule.target.address
     return LeaseKeeper(str(run), address, lambda _: LEASE.renew(held(run)), lambda: held(run).exists())

@@ -8,7 +8,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from importer import notifications
-from importer.models import Notice
+from importer.models import Notification
 from importer.models.channel import Event
 from tests.browser.conftest import expect_no_scrolling_sideways, session
 from tests.importer.notifications.receivers import web_catcher
@@ -53,7 +53,7 @@ def test_a_webhook_is_made_and_its_test_answered_in_place(page):
         expect(page.get_by_text("answered 503 Service Unavailable")).to_be_visible()
         hook.answers = [200]
         notifications.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
-        wait_until(lambda: Notice.objects.get().status == Notice.Status.SENT, what="a worker to send it")
+        wait_until(lambda: Notification.objects.get().status == Notification.Status.SENT, what="a worker to send it")
         assert len(hook.came) == 3
     page.reload()
     expect(page.get_by_text("It was due at 2 o'clock.")).to_be_visible()

@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo, available_timezones
 import pytest
 from django.utils import timezone
 
-from importer.models import Run, Schedule
+from importer.models import Schedule, ScheduleRun
 from importer.queue import Message
 from importer.schedules import recurrence, scheduler
 from importer.schedules.scheduler import take_up, tick
@@ -175,11 +175,15 @@ class Simulation:
         for step in steps:
             for _ in range(self.chance.choices((0, 1, 2), (2, 95, 3))[0]):
                 run = claim(step.id)
-                if run and self.chance.random() > 0.03 and held(run).update(status=Run.Status.SUCCEEDED, lease=None):
+                if (
+                    run
+                    and self.chance.random() > 0.03
+                    and held(run).update(status=ScheduleRun.Status.SUCCEEDED, lease=None)
+                ):
                     self.started[step.id] = self.started.get(step.id, 0) + 1
 
     def _unended(self) -> bool:
-        return self.schedule.runs.exclude(status__in=Run.ENDED).exists()
+        return self.schedule.runs.exclude(status__in=ScheduleRun.ENDED).exists()
 
     def check(self) -> tuple[int, int]:
         """Each due time has run exactly once, or is on record as left out; how many have run, and how many not."""
@@ -193,7 +197,7 @@ class Simulation:
             assert last - first == run.due_times, (self.schedule.zone, self.cron.text, run.due_at, run.last_due_at)
             for number in range(first, last):
                 covered[number] += 1
-            if run.status == Run.Status.SKIPPED:
+            if run.status == ScheduleRun.Status.SKIPPED:
                 skipped += run.due_times
             else:
                 assert self.started.pop(run.pk) == 1

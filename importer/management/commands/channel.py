@@ -22,7 +22,7 @@ class Command(PreparedCommand):
     help = "List, add and test channels: mail and webhooks that notify people (docs/notifications.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|add|hear|test")
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|add|subscribe|test")
         verbs.add_parser("list", help="all channels").add_argument("--json", dest="as_json", action="store_true")
         add = verbs.add_parser("add", help="keep a channel under a name")
         add.add_argument("name")
@@ -37,10 +37,11 @@ class Command(PreparedCommand):
         )
         add.add_argument("--most-rejects", type=rows, default=0, metavar="N", help="rejected rows that are fine (0)")
         add.add_argument("--json", dest="as_json", action="store_true")
-        hear = verbs.add_parser("hear", help="let a channel hear of one schedule, besides what it hears of all")
-        hear.add_argument("name")
-        hear.add_argument("schedule", help="its name")
-        hear.add_argument("--events", nargs="*", default=Event.values, metavar="EVENT", help="none: no longer")
+        # `hear` is the old name.
+        subscribe = verbs.add_parser("subscribe", aliases=["hear"], help="send a channel the events of one schedule")
+        subscribe.add_argument("name")
+        subscribe.add_argument("schedule", help="its name")
+        subscribe.add_argument("--events", nargs="*", default=Event.values, metavar="EVENT", help="none: no longer")
         test = verbs.add_parser("test", help="send a message that says it is a test")
         test.add_argument("name")
         test.add_argument("--json", dest="as_json", action="store_true")
@@ -84,13 +85,13 @@ class Command(PreparedCommand):
             self.stdout.write(f"Its secret, which is not shown again: {made}")
         self.stdout.write(f"{name} is added. Next: manage.py channel test {name}")
 
-    def _hear(self, *, name: str, schedule: str, events: list[str], **_: Any) -> None:
+    def _subscribe(self, *, name: str, schedule: str, events: list[str], **_: Any) -> None:
         found = Schedule.objects.filter(name=schedule).first()
         if found is None:
             known = ", ".join(Schedule.objects.values_list("name", flat=True)) or "none yet"
             raise Problem(f"There is no schedule {schedule}.", advice=f"Schedules: {known}.")
-        notifications.hear(_channel(name), found, events)
-        self.stdout.write(f"{name} hears of {schedule}: {', '.join(events) or 'nothing of its own'}.")
+        notifications.subscribe(_channel(name), found, events)
+        self.stdout.write(f"{name} is sent for {schedule}: {', '.join(events) or 'nothing of its own'}.")
 
     def _test(self, *, name: str, as_json: bool, **_: Any) -> None:
         try:
@@ -114,7 +115,8 @@ class Command(PreparedCommand):
 VERBS: dict[str, Callable[..., None]] = {
     "list": Command._list,
     "add": Command._add,
-    "hear": Command._hear,
+    "subscribe": Command._subscribe,
+    "hear": Command._subscribe,
     "test": Command._test,
 }
 

@@ -15,7 +15,7 @@ from django.db.models import TextChoices
 from importer import schedules
 from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
-from importer.models import ImportJob, Run, Schedule, SourceConnection
+from importer.models import ImportJob, Schedule, ScheduleRun, SourceConnection
 from importer.schedules import ScheduleRequest, serialization
 from importer.worker import presence
 
@@ -117,7 +117,7 @@ class Command(PreparedCommand):
             self._write_json(said)
         else:
             self._write_run(said)
-        if run.status not in (Run.Status.SUCCEEDED, Run.Status.WAITING):
+        if run.status not in (ScheduleRun.Status.SUCCEEDED, ScheduleRun.Status.WAITING):
             sys.exit(1)
 
     def _pause(self, *, name: str, as_json: bool, **_: Any) -> None:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from importer import jobs, queue
 from importer.engine.errors import Problem
-from importer.models import ImportJob, JobFact, PickedFile, Run, Schedule
+from importer.models import DiscoveredFile, ImportJob, JobFact, Schedule, ScheduleRun
 from importer.models.channel import Event
 from importer.queue import Message
 from importer.schedules.events import happened
@@ -19,14 +19,14 @@ from importer.schedules.transitions import Outcome, Status, touch
 NOT_NEW = (Outcome.ALREADY_LOADED, Outcome.FAILED_BEFORE, Outcome.GONE)
 
 
-def end_by_itself(run: Run, mine: QuerySet[Run]) -> None:
+def end_by_itself(run: ScheduleRun, mine: QuerySet[ScheduleRun]) -> None:
     """No file is left: the run has succeeded, or failed if one of them has, or if there was none and that is wrong."""
     failed = run.files.filter(outcome=Outcome.FAILED)
     if first := failed.first():
         note = f"{failed.count():,} of {run.found_files:,} {'file' if run.found_files == 1 else 'files'} failed"
         end(run, mine, Status.FAILED, {**first.problem, "where": first.problem.get("where") or first.name}, note)
         return
-    if run.cause == Run.Cause.ARRIVAL or run.files.exclude(outcome__in=NOT_NEW).exists():
+    if run.cause == ScheduleRun.Cause.ARRIVAL or run.files.exclude(outcome__in=NOT_NEW).exists():
         end(run, mine, Status.SUCCEEDED, note=_not_cleared(run))
         return
     nothing = f"No new file matches {run.schedule.pattern}."
@@ -39,15 +39,15 @@ def end_by_itself(run: Run, mine: QuerySet[Run]) -> None:
         end(run, mine, Status.SUCCEEDED, note="no new file", told=told)
 
 
-def _not_cleared(run: Run) -> str:
-    left = run.files.filter(done=PickedFile.Done.FAILED).count()
+def _not_cleared(run: ScheduleRun) -> str:
+    left = run.files.filter(done=DiscoveredFile.Done.FAILED).count()
     files = "1 loaded file" if left == 1 else f"{left:,} loaded files"
     return f"{files} could not be {run.schedule.afterwards}d" if left else ""
 
 
 def end(
-    run: Run,
-    guarded: QuerySet[Run],
+    run: ScheduleRun,
+    guarded: QuerySet[ScheduleRun],
     status: Status,
     problem: dict[str, Any] | None = None,
     note: str = "",
@@ -69,12 +69,14 @@ def end(
         for event in (*told, *([Event.LATE] if late else []), *_events(run)):
             happened(run, event)
         touch(run.schedule_id)
-    waiting = Run.objects.filter(schedule=run.schedule_id, status=Status.WAITING).order_by("due_at", "pk")
+    waiting = ScheduleRun.objects.filter(schedule=run.schedule_id, status=Status.WAITING).order_by("due_at", "pk")
     queue.send([Message("take_run", pk) for pk in waiting.values_list("pk", flat=True)[:1]])
     return True
 
 
-def stop(run: Run, guarded: QuerySet[Run], status: Status, problem: dict[str, Any], note: str = "") -> bool:
+def stop(
+    run: ScheduleRun, guarded: QuerySet[ScheduleRun], status: Status, problem: dict[str, Any], note: str = ""
+) -> bool:
     """End the run in the middle, and cancel the import that is under way; whether it was not ended before."""
     under_way = list(run.files.filter(outcome=Outcome.LOADING).exclude(job=None).values_list("job_id", flat=True))
     if not end(run, guarded, status, problem, note):
@@ -85,7 +87,7 @@ def stop(run: Run, guarded: QuerySet[Run], status: Status, problem: dict[str, An
     return True
 
 
-def _events(run: Run) -> Iterable[Event]:
+def _events(run: ScheduleRun) -> Iterable[Event]:
     """What there is to tell of a run that has ended."""
     if run.status == Status.FAILED:
         yield Event.FAILED
@@ -99,14 +101,14 @@ def _events(run: Run) -> Iterable[Event]:
         yield Event.REGRESSION
 
 
-def _lacks_a_file(run: Run) -> bool:
+def _lacks_a_file(run: ScheduleRun) -> bool:
     """Whether a file lies there that failed before: on arrival it is not tried again as it is."""
     return run.files.filter(outcome=Outcome.FAILED_BEFORE).exists()
 
 
-def _failed_before(run: Run) -> bool:
+def _failed_before(run: ScheduleRun) -> bool:
     """Whether a run has failed since the last one after which no file was missing."""
-    lacks = PickedFile.objects.filter(run=OuterRef("pk"), outcome=Outcome.FAILED_BEFORE)
-    before = Run.objects.filter(schedule=run.schedule_id, status__in=(Status.SUCCEEDED, Status.FAILED))
+    lacks = DiscoveredFile.objects.filter(run=OuterRef("pk"), outcome=Outcome.FAILED_BEFORE)
+    before = ScheduleRun.objects.filter(schedule=run.schedule_id, status__in=(Status.SUCCEEDED, Status.FAILED))
     telling = before.exclude(pk=run.pk).exclude(Exists(lacks), status=Status.SUCCEEDED)
     return telling.order_by("-finished_at").values_list("status", flat=True).first() == Status.FAILED

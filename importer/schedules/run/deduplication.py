@@ -8,7 +8,7 @@ import xxhash
 from django.db.models import Q, QuerySet
 
 from importer.connections import Found
-from importer.models import ImportJob, PickedFile, Run, Schedule
+from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun
 from importer.schedules.transitions import Outcome
 
 ASKED_AT_ONCE = 500
@@ -32,7 +32,7 @@ def is_in() -> Q:
     return Q(outcome__in=(Outcome.LOADED, Outcome.ALREADY_LOADED)) | Q(job__status=ImportJob.Status.SUCCEEDED)
 
 
-def sorted_out(run: Run, found: Iterable[Found]) -> Iterator[tuple[Found, PickedFile.Outcome]]:
+def sorted_out(run: ScheduleRun, found: Iterable[Found]) -> Iterator[tuple[Found, DiscoveredFile.Outcome]]:
     """Each file with what becomes of it: found, or known already by its name, size and time.
 
     A file that is known by its content, and unchanged by name, size, time and etag, is not read again.
@@ -62,12 +62,12 @@ def _seen(schedule: Schedule, ids: Sequence[str]) -> dict[str, list[tuple[str, b
     return seen
 
 
-def _outcome(run: Run, etag: str, before: Sequence[tuple[str, bool]]) -> PickedFile.Outcome:
+def _outcome(run: ScheduleRun, etag: str, before: Sequence[tuple[str, bool]]) -> DiscoveredFile.Outcome:
     by_content = run.schedule.known_by == Schedule.KnownBy.CONTENT
     same = [loaded for its_etag, loaded in before if not by_content or its_etag == etag]
     if any(same):
         return Outcome.ALREADY_LOADED
-    return Outcome.FAILED_BEFORE if same and run.cause == Run.Cause.ARRIVAL else Outcome.FOUND
+    return Outcome.FAILED_BEFORE if same and run.cause == ScheduleRun.Cause.ARRIVAL else Outcome.FOUND
 
 
 def is_new(schedule: Schedule, found: Iterable[Found]) -> bool:
@@ -80,14 +80,14 @@ def is_new(schedule: Schedule, found: Iterable[Found]) -> bool:
     return False
 
 
-def same_content(picked: PickedFile) -> QuerySet[PickedFile]:
+def same_content(picked: DiscoveredFile) -> QuerySet[DiscoveredFile]:
     """Files of the schedule that had the same content."""
-    others = PickedFile.objects.filter(schedule=picked.schedule_id, fingerprint=picked.fingerprint)
+    others = DiscoveredFile.objects.filter(schedule=picked.schedule_id, fingerprint=picked.fingerprint)
     return others.exclude(pk=picked.pk)
 
 
-def earlier_try(picked: PickedFile) -> ImportJob | None:
+def earlier_try(picked: DiscoveredFile) -> ImportJob | None:
     """The last import of the file as it was in an earlier run, or earlier in this one, that has not succeeded."""
-    tried = PickedFile.objects.filter(schedule=picked.schedule_id, name=picked.name).exclude(job=None)
+    tried = DiscoveredFile.objects.filter(schedule=picked.schedule_id, name=picked.name).exclude(job=None)
     last = tried.select_related("job__source", "job__target").order_by("-job_id").first()
     return last.job if last and last.job and last.job.status != ImportJob.Status.SUCCEEDED else None

@@ -10,7 +10,7 @@ from importer import connections
 from importer.connections import Found
 from importer.engine.errors import Cancelled, Problem
 from importer.lease import lease_end
-from importer.models import PickedFile, Run, Schedule
+from importer.models import DiscoveredFile, Schedule, ScheduleRun
 from importer.schedules.recurrence import zone_named
 from importer.schedules.run.deduplication import identity, in_batches, is_new, sorted_out
 from importer.schedules.scheduler import record_run
@@ -27,7 +27,7 @@ ARRIVALS_EVERY = 10.0
 SHARE_OF_LOOKING = 10
 
 
-def look_for_files(schedule_id: int) -> Run | None:
+def look_for_files(schedule_id: int) -> ScheduleRun | None:
     """Begin a run if a file has appeared that the schedule has never seen; and say when the next look is due."""
     schedule = Schedule.objects.select_related("connection").filter(pk=schedule_id, paused=False).first()
     if not schedule or schedule.trigger != Schedule.Trigger.ARRIVAL:
@@ -46,15 +46,15 @@ def look_for_files(schedule_id: int) -> Run | None:
     return run
 
 
-def _run_for_new_files(schedule: Schedule) -> Run | None:
+def _run_for_new_files(schedule: Schedule) -> ScheduleRun | None:
     now = timezone.now()
-    if schedule.runs.exclude(status__in=Run.ENDED).exists():
+    if schedule.runs.exclude(status__in=ScheduleRun.ENDED).exists():
         return None
     found = connections.find(schedule.connection, schedule.pattern, now, zone_named(schedule.zone), schedule.subfolders)
-    return record_run(schedule, now, Run.Cause.ARRIVAL) if is_new(schedule, found) else None
+    return record_run(schedule, now, ScheduleRun.Cause.ARRIVAL) if is_new(schedule, found) else None
 
 
-def look(run: Run) -> float | None:
+def look(run: ScheduleRun) -> float | None:
     """List the run's files; seconds until they are to be looked at again, None once all have settled."""
     schedule = run.schedule
     found = connections.find(
@@ -74,7 +74,7 @@ def look(run: Run) -> float | None:
     return None
 
 
-def _write_down(run: Run, found: list[Found]) -> None:
+def _write_down(run: ScheduleRun, found: list[Found]) -> None:
     """All that it found, some at a time, so that nobody has to wait for ten thousand rows to be written.
 
     Raises Cancelled if somebody else has the run by now: that one begins anew.
@@ -90,12 +90,12 @@ def _write_down(run: Run, found: list[Found]) -> None:
         with transaction.atomic():
             if not change_held(run, lease=lease_end()):
                 raise Cancelled("The run is no longer wanted.", where=str(run))
-            PickedFile.objects.bulk_create(rows)
+            DiscoveredFile.objects.bulk_create(rows)
     change_held(run, found_files=len(found), known_files=known)
 
 
-def _picked(run: Run, found: Found, outcome: PickedFile.Outcome) -> PickedFile:
-    return PickedFile(
+def _picked(run: ScheduleRun, found: Found, outcome: DiscoveredFile.Outcome) -> DiscoveredFile:
+    return DiscoveredFile(
         run=run,
         schedule=run.schedule,
         name=found.name,
@@ -113,7 +113,7 @@ def _is_old(found: Found) -> bool:
     return not found.modified_at or found.modified_at <= timezone.now() - SETTLED_AFTER
 
 
-def _compare(run: Run, found: list[Found]) -> None:
+def _compare(run: ScheduleRun, found: list[Found]) -> None:
     """The files to which somebody may still write, with what they are now."""
     now = {each.name: each for each in found}
     for picked in run.files.filter(outcome=Outcome.FOUND, settled=False):
@@ -128,6 +128,6 @@ def _compare(run: Run, found: list[Found]) -> None:
         picked.save(update_fields=["outcome", "settled", "size", "modified_at", "etag", "identity"])
 
 
-def as_found(picked: PickedFile) -> Found:
+def as_found(picked: DiscoveredFile) -> Found:
     """The file as the connection has listed it."""
     return Found(picked.name, picked.size, picked.modified_at, picked.etag)

@@ -7,7 +7,7 @@ from django.db import transaction
 from importer import connections, jobs
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.source.profile.profile import profile_file
-from importer.models import ImportJob, PickedFile, Run, Schedule
+from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun
 from importer.preparation.prepare import PreparedImport, prepare
 from importer.schedules.run import deduplication, retry_policy, schema_drift
 from importer.schedules.run.discovery import as_found
@@ -17,7 +17,7 @@ from importer.sources.uploads import named
 TO_COME = (Outcome.FOUND, Outcome.FETCHED)
 # Their rows are in the table: by this run, or by one before that could not clear them away, or under another name.
 IN_THE_TABLE = (Outcome.LOADED, Outcome.ALREADY_LOADED)
-DONE = {Schedule.Afterwards.MOVE: PickedFile.Done.MOVED, Schedule.Afterwards.DELETE: PickedFile.Done.DELETED}
+DONE = {Schedule.Afterwards.MOVE: DiscoveredFile.Done.MOVED, Schedule.Afterwards.DELETE: DiscoveredFile.Done.DELETED}
 
 
 class Stopped(Exception):
@@ -32,7 +32,7 @@ class PartlyLoaded(Problem):
     """An earlier version of the file is in the table in part."""
 
 
-def go_on(run: Run) -> bool:
+def go_on(run: ScheduleRun) -> bool:
     """Take the run's files further, until an import is under way; False once none is left.
 
     Raises Problem for what may pass, and Stopped for what the run cannot go on with.
@@ -51,7 +51,7 @@ def go_on(run: Run) -> bool:
     return False
 
 
-def _settle(run: Run, picked: PickedFile) -> None:
+def _settle(run: ScheduleRun, picked: DiscoveredFile) -> None:
     """Its import has ended: what that means for the file."""
     job = picked.job
     if job and job.status == ImportJob.Status.SUCCEEDED and job.balanced:
@@ -66,22 +66,22 @@ def _settle(run: Run, picked: PickedFile) -> None:
     _fail(picked, problem)
 
 
-def _to_be_tried_again(run: Run, problem: dict[str, Any]) -> bool:
+def _to_be_tried_again(run: ScheduleRun, problem: dict[str, Any]) -> bool:
     return retry_policy.may_pass(problem) and run.failures + 1 < run.schedule.tries
 
 
-def _fail(picked: PickedFile, problem: dict[str, Any]) -> None:
+def _fail(picked: DiscoveredFile, problem: dict[str, Any]) -> None:
     _record(picked, Outcome.FAILED, problem=problem)
     if retry_policy.stops_the_run(problem):
         raise Stopped(problem)
 
 
-def _record(picked: PickedFile, outcome: PickedFile.Outcome, **values: Any) -> None:
+def _record(picked: DiscoveredFile, outcome: DiscoveredFile.Outcome, **values: Any) -> None:
     picked.outcome = outcome
-    PickedFile.objects.filter(pk=picked.pk).update(outcome=outcome, **values)
+    DiscoveredFile.objects.filter(pk=picked.pk).update(outcome=outcome, **values)
 
 
-def _begin(run: Run, picked: PickedFile) -> bool:
+def _begin(run: ScheduleRun, picked: DiscoveredFile) -> bool:
     """Fetch the file and start its import; False if there is none to wait for."""
     try:
         _fetch(run.schedule, picked)
@@ -101,7 +101,7 @@ def _begin(run: Run, picked: PickedFile) -> bool:
     return True
 
 
-def _fetch(schedule: Schedule, picked: PickedFile) -> None:
+def _fetch(schedule: Schedule, picked: DiscoveredFile) -> None:
     if picked.source and picked.outcome == Outcome.FETCHED:
         return
     picked.source = connections.fetch(schedule.connection, as_found(picked), schedule.created_by)
@@ -109,13 +109,13 @@ def _fetch(schedule: Schedule, picked: PickedFile) -> None:
     _record(picked, Outcome.FETCHED, source=picked.source, fingerprint=picked.fingerprint)
 
 
-def _is_known(schedule: Schedule, picked: PickedFile) -> bool:
+def _is_known(schedule: Schedule, picked: DiscoveredFile) -> bool:
     """Whether the same content is in already, where that counts or where nothing else tells."""
     by_content = schedule.known_by == Schedule.KnownBy.CONTENT or not picked.identity
     return by_content and deduplication.same_content(picked).filter(deduplication.is_in()).exists()
 
 
-def _continued(run: Run, picked: PickedFile) -> int | None:
+def _continued(run: ScheduleRun, picked: DiscoveredFile) -> int | None:
     """The import of an earlier try that is to be followed, or to go on because it has put rows into the table.
 
     Raises PartlyLoaded where these are of another version of the file.
@@ -141,7 +141,7 @@ def _has_rows_in(job: ImportJob) -> bool:
     return job.finished or (not job.stages and job.accounted_rows > job.rejected_rows)
 
 
-def _created(run: Run, picked: PickedFile) -> int:
+def _created(run: ScheduleRun, picked: DiscoveredFile) -> int:
     prepared = _prepared(run.schedule, picked)
     with transaction.atomic():
         job = jobs.create(prepared, run.schedule.created_by)
@@ -149,7 +149,7 @@ def _created(run: Run, picked: PickedFile) -> int:
     return job.pk
 
 
-def _prepared(schedule: Schedule, picked: PickedFile) -> PreparedImport:
+def _prepared(schedule: Schedule, picked: DiscoveredFile) -> PreparedImport:
     assert picked.source
     schema_drift.follow(schedule, profile_file(picked.source.file, schedule.file_dialect))
     return prepare(
@@ -163,24 +163,24 @@ def _prepared(schedule: Schedule, picked: PickedFile) -> PreparedImport:
     )
 
 
-def _attach(run: Run, picked: PickedFile, job: ImportJob) -> None:
+def _attach(run: ScheduleRun, picked: DiscoveredFile, job: ImportJob) -> None:
     """The file is loaded by that import. Raises Cancelled if the run is no longer ours."""
     if not change_held(run):
         raise Cancelled("The run is no longer wanted.", where=str(run))
     _record(picked, Outcome.LOADING, job=job)
 
 
-def _clear_away(run: Run) -> None:
+def _clear_away(run: ScheduleRun) -> None:
     """Do with each file whose rows are in the table what the schedule wants done with it."""
     what = Schedule.Afterwards(run.schedule.afterwards)
     if what == Schedule.Afterwards.KEEP:
         return
-    for picked in run.files.filter(outcome__in=IN_THE_TABLE, done=PickedFile.Done.NOTHING):
+    for picked in run.files.filter(outcome__in=IN_THE_TABLE, done=DiscoveredFile.Done.NOTHING):
         done, problem = DONE[what], {}
         try:
             connections.afterwards(run.schedule.connection, as_found(picked), what, run.schedule.move_to)
         except Problem as error:
             if error.retryable and run.failures + 1 < run.schedule.tries:
                 raise Stopped(error.as_json()) from error
-            done, problem = PickedFile.Done.FAILED, error.as_json()
-        PickedFile.objects.filter(pk=picked.pk).update(done=done, done_problem=problem)
+            done, problem = DiscoveredFile.Done.FAILED, error.as_json()
+        DiscoveredFile.objects.filter(pk=picked.pk).update(done=done, done_problem=problem)

@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
-from importer.models import Channel, Hearing, Notice
+from importer.models import Channel, Notification, Subscription
 from tests.dashboard.job_data import make_job
 from tests.importer.notifications.receivers import Hook, web_catcher
 from tests.importer.notifications.runs import run_of
@@ -100,20 +100,20 @@ def test_who_is_told_of_one_schedule_is_chosen_beside_what_is_told_of_all(staff)
     team, ops = (Channel.objects.create(name=name, kind="mail", events=["failed"]) for name in ("team", "ops"))
     told = reverse("schedule_told", args=[schedule.pk])
     staff.post(told, {f"channel-{team.pk}": ["late", "no_file", "nonsense"]})
-    assert list(Hearing.objects.values_list("channel", "events")) == [(team.pk, ["late", "no_file"])]
+    assert list(Subscription.objects.values_list("channel", "events")) == [(team.pk, ["late", "no_file"])]
     boxes = dict(staff.get(told).context["rows"])
     assert [each.event for each in boxes[team] if each.here] == ["late", "no_file"]
     assert [each.event for each in boxes[ops] if each.everywhere] == ["failed"]
     staff.post(told)
-    assert not Hearing.objects.exists()
+    assert not Subscription.objects.exists()
 
 
 def test_messages_are_shown_with_their_state_and_one_that_was_given_up_can_be_sent_again(staff):
     channel = Channel.objects.create(name="team", kind="mail", addresses="ann@example.org")
     payload = {"title": "orders <b>failed", "what": "No."}
     once = {"channel": channel, "event": "failed", "payload": payload, "next_at": timezone.now()}
-    Notice.objects.create(once="1", status="sent", sent_at=timezone.now(), **once)
-    lost = Notice.objects.create(once="2", status="given up", attempts=32, problem="it refused ann", **once)
+    Notification.objects.create(once="1", status="sent", sent_at=timezone.now(), **once)
+    lost = Notification.objects.create(once="2", status="given up", attempts=32, problem="it refused ann", **once)
     assert "1 given up" in page_of(staff.get(reverse("channels")))
     page = page_of(staff.get(reverse("channel", args=[channel.pk])))
     assert "Attempt 32: it refused ann" in page

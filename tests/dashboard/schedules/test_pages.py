@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from dashboard.schedules.form import suggested_pattern
 from importer.connections.protocols import folder as folders
-from importer.models import MappingPreset, PickedFile, Run, Schedule, SourceConnection
+from importer.models import DiscoveredFile, MappingPreset, Schedule, ScheduleRun, SourceConnection
 from tests.dashboard.job_data import make_job
 
 pytestmark = pytest.mark.django_db
@@ -107,8 +107,10 @@ class TestPreview:
 class TestPage:
     def test_runs_their_files_and_the_calendar(self, browser, made):
         due = datetime(2026, 3, 14, 1, 30, tzinfo=UTC)
-        run = Run.objects.create(schedule=made, due_at=due, moment=due, cause="due", status="failed", found_files=1)
-        PickedFile.objects.create(
+        run = ScheduleRun.objects.create(
+            schedule=made, due_at=due, moment=due, cause="due", status="failed", found_files=1
+        )
+        DiscoveredFile.objects.create(
             run=run, schedule=made, name="<b>.csv", outcome="failed", problem={"what": "Bad <i>."}
         )
         url = reverse("schedule", args=[made.pk])
@@ -171,7 +173,9 @@ class TestButtons:
 
 def test_the_list_tells_when_and_how_the_last_run_went(browser, made):
     now = timezone.now()
-    Run.objects.create(schedule=made, due_at=now, moment=now, cause="due", status="failed", problem={"what": "Gone."})
+    ScheduleRun.objects.create(
+        schedule=made, due_at=now, moment=now, cause="due", status="failed", problem={"what": "Gone."}
+    )
     shown = browser.get(reverse("schedules")).content.decode()
     assert "At 02:30 every day, Europe/Vienna" in shown
     assert "Gone." in shown
@@ -183,7 +187,7 @@ def with_run(schedule, name, status, **values):
     schedule.save(force_insert=True)
     now = timezone.now()
     run = {"due_at": now, "moment": now, "cause": "due", "status": status}
-    return Run.objects.create(schedule=schedule, **run | values)
+    return ScheduleRun.objects.create(schedule=schedule, **run | values)
 
 
 def test_what_fails_or_is_late_is_said_on_the_list_of_imports(browser, made):

@@ -13,7 +13,7 @@ from importer.engine.plan.options import Options
 from importer.history import regressions
 from importer.history.read import rows
 from importer.history.slowdown_test import FEWEST, MOST
-from importer.models import Channel, ImportJob, JobFact, JobRecord, Notice, Target
+from importer.models import Channel, ImportJob, JobFact, JobRecord, Notification, Target
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
 from tests.engine.loads import run_sql
@@ -72,7 +72,7 @@ def test_an_import_that_became_slow_is_told_with_what_has_changed(target: Target
     assert found.words.startswith("Slower than its like: ")
     assert "Triggers on INSERT 0 → 1" in found.words
     assert jobs.report(job)["slower_than_like"] == found.as_json()
-    notice = Notice.objects.get()
+    notice = Notification.objects.get()
     assert (notice.job, notice.payload["what"], notice.payload["details"]) == (job, found.words, found.as_json())
 
     out = StringIO()

@@ -21,14 +21,14 @@ from importer.history.chunk_timings import ChunkTimings
 from importer.history.regressions import Changed
 from importer.models import (
     Channel,
+    DiscoveredFile,
     ImportJob,
     JobRecord,
     Lab,
     MappingPreset,
-    Notice,
-    PickedFile,
-    Run,
+    Notification,
     Schedule,
+    ScheduleRun,
     SourceConnection,
     SourceFile,
     Target,
@@ -39,7 +39,12 @@ from tests.importer.migrations.pages import ACTIONS, HALF, JOBS, LEFT_OUT, OF_EA
 from tests.importer.steps import run
 
 # Tables that are called otherwise now, by their old names.
-RENAMED: dict[str, str] = {}
+RENAMED = {
+    "importer_run": "importer_schedulerun",
+    "importer_pickedfile": "importer_discoveredfile",
+    "importer_hearing": "importer_subscription",
+    "importer_notice": "importer_notification",
+}
 # Django writes rows of its own into these for each migration and each model.
 GROWING = {"django_migrations", "django_content_type", "auth_permission"}
 ADMIN_PASSWORD = "mill-race-9"
@@ -219,10 +224,10 @@ class TestStoredValues:
         assert Trial.objects.filter(lab=1, status="done").first().timings["chunks"]["count"]
 
     def test_schedules_and_who_is_told(self):
-        assert PickedFile.objects.get(name="readings-22.csv").done_problem["kind"] == "SourceProblem"
-        assert Run.objects.get(pk=8).events[0]["event"] == "failed"
-        assert Schedule.objects.get(pk=1).hearings.get().events == ["late", "regression"]
-        assert Notice.objects.get(pk=8).payload["details"]["imports"] == 7
+        assert DiscoveredFile.objects.get(name="readings-22.csv").done_problem["kind"] == "SourceProblem"
+        assert ScheduleRun.objects.get(pk=8).events[0]["event"] == "failed"
+        assert Schedule.objects.get(pk=1).subscriptions.get().events == ["late", "regression"]
+        assert Notification.objects.get(pk=8).payload["details"]["imports"] == 7
 
     def test_secrets_are_read_with_the_old_key(self):
         assert Target.objects.get(name="warehouse").address.password == PASSWORD

@@ -2,12 +2,12 @@
 
 from datetime import UTC, datetime
 
-from importer.models import ImportJob, PickedFile, Run, Schedule, SourceConnection
+from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun, SourceConnection
 
 DUE = datetime(2026, 11, 20, 2, tzinfo=UTC)
 
 
-def run_of(job: ImportJob, **values) -> Run:
+def run_of(job: ImportJob, **values) -> ScheduleRun:
     """A run of a schedule that has found the import's file, and started it."""
     connection = SourceConnection.objects.create(name="drop", kind="folder", base="/srv/drop")
     recipe = {name: getattr(job, name) for name in ("schema_name", "table_name", "dialect_json", "mapping_json")}
@@ -15,8 +15,8 @@ def run_of(job: ImportJob, **values) -> Run:
         name="orders nightly", target=job.target, connection=connection, pattern="orders-*.csv", trigger="cron",
         zone="Europe/Vienna", header=[], columns_json=[], **recipe, **values,
     )  # fmt: skip
-    made = Run.objects.create(
-        schedule=schedule, due_at=DUE, moment=DUE, cause=Run.Cause.DUE, found_files=1, problem=job.problem
+    made = ScheduleRun.objects.create(
+        schedule=schedule, due_at=DUE, moment=DUE, cause=ScheduleRun.Cause.DUE, found_files=1, problem=job.problem
     )
-    PickedFile.objects.create(run=made, schedule=schedule, name=job.source.name, job=job)
+    DiscoveredFile.objects.create(run=made, schedule=schedule, name=job.source.name, job=job)
     return made

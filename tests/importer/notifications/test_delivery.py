@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from importer import notifications
 from importer.engine.errors import Problem
-from importer.models import Channel, Notice
+from importer.models import Channel, Notification
 from importer.models.channel import Event
 from importer.notifications import delivery
 from importer.notifications import webhook as webhooks
@@ -16,30 +16,30 @@ from tests.importer.notifications.receivers import Hook
 
 pytestmark = pytest.mark.django_db
 
-Status = Notice.Status
+Status = Notification.Status
 
 
 @pytest.fixture
-def notice(webhook: Channel) -> Notice:
+def notice(webhook: Channel) -> Notification:
     """One that waits to be sent."""
     notifications.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
-    return Notice.objects.get()
+    return Notification.objects.get()
 
 
-def tried(notice: Notice) -> Notice:
+def tried(notice: Notification) -> Notification:
     """After an attempt, however long that would have had to wait."""
-    Notice.objects.filter(pk=notice.pk).update(next_at=timezone.now())
+    Notification.objects.filter(pk=notice.pk).update(next_at=timezone.now())
     Channel.objects.update(free_at=None)
     notifications.send(notice.pk)
     notice.refresh_from_db()
     return notice
 
 
-def seconds_to_wait(notice: Notice) -> float:
+def seconds_to_wait(notice: Notification) -> float:
     return (notice.next_at - timezone.now()).total_seconds()
 
 
-def test_what_is_sent_once_is_not_sent_again(notice: Notice, hook: Hook):
+def test_what_is_sent_once_is_not_sent_again(notice: Notification, hook: Hook):
     assert notifications.due() == [notice.pk]
     assert tried(notice).status == Status.SENT
     assert tried(notice).attempts == 1
@@ -47,12 +47,12 @@ def test_what_is_sent_once_is_not_sent_again(notice: Notice, hook: Hook):
     assert notifications.due() == []
 
 
-def test_the_same_is_noted_once_for_each_channel(notice: Notice):
+def test_the_same_is_noted_once_for_each_channel(notice: Notification):
     notifications.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
-    assert Notice.objects.count() == 1
+    assert Notification.objects.count() == 1
 
 
-def test_one_that_fails_twice_gets_it_at_the_third_attempt_under_the_same_id(notice: Notice, hook: Hook):
+def test_one_that_fails_twice_gets_it_at_the_third_attempt_under_the_same_id(notice: Notification, hook: Hook):
     hook.answers = [500, 503, 204]
     assert (tried(notice).status, 5 < seconds_to_wait(notice) <= 10) == (Status.WAITING, True)
     assert notice.problem == "127.0.0.1 answered 500 Internal Server Error: as the test wants"
@@ -62,11 +62,11 @@ def test_one_that_fails_twice_gets_it_at_the_third_attempt_under_the_same_id(not
     assert len({body for _, body in hook.came}) == 1
 
 
-def test_given_up_after_a_day_and_tried_once_more_when_asked(notice: Notice, hook: Hook):
+def test_given_up_after_a_day_and_tried_once_more_when_asked(notice: Notification, hook: Hook):
     hook.answers = [500, 500, 200]
-    Notice.objects.update(created_at=timezone.now() - delivery.GIVEN_UP_AFTER + timedelta(minutes=1))
+    Notification.objects.update(created_at=timezone.now() - delivery.GIVEN_UP_AFTER + timedelta(minutes=1))
     assert tried(notice).status == Status.WAITING
-    Notice.objects.update(created_at=timezone.now() - delivery.GIVEN_UP_AFTER)
+    Notification.objects.update(created_at=timezone.now() - delivery.GIVEN_UP_AFTER)
     assert tried(notice).status == Status.GIVEN_UP
     assert tried(notice).attempts == 2
     assert notifications.ask_again(notice.pk)
@@ -74,14 +74,16 @@ def test_given_up_after_a_day_and_tried_once_more_when_asked(notice: Notice, hoo
     assert not notifications.ask_again(notice.pk)
 
 
-def test_one_whose_attempts_all_end_without_a_word_is_given_up(notice: Notice, hook: Hook):
-    Notice.objects.update(attempts=delivery.MOST_ATTEMPTS, problem=delivery.NO_WORD)
+def test_one_whose_attempts_all_end_without_a_word_is_given_up(notice: Notification, hook: Hook):
+    Notification.objects.update(attempts=delivery.MOST_ATTEMPTS, problem=delivery.NO_WORD)
     assert (tried(notice).status, notice.problem, hook.came) == (Status.GIVEN_UP, delivery.NO_WORD, [])
 
 
-def test_a_channel_sends_one_after_another_and_rests_after_a_failure(notice: Notice, webhook: Channel, hook: Hook):
+def test_a_channel_sends_one_after_another_and_rests_after_a_failure(
+    notice: Notification, webhook: Channel, hook: Hook
+):
     notifications.note(Event.LATE, "schedule 2", "It was due at 3 o'clock.")
-    second = Notice.objects.latest("pk")
+    second = Notification.objects.latest("pk")
     assert notifications.due() == [notice.pk]
     hook.answers = [500, 200]
     notifications.send(notice.pk)
@@ -97,39 +99,39 @@ def test_a_channel_sends_one_after_another_and_rests_after_a_failure(notice: Not
     assert (webhook.failures, webhook.free_at) == (0, None)
 
 
-def test_one_that_hangs_is_left_after_a_while(notice: Notice, hook: Hook, monkeypatch):
+def test_one_that_hangs_is_left_after_a_while(notice: Notification, hook: Hook, monkeypatch):
     hook.answers = [0]
     monkeypatch.setattr(webhooks, "LONGEST", 0.2)
     assert tried(notice).problem == "127.0.0.1 gave no answer: not within 0.2 seconds."
 
 
-def test_a_redirect_is_not_followed(notice: Notice, hook: Hook):
+def test_a_redirect_is_not_followed(notice: Notification, hook: Hook):
     hook.answers = [302]
     assert "redirects are not followed" in tried(notice).problem
     assert len(hook.came) == 1
 
 
-def test_an_address_inside_a_network_is_refused_unless_allowed(notice: Notice, hook: Hook):
+def test_an_address_inside_a_network_is_refused_unless_allowed(notice: Notification, hook: Hook):
     Channel.objects.update(private_allowed=False)
     assert "inside a network" in tried(notice).problem
     assert hook.came == []
 
 
-def test_a_channel_that_is_off_hears_nothing_and_what_waits_for_it_is_given_up(notice: Notice, hook: Hook):
+def test_a_channel_that_is_off_hears_nothing_and_what_waits_for_it_is_given_up(notice: Notification, hook: Hook):
     Channel.objects.update(on=False)
     notifications.note(Event.LATE, "schedule 2", "It was due at 3 o'clock.")
-    assert Notice.objects.count() == 1
+    assert Notification.objects.count() == 1
     assert (tried(notice).status, hook.came) == (Status.GIVEN_UP, [])
 
 
-def test_what_is_old_and_over_is_forgotten(notice: Notice):
+def test_what_is_old_and_over_is_forgotten(notice: Notification):
     long_ago = timezone.now() - delivery.KEPT - timedelta(days=1)
-    Notice.objects.update(created_at=long_ago)
+    Notification.objects.update(created_at=long_ago)
     notifications.forget_old()
-    assert Notice.objects.exists()
-    Notice.objects.update(status=Status.SENT)
+    assert Notification.objects.exists()
+    Notification.objects.update(status=Status.SENT)
     notifications.forget_old()
-    assert not Notice.objects.exists()
+    assert not Notification.objects.exists()
 
 
 def test_the_test_of_a_channel_says_what_stands_in_the_way(webhook: Channel, hook: Hook):
@@ -138,4 +140,4 @@ def test_the_test_of_a_channel_says_what_stands_in_the_way(webhook: Channel, hoo
     hook.answers = [404]
     with pytest.raises(Problem, match="answered 404 Not Found"):
         notifications.test(webhook)
-    assert not Notice.objects.exists()
+    assert not Notification.objects.exists()

@@ -13,7 +13,7 @@ from django.utils import timezone
 from importer import jobs, notifications
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
-from importer.models import Channel, Hearing, ImportJob, Notice, Target
+from importer.models import Channel, ImportJob, Notification, Subscription, Target
 from importer.models.channel import Event
 from importer.notifications import delivery, rendering
 from importer.preparation.prepare import prepare
@@ -45,7 +45,7 @@ def imported(target: Target, folder: Path, *lines: str, **options) -> ImportJob:
 
 
 def send_all() -> None:
-    for notice in Notice.objects.order_by("pk"):
+    for notice in Notification.objects.order_by("pk"):
         notifications.send(notice.pk)
 
 
@@ -96,14 +96,14 @@ def test_limits_and_events_are_the_channels_own(target: Target, tmp_path: Path, 
     Channel.objects.filter(pk=webhook.pk).update(most_rejects=1)
     Channel.objects.filter(pk=mail.pk).update(events=["failed"])
     imported(target, tmp_path, "1,9.50", "2,cheap", on_error="reject")
-    assert not Notice.objects.exists()
+    assert not Notification.objects.exists()
 
 
 def test_a_retry_that_succeeds_tells_that_it_works_again(target: Target, tmp_path: Path, webhook: Channel):
     failed = imported(target, tmp_path, "1,9.50", "2,cheap")
     jobs.retry(failed.pk, leave_out=True)
     assert run(failed).status == "succeeded"
-    assert set(Notice.objects.values_list("event", flat=True)) == {"failed", "rejects", "recovered"}
+    assert set(Notification.objects.values_list("event", flat=True)) == {"failed", "rejects", "recovered"}
 
 
 def test_a_schedule_is_told_of_by_its_runs_to_all_who_hear_of_it(webhook: Channel, mail: Channel):
@@ -111,18 +111,18 @@ def test_a_schedule_is_told_of_by_its_runs_to_all_who_hear_of_it(webhook: Channe
     run = run_of(job)
     page = f"http://127.0.0.1:8000/schedules/{run.schedule_id}/"
     Channel.objects.update(events=[])
-    Hearing.objects.create(schedule=run.schedule, channel=mail, events=["failed", "late", "no_file"])
+    Subscription.objects.create(schedule=run.schedule, channel=mail, events=["failed", "late", "no_file"])
     notifications.import_ended(job.pk)
-    assert not Notice.objects.exists(), "told by the import as well as by its run"
+    assert not Notification.objects.exists(), "told by the import as well as by its run"
     for event in (Event.FAILED, Event.FAILED, Event.LATE, Event.NO_FILE, Event.RECOVERED):
         notifications.run_happened(run.pk, event)
-    told = [notice.payload for notice in Notice.objects.filter(channel=mail, run=run, schedule=run.schedule)]
+    told = [notice.payload for notice in Notification.objects.filter(channel=mail, run=run, schedule=run.schedule)]
     assert [(each["title"], each["what"]) for each in told] == [
         ("orders nightly failed", REFUSED.what),
         ("orders nightly is late", "It was due at 2026-11-20 03:00 (Europe/Vienna) and has not ended in time."),
         ("orders nightly found no file", "No new file on drop matches orders-*.csv."),
     ]
-    assert Notice.objects.count() == 3
+    assert Notification.objects.count() == 3
     assert {each["run"]["schedule"]["url"] for each in told} == {page}
     assert f"The schedule: {page}" in rendering.bodies(told[0], "team")[0]
 
@@ -145,10 +145,10 @@ def test_a_receiver_can_tell_what_is_ours_as_the_page_says(webhook: Channel, hoo
 
 def test_every_name_in_a_body_is_on_the_page(target: Target, tmp_path: Path, webhook: Channel):
     failed = imported(target, tmp_path, "1,cheap")
-    Notice.objects.all().delete()
+    Notification.objects.all().delete()
     notifications.run_happened(run_of(failed).pk, Event.FAILED)
     shown = json.loads(example("json"))
-    sent = {"id": "", **Notice.objects.get().payload}
+    sent = {"id": "", **Notification.objects.get().payload}
     for path in ((), ("job",), ("job", "rows"), ("problem",), ("run",), ("run", "schedule"), ("run", "rows")):
         one, other = shown, sent
         for name in path:
@@ -166,7 +166,7 @@ def test_a_killed_worker_leaves_it_to_another_once_its_lease_is_over(
     transactional_db, webhook: Channel, hook: Hook, stack_env: Stack
 ):
     notifications.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
-    notice = Notice.objects.get()
+    notice = Notification.objects.get()
     hook.answers = [0, 200]
     code = f"import django; django.setup(); from importer import notifications; notifications.send({notice.pk})"
     worker = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=stack_env.env)
@@ -178,10 +178,10 @@ def test_a_killed_worker_leaves_it_to_another_once_its_lease_is_over(
     notifications.send(notice.pk)
     assert len(hook.came) == 1, "sent while the dead worker had its lease"
     notice.refresh_from_db()
-    assert (notice.status, notice.attempts, notice.problem) == (Notice.Status.WAITING, 1, delivery.NO_WORD)
-    for model, field in ((Notice, "next_at"), (Channel, "free_at")):
+    assert (notice.status, notice.attempts, notice.problem) == (Notification.Status.WAITING, 1, delivery.NO_WORD)
+    for model, field in ((Notification, "next_at"), (Channel, "free_at")):
         model.objects.update(**{field: timezone.now()})  # its lease is over
     notifications.send(notice.pk)
     notice.refresh_from_db()
-    assert notice.status == Notice.Status.SENT
+    assert notice.status == Notification.Status.SENT
     assert len({body for _, body in hook.came}) == 1

@@ -5,29 +5,29 @@ from datetime import timedelta
 from django.utils import timezone
 
 from importer import schedules
-from importer.models import ImportJob, Run, Schedule
+from importer.models import ImportJob, Schedule, ScheduleRun
 from importer.queue import Message
 from importer.schedules.scheduler import take_up
 from tests.importer.steps import run as run_job
 
 
-def now(run: Run) -> Run:
-    return Run.objects.select_related("schedule").get(pk=run.pk)
+def now(run: ScheduleRun) -> ScheduleRun:
+    return ScheduleRun.objects.select_related("schedule").get(pk=run.pk)
 
 
-def take(run: Run) -> list[Message]:
+def take(run: ScheduleRun) -> list[Message]:
     """One piece, whatever pause was wanted before it."""
-    Run.objects.filter(pk=run.pk).update(retry_at=None)
+    ScheduleRun.objects.filter(pk=run.pk).update(retry_at=None)
     following: list[Message] = []
     schedules.take(run.pk, following.extend)
     return following
 
 
-def job_of(run: Run) -> ImportJob | None:
+def job_of(run: ScheduleRun) -> ImportJob | None:
     return ImportJob.objects.filter(picked__run=run, picked__outcome="loading").first()
 
 
-def to_import(run: Run) -> ImportJob:
+def to_import(run: ScheduleRun) -> ImportJob:
     """As far as its next import, which nobody has begun to load."""
     while not (job := job_of(run)):
         assert not now(run).ended, (now(run).problem, now(run).note)
@@ -35,7 +35,7 @@ def to_import(run: Run) -> ImportJob:
     return job
 
 
-def to_end(run: Run) -> Run:
+def to_end(run: ScheduleRun) -> ScheduleRun:
     for _ in range(50):
         if now(run).ended:
             return now(run)
@@ -46,12 +46,12 @@ def to_end(run: Run) -> Run:
     raise AssertionError(f"{run} does not end: {now(run).status}, {now(run).problem}")
 
 
-def run_now(schedule: Schedule, **asked) -> Run:
+def run_now(schedule: Schedule, **asked) -> ScheduleRun:
     """By hand, to its end."""
     return to_end(schedules.run_now(schedule, **asked))
 
 
-def outcomes(run: Run) -> dict[str, str]:
+def outcomes(run: ScheduleRun) -> dict[str, str]:
     return dict(run.files.values_list("name", "outcome"))
 
 
@@ -62,9 +62,9 @@ def make_due(schedule: Schedule, minutes: float) -> Schedule:
     return Schedule.objects.get(pk=schedule.pk)
 
 
-def runs(schedule: Schedule, steps: list[Message]) -> list[Run]:
-    return [Run.objects.get(pk=step.id) for step in steps if step.task == "take_run"]
+def runs(schedule: Schedule, steps: list[Message]) -> list[ScheduleRun]:
+    return [ScheduleRun.objects.get(pk=step.id) for step in steps if step.task == "take_run"]
 
 
-def taken_up(schedule: Schedule) -> list[Run]:
+def taken_up(schedule: Schedule) -> list[ScheduleRun]:
     return runs(schedule, take_up(schedule, timezone.now()))

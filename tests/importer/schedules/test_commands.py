@@ -8,7 +8,7 @@ from django.utils import timezone
 from importer import jobs, schedules
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
-from importer.models import ImportJob, Run, Schedule
+from importer.models import ImportJob, Schedule, ScheduleRun
 from importer.preparation.prepare import prepare
 from importer.schedules import ScheduleRequest
 from importer.sources import uploads
@@ -91,4 +91,4 @@ def test_cancelled_it_ends_with_its_import_and_only_then_can_the_schedule_go(mak
         schedules.cancel(run)
     assert run_job(job).status == "cancelled"
     schedules.delete(schedule)
-    assert (Run.objects.count(), ImportJob.objects.count()) == (0, 1)
+    assert (ScheduleRun.objects.count(), ImportJob.objects.count()) == (0, 1)

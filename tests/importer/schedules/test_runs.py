@@ -10,7 +10,7 @@ from importer import jobs, schedules
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, fetch_all
 from importer.history.read import column
-from importer.models import ImportJob, Run, Schedule, Target
+from importer.models import ImportJob, Schedule, ScheduleRun, Target
 from importer.queue import Message
 from importer.schedules.transitions import change_held, claim
 from tests.engine.loads import run_sql
@@ -225,7 +225,7 @@ class TestFaults:
             patch.setattr(jobs, "start", _die)
             with pytest.raises(Died):
                 take(run)
-        Run.objects.filter(pk=run.pk).update(lease=timezone.now())
+        ScheduleRun.objects.filter(pk=run.pk).update(lease=timezone.now())
         assert (to_end(run).status, rows(database)) == ("succeeded", [1])
 
     def test_its_deadline_ends_the_run_and_its_import(self, make, folder, database):
@@ -234,7 +234,7 @@ class TestFaults:
         drop(folder, "b.csv", "2,two\n")
         run = schedules.run_now(schedule)
         job = to_import(run)
-        Run.objects.filter(pk=run.pk).update(deadline_at=timezone.now())
+        ScheduleRun.objects.filter(pk=run.pk).update(deadline_at=timezone.now())
         take(run)
         assert run_job(job).status == "cancelled"
         ended = now(run)
@@ -250,7 +250,7 @@ class TestFaults:
         first = claim(run.pk)
         assert first
         assert claim(run.pk) is None
-        Run.objects.filter(pk=run.pk).update(lease=timezone.now())
+        ScheduleRun.objects.filter(pk=run.pk).update(lease=timezone.now())
         assert claim(run.pk)
         assert not change_held(first, note="too late")
 

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from importer import jobs
-from importer.models import Run, Schedule
+from importer.models import Schedule, ScheduleRun
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
 from tests.importer.schedules.conftest import drop
@@ -37,7 +37,7 @@ def test_from_making_one_to_its_runs(make, folder, tmp_path):
     drop(folder, "a.csv", "2,two\n3,three\n")
     begun = asked("run", "daily", "--no-wait", "--date", "2026-01-01")
     assert (begun["cause"], begun["status"], begun["moment"]) == ("by hand", "waiting", "2025-12-31T17:30:00+00:00")
-    to_end(Run.objects.get(pk=begun["run"]))
+    to_end(ScheduleRun.objects.get(pk=begun["run"]))
     (shown,) = asked("show", "daily")["runs"]
     assert [(each["name"], each["outcome"], each["rows"]) for each in shown["files"]] == [("a.csv", "loaded", 2)]
     assert "a.csv: loaded, 2 rows" in told("show", "daily")

@@ -8,7 +8,7 @@ from django.utils import timezone
 from bench.schedules import make_due as make_due_at_once
 from bench.schedules import take_up_all
 from importer import schedules
-from importer.models import Run, Schedule
+from importer.models import Schedule, ScheduleRun
 from importer.queue import Message
 from importer.schedules.run import discovery
 from importer.schedules.scheduler import take_up, tick
@@ -87,7 +87,7 @@ class TestDueTimes:
         made = make_due_at_once(60)
         _took, _cpu, _ticks, steps = take_up_all()
         assert len(steps) == len({step.id for step in steps}) == len(made)
-        assert Run.objects.values("schedule").distinct().count() == len(made)
+        assert ScheduleRun.objects.values("schedule").distinct().count() == len(made)
 
 
 class TestArrivals:
@@ -126,13 +126,13 @@ class TestWaking:
     def test_a_run_whose_message_was_lost_is_woken_once_in_the_time_of_a_lease(self, make):
         run = schedules.run_now(make(trigger="every", every_minutes=60))
         assert ticked() == []
-        Run.objects.filter(pk=run.pk).update(woken_at=timezone.now() - timedelta(minutes=10))
+        ScheduleRun.objects.filter(pk=run.pk).update(woken_at=timezone.now() - timedelta(minutes=10))
         assert ticked() == [Message("take_run", run.pk)]
         assert ticked() == []
 
     def test_a_late_one_is_told_of_once(self, make):
         run = schedules.run_now(make(lateness_minutes=10))
-        Run.objects.filter(pk=run.pk).update(late_at=timezone.now())
+        ScheduleRun.objects.filter(pk=run.pk).update(late_at=timezone.now())
         ticked()
         ticked()
         assert [each["event"] for each in now(run).events] == ["late"]
