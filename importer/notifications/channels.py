@@ -75,7 +75,7 @@ def with_state() -> QuerySet[Channel]:
     return Channel.objects.annotate(
         waiting=Count("notifications", filter=Q(notifications__status=status.WAITING)),
         given_up=Count("notifications", filter=Q(notifications__status=status.GIVEN_UP)),
-        last_sent=Max("notices__sent_at"),
+        last_sent=Max("notifications__sent_at"),
     ).order_by("name")
 
 

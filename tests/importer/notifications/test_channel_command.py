@@ -38,7 +38,7 @@ def test_a_channel_hears_of_a_schedule_what_it_is_told_to(capsys):
     schedule = run_of(make_job(chunks=1)).schedule
     for events in (["failed", "late"], ["late"], []):
         call_command("channel", "subscribe", "ops", schedule.name, "--events", *events)
-        assert [each.events for each in schedule.hearings.all()] == [events][: len(events)]
+        assert [each.events for each in schedule.subscriptions.all()] == [events][: len(events)]
     with pytest.raises(CommandError, match="There is no schedule nightly"):
         call_command("channel", "hear", "ops", "nightly")
 
