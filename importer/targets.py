@@ -168,6 +168,18 @@ def restore(target: Target) -> Iterator[str]:
             yield f"{written.table}: {written.changes.description} put back."
 
 
+def usage(target: Target) -> str:
+    """The imports and schedules that keep the target from being deleted, counted, in words; "" without any."""
+    imports, schedules = target.jobs.count(), target.schedules.count()
+    uses = []
+    if imports:
+        went = "import went into it, and is" if imports == 1 else "imports went into it, and are"
+        uses.append(f"{imports:,} {went} listed with it")
+    if schedules:
+        uses.append(f"{schedules:,} {'schedule loads' if schedules == 1 else 'schedules load'} into it")
+    return "; ".join(uses)
+
+
 def passed(findings: list[dict[str, Any]]) -> bool:
     """Whether nothing failed; warnings are allowed."""
     return all(finding["status"] != "fail" for finding in findings)

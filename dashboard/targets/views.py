@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from dashboard.targets.form import TargetForm
 from importer.engine.errors import Problem
 from importer.models import Target
-from importer.targets import check
+from importer.targets import check, usage
 
 CHECK_DOES = (
     "A check connects, looks at the settings and the account's rights, loads a few rows into a table of its own and "
@@ -51,15 +51,12 @@ def target_check(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def target_delete(request: HttpRequest, pk: int) -> HttpResponse:
-    """Forget the target, unless imports belong to it: they would lose where they went."""
+    """Delete the target, unless imports or schedules belong to it: the page then says how many of each."""
     found = get_object_or_404(Target, pk=pk)
     try:
         found.delete()
-    except ProtectedError as error:
-        count = len(error.protected_objects)
-        messages.error(
-            request, f"{found.name} stays: {count:,} {_imports(count)} went into it, and are listed with it."
-        )
+    except ProtectedError:
+        messages.error(request, f"{found.name} stays: {usage(found)}.")
         return redirect("target", pk)
     messages.success(request, f"{found.name} is deleted. Nothing was changed on the server.")
     return redirect("targets")
@@ -73,7 +70,9 @@ def _edit(request: HttpRequest, edited: Target) -> HttpResponse:
         return redirect("target", saved.pk)
     # The form writes what was typed into its instance, wrong or not: the page names the target as it is kept.
     kept = Target.objects.annotate(job_count=Count("jobs")).get(pk=edited.pk) if edited.pk else None
-    context: dict[str, Any] = {"form": form, "target": kept, **(_findings(kept) if kept else {})}
+    context: dict[str, Any] = {"form": form, "target": kept}
+    if kept:
+        context |= {"schedule_count": kept.schedules.count(), **_findings(kept)}
     return render(request, "dashboard/target.html", context, status=422 if form.is_bound else 200)
 
 
@@ -91,7 +90,3 @@ def _check(request: HttpRequest, checked: Target) -> None:
         check(checked)
     except Problem as problem:
         messages.error(request, str(problem))
-
-
-def _imports(count: int) -> str:
-    return "import" if count == 1 else "imports"

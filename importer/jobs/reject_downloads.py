@@ -66,9 +66,12 @@ def make_folder(job: ImportJob) -> Path:
 def reject_file(job: ImportJob) -> Iterator[bytes]:
     """A file that loads as it is with the job's dialect: BOM and header as they were, then the rejected records.
 
-    Raises SourceProblem, before the first piece, if the parts are not there any more.
+    Raises SourceProblem, before the first piece, if no row was rejected or the parts are not there any more.
     """
-    pieces = _pieces([folder(job) / HEAD, *_parts(job, "rejects", Q(rejected_rows__gt=0))])
+    parts = _parts(job, "rejects", Q(rejected_rows__gt=0))
+    if not parts:
+        raise _nothing_rejected(job)
+    pieces = _pieces(_existing(job, [folder(job) / HEAD, *parts]))
     return encodings.in_source(pieces, job.file_dialect.encoding)
 
 
@@ -103,7 +106,7 @@ def as_source(job: ImportJob, user: User) -> SourceFile:
     """
     path = write_reject_file(job)
     if not path:
-        raise SourceProblem("No row was rejected.", where=str(job))
+        raise _nothing_rejected(job)
     source = uploads.begin_upload(path.name, path.stat().st_size, user)
     with path.open("rb") as file:
         uploads.append(source, 0, file, source.size)
@@ -160,7 +163,15 @@ def _is_key(name: str) -> bool:
 
 
 def _parts(job: ImportJob, suffix: str, which: Q) -> list[Path]:
-    parts = list(_paths(job, suffix, which))
+    return _existing(job, list(_paths(job, suffix, which)))
+
+
+def _nothing_rejected(job: ImportJob) -> SourceProblem:
+    return SourceProblem("No row was rejected.", where=str(job))
+
+
+def _existing(job: ImportJob, parts: list[Path]) -> list[Path]:
+    """The parts themselves. Raises SourceProblem if one of them was removed."""
     missing = [path.name for path in parts if not path.exists()]
     if missing:
         raise SourceProblem(

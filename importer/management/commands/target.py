@@ -85,12 +85,11 @@ class Command(PreparedCommand):
             self.stdout.write(f"{target.name}: {_where(target)}, TLS {target.tls}, {_state(target)}")
 
     def _remove(self, *, name: str, **_: Any) -> None:
+        target = _target(name)
         try:
-            _target(name).delete()
+            target.delete()
         except ProtectedError as error:
-            count = len(error.protected_objects)
-            imports = "1 import" if count == 1 else f"{count} imports"
-            raise CommandError(f"{name} stays: {imports} went into it, and are listed with it.") from error
+            raise CommandError(f"{name} stays: {targets.usage(target)}.") from error
         self.stdout.write(f"{name} is forgotten. Nothing was changed on the server.")
 
     def _write_finding(self, name: str, status: str, message: str, fix: str) -> None:

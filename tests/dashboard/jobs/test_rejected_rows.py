@@ -185,6 +185,18 @@ class TestFiles:
         answer = browser.get(reverse(f"job_{which}_file", args=[job.pk]), follow=True)
         assert "are no longer there" in answer.content.decode()
 
+    def test_without_a_rejected_row_the_page_says_so(self, browser):
+        job = make_job(Status.SUCCEEDED, chunks=1)
+        url = reverse("job_reject_file", args=[job.pk])
+        assert browser.get(url)["Location"] == reverse("job", args=[job.pk])
+        assert "No row was rejected." in browser.get(url, follow=True).content.decode()
+
+    def test_a_missing_header_is_reported_before_the_download_starts(self, browser):
+        job = with_rejects()
+        (reject_downloads.folder(job) / reject_downloads.HEAD).unlink()
+        answer = browser.get(reverse("job_reject_file", args=[job.pk]), follow=True)
+        assert "are no longer there, first head" in answer.content.decode()
+
 
 class TestAgain:
     def again(self, browser, job):

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from importer.models import Target
+from importer.models import Schedule, SourceConnection, Target
 from tests.dashboard.job_data import make_job
 
 pytestmark = pytest.mark.django_db
@@ -34,6 +34,20 @@ def target():
     made.set_password(SECRET)
     made.save()
     return made
+
+
+def add_schedules(target, count):
+    connection = SourceConnection.objects.create(name="incoming", kind="folder", base="/nowhere")
+    for number in range(count):
+        Schedule.objects.create(
+            name=f"nightly-{number}",
+            target=target,
+            connection=connection,
+            header=[],
+            columns_json=[],
+            dialect_json={},
+            mapping_json=[],
+        )
 
 
 def values(**changes):
@@ -194,6 +208,20 @@ class TestDeleting:
         assert "warehouse stays: 2 imports" in page
         assert "It cannot be deleted while 2 imports belong to it" in page
         assert Target.objects.exists()
+
+    def test_target_with_imports_and_schedules_stays_and_counts_each(self, browser, target):
+        make_job(chunks=1)
+        add_schedules(target, 2)
+        page = browser.post(reverse("target_delete", args=[target.pk]), follow=True).content.decode()
+        assert "warehouse stays: 1 import went into it, and is listed with it; 2 schedules load into it." in page
+        assert "It cannot be deleted while 1 import belongs to it and 2 schedules load into it" in page
+
+    def test_target_with_only_a_schedule_stays_and_offers_no_deletion(self, browser, target):
+        add_schedules(target, 1)
+        page = browser.post(reverse("target_delete", args=[target.pk]), follow=True).content.decode()
+        assert "warehouse stays: 1 schedule loads into it." in page
+        assert "It cannot be deleted while 1 schedule loads into it" in page
+        assert 'form="delete-target"' not in page
 
 
 def test_the_empty_list_leads_to_a_first_target(browser):
