@@ -22,7 +22,7 @@ MOST_SHOWN = 20
 @require_safe
 def channels(request: HttpRequest) -> HttpResponse:
     """Every channel by name, with what has become of its messages."""
-    return render(request, "dashboard/channels.html", {"channels": with_state()})
+    return render(request, "channels/list.html", {"channels": with_state()})
 
 
 @staff_only
@@ -61,7 +61,7 @@ def channel_test(request: HttpRequest, pk: int) -> HttpResponse:
     except Problem as stopped:
         problem = str(stopped)
     if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "dashboard/_channel_tested.html", {"channel": found, "tested": True, "problem": problem})
+        return render(request, "channels/_test.html", {"channel": found, "tested": True, "problem": problem})
     if problem:
         messages.error(request, problem)
     else:
@@ -99,4 +99,4 @@ def _edit(request: HttpRequest, edited: Channel) -> HttpResponse:
     kept = Channel.objects.get(pk=edited.pk) if edited.pk else None
     notices = kept.notifications.select_related("job").order_by("-pk")[:MOST_SHOWN] if kept else []
     context: dict[str, Any] = {"form": form, "kind": edited.kind, "channel": kept, "notices": notices}
-    return render(request, "dashboard/channel.html", context, status=422 if form.is_bound else 200)
+    return render(request, "channels/detail.html", context, status=422 if form.is_bound else 200)

@@ -32,7 +32,7 @@ Kind = SourceConnection.Kind
 def connections(request: HttpRequest) -> HttpResponse:
     """Every connection by name, with what its last check found."""
     found = SourceConnection.objects.annotate(schedule_count=Count("schedules")).order_by("name")
-    return render(request, "dashboard/connections.html", {"connections": found})
+    return render(request, "connections/list.html", {"connections": found})
 
 
 @staff_only
@@ -58,7 +58,7 @@ def connection_files(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(SourceConnection, pk=pk)
     files = there(found, "*", timezone.get_current_timezone(), most=MOST_FILES)
     if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "dashboard/_connection_files.html", {"connection": found, "files": files})
+        return render(request, "connections/_files.html", {"connection": found, "files": files})
     return _edit(request, found, {"files": files})
 
 
@@ -123,7 +123,7 @@ def _edit(request: HttpRequest, edited: SourceConnection, more: dict[str, Any] |
     if kept:
         context |= {"schedules": kept.schedules.order_by("name"), **_findings(kept)}
     status = 422 if form.is_bound else 200
-    return render(request, "dashboard/connection.html", context | (more or {}), status=status)
+    return render(request, "connections/detail.html", context | (more or {}), status=status)
 
 
 def _initial(edited: SourceConnection) -> dict[str, str]:
@@ -145,5 +145,5 @@ def _findings(checked: SourceConnection) -> dict[str, Any]:
 def _checked(request: HttpRequest, checked: SourceConnection) -> HttpResponse:
     if request.htmx:  # type: ignore[attr-defined]
         # What lies there may be another thing now, or be seen for the first time.
-        return trigger_client_event(render(request, "dashboard/_findings.html", _findings(checked)), "checked")
+        return trigger_client_event(render(request, "shared/_findings.html", _findings(checked)), "checked")
     return redirect("connection", checked.pk)

@@ -38,14 +38,14 @@ def history(request: HttpRequest) -> HttpResponse:
     view = view_of(request.GET)
     address = reverse("history") + view.address
     if request.htmx:  # type: ignore[attr-defined]
-        answer = render(request, "dashboard/_history.html", _context(view))
+        answer = render(request, "history/_results.html", _context(view))
         answer["HX-Push-Url"] = address
         return answer
     if sent_by_form(request.GET) and not view.problems:
         return redirect(address)
     if not JobRecord.objects.exists():
-        return render(request, "dashboard/history.html", {"empty": True, "targets": Target.objects.exists()})
-    return render(request, "dashboard/history.html", _context(view))
+        return render(request, "history/page.html", {"empty": True, "targets": Target.objects.exists()})
+    return render(request, "history/page.html", _context(view))
 
 
 def _context(view: View) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def values(request: HttpRequest) -> HttpResponse:
         comparing = choices.comparing(request.GET.get("fact", ""))
     except Problem as problem:
         return HttpResponse(str(problem), status=404, content_type="text/plain; charset=utf-8")
-    return render(request, "dashboard/_history_comparing.html", {"comparing": comparing})
+    return render(request, "history/_condition.html", {"comparing": comparing})
 
 
 @require_safe

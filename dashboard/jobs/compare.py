@@ -55,7 +55,7 @@ def compare_imports(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"problems": problems, "asked": [job.pk for job in jobs], "most": MOST}
     if len(jobs) > 1:
         context |= _side_by_side(jobs, with_alike="all" in request.GET)
-    return render(request, "dashboard/compare.html", context, status=200 if len(jobs) > 1 or not problems else 400)
+    return render(request, "jobs/compare.html", context, status=200 if len(jobs) > 1 or not problems else 400)
 
 
 def _asked(texts: Sequence[str]) -> tuple[list[ImportJob], list[str]]:

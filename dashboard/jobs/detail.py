@@ -31,7 +31,7 @@ MOST_TROUBLED = 50
 def job(request: HttpRequest, pk: int) -> HttpResponse:
     """The whole page."""
     now = _progress(_job(pk))
-    return render(request, "dashboard/job.html", _live_context(now) | {"asked": asked(now.job.options)})
+    return render(request, "jobs/detail.html", _live_context(now) | {"asked": asked(now.job.options)})
 
 
 @require_safe
@@ -42,7 +42,7 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
     seen = request.GET.get("seen", "")
     if now.job.ended:
         answer: HttpResponse = HttpResponseStopPolling()
-        answer.content = render(request, "dashboard/_job_live.html", _live_context(now) | {"oob": True}).content
+        answer.content = render(request, "jobs/detail/_live.html", _live_context(now) | {"oob": True}).content
         return answer
     if seen == now.seen:
         return HttpResponse(status=204)
@@ -51,7 +51,7 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
     same_left_out = f".{now.left_out}." in seen
     context = _live_context(now, with_left_out=not same_left_out)
     context |= {"oob": True, "same_shape": same_shape, "same_left_out": same_left_out}
-    return render(request, "dashboard/_job_live.html", context)
+    return render(request, "jobs/detail/_live.html", context)
 
 
 @require_safe
@@ -69,7 +69,7 @@ def troubled_chunks(request: HttpRequest, pk: int, first: int, last: int) -> Htt
     chunks = _troubled(found).filter(number__range=(first, last))
     context = {"job": found, "chunks": chunks[:MOST_TROUBLED], "first": first, "last": last}
     htmx = request.htmx  # type: ignore[attr-defined]
-    name = "dashboard/_job_troubled.html" if htmx else "dashboard/job_troubled.html"
+    name = "jobs/_problem_chunks.html" if htmx else "jobs/problem_chunks.html"
     return render(request, name, context)
 
 
@@ -77,7 +77,7 @@ def troubled_chunks(request: HttpRequest, pk: int, first: int, last: int) -> Htt
 def timings(request: HttpRequest, pk: int) -> HttpResponse:
     """How long each chunk took: the chart's data, in words, and the slowest."""
     found = _job(pk)
-    return render(request, "dashboard/_job_timings.html", {"job": found, "timings": timings_of(found)})
+    return render(request, "jobs/detail/_timings.html", {"job": found, "timings": timings_of(found)})
 
 
 @require_POST
@@ -140,7 +140,7 @@ def _act(request: HttpRequest, pk: int, action: Callable[[int], Any]) -> HttpRes
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect("job", pk=pk)
     context = _live_context(_progress(_job(pk))) | {"oob": True, "with_messages": True}
-    return render(request, "dashboard/_job_live.html", context)
+    return render(request, "jobs/detail/_live.html", context)
 
 
 def _job(pk: int) -> ImportJob:

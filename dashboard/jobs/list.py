@@ -96,14 +96,14 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "running": any(job["progress"] is not None for job in shown),
     }
     if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "dashboard/_jobs_table.html", context)
+        return render(request, "jobs/_list_table.html", context)
     context |= {
         "statuses": ImportJob.Status.choices,
         "targets": Target.objects.values_list("name", flat=True).order_by("name"),
         "attention": schedules.needing_attention().count(),
         "any_jobs": bool(page.paginator.count) or ImportJob.objects.filter(trial=None).exists(),
     }
-    return render(request, "dashboard/jobs.html", context)
+    return render(request, "jobs/list.html", context)
 
 
 def matching(text: str, status: str, target: str) -> QuerySet[ImportJob]:

@@ -28,7 +28,7 @@ Status = Lab.Status
 @require_safe
 def lab(request: HttpRequest, pk: int) -> HttpResponse:
     """The whole page."""
-    return render(request, "dashboard/lab.html", _context(request, _progress(pk)))
+    return render(request, "lab/detail.html", _context(request, _progress(pk)))
 
 
 @require_safe
@@ -38,7 +38,7 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
     now = _progress(pk)
     if not now.lab.ended and request.GET.get("seen") == now.seen:
         return HttpResponse(status=204)
-    answer = render(request, "dashboard/_lab_live.html", _context(request, now) | {"oob": True})
+    answer = render(request, "lab/detail/_live.html", _context(request, now) | {"oob": True})
     if not now.lab.ended:
         return answer
     last: HttpResponse = HttpResponseStopPolling()
@@ -63,7 +63,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect("lab", pk=pk)
     context = _context(request, _progress(pk)) | {"oob": True, "with_messages": True}
-    return render(request, "dashboard/_lab_live.html", context)
+    return render(request, "lab/detail/_live.html", context)
 
 
 @require_POST
@@ -74,7 +74,7 @@ def save_preset(request: HttpRequest, pk: int) -> HttpResponse:
         saved = labs.save_preset(found, request.POST.get("name", ""), cast(User, request.user))
     except Problem as problem:
         context = _context(request, _progress(pk)) | {"preset_problem": problem}
-        return render(request, "dashboard/lab.html", context, status=422)
+        return render(request, "lab/detail.html", context, status=422)
     messages.success(request, f"Saved as preset {saved.name}: it is offered for files with this header.")
     return redirect("lab", pk=pk)
 

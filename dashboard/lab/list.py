@@ -25,7 +25,7 @@ def labs(request: HttpRequest) -> HttpResponse:
         "running": any(not each.ended for each in page),
         "page_numbers": list(page.paginator.get_elided_page_range(page.number)),
     }
-    part = "dashboard/_labs_table.html" if request.htmx else "dashboard/labs.html"  # type: ignore[attr-defined]
+    part = "lab/_list_table.html" if request.htmx else "lab/list.html"  # type: ignore[attr-defined]
     return render(request, part, context)
 
 

@@ -181,4 +181,4 @@ def _page(request: HttpRequest, seen: Look) -> HttpResponse:
     }
     # A page that asks for something is no error.
     status = 422 if seen.problem and request.method == "POST" else 200
-    return render(request, "dashboard/lab_new.html", context, status=status)
+    return render(request, "lab/new.html", context, status=status)

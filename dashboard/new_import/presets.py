@@ -47,4 +47,4 @@ def save_job(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _page(request: HttpRequest, problem: Problem | None = None) -> HttpResponse:
     context = {"presets": MappingPreset.objects.select_related("target"), "problem": problem}
-    return render(request, "dashboard/presets.html", context, status=422 if problem else 200)
+    return render(request, "new_import/presets/list.html", context, status=422 if problem else 200)

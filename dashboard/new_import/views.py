@@ -48,7 +48,7 @@ MATCH_WORDS = (("", "name, or as fits"), (BY_NAME, "name"), (BY_POSITION, "posit
 @require_safe
 def new(request: HttpRequest) -> HttpResponse:
     """The page to drop files on."""
-    return render(request, "dashboard/new.html", _page(request))
+    return render(request, "new_import/page.html", _page(request))
 
 
 def new_source(request: HttpRequest, key: UUID) -> HttpResponse:
@@ -60,9 +60,9 @@ def new_source(request: HttpRequest, key: UUID) -> HttpResponse:
     try:
         arrived = _arrived(source)
     except Problem as problem:
-        return _answer(request, "_new_broken.html", {"source": source, "problem": problem}, status=422)
+        return _answer(request, "new_import/_unreadable.html", {"source": source, "problem": problem}, status=422)
     if not arrived:
-        return _answer(request, "_new_arriving.html", {"source": source})
+        return _answer(request, "new_import/_upload_progress.html", {"source": source})
     return _show(request, look(source, _choices(request, source)))
 
 
@@ -148,7 +148,7 @@ def _go_to(request: HttpRequest, job: ImportJob) -> HttpResponse:
     if not request.htmx:  # type: ignore[attr-defined]
         return HttpResponseRedirect(address)
     if request.POST.get("stay"):  # Other files are on the page: leaving it would end their uploads.
-        return render(request, "dashboard/_new_started.html", {"job": job})
+        return render(request, "new_import/_started.html", {"job": job})
     return HttpResponseClientRedirect(address)
 
 
@@ -159,7 +159,7 @@ def remove(request: HttpRequest, key: UUID) -> HttpResponse:
     try:
         uploads.remove(source)
     except Problem as problem:
-        return _answer(request, "_new_broken.html", {"source": source, "problem": problem}, status=422)
+        return _answer(request, "new_import/_unreadable.html", {"source": source, "problem": problem}, status=422)
     return HttpResponse() if request.htmx else redirect("new")  # type: ignore[attr-defined]
 
 
@@ -175,7 +175,7 @@ def tables(request: HttpRequest) -> HttpResponse:
                 found = list_tables(connection, target.database, choices.table)
         except Problem:  # The preview itself says what is wrong with the server.
             found = []
-    return render(request, "dashboard/_new_tables.html", {"tables": found})
+    return render(request, "new_import/_tables.html", {"tables": found})
 
 
 def _show(
@@ -205,7 +205,7 @@ def _show(
         "loads_at_once": presence.loads_at_once,
         "modes": MODES,
     }
-    return _answer(request, "_new_preview.html", context, status=422 if preview.problem else status)
+    return _answer(request, "new_import/_preview.html", context, status=422 if preview.problem else status)
 
 
 def _seen_before(request: HttpRequest, source: SourceFile) -> dict[str, object]:
@@ -267,9 +267,9 @@ def _select_options(words: dict[str, str], chosen: str) -> list[tuple[str, str, 
 def _answer(request: HttpRequest, part: str, context: dict[str, object], status: int = 200) -> HttpResponse:
     """A part of the page to htmx, the whole page with that part in it to anybody else."""
     if request.htmx:  # type: ignore[attr-defined]
-        return render(request, f"dashboard/{part}", context, status=status)
-    whole = {**_page(request), **context, "part": f"dashboard/{part}"}
-    return render(request, "dashboard/new.html", whole, status=status)
+        return render(request, part, context, status=status)
+    whole = {**_page(request), **context, "part": part}
+    return render(request, "new_import/page.html", whole, status=status)
 
 
 def _page(request: HttpRequest) -> dict[str, object]:

@@ -33,8 +33,8 @@ def schedule(request: HttpRequest, pk: int) -> HttpResponse:
     if request.htmx and request.GET.get("seen") == seen:  # type: ignore[attr-defined]
         return HttpResponse(status=204)
     context = _context(request, found) | {"seen": seen}
-    template = "_schedule_live" if request.htmx else "schedule"  # type: ignore[attr-defined]
-    return render(request, f"dashboard/{template}.html", context)
+    template = "schedules/_live.html" if request.htmx else "schedules/detail.html"  # type: ignore[attr-defined]
+    return render(request, template, context)
 
 
 def _context(request: HttpRequest, found: Schedule) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def schedules(request: HttpRequest) -> HttpResponse:
         "attention": attention.count(),
         "only_attention": request.GET.get("show") == "attention",
     }
-    return render(request, "dashboard/schedules.html", context)
+    return render(request, "schedules/list.html", context)
 
 
 def _when(schedule: Schedule) -> str:
@@ -116,7 +116,7 @@ def schedule_edit(request: HttpRequest, pk: int) -> HttpResponse:
 def schedule_preview(request: HttpRequest) -> HttpResponse:
     """When a schedule with these fields would run, and what it would find now."""
     context = {"when": preview.when(request.GET), "files": preview.files(request.GET), "zone": request.GET.get("zone")}
-    return render(request, "dashboard/_schedule_preview.html", context)
+    return render(request, "schedules/_preview.html", context)
 
 
 def _chosen(among: Any, pk: str | None) -> Any:
@@ -137,7 +137,7 @@ def _choose(request: HttpRequest) -> HttpResponse:
         "presets": MappingPreset.objects.select_related("target"),
         "and_connection": f"&connection={connection.pk}" if connection else "",
     }
-    return render(request, "dashboard/schedule_from.html", context)
+    return render(request, "schedules/recipe_choice.html", context)
 
 
 def _form(request: HttpRequest, form: ScheduleForm, more: dict[str, Any]) -> HttpResponse:
@@ -147,7 +147,7 @@ def _form(request: HttpRequest, form: ScheduleForm, more: dict[str, Any]) -> Htt
         "zones": sorted(available_timezones()),
         "connections": SourceConnection.objects.exists(),
     }
-    return render(request, "dashboard/schedule_form.html", context, status=422 if form.is_bound else 200)
+    return render(request, "schedules/form.html", context, status=422 if form.is_bound else 200)
 
 
 def _saved(request: HttpRequest, schedule: Schedule) -> HttpResponse:

@@ -38,7 +38,7 @@ def subscriptions(request: HttpRequest, pk: int) -> HttpResponse:
     heard = {each.channel_id: each.events for each in Subscription.objects.filter(schedule=schedule)}
     rows = [(channel, _boxes(channel, heard.get(channel.pk, []))) for channel in channels]
     context = {"schedule": schedule, "events": Event.choices, "rows": rows}
-    return render(request, "dashboard/schedule_told.html", context)
+    return render(request, "schedules/subscriptions.html", context)
 
 
 def _boxes(channel: Channel, heard: list[str]) -> list[Box]:

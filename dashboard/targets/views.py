@@ -24,7 +24,7 @@ CHECK_DOES = (
 def targets(request: HttpRequest) -> HttpResponse:
     """Every target by name, with what its last check found."""
     found = Target.objects.annotate(job_count=Count("jobs")).order_by("name")
-    return render(request, "dashboard/targets.html", {"targets": found})
+    return render(request, "targets/list.html", {"targets": found})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -45,7 +45,7 @@ def target_check(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(Target, pk=pk)
     _check(request, found)
     if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "dashboard/_findings.html", _findings(found))
+        return render(request, "shared/_findings.html", _findings(found))
     return redirect("target", pk)
 
 
@@ -73,7 +73,7 @@ def _edit(request: HttpRequest, edited: Target) -> HttpResponse:
     context: dict[str, Any] = {"form": form, "target": kept}
     if kept:
         context |= {"schedule_count": kept.schedules.count(), **_findings(kept)}
-    return render(request, "dashboard/target.html", context, status=422 if form.is_bound else 200)
+    return render(request, "targets/detail.html", context, status=422 if form.is_bound else 200)
 
 
 def _findings(checked: Target) -> dict[str, Any]:

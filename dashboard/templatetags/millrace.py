@@ -104,7 +104,7 @@ def with_query(context: Context, **changes: Any) -> str:
     return "?" + urlencode({name: value for name, value in query.items() if value not in ("", None)})
 
 
-@register.inclusion_tag("dashboard/_sort.html", takes_context=True)
+@register.inclusion_tag("shared/_sort.html", takes_context=True)
 def sort_link(context: Context, name: str, label: str, first: str = "") -> dict[str, str]:
     """A column's heading that sorts by it and, once it does, the other way round. `first="-"`: greatest first."""
     now = context["sort"]

@@ -31,7 +31,7 @@ def bodies(payload: dict[str, Any], channel: str) -> tuple[str, str]:
         "links": list(_links(payload)),
         "channel": channel,
     }
-    return render_to_string("telling/notice.txt", context), render_to_string("telling/notice.html", context)
+    return render_to_string("notifications/notice.txt", context), render_to_string("notifications/notice.html", context)
 
 
 def _line(row: dict[str, Any]) -> str:
