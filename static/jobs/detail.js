@@ -4,7 +4,7 @@
   const CURVE_EVERY = 2000;
 
   const page = document.getElementById("job-live");
-  const ended = () => "ended" in document.getElementById("job-seen").dataset;
+  const ended = () => "ended" in document.getElementById("job-page-state").dataset;
 
   // Rows that did not go in are swapped whole when there are more: who reads them stays where they are.
   let read = 0;
@@ -90,10 +90,10 @@
 
   // --- what a troubled chunk has to tell ---
   document.addEventListener("click", async (event) => {
-    const link = event.target.closest("a[data-troubled]");
+    const link = event.target.closest("a[data-problem-chunks]");
     if (!link || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    const panel = document.getElementById("job-troubled");
+    const panel = document.getElementById("job-problem-chunks");
     await htmx.ajax("GET", link.href, { target: panel, swap: "innerHTML" });
     panel.scrollIntoView({ block: "nearest" });
     panel.focus({ preventScroll: true });
@@ -103,7 +103,7 @@
   live.follow(page, {
     ended,
     onEnd: drawCurve,
-    onPost: () => document.getElementById("job-troubled").replaceChildren(), // of the run before
+    onPost: () => document.getElementById("job-problem-chunks").replaceChildren(), // of the run before
     onShow: drawCurve,
   });
 })();

@@ -1,7 +1,7 @@
 // The page of one lab: asks for what has changed, and draws what was measured so far.
 (() => {
   const page = document.getElementById("lab-live");
-  const seen = () => document.getElementById("lab-seen");
+  const seen = () => document.getElementById("lab-page-state");
   const ended = () => "ended" in seen().dataset;
   const LINES = ["--lab-line-1", "--lab-line-2", "--lab-line-3", "--lab-line-4", "--lab-line-5"];
   const BAR_PIXELS = 26;
@@ -130,7 +130,7 @@
 
   document.addEventListener("millrace:theme", paint);
   document.addEventListener("htmx:oobAfterSwap", (event) => {
-    if (event.detail.target.id === "lab-seen") setTimeout(draw);
+    if (event.detail.target.id === "lab-page-state") setTimeout(draw);
   });
 
   // --- a square leads to its trial, whose list may be closed ---

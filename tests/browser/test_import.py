@@ -112,8 +112,8 @@ def test_a_table_is_replaced_and_restored_with_one_click(page: Page, database: A
     expect(page.locator("#job-restore")).to_have_count(0)
     with connect(database) as connection:
         assert fetch_all(connection, "SELECT name FROM people") == [("was there",)]
-    page.locator("#job-drop-kept").click()
+    page.locator("#job-drop-backup").click()
     page.get_by_role("button", name="Drop the table").click()
-    expect(page.locator("#job-kept")).to_be_hidden()
+    expect(page.locator("#job-table-backup")).to_be_hidden()
     with connect(database) as connection:
         assert {row[0] for row in fetch_all(connection, "SHOW TABLES")} == {"people", "millrace_ledger"}

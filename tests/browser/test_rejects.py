@@ -53,7 +53,7 @@ def test_bad_rows_are_left_out_mended_and_loaded_again(page: Page, database: Add
     expect(page.get_by_text("Balanced, and verified")).to_be_visible(timeout=60_000)
     equation = page.locator("#job-equation")
     expect(equation).to_contain_text(f"{ROWS - len(BAD):,}loaded")
-    expect(equation.get_by_role("link", name=str(len(BAD)))).to_have_attribute("href", "#job-left-out")
+    expect(equation.get_by_role("link", name=str(len(BAD)))).to_have_attribute("href", "#job-rejects")
     left_out = page.get_by_role("region", name="Rows that did not go in")
     expect(left_out.locator("#job-rows-box tbody tr")).to_have_count(len(BAD))
     for line in (n + 2 for n in BAD):

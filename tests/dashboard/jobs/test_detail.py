@@ -41,7 +41,7 @@ def poll(browser, job, seen=""):
 
 
 def seen_in(html):
-    return re.search(r'id="job-seen" name="seen" value="([^"]*)"', html)[1]
+    return re.search(r'id="job-page-state" name="seen" value="([^"]*)"', html)[1]
 
 
 def press(browser, job, button, **values):
@@ -100,7 +100,7 @@ class TestEquation:
         for amount, name in ((4 * ROWS, "rows in the file"), (ROWS, "loaded"), (11, "replaced")):
             assert f"<strong>{amount:,}</strong><span>{name}" in html
         for amount, name in ((12, "skipped"), (13, "rejected")):
-            assert re.search(rf'<strong><a[^>]* href="#job-left-out">{amount}</a></strong><span>{name}', html)
+            assert re.search(rf'<strong><a[^>]* href="#job-rejects">{amount}</a></strong><span>{name}', html)
         assert f"<strong>{3 * ROWS - 36:,}</strong><span>still to come" in html
 
 

@@ -40,7 +40,7 @@ def with_rejects(status=Status.SUCCEEDED, chunks=4, **fields):
 
 
 def section(html):
-    return re.search(r'<section class="card" id="job-left-out".*?</section>', html, re.DOTALL)[0]
+    return re.search(r'<section class="card" id="job-rejects".*?</section>', html, re.DOTALL)[0]
 
 
 def taken(browser, job, which):
@@ -132,7 +132,7 @@ class TestLive:
         ImportJob.objects.filter(pk=job.pk).update(loaded_rows=ROWS, version=99)
         html = poll(browser, job, seen).content.decode()
         assert 'id="job-equation"' in html
-        assert 'id="job-left-out"' not in html
+        assert 'id="job-rejects"' not in html
         write_parts(job, 1, [(4000, *BAD[0][1:])])
         assert "4,000" in section(poll(browser, job, seen_in(html)).content.decode())
 

@@ -113,7 +113,7 @@ class TestKeptTable:
         html = browser.get(reverse("job", args=[self.kept().pk])).content.decode()
         assert "about 1,234 rows, 5.00 MB" in html
         assert 'id="job-restore"' in html
-        assert 'id="job-drop-kept"' in html
+        assert 'id="job-drop-backup"' in html
 
     def test_a_later_import_takes_the_restore_away_and_says_why(self, browser):
         job = self.kept()
@@ -122,12 +122,12 @@ class TestKeptTable:
         html = browser.get(reverse("job", args=[job.pk])).content.decode()
         assert 'id="job-restore"' not in html
         assert f"Import {later.pk} has worked on the table since" in html
-        assert 'id="job-drop-kept"' in html
+        assert 'id="job-drop-backup"' in html
 
     def test_without_one_there_is_no_card(self, browser):
         html = browser.get(reverse("job", args=[make_job(chunks=1).pk])).content.decode()
         assert 'id="job-restore"' not in html
-        assert 'id="job-drop-kept"' not in html
+        assert 'id="job-drop-backup"' not in html
 
     def test_a_failed_import_that_staged_says_that_the_table_is_as_it_was(self, browser):
         job = make_job(ImportJob.Status.FAILED, chunks=2, loaded=0, options_json=to_json(Options(mode="atomic")))
