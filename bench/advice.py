@@ -26,6 +26,7 @@ from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
 from importer.experiments.workloads import WORKLOADS
 from importer.experiments.workloads.table import SEED, dialect_of
+from importer.preparation.prepare import ImportRequest
 
 # As many sessions as the workers of two processors load at once.
 SESSIONS = (1, 2)
@@ -81,8 +82,7 @@ def _lab(server: Server, files: Files, repeats: int, seed: int) -> Settings:
         uploads.register(files.whole(table)),
         application.saved_target(server),
         table.name,
-        dialect=dialect_of(files.separator),
-        mapping=table.mapping,
+        ImportRequest(dialect=dialect_of(files.separator), mapping=table.mapping),
     )
     sample = Sample(rows=lab.suggest_sample(prepared))
     made = lab.create(prepared, lab.LabRequest(GRIDS[files.workload.name], sample, repeats, seed=seed))

@@ -32,6 +32,7 @@ from importer.engine.plan.options import Options
 from importer.engine.source.dialect import Dialect
 from importer.engine.units import MIB
 from importer.experiments.workloads.table import SEED
+from importer.preparation.prepare import ImportRequest
 
 MOST = 120  # MB of a process, whatever the file
 LOOK_EVERY = 0.05  # seconds
@@ -203,7 +204,7 @@ def _import(server: Server, path: Path, case: Case, above: int) -> tuple[Any, di
         execute(connection, f"DROP TABLE IF EXISTS {TABLE}")
         execute(connection, f"CREATE TABLE {TABLE} ({case.columns}) CHARACTER SET utf8mb4")
     target = application.saved_target(server)
-    prepared = prepare(uploads.register(path), target, TABLE, dialect=case.dialect, options=case.options)
+    prepared = prepare(uploads.register(path), target, TABLE, ImportRequest(dialect=case.dialect, options=case.options))
     with _Highest(above) as highest:
         job = jobs.create(prepared)
         jobs.start(job.pk)

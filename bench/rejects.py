@@ -33,7 +33,7 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
-from importer.engine.source.chunks.scanner import Position, scan
+from importer.engine.source.chunks.scanner import Position, ScanPolicy, scan
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.stored import from_json, to_json
 from importer.experiments.workloads import NODES
@@ -133,7 +133,7 @@ def _works(address: Address, path: Path, folder: Path):
             plan.chunk_sizes,
             Position(profile.data_offset, profile.data_line),
             end=profile.size,
-            exactness=plan.exactness,
+            policy=ScanPolicy(exactness=plan.exactness),
         ):
             yield ChunkLoad("bench", 1, path, address, profile.dialect, sent, chunk, options=OPTIONS, rejects=folder)
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
-from importer.engine.source.chunks.scanner import scan
+from importer.engine.source.chunks.scanner import ScanPolicy, scan
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
 from importer.engine.validation import FieldCheck, ValidationRules
 
@@ -156,7 +156,7 @@ def megabytes_per_second(
         fd, size, times = file.fileno(), file.tell(), []
         for _ in range(ROUNDS):
             begun = time.process_time()
-            chunks = list(scan(fd, dialect, ChunkSizes(CHUNK_BYTES), end=size, exactness=exactness))
+            chunks = list(scan(fd, dialect, ChunkSizes(CHUNK_BYTES), end=size, policy=ScanPolicy(exactness=exactness)))
             times.append(time.process_time() - begun)
             assert sum(chunk.length for chunk in chunks) == size == os.fstat(fd).st_size
             assert not any(chunk.suspect for chunk in chunks)

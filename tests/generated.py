@@ -30,7 +30,7 @@ from importer.engine.plan.options import Options
 from importer.engine.schema.table import Table, read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
-from importer.engine.source.chunks.scanner import Position, scan
+from importer.engine.source.chunks.scanner import Position, ScanPolicy, scan
 from importer.engine.source.dialect import Dialect
 from tests.engine.loads import with_files
 
@@ -273,9 +273,7 @@ class Bench:
                 ChunkSizes(case.chunk_bytes),
                 Position(start, 1 + _lines(case.preamble, case.dialect)),
                 end=size,
-                block_bytes=case.block_bytes,
-                tolerate=True,
-                exactness=plan.exactness,
+                policy=ScanPolicy(block_bytes=case.block_bytes, tolerate=True, exactness=plan.exactness),
             )
             for chunk in list(chunks):
                 work = ChunkLoad(

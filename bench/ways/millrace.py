@@ -21,6 +21,7 @@ from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.units import bytes_written
 from importer.experiments.workloads.table import Table, dialect_of
+from importer.preparation.prepare import ImportRequest
 
 # Looking must not cost what is measured, and the raw ways have nobody who looks: so the next look comes the later, the
 # longer it has taken so far. For the end that costs no precision, since it is read off the job; for the first row 1 %.
@@ -85,9 +86,7 @@ class Millrace(Way):
             uploads.register(files.whole(table)),
             target,
             table.name,
-            dialect=dialect_of(files.separator),
-            mapping=table.mapping,
-            options=options_of(self.asked),
+            ImportRequest(dialect=dialect_of(files.separator), mapping=table.mapping, options=options_of(self.asked)),
         )
 
     def _run(self, prepared: Sequence[Any]) -> tuple[list[Any], float]:

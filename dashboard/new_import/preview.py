@@ -23,7 +23,7 @@ from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import presets
-from importer.preparation.prepare import NewTableRequest, PreparedImport, prepare
+from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
 from importer.sources import uploads
 
 ROWS_SHOWN = 20
@@ -272,9 +272,11 @@ def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
         preview.source,
         target,
         f"{table.schema}.{table.name}",
-        dialect=profile.dialect,
-        mapping=preview.mapping,
-        fillings=preview.fillings,
-        options=choices.options,
-        asked_table=preview.asked_table,
+        ImportRequest(
+            dialect=profile.dialect,
+            mapping=preview.mapping,
+            fillings=preview.fillings,
+            options=choices.options,
+            new_table=preview.asked_table,
+        ),
     )

@@ -24,7 +24,7 @@ from importer.lab.setup import scratch_of
 from importer.lab.transitions import connected, held
 from importer.lab.trials import in_chunks, require_as_asked
 from importer.models import ImportJob, Lab, SourceFile, Trial
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.worker import local_pool
 from importer.worker.heartbeat import LeaseKeeper
 
@@ -101,9 +101,7 @@ def _import(lab: Lab, trial: Trial, options: Options, place: Place, into: Scratc
         _source(own.path),
         lab.target,
         f"{into.schema}.{into.name}",
-        dialect=dialect_of(SEPARATOR),
-        mapping=own.table.mapping,
-        options=options,
+        ImportRequest(dialect=dialect_of(SEPARATOR), mapping=own.table.mapping, options=options),
     )
     asked = _asked(options)
     require_as_asked(asked, prepared.plan, str(trial))

@@ -15,7 +15,7 @@ from importer.engine.tuning.grid import Grid, Settings, changes, combinations
 from importer.engine.tuning.sampling import Sample
 from importer.lab.transitions import Status, change
 from importer.models import ImportJob, Lab, Target
-from importer.preparation.prepare import PreparedImport, prepare
+from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.queue import Message
 from importer.worker import presence
 
@@ -111,10 +111,9 @@ def prepare_again(job: ImportJob) -> PreparedImport:
         job.source,
         job.target,
         job.table,
-        dialect=job.file_dialect,
-        mapping=job.mapping,
-        fillings=job.fillings,
-        options=_into_a_table(job.options),
+        ImportRequest(
+            dialect=job.file_dialect, mapping=job.mapping, fillings=job.fillings, options=_into_a_table(job.options)
+        ),
     )
 
 

@@ -15,7 +15,7 @@ from importer.engine.tuning.recommendation import Recommendation, recommend
 from importer.engine.tuning.rounds import WARM_UP
 from importer.models import Lab, MappingPreset, Trial
 from importer.preparation import presets
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 
 State = Trial.Status
 
@@ -113,10 +113,7 @@ def save_preset(lab: Lab, name: str, user: User | None = None) -> MappingPreset:
         lab.source,
         lab.target,
         lab.table,
-        dialect=lab.file_dialect,
-        mapping=lab.mapping,
-        fillings=lab.fillings,
-        options=options_of(lab),
+        ImportRequest(dialect=lab.file_dialect, mapping=lab.mapping, fillings=lab.fillings, options=options_of(lab)),
     )
     return presets.save(name, prepared, user)
 

@@ -19,7 +19,7 @@ from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.target import scratch_tables
 from importer.engine.target.scratch_tables import ScratchTable, scratch_name
 from importer.engine.tuning.rounds import turns
-from importer.engine.tuning.sampling import Taken, write_sample
+from importer.engine.tuning.sampling import DataRange, Taken, write_sample
 from importer.lab.cleanup import tidy
 from importer.lab.estimate import expected_bytes
 from importer.lab.transitions import Status, change_held, connected, held, lease_keeper
@@ -99,10 +99,8 @@ def _take(lab: Lab, plain: Place, profile: Profile, path: Path) -> Taken:
             fd,
             profile.dialect.plain,
             lab.asked_sample,
-            start=profile.data_offset,
-            first_line=profile.data_line,
-            end=size_of(fd),
-            out=out,
+            DataRange(profile.data_offset, profile.data_line, size_of(fd)),
+            out,
             room=_room(lab),
             on_progress=lambda: _require_wanted(lab),
         )

@@ -29,7 +29,7 @@ from importer.lab.setup import scratch_of
 from importer.lab.transitions import Status, change_held, connected, end, held, lease_keeper
 from importer.lab.trial_order import lay_out_finals
 from importer.models import ImportJob, Lab, Trial
-from importer.preparation.prepare import PreparedImport, prepare
+from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 
 MOST_BEGUN = 3
 State = Trial.Status
@@ -142,10 +142,9 @@ def _prepared(lab: Lab, trial: Trial) -> PreparedImport:
         lab.sample,
         lab.target,
         f"{made.schema}.{made.name}",
-        dialect=lab.file_dialect.plain,
-        mapping=lab.mapping,
-        fillings=lab.fillings,
-        options=_options(lab, trial),
+        ImportRequest(
+            dialect=lab.file_dialect.plain, mapping=lab.mapping, fillings=lab.fillings, options=_options(lab, trial)
+        ),
     )
     require_as_asked(trial.settings, prepared.plan, str(trial))
     return prepared

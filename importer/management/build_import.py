@@ -13,7 +13,7 @@ from importer.engine.source.dialect import LINE_ENDS, Dialect
 from importer.engine.source.profile.profile import profile_file
 from importer.models import Target
 from importer.preparation import presets
-from importer.preparation.prepare import NewTableRequest, PreparedImport, prepare
+from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
 from importer.sources import uploads
 
 # Flags that say something about the dialect, and what.
@@ -33,13 +33,15 @@ def prepare_asked(options: dict[str, Any]) -> PreparedImport:
         uploads.register(options["file"]),
         named_target(options["target"]),
         _required(options, "table"),
-        dialect=_dialect(options),
-        null_markers=options["null"],
-        asked=options["map"],
-        fillings=options["set"],
-        options=_options(options, Options()),
-        asked_table=NewTableRequest(
-            dict(options["type"] or ()), tuple(options["primary_key"] or ()), widen=not options["no_widen"]
+        ImportRequest(
+            dialect=_dialect(options),
+            null_markers=options["null"],
+            overrides=options["map"],
+            fillings=options["set"],
+            options=_options(options, Options()),
+            new_table=NewTableRequest(
+                dict(options["type"] or ()), tuple(options["primary_key"] or ()), widen=not options["no_widen"]
+            ),
         ),
     )
     _tell_of_reading(prepared)
@@ -70,10 +72,12 @@ def _prepare_as_saved(options: dict[str, Any]) -> PreparedImport:
         uploads.register(options["file"]),
         named_target(options["target"]) if options["target"] else preset.target,
         options["table"] or preset.table,
-        dialect=preset.file_dialect,
-        mapping=preset.mapping,
-        fillings=preset.fillings,
-        options=_options(options, preset.options),
+        ImportRequest(
+            dialect=preset.file_dialect,
+            mapping=preset.mapping,
+            fillings=preset.fillings,
+            options=_options(options, preset.options),
+        ),
     )
     if changed := presets.differences(preset, prepared.table):
         sys.stderr.write(f"The table has changed since the preset was saved: {'; '.join(changed)}.\n")

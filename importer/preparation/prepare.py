@@ -14,27 +14,23 @@ from importer.engine.mysql.connection import Connection, connect
 from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.plan.methods import METHODS
 from importer.engine.plan.options import Options
-from importer.engine.plan.plan import ImportPlan
+from importer.engine.plan.plan import DECIDED_BY_METHOD, ImportPlan
 from importer.engine.planner import make_plan
-from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions.row_order import outgrows
 from importer.engine.preflight.session_settings import check_session
-from importer.engine.schema.dependencies import NO_DEPENDENCIES, TableDependencies, read_surroundings
-from importer.engine.schema.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
 from importer.engine.schema.new_table import LONGEST_NAME, NewTable, change_table, partition_table, suggest_table
-from importer.engine.schema.table import Table, read_table
+from importer.engine.schema.table import Table
 from importer.engine.sorting.key_sample import KeyOrder, key_order
 from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.decoding import needs_copy
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.profile import Profile, profile_file
-from importer.engine.target import write_modes
 from importer.engine.target.global_settings import check_global_variables
-from importer.engine.target.privileges import check_privileges, why_no_index_deferral
-from importer.engine.target.staging import existing_tables, staging_name
+from importer.engine.target.staging import existing_tables
 from importer.models import ImportJob, SourceFile, Target
 from importer.preparation.previous_imports import past
+from importer.preparation.table_context import SourceFacts, TableContext, read_context
 
 
 @dataclass(frozen=True)
@@ -66,101 +62,65 @@ class PreparedImport:
     new_table: NewTable | None = None
 
 
+@dataclass(frozen=True)
+class ImportRequest:
+    """The wishes of an import. None leaves dialect, mapping or options to what the file suggests.
+
+    `overrides` count where no whole mapping is given; `new_table` is for mode create.
+    """
+
+    options: Options | None = None
+    dialect: Dialect | None = None
+    mapping: Sequence[ColumnMapping] | None = None
+    fillings: Sequence[GeneratedColumn] = ()
+    null_markers: Sequence[str] | None = None
+    overrides: Sequence[FieldOverride] = ()
+    new_table: NewTableRequest | None = None
+
+
 def prepare(
     source: SourceFile,
     target: Target,
     table_name: str,
-    *,
-    dialect: Dialect | None = None,
-    mapping: Sequence[ColumnMapping] | None = None,
-    fillings: Sequence[GeneratedColumn] = (),
-    null_markers: Sequence[str] | None = None,
-    asked: Sequence[FieldOverride] = (),
-    options: Options | None = None,
-    asked_table: NewTableRequest | None = None,
+    request: ImportRequest = ImportRequest(),
 ) -> PreparedImport:
-    """Profile the file, look at the table and plan. None leaves dialect, mapping or options to what the file suggests.
+    """Profile the file, read the table and plan.
 
-    `table_name` may be `table` or `schema.table`. `asked` counts where no whole mapping is given. Raises Problem with
-    the first thing that stands in the way.
+    `table_name` may be `table` or `schema.table`. Raises Problem with the first obstacle.
     """
-    options = options or Options()
-    profile = profile_file(place_of(source), dialect)
+    options = request.options or Options()
+    profile = profile_file(place_of(source), request.dialect)
     schema, _, name = table_name.rpartition(".")
     schema = schema or target.database
-    new_table = None
     with connect(target.address) as connection:
         server = _server(connection, target)
+        new_table = None
         if options.mode == "create":
-            new_table = _new_table(connection, schema, name, profile, asked_table, options, server)
-        found = _look(connection, target, server, schema, name, options, new_table)
-    if mapping is None:
-        suggest = map_to_new if new_table else suggest_mapping
-        mapping = suggest(profile, found.table, null_markers, asked=asked)
-    mapping = tuple(mapping)
+            new_table = _new_table(connection, server, suggest_table(schema, name, profile), request)
+        context = read_context(connection, target, server, f"{schema}.{name}", options, new_table)
+    mapping = tuple(_mapping(request, profile, context))
     key = uuid4()
+    facts = SourceFacts(profile.size - profile.data_offset, profile.dialect, mapping, tuple(request.fillings))
     plan = make_plan(
         replace(
-            found.case(key, profile.size - profile.data_offset, profile.dialect, mapping, options, fillings),
+            context.planning_context(key, facts, options),
             packing=profile.packing,
-            past=past(target, found.table.schema, found.table.name, options.mode, profile.size),
-            key_order=_key_order(profile, source, found.table, mapping, options, server),
+            past=past(target, context.table.schema, context.table.name, options.mode, profile.size),
+            key_order=_key_order(profile, source, context, mapping, options),
             record_bytes=profile.record_bytes,
         )
     )
     _try_session(target, plan, server)
-    return PreparedImport(key, source, target, profile, found.table, mapping, tuple(fillings), options, plan, new_table)
+    return PreparedImport(
+        key, source, target, profile, context.table, mapping, facts.fillings, options, plan, context.new_table
+    )
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What a plan has to know of a target and of its table; `new_table` is the one that mode create makes."""
-
-    target: Target
-    server: Server
-    table: Table
-    new_table: NewTable | None
-    around: TableDependencies
-    indexes: Indexes
-
-    def case(
-        self,
-        key: UUID,
-        data_bytes: int,
-        dialect: Dialect,
-        mapping: Sequence[ColumnMapping],
-        options: Options,
-        fillings: Sequence[GeneratedColumn],
-    ) -> PlanningContext:
-        """What is to be planned for the job with this key, as far as the target decides it."""
-        return PlanningContext(
-            data_bytes,
-            dialect,
-            self.table,
-            mapping,
-            options,
-            self.server,
-            fillings,
-            job=str(key),
-            around=self.around,
-            indexes=self.indexes,
-            create=self.new_table.statement(staging_name(str(key))) if self.new_table else "",
-            distance=self.target.distance,
-        )
-
-
-def _look(
-    connection: Connection,
-    target: Target,
-    server: Server,
-    schema: str,
-    name: str,
-    options: Options,
-    new_table: NewTable | None,
-) -> _Found:
-    table = new_table.as_table() if new_table else read_table(connection, schema, name)
-    around = _look_around(connection, table, options)
-    return _Found(target, server, table, new_table, around, _look_at_keys(connection, table, options))
+def _mapping(request: ImportRequest, profile: Profile, context: TableContext) -> Sequence[ColumnMapping]:
+    if request.mapping is not None:
+        return request.mapping
+    suggest = map_to_new if context.new_table else suggest_mapping
+    return suggest(profile, context.table, request.null_markers, asked=request.overrides)
 
 
 def _try_session(target: Target, plan: ImportPlan, server: Server) -> None:
@@ -172,27 +132,18 @@ def _try_session(target: Target, plan: ImportPlan, server: Server) -> None:
             check_session(connection, plan, server)
 
 
-def _new_table(
-    connection: Connection,
-    schema: str,
-    name: str,
-    profile: Profile,
-    asked: NewTableRequest | None,
-    options: Options,
-    server: Server,
-) -> NewTable:
-    """The table that is to be made, as suggested by the sample and changed as asked."""
-    if not name or len(name) > LONGEST_NAME:
+def _new_table(connection: Connection, server: Server, table: NewTable, request: ImportRequest) -> NewTable:
+    """The table that mode create makes: the suggestion of the sample, changed as requested."""
+    if not table.name or len(table.name) > LONGEST_NAME:
         raise Problem("The new table has no name that the server takes.", advice="Give it one of 1 to 64 characters.")
-    if existing_tables(connection, schema, [name]):
+    if existing_tables(connection, table.schema, [table.name]):
         raise TargetProblem(
-            f"There is a table {schema}.{name} already.", advice="Choose another name, or mode replace."
+            f"There is a table {table.schema}.{table.name} already.", advice="Choose another name, or mode replace."
         )
-    table = suggest_table(schema, name, profile)
-    if asked:
-        table = change_table(table, asked.types, asked.primary_key, asked.widen)
-    if options.partitions:
-        table = partition_table(table, options.partitions)
+    if wanted := request.new_table:
+        table = change_table(table, wanted.types, wanted.primary_key, wanted.widen)
+    if request.options and request.options.partitions:
+        table = partition_table(table, request.options.partitions)
     if server.on("sql_require_primary_key") and not table.primary_key:
         raise TargetProblem(
             "The server makes no table without a primary key (sql_require_primary_key).",
@@ -202,44 +153,18 @@ def _new_table(
 
 
 def _key_order(
-    profile: Profile,
-    source: SourceFile,
-    table: Table,
-    mapping: Sequence[ColumnMapping],
-    options: Options,
-    server: Server,
+    profile: Profile, source: SourceFile, context: TableContext, mapping: Sequence[ColumnMapping], options: Options
 ) -> KeyOrder | None:
     """How far the file is from the order of the primary key; None where that decides nothing, or cannot be told."""
     copied = needs_copy(profile.packing, profile.dialect.encoding)
-    if copied or options.sort != "auto" or not outgrows(profile.size, table, options, server):
+    if copied or options.sort != "auto" or not outgrows(profile.size, context.table, options, context.server):
         return None
     try:
-        key = SortKey.of(table, mapping)
+        key = SortKey.of(context.table, mapping)
     except Unsortable:
         return None
     with open_source(place_of(source)) as fd:
         return key_order(fd, profile.dialect, key, profile.data_offset, profile.size)
-
-
-def _look_around(connection: Connection, table: Table, options: Options) -> TableDependencies:
-    """What a mode has to keep; and whether the account may do what the mode does."""
-    alone = options.on_duplicate == "fail" and options.foreign_key_checks and not options.lock_table
-    if not write_modes.stages(options.mode) and alone:
-        return NO_DEPENDENCIES
-    check_privileges(connection, table, options.mode, options.on_duplicate)
-    return read_surroundings(connection, table.schema, table.name)
-
-
-def _look_at_keys(connection: Connection, table: Table, options: Options) -> Indexes:
-    """The table's keys as they would have to come back, and what keeps them from being taken off."""
-    if options.mode == "create" or not table.engine:
-        return NO_INDEXES
-    found = read_indexes(connection, table.schema, table.name)
-    if write_modes.stages(options.mode):
-        return found
-    if hindrance := why_no_index_deferral(connection, table):
-        return replace(found, hindrance=hindrance)
-    return replace(found, empty=is_empty(connection, table.schema, table.name))
 
 
 def replan(job: ImportJob, key: UUID, refused: str = "") -> ImportPlan:
@@ -252,13 +177,16 @@ def replan(job: ImportJob, key: UUID, refused: str = "") -> ImportPlan:
     with connect(job.target.address) as connection:
         server = _server(connection, job.target)
         server = server.after_refusal(of_pipe=METHODS[refused].from_pipe) if refused else server
-        found = _look(connection, job.target, server, job.schema_name, job.table_name, job.options, job.new_table)
+        context = read_context(
+            connection, job.target, server, f"{job.schema_name}.{job.table_name}", job.options, job.new_table
+        )
     options = replace(job.options, chunk_bytes=job.plan.chunk_bytes, parallelism=job.parallelism)
     if not job.is_sorted:
         options = replace(options, sort="keep")
+    facts = SourceFacts(job.data_bytes, job.file_dialect, job.mapping, job.fillings)
     plan = make_plan(
         replace(
-            found.case(key, job.data_bytes, job.file_dialect, job.mapping, options, job.fillings),
+            context.planning_context(key, facts, options),
             packing=job.packing,
             sorted_by=job.plan.sorted_by,
         )
@@ -283,16 +211,5 @@ def fall_back_plan(job: ImportJob) -> ImportPlan:
         raise Problem(f"The server refuses the method {plan.method}.", advice="Ask for method auto.", option="method")
     reasons = [next(each for each in other.reasons if each.option == "method")]
     reasons += [each for each in plan.reasons if each.option != "method"]
-    return replace(
-        plan,
-        method=other.method,
-        statement=other.statement,
-        null_word_statement=other.null_word_statement,
-        traced_statement=other.traced_statement,
-        bytes_statement=other.bytes_statement,
-        bytes_ascii_only=other.bytes_ascii_only,
-        unhexed=other.unhexed,
-        rows_per_statement=other.rows_per_statement,
-        files_folder=other.files_folder,
-        reasons=tuple(reasons),
-    )
+    by_method = {name: getattr(other, name) for name in DECIDED_BY_METHOD}
+    return replace(plan, **by_method, reasons=tuple(reasons))

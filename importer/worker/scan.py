@@ -7,7 +7,7 @@ from importer import jobs
 from importer.connections.places import place_of_job
 from importer.engine.errors import SourceChanged
 from importer.engine.source.byte_source import Readable, open_source, read_at, size_of
-from importer.engine.source.chunks.scanner import ChunkRange, Position, scan
+from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.lines import line_ends
 from importer.models import Chunk, ImportJob
@@ -57,8 +57,7 @@ def _found(fd: Readable, job: ImportJob) -> Iterator[ChunkRange]:
         job.plan.chunk_sizes,
         _after(fd, last, job.dialect) if last else Position(job.data_offset, job.data_line),
         end=job.read_size,
-        tolerate=job.options.on_error == "reject",
-        exactness=job.plan.exactness,
+        policy=ScanPolicy(tolerate=job.options.on_error == "reject", exactness=job.plan.exactness),
     )
 
 

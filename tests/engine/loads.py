@@ -18,7 +18,7 @@ from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
-from importer.engine.source.chunks.scanner import scan
+from importer.engine.source.chunks.scanner import ScanPolicy, scan
 from importer.engine.source.dialect import RFC4180, Dialect
 
 HEADERLESS = replace(RFC4180, header=False)
@@ -99,8 +99,7 @@ def works(
                 dialect,
                 ChunkSizes(chunk_bytes),
                 end=path.stat().st_size,
-                tolerate=options.on_error == "reject",
-                exactness=plan.exactness,
+                policy=ScanPolicy(tolerate=options.on_error == "reject", exactness=plan.exactness),
             )
         )
     return [

@@ -7,9 +7,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from hypothesis import strategies as st
 
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.scanner import FILE_BEGIN, ChunkRange, Position, ScanPolicy, scan
 from importer.engine.source.dialect import PRESETS, Dialect
 
 UNESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"0": b"\0", b"Z": b"\x1a"}
@@ -177,3 +180,10 @@ def in_file(data: bytes) -> Iterator[int]:
         yield fd
     finally:
         os.close(fd)
+
+
+def scan_with(
+    fd: int, dialect: Dialect, sizes: ChunkSizes, *, end: int, begin: Position = FILE_BEGIN, **policy: Any
+) -> Iterator[ChunkRange]:
+    """A scan, with the fields of its policy as keywords."""
+    return scan(fd, dialect, sizes, begin, end=end, policy=ScanPolicy(**policy))

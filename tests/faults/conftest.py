@@ -11,7 +11,7 @@ from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.models import Chunk, ImportJob
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.faults import trying as labs
 from tests.faults.keyless import Keyless, planned, write_rows
@@ -107,7 +107,7 @@ def disturbed(stack: Stack, database: Address, many_rows: Path, transactional_db
         execute(connection, f"CREATE TABLE unkeyed ({TABLES['unkeyed']}) CHARACTER SET utf8mb4")
     target = saved_target(database, database.database)
     options = Options(chunk_bytes=CHUNK_BYTES, parallelism=2)
-    job = jobs.create(prepare(uploads.register(many_rows), target, "unkeyed", options=options))
+    job = jobs.create(prepare(uploads.register(many_rows), target, "unkeyed", ImportRequest(options=options)))
     jobs.start(job.pk)
     yield Disturbed(job, database)
     wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the job's end before the next test")

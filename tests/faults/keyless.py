@@ -9,7 +9,7 @@ from importer.engine.plan.options import Options
 from importer.engine.schema.indexes import show_create
 from importer.engine.target import temporary_changes
 from importer.models import ImportJob
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.stack import wait_until
 from tests.targets import saved_target
@@ -73,4 +73,4 @@ def planned(address: Address, path: Path) -> Keyless:
         execute(connection, TABLE)
     options = Options(chunk_bytes=256 * 1024, parallelism=2, indexes="defer", foreign_keys="defer")
     target = saved_target(address, address.database)
-    return Keyless(jobs.create(prepare(uploads.register(path), target, "t", options=options)), address)
+    return Keyless(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options))), address)

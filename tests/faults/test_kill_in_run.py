@@ -14,7 +14,7 @@ from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.models import Chunk, ImportJob
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.faults.conftest import Disturbed
 from tests.stack import Stack, wait_until
@@ -52,7 +52,7 @@ def one_row_each(stack: Stack, database: Address, tmp_path: Path, transactional_
     path = tmp_path / "rows.csv"
     path.write_text("n\n" + "".join(f"{n}\n" for n in range(ROWS)))
     options = Options(commit_rows=1, parallelism=2)
-    job = jobs.create(prepare(uploads.register(path), saved_target(database), "t", options=options))
+    job = jobs.create(prepare(uploads.register(path), saved_target(database), "t", ImportRequest(options=options)))
     jobs.start(job.pk)
     yield OneRowEach(job, database)
     wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the job's end before the next test")

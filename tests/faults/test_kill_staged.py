@@ -13,7 +13,7 @@ from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.models import ImportJob
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.faults.conftest import CHUNK_BYTES, TABLES, Disturbed, expected_contents
 from tests.stack import Stack, wait_until
@@ -32,7 +32,7 @@ def staged(
         execute(connection, f"CREATE TABLE keyed ({TABLES['keyed']}) CHARACTER SET utf8mb4")
     target = saved_target(database, database.database)
     options = Options(mode=request.param, chunk_bytes=CHUNK_BYTES, parallelism=2)
-    job = jobs.create(prepare(uploads.register(many_rows), target, "keyed", options=options))
+    job = jobs.create(prepare(uploads.register(many_rows), target, "keyed", ImportRequest(options=options)))
     jobs.start(job.pk)
     yield Disturbed(job, database)
     wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the job's end before the next test")

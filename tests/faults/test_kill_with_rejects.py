@@ -16,7 +16,7 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.plan.options import Options
 from importer.jobs import reject_downloads
 from importer.models import ImportJob
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.faults.conftest import CHUNK_BYTES, ROWS, TABLES, Disturbed
 from tests.stack import Stack, wait_until
@@ -66,7 +66,7 @@ def leaving_out(stack: Stack, database: Address, rows_with_bad_ones: Path, trans
         execute(connection, f"CREATE TABLE keyed ({TABLES['keyed']})")
     target = saved_target(database, database.database)
     options = Options(chunk_bytes=CHUNK_BYTES, parallelism=2, on_error="reject")
-    job = jobs.create(prepare(uploads.register(rows_with_bad_ones), target, "keyed", options=options))
+    job = jobs.create(prepare(uploads.register(rows_with_bad_ones), target, "keyed", ImportRequest(options=options)))
     jobs.start(job.pk)
     yield LeavingOut(job, database)
     wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the job's end before the next test")

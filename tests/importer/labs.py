@@ -9,7 +9,7 @@ from importer.engine.tuning.grid import Grid
 from importer.engine.tuning.sampling import Sample
 from importer.lab import LabRequest
 from importer.models import ImportJob, Lab, Target
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.importer.steps import run
 
@@ -28,7 +28,7 @@ def grid(**values: tuple) -> Grid:
 def made(target: Target, path: Path, values: dict[str, tuple], options: Options | None = None, **asked) -> Lab:
     """A lab on table t that is not started."""
     asked = {"sample": Sample(rows=500), "repeats": 1, "seed": 1, **asked}
-    prepared = prepare(uploads.register(path), target, "t", options=options)
+    prepared = prepare(uploads.register(path), target, "t", ImportRequest(options=options))
     return lab.create(prepared, LabRequest(grid(**values), **asked))
 
 

@@ -26,6 +26,20 @@ class Reason:
     option: str = ""
 
 
+# The fields of a plan that its method decides: a plan that falls back to another method takes these from it.
+DECIDED_BY_METHOD = (
+    "method",
+    "statement",
+    "null_word_statement",
+    "traced_statement",
+    "bytes_statement",
+    "bytes_ascii_only",
+    "unhexed",
+    "rows_per_statement",
+    "files_folder",
+)
+
+
 @dataclass(frozen=True)
 class ImportPlan:
     """How a file goes into a table: everything a worker needs besides the file and the address.

@@ -36,7 +36,7 @@ from importer.engine.planner.reasons.file_format import reading_reasons
 from importer.engine.planner.reasons.replication import replication_reasons
 from importer.engine.planner.reasons.table_and_rejects import keeping_reasons
 from importer.engine.target import write_modes
-from importer.engine.target.staging import Staged, plan_staging
+from importer.engine.target.staging import Staged, StagingTable, plan_staging
 from importer.engine.validation import ValidationRules
 
 __all__ = ["Case", "make_plan"]
@@ -129,9 +129,7 @@ def _staged(case: PlanningContext) -> Staged | None:
         case.table,
         case.around,
         case.columns,
-        case.create,
-        case.staging_engine,
-        staged_without(case),
+        StagingTable(case.create, case.staging_engine, staged_without(case)),
     )
 
 

@@ -63,6 +63,19 @@ def undone_name(job: str) -> str:
     return f"millrace_undone_{job.replace('-', '')}"
 
 
+@dataclass(frozen=True)
+class StagingTable:
+    """The staging table while it is loaded.
+
+    `create` is the statement that makes it in mode create, `engine` its storage engine, `without` the keys that it does
+    not have until the end in mode replace.
+    """
+
+    create: str = ""
+    engine: str = "InnoDB"
+    without: Sequence[Definition] = ()
+
+
 def plan_staging(
     job: str,
     mode: str,
@@ -70,15 +83,10 @@ def plan_staging(
     table: Table,
     around: TableDependencies,
     columns: Sequence[str],
-    create: str = "",
-    engine: str = "InnoDB",
-    without: Sequence[Definition] = (),
+    staging_table: StagingTable,
 ) -> Staged:
-    """The exact statements for a mode that stages.
-
-    `columns` are those that the import gives values to; `create` makes the staging table in mode create. `engine` is
-    what the staging table has while it is loaded, `without` the keys that it is without until then in mode replace.
-    """
+    """The exact statements for a mode that stages; `columns` are those that the import gives values to."""
+    create, engine, without = staging_table.create, staging_table.engine, staging_table.without
     stage, target = _name(table.schema, staging_name(job)), _name(table.schema, table.name)
     numbered = write_modes.numbers_rows(mode, on_duplicate)
     make: tuple[str, ...]

@@ -43,23 +43,30 @@ class Taken:
     bytes: int
 
 
+@dataclass(frozen=True)
+class DataRange:
+    """The data of a plain file: from byte `start`, on line `first_line`, to byte `end`."""
+
+    start: int
+    first_line: int
+    end: int
+
+
 def write_sample(
     fd: Readable,
     dialect: Dialect,
     sample: Sample,
-    *,
-    start: int,
-    first_line: int,
-    end: int,
+    data: DataRange,
     out: IO[bytes],
     room: int | None = None,
     on_progress: Callable[[], None] = lambda: None,
 ) -> Taken:
-    """Write the sample of a plain file, whose data begins at byte `start`, after what stands before the data.
+    """Write the lines before the data, and the sample of the data.
 
-    Raises Problem if it would take more than `room` bytes, or if there is no row in it; as blocks() does for records
+    Raises Problem if it would take more than `room` bytes, or if it has no row; raises as blocks() does for records
     that cannot be told apart.
     """
+    start, first_line, end = data.start, data.first_line, data.end
     out.write(b"".join(pieces(fd, 0, start)))
     rows, size = 0, start
     end = end_of_records(fd, dialect, start, end)

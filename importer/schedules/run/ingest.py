@@ -8,7 +8,7 @@ from importer import connections, jobs
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.source.profile.profile import profile_file
 from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun
-from importer.preparation.prepare import PreparedImport, prepare
+from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.schedules.run import deduplication, retry_policy, schema_drift
 from importer.schedules.run.discovery import as_found
 from importer.schedules.transitions import Outcome, change_held
@@ -156,10 +156,12 @@ def _prepared(schedule: Schedule, picked: DiscoveredFile) -> PreparedImport:
         picked.source,
         schedule.target,
         schedule.table,
-        dialect=schedule.file_dialect,
-        mapping=schedule.mapping,
-        fillings=schedule.fillings,
-        options=schedule.options,
+        ImportRequest(
+            dialect=schedule.file_dialect,
+            mapping=schedule.mapping,
+            fillings=schedule.fillings,
+            options=schedule.options,
+        ),
     )
 
 

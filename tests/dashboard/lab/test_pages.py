@@ -13,7 +13,7 @@ from importer.engine.plan.options import Options
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target, Trial
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.engine.loads import run_sql
 from tests.importer.labs import ROWS, grid, made, now, to_end, to_trial, write_rows
@@ -46,7 +46,9 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def job(target: Target, path: Path) -> ImportJob:
-    done = run(jobs.create(prepare(uploads.register(path), target, "t", options=Options(mode="replace"))))
+    done = run(
+        jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options(mode="replace"))))
+    )
     assert done.status == ImportJob.Status.SUCCEEDED
     return done
 

@@ -20,7 +20,7 @@ from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
-from importer.engine.source.chunks.scanner import Position, scan
+from importer.engine.source.chunks.scanner import Position, ScanPolicy, scan
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.profile import profile_file
 
@@ -73,8 +73,7 @@ def came_of(
                 ChunkSizes(chunk_bytes),
                 Position(profile.data_offset, profile.data_line),
                 end=path.stat().st_size,
-                exactness=plan.exactness,
-                tolerate=options.on_error == "reject",
+                policy=ScanPolicy(exactness=plan.exactness, tolerate=options.on_error == "reject"),
             )
         )
     works = (

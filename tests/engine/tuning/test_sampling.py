@@ -10,7 +10,7 @@ import pytest
 
 from importer.engine.errors import Problem
 from importer.engine.source.dialect import RFC4180
-from importer.engine.tuning.sampling import RANGES, Sample, Taken, write_sample
+from importer.engine.tuning.sampling import RANGES, DataRange, Sample, Taken, write_sample
 
 HEADER = b"n,text\n"
 ROWS = 20_000
@@ -27,9 +27,7 @@ def sampled(path: Path, sample: Sample, room: int | None = None) -> tuple[Taken,
     out = io.BytesIO()
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
-        taken = write_sample(
-            file.fileno(), RFC4180, sample, start=len(HEADER), first_line=2, end=size, out=out, room=room
-        )
+        taken = write_sample(file.fileno(), RFC4180, sample, DataRange(len(HEADER), 2, size), out, room)
     assert taken.bytes == len(out.getvalue())
     header, *rows = csv.reader(io.StringIO(out.getvalue().decode(), newline=""))
     assert header == ["n", "text"]

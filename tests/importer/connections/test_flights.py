@@ -12,7 +12,7 @@ from importer.connections.protocols import s3
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.models import SourceConnection
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from scripts.flights import TABLE, flights_file
 from tests.file_servers import ftp_files
 from tests.importer.steps import run
@@ -79,7 +79,7 @@ def test_every_row_arrives(kind, database, transactional_db, settings, tmp_path:
     (found,) = connections.find(connection, "flights-{date:%Y%m%d}.csv", datetime(2013, 1, 1, tzinfo=UTC), UTC)
     source = connections.fetch(connection, found)
     options = Options(chunk_bytes=2**19)
-    job = run(jobs.create(prepare(source, saved_target(database), "flights", options=options)))
+    job = run(jobs.create(prepare(source, saved_target(database), "flights", ImportRequest(options=options))))
     assert (job.status, job.balanced) == ("succeeded", True), job.problem
     with connect(database) as server:
         assert fetch_all(server, "SELECT COUNT(*), MIN(day) FROM flights") == [(ROWS, 1)]

@@ -16,7 +16,7 @@ from importer.engine.plan.options import Options
 from importer.history import facts
 from importer.history.read import rows
 from importer.models import Chunk, ImportJob, JobRecord, SourceFile, Target
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import sweep
 from tests.engine.loads import run_sql
@@ -46,7 +46,7 @@ def target(database, transactional_db) -> Target:
 def imported(target: Target, tmp_path: Path, lines: list[str], **options) -> ImportJob:
     path = tmp_path / "t.csv"
     path.write_text("id,a,b\n" + "".join(f"{line}\n" for line in lines))
-    return run(jobs.create(prepare(uploads.register(path), target, "t", options=Options(**options))))
+    return run(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options(**options)))))
 
 
 def told(job: ImportJob) -> dict:

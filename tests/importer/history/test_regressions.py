@@ -14,7 +14,7 @@ from importer.history import regressions
 from importer.history.read import rows
 from importer.history.slowdown_test import FEWEST, MOST
 from importer.models import Channel, ImportJob, JobFact, JobRecord, Notification, Target
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
@@ -49,7 +49,7 @@ def imported(target: Target, folder: Path, number: int, **options) -> ImportJob:
     path = folder / "t.csv"
     first = 10_000 + number * ROWS
     path.write_text("id,a\n" + "".join(f"{n},{n}\n" for n in range(first, first + ROWS)))
-    return run(jobs.create(prepare(uploads.register(path), target, "t", options=Options(**options))))
+    return run(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options(**options)))))
 
 
 @pytest.mark.usefixtures("no_workers")

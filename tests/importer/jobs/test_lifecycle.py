@@ -10,7 +10,7 @@ from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.models import Chunk, ImportJob, Target
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.queue import Message
 from importer.sources import uploads
 from importer.worker import scan, shutdown, sweep
@@ -40,7 +40,7 @@ def file(tmp_path: Path) -> Path:
 
 def created(target: Target, file: Path, chunk_bytes: int = 8000, parallelism: int = 2) -> ImportJob:
     options = Options(chunk_bytes=chunk_bytes, parallelism=parallelism)
-    return jobs.create(prepare(uploads.register(file), target, "t", options=options))
+    return jobs.create(prepare(uploads.register(file), target, "t", ImportRequest(options=options)))
 
 
 def count(target: Target) -> int:

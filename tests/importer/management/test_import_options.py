@@ -11,7 +11,7 @@ from importer.engine.plan.options import Options
 from importer.management.build_import import prepare_asked
 from importer.models import ImportJob, Target
 from importer.preparation import presets
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.targets import saved_target
 
@@ -56,7 +56,7 @@ def test_every_setting_is_asked_for_by_its_flag(target: Target, people: Path):
 
 def test_flags_change_what_a_preset_says_and_leave_the_rest(target: Target, people: Path):
     saved = Options(commit_rows=7, foreign_key_checks=False, session={"net_read_timeout": "60"})
-    presets.save("p", prepare(uploads.register(people), target, "people", options=saved))
+    presets.save("p", prepare(uploads.register(people), target, "people", ImportRequest(options=saved)))
     args = ("--foreign-key-checks", "--session", "sort_buffer_size=1M")
     options = asked(str(people), "--preset", "p", *args)
     assert options.commit_rows == 7

@@ -16,7 +16,7 @@ from importer.engine.plan.options import Options
 from importer.models import Channel, ImportJob, Notification, Subscription, Target
 from importer.models.channel import Event
 from importer.notifications import delivery, rendering
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.dashboard.job_data import REFUSED, Status, make_job
 from tests.engine.loads import run_sql
@@ -41,7 +41,9 @@ def target(database, transactional_db) -> Target:
 def imported(target: Target, folder: Path, *lines: str, **options) -> ImportJob:
     path = folder / "orders.csv"
     path.write_text("n,price\n" + "".join(f"{line}\n" for line in lines))
-    return run(jobs.create(prepare(uploads.register(path), target, "orders", options=Options(**options))))
+    return run(
+        jobs.create(prepare(uploads.register(path), target, "orders", ImportRequest(options=Options(**options))))
+    )
 
 
 def send_all() -> None:

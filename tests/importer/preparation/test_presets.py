@@ -17,7 +17,7 @@ from importer.engine.schema.table import read_table
 from importer.engine.source.profile.profile import profile_file
 from importer.models import MappingPreset, Target
 from importer.preparation import presets
-from importer.preparation.prepare import PreparedImport, prepare
+from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.sources import uploads
 from tests.stack import Stack
 from tests.targets import saved_target
@@ -45,9 +45,11 @@ def prepared(target: Target, path: Path) -> PreparedImport:
         uploads.register(path),
         target,
         "prices",
-        asked=[FieldOverride("nr", "id"), FieldOverride("preis", "price")],
-        fillings=[GeneratedColumn("line", "line"), GeneratedColumn("origin", "text", "it's")],
-        options=Options(on_error="reject", max_rejects=3),
+        ImportRequest(
+            overrides=[FieldOverride("nr", "id"), FieldOverride("preis", "price")],
+            fillings=[GeneratedColumn("line", "line"), GeneratedColumn("origin", "text", "it's")],
+            options=Options(on_error="reject", max_rejects=3),
+        ),
     )
 
 

@@ -8,7 +8,7 @@ from importer import jobs
 from importer.engine.plan.options import Options
 from importer.engine.plan.previous_imports import PastImport
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.preparation.previous_imports import past
 from importer.sources import uploads
 from tests.engine.loads import run_sql
@@ -28,7 +28,7 @@ def imported(target: Target, tmp_path: Path, parallelism: int) -> ImportJob:
     path = tmp_path / "numbers.csv"
     path.write_text("n\n" + "1\n" * 1000)
     options = Options(parallelism=parallelism)
-    return run(jobs.create(prepare(uploads.register(path), target, "t", options=options)))
+    return run(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options))))
 
 
 def test_those_into_the_same_table_that_are_alike(target: Target, tmp_path: Path):

@@ -9,7 +9,7 @@ from importer import jobs, schedules
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.models import ImportJob, Schedule, ScheduleRun
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.schedules import ScheduleRequest
 from importer.sources import uploads
 from tests.importer.schedules.conftest import drop
@@ -53,7 +53,7 @@ def test_two_on_one_table_are_allowed_and_warned_of(make):
 def test_from_a_job_that_worked(make, folder, tmp_path, database):
     target = make("other").target
     source = uploads.register(drop(tmp_path, "made.csv", "1,one\n"))
-    job = run_job(jobs.create(prepare(source, target, "made", options=Options(mode="create"))))
+    job = run_job(jobs.create(prepare(source, target, "made", ImportRequest(options=Options(mode="create")))))
     connection = Schedule.objects.get().connection
     schedule = schedules.create_from_job(job, ScheduleRequest("again", connection, "*.csv", known_by="stat"))
     drop(folder, "a.csv", "2,two\n")

@@ -14,7 +14,7 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.plan.options import Options
 from importer.jobs.steps import chunk_leases
 from importer.models import Chunk, ImportJob, SourceFile, Target
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import load_chunks
 from tests.importer.steps import queued, run, take
@@ -68,7 +68,7 @@ def runs_of_one_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def created(target: Target, source: SourceFile, method: str = "auto") -> ImportJob:
     options = Options(chunk_bytes=8000, parallelism=2, method=method)
-    return jobs.create(prepare(source, target, "t", options=options))
+    return jobs.create(prepare(source, target, "t", ImportRequest(options=options)))
 
 
 def in_the_middle(target: Target, source: SourceFile, method: str = "auto") -> ImportJob:

@@ -13,7 +13,7 @@ from importer.engine.plan.options import Options
 from importer.engine.schema import indexes
 from importer.engine.target import temporary_changes
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import change_target, verify
 from tests.importer.steps import run, take
@@ -45,7 +45,7 @@ def file(tmp_path: Path) -> Path:
 
 def created(target: Target, file: Path, **options) -> ImportJob:
     options = Options(**{"chunk_bytes": 8000, "parallelism": 2, "indexes": "defer", **options})
-    return jobs.create(prepare(uploads.register(file), target, "t", options=options))
+    return jobs.create(prepare(uploads.register(file), target, "t", ImportRequest(options=options)))
 
 
 def structure(target: Target) -> str:

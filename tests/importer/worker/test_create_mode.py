@@ -11,7 +11,7 @@ from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import NewTableRequest, prepare
+from importer.preparation.prepare import ImportRequest, NewTableRequest, prepare
 from importer.sources import uploads
 from tests.importer.steps import run
 from tests.targets import saved_target
@@ -38,7 +38,9 @@ def file(tmp_path: Path) -> Path:
 def created(target: Target, file: Path, table: str = "things", partitions: int | None = None, **asked) -> ImportJob:
     options = Options(mode="create", chunk_bytes=500_000, parallelism=2, partitions=partitions)
     asked_table = NewTableRequest(**asked)
-    return jobs.create(prepare(uploads.register(file), target, table, options=options, asked_table=asked_table))
+    return jobs.create(
+        prepare(uploads.register(file), target, table, ImportRequest(options=options, new_table=asked_table))
+    )
 
 
 def told(target: Target, sql: str) -> list[tuple]:
@@ -171,4 +173,4 @@ class TestPartitions:
                 connection, "CREATE TABLE things (id INT, code INT, price INT, day INT, text INT, flag INT, none INT)"
             )
         with pytest.raises(Problem, match="mode create"):
-            prepare(uploads.register(file), target, "things", options=Options(partitions=4))
+            prepare(uploads.register(file), target, "things", ImportRequest(options=Options(partitions=4)))

@@ -14,7 +14,7 @@ from importer.engine.plan.options import Options, check_options
 from importer.engine.target.global_settings import TABLE, check_global_variables, restore, set_for_job
 from importer.engine.target.temporary_changes import DeferralRefused
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.engine.loads import account_with
 from tests.importer.steps import run, take
@@ -160,7 +160,7 @@ class TestImport:
 
     def created(self, target: Target, file: Path, **options) -> ImportJob:
         options = Options(server_variables={FLUSH: "2"}, chunk_bytes=500, **options)
-        return jobs.create(prepare(uploads.register(file), target, "t", options=options))
+        return jobs.create(prepare(uploads.register(file), target, "t", ImportRequest(options=options)))
 
     def until_loading(self, job: ImportJob) -> None:
         while steps := jobs.advance(job.pk):

@@ -12,7 +12,7 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.plan.options import Options
 from importer.jobs.steps import chunk_leases
 from importer.models import Chunk, ImportJob, Target
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import load_chunks, sweep
 from tests.engine.loads import loads_so_far
@@ -45,7 +45,7 @@ def created(target: Target, path: Path, rows: list[int], parallelism: int = 1, *
     # Each row is a chunk, and a transaction if nothing else is asked for.
     each = {} if "chunk_bytes" in options else {"commit_rows": 1}
     asked = Options(parallelism=parallelism, **each, **options)
-    return jobs.create(prepare(uploads.register(path), target, "t", options=asked))
+    return jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=asked)))
 
 
 def another(target: Target, path: Path) -> ImportJob:

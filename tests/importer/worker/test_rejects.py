@@ -15,7 +15,7 @@ from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file
 from importer.jobs import reject_downloads
 from importer.models import Chunk, ImportJob, Target
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import load_chunks
 from tests.importer.steps import queued, run, take
@@ -64,7 +64,7 @@ def written(path: Path, rows) -> Path:
 
 def created(target: Target, file: Path, chunk_bytes: int = 8000, **options) -> ImportJob:
     asked = Options(**{"on_error": "reject", "chunk_bytes": chunk_bytes, "parallelism": 2, **options})
-    return jobs.create(prepare(uploads.register(file), target, "t", options=asked))
+    return jobs.create(prepare(uploads.register(file), target, "t", ImportRequest(options=asked)))
 
 
 def on(target: Target, sql: str) -> list:
@@ -252,7 +252,7 @@ def test_the_reject_file_of_any_file_loads_as_it_is(target: Target, tmp_path: Pa
     path.write_bytes((mark + text).encode(encoding))
     asked = Options(on_error="reject")
     dialect = profile_file(path, encoding=encoding).dialect
-    job = run(jobs.create(prepare(uploads.register(path), target, "t", dialect=dialect, options=asked)))
+    job = run(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(dialect=dialect, options=asked))))
     bad = 2 if "quoted" in shape else 1
     assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, bad), job.problem
     again = reject_downloads.write_reject_file(job)
@@ -261,7 +261,9 @@ def test_the_reject_file_of_any_file_loads_as_it_is(target: Target, tmp_path: Pa
     assert again.read_bytes()[:4] == path.read_bytes()[:4]
 
     on(target, "ALTER TABLE t MODIFY word VARCHAR(60)")
-    second = jobs.create(prepare(uploads.register(again), target, "t", dialect=job.file_dialect, options=asked))
+    second = jobs.create(
+        prepare(uploads.register(again), target, "t", ImportRequest(dialect=job.file_dialect, options=asked))
+    )
     second = run(second)
     assert (second.status, second.loaded_rows, second.rejected_rows) == (Status.SUCCEEDED, bad, 0), second.problem
     assert on(target, "SELECT word FROM t WHERE n = 2") == [("wörd much too long für it",)]
@@ -271,7 +273,9 @@ def test_of_a_packed_file_without_header_too(target: Target, tmp_path: Path):
     path = tmp_path / "words.2024.csv.gz"
     path.write_bytes(gzip.compress("".join(f"{BAD.get(n, good(n))}\n" for n in range(ROWS)).encode()))
     dialect = profile_file(path, header=False).dialect
-    prepared = prepare(uploads.register(path), target, "t", dialect=dialect, options=Options(on_error="reject"))
+    prepared = prepare(
+        uploads.register(path), target, "t", ImportRequest(dialect=dialect, options=Options(on_error="reject"))
+    )
     job = run(jobs.create(prepared))
     assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, len(BAD)), job.problem
     again = reject_downloads.write_reject_file(job)

@@ -22,7 +22,7 @@ from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file
 from importer.jobs import reject_downloads
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import NewTableRequest, prepare
+from importer.preparation.prepare import ImportRequest, NewTableRequest, prepare
 from importer.sources import uploads
 from importer.worker import working_copies
 from tests.importer.steps import run, take
@@ -48,7 +48,9 @@ def target(database: Address, transactional_db) -> Target:
 def created(target: Target, file: Path, table: str = "t", fillings=(), **options) -> ImportJob:
     options = Options(**{"sort": "key", "chunk_bytes": 700, "parallelism": 2, **options})
     source, dialect = uploads.register(file), profile_file(file).dialect
-    return jobs.create(prepare(source, target, table, dialect=dialect, fillings=fillings, options=options))
+    return jobs.create(
+        prepare(source, target, table, ImportRequest(dialect=dialect, fillings=fillings, options=options))
+    )
 
 
 def written(folder: Path, content: str | bytes) -> Path:
@@ -126,7 +128,10 @@ class TestSortedImports:
         path = written(tmp_path, text)
         options = Options(mode="create", sort="key", chunk_bytes=700)
         prepared = prepare(
-            uploads.register(path), target, "fresh", options=options, asked_table=NewTableRequest(primary_key=("id",))
+            uploads.register(path),
+            target,
+            "fresh",
+            ImportRequest(options=options, new_table=NewTableRequest(primary_key=("id",))),
         )
         job = run(jobs.create(prepared))
         assert (job.status, job.problem, job.loaded_rows) == (Status.SUCCEEDED, {}, 401)

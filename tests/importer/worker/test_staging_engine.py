@@ -9,7 +9,7 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import NewTableRequest, prepare
+from importer.preparation.prepare import ImportRequest, NewTableRequest, prepare
 from importer.sources import uploads
 from tests.importer.steps import queued, run, take
 from tests.targets import saved_target
@@ -32,7 +32,7 @@ def created(target: Target, folder: Path, text: str, table: str = "t", **options
     path.write_text(text)
     options = Options(**{"mode": "replace", "load_as": "myisam", "chunk_bytes": 50, **options})
     asked = NewTableRequest(primary_key=("id",)) if options.mode == "create" else None
-    return jobs.create(prepare(uploads.register(path), target, table, options=options, asked_table=asked))
+    return jobs.create(prepare(uploads.register(path), target, table, ImportRequest(options=options, new_table=asked)))
 
 
 def rows_of(target: Target, sql: str = "SELECT id, word FROM t") -> list[tuple]:

@@ -8,7 +8,7 @@ from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.models import ImportJob
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import run
@@ -22,7 +22,7 @@ def test_every_chunk_arrives_and_nothing_stays_locked(database, transactional_db
     path = tmp_path / "words.csv"
     path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(500)))
     options = Options(lock_table=True, chunk_bytes=1000, **more)
-    job = jobs.create(prepare(uploads.register(path), saved_target(database), "t", options=options))
+    job = jobs.create(prepare(uploads.register(path), saved_target(database), "t", ImportRequest(options=options)))
     with pytest.raises(Problem, match="Only one session"):
         jobs.set_parallelism(job.pk, 2)
     job = run(job)

@@ -22,7 +22,7 @@ from importer.engine.source import encodings
 from importer.engine.source.profile.profile import profile_file
 from importer.jobs import reject_downloads
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import working_copies
 from tests.engine.packing import PACKED
@@ -51,7 +51,7 @@ def created(target: Target, file: Path, encoding: str = "", **options) -> Import
     """A job as the page would make it: with the encoding that was chosen, or the one that was found or guessed."""
     dialect = profile_file(file, **({"encoding": encoding} if encoding else {})).dialect
     options = Options(**{"chunk_bytes": 40, "parallelism": 2, **options})
-    return jobs.create(prepare(uploads.register(file), target, "t", dialect=dialect, options=options))
+    return jobs.create(prepare(uploads.register(file), target, "t", ImportRequest(dialect=dialect, options=options)))
 
 
 def written(folder: Path, content: bytes) -> Path:

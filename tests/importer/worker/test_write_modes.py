@@ -12,7 +12,7 @@ from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.target import staging
 from importer.models import ImportJob, Target
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import stage_and_finish, sweep
 from tests.importer.steps import queued, run, take
@@ -49,7 +49,7 @@ def met(tmp_path: Path) -> Path:
 
 def created(target: Target, file: Path, mode: str, **options) -> ImportJob:
     options = Options(mode=mode, **{"chunk_bytes": 8000, "parallelism": 2, **options})
-    return jobs.create(prepare(uploads.register(file), target, "t", options=options))
+    return jobs.create(prepare(uploads.register(file), target, "t", ImportRequest(options=options)))
 
 
 def rows(target: Target, sql: str = "SELECT COUNT(*) FROM t") -> list[tuple]:

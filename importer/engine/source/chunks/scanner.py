@@ -63,6 +63,22 @@ class Checks(Protocol):
         """Whether some value in the block may not go in as it is."""
 
 
+@dataclass(frozen=True)
+class ScanPolicy:
+    """How a scan treats what it meets.
+
+    `drop_blank_end`: blank lines after the last record are in no chunk; false for a range inside a file. `tolerate`:
+    records that cannot be read safely are rows of suspect chunks, instead of ending the scan. `exactness` looks at the
+    values of each block. Blocks have `block_bytes`, records at most `max_record_bytes`.
+    """
+
+    drop_blank_end: bool = True
+    tolerate: bool = False
+    exactness: Checks | None = None
+    block_bytes: int = BLOCK_BYTES
+    max_record_bytes: int = MAX_RECORD_BYTES
+
+
 def scan(
     fd: Readable,
     dialect: Dialect,
@@ -70,28 +86,24 @@ def scan(
     begin: Position = FILE_BEGIN,
     *,
     end: int,
-    drop_blank_end: bool = True,
-    tolerate: bool = False,
-    exactness: Checks | None = None,
-    block_bytes: int = BLOCK_BYTES,
-    max_record_bytes: int = MAX_RECORD_BYTES,
+    policy: ScanPolicy = ScanPolicy(),
 ) -> Iterator[ChunkRange]:
     """The chunks of a file's bytes from `begin`, where a record begins, to `end`, the file's size; each when complete.
 
-    Going on from the end of any chunk gives the same chunks. Memory stays the same whatever the file.
+    Continuing from the end of any chunk gives the same chunks. Memory does not depend on the size of the file.
 
-    Blank lines that the dialect skips are no rows; those after the last record are in no chunk, unless `drop_blank_end`
-    is false, for a range inside a file. A chunk is marked as suspect if `exactness` finds anything suspicious in one of
-    its blocks, or if it has blank lines that must not be sent.
+    Blank lines that the dialect skips are no rows. A chunk is marked as suspect if the policy's checks find anything
+    suspicious in one of its blocks, or if it has blank lines that must not be sent.
 
-    Raises SourceProblem with the line for the first record that cannot be read safely (flaws.py); if such are
-    tolerated, they are rows, and their chunks are suspect. Raises as blocks() does, whatever is tolerated.
+    Raises SourceProblem with the line for the first record that cannot be read safely (malformed.py), unless the policy
+    tolerates it; raises as blocks() does in any case.
     """
-    if drop_blank_end:
+    exactness = policy.exactness
+    if policy.drop_blank_end:
         end = end_of_records(fd, dialect, begin.offset, end)
     chunk = _OpenChunk(begin, dialect.line_end)
-    for block in blocks(fd, dialect, begin.offset, begin.line, end, block_bytes, max_record_bytes):
-        if block.flaws and not tolerate:
+    for block in blocks(fd, dialect, begin.offset, begin.line, end, policy.block_bytes, policy.max_record_bytes):
+        if block.flaws and not policy.tolerate:
             raise problem(block.flaws[0], dialect.encoding)
         low, suspicious = 0, None if exactness else False
         while low < block.size:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
-from importer.engine.source.chunks.scanner import ChunkRange, Position, scan
+from importer.engine.source.chunks.scanner import ChunkRange, Position
 from importer.engine.source.dialect import RFC4180, TSV
-from tests.engine.reference import in_file
+from tests.engine.reference import in_file, scan_with
 from tests.examples import examples
 
 HEADERLESS = replace(RFC4180, header=False)
@@ -22,7 +22,7 @@ RECORDS = st.lists(st.sampled_from([b"1,a\n", b'2,"b\nb"\n', b"\n", b"3,dddd\n"]
 def scanned(data: bytes, sizes: ChunkSizes = WHOLE, dialect=HEADERLESS, **options) -> list[ChunkRange]:
     options = {"end": len(data), **options}
     with in_file(data) as fd:
-        return list(scan(fd, dialect, sizes, **options))
+        return list(scan_with(fd, dialect, sizes, **options))
 
 
 @examples(300)

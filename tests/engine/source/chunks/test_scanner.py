@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
-from importer.engine.source.chunks.scanner import ChunkRange, Position, scan
+from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
-from tests.engine.reference import Reading, documents, in_file, read
+from tests.engine.reference import Reading, documents, in_file, read, scan_with
 from tests.examples import examples
 
 EXAMPLES = examples(1000)
@@ -30,7 +30,7 @@ WHOLE = 1 << 30  # a chunk size that takes all
 def scanned(data: bytes, dialect: Dialect = RFC4180, chunk_bytes: int = WHOLE, **options) -> list[ChunkRange]:
     with in_file(data) as fd:
         options = {"end": len(data), **options}
-        return list(scan(fd, dialect, ChunkSizes(chunk_bytes), **options))
+        return list(scan_with(fd, dialect, ChunkSizes(chunk_bytes), **options))
 
 
 def refusal(data: bytes, dialect: Dialect = RFC4180, **options) -> SourceProblem:
@@ -172,7 +172,7 @@ class TestChunks:
     def test_a_chunk_is_there_before_the_rest_of_the_file_is_read(self):
         data = b"a,b\n" * 1000 + b"\xff\n"
         with in_file(data) as fd:
-            found = scan(fd, RFC4180, ChunkSizes(100), end=len(data), block_bytes=1000)
+            found = scan(fd, RFC4180, ChunkSizes(100), end=len(data), policy=ScanPolicy(block_bytes=1000))
             digest = xxhash.xxh3_64(b"a,b\n" * 25).hexdigest()
             assert next(found) == ChunkRange(0, 0, 100, 25, 1, digest, ascii=True)
 
@@ -310,7 +310,7 @@ class TestSourceThatChanges:
 
     def test_a_file_that_becomes_shorter_meanwhile(self):
         with in_file(b"a,b\n" * 100) as fd:
-            found = scan(fd, RFC4180, ChunkSizes(8), end=400, block_bytes=40)
+            found = scan(fd, RFC4180, ChunkSizes(8), end=400, policy=ScanPolicy(block_bytes=40))
             next(found)
             os.ftruncate(fd, 100)
             with pytest.raises(SourceChanged, match="ends at byte 100"):
@@ -322,12 +322,12 @@ import os, resource, sys
 import numpy
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.chunks.scanner import scan
+from importer.engine.source.chunks.scanner import ScanPolicy, scan
 path, quote = sys.argv[1:]
 fd = os.open(path, os.O_RDONLY)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 end = os.fstat(fd).st_size
-chunks = scan(fd, Dialect(quote=quote), ChunkSizes(8 << 20), end=end, tolerate=True)
+chunks = scan(fd, Dialect(quote=quote), ChunkSizes(8 << 20), end=end, policy=ScanPolicy(tolerate=True))
 print(sum(chunk.rows for chunk in chunks), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 

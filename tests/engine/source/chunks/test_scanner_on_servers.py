@@ -9,13 +9,14 @@ from importer.engine.errors import SourceProblem
 from importer.engine.feed.feed import open_feed, skip_ranges
 from importer.engine.feed.rewriter import rewritten
 from importer.engine.load.methods.load_data_local import load, statement
+from importer.engine.load.methods.rendering import StatementRequest
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import connect_loader, execute, fetch_all
 from importer.engine.schema.table import read_table
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import PRESETS, Dialect
-from tests.engine.reference import Reading, documents, in_file, read
+from tests.engine.reference import Reading, documents, in_file, read, scan_with
 from tests.examples import examples
 
 # More fields than any document has: for one with too many, the server looks for the line end without minding quotes.
@@ -32,7 +33,7 @@ def loaded(database):
         table = read_table(connection, database.database, "t")
 
         def load_pieces(fd, dialect: Dialect, pieces: list[tuple[int, int]], gaps=()):
-            sql = statement(table, dialect, [ColumnMapping(name) for name in COLUMNS])
+            sql = statement(StatementRequest(table, dialect, [ColumnMapping(name) for name in COLUMNS]))
             reports = []
             for offset, length in pieces:
                 within = [gap for gap in gaps if offset <= gap[0] < offset + length]
@@ -93,7 +94,7 @@ class TestOnServers:
                 assert same_values(values, row, dialect)
             # ...and the scan's chunks give the same rows.
             options = {"end": len(data), "block_bytes": block, "tolerate": True}
-            chunks = list(scan(fd, dialect, ChunkSizes(chunk_bytes), **options))
+            chunks = list(scan_with(fd, dialect, ChunkSizes(chunk_bytes), **options))
             rows, counts = loaded(fd, dialect, [(chunk.offset, chunk.length) for chunk in chunks], gaps)
             bad = [sum(chunk.offset <= low < chunk.offset + chunk.length for low, high in gaps) for chunk in chunks]
             assert all(
@@ -112,7 +113,7 @@ class TestOnServers:
             whole, [records] = loaded(fd, dialect, [(0, len(data))])
             for chunk_bytes in range(1, len(data) + 1):
                 options = {"end": len(data), "block_bytes": chunk_bytes + 1}
-                chunks = list(scan(fd, dialect, ChunkSizes(chunk_bytes), **options))
+                chunks = list(scan_with(fd, dialect, ChunkSizes(chunk_bytes), **options))
                 rows, counts = loaded(fd, dialect, [(chunk.offset, chunk.length) for chunk in chunks])
                 assert rows == whole
                 assert counts == [chunk.rows for chunk in chunks]

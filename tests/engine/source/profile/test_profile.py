@@ -15,6 +15,7 @@ import pytest
 from importer.engine.errors import SourceProblem
 from importer.engine.feed.feed import SourceBytes
 from importer.engine.load.methods.load_data_local import load, statement
+from importer.engine.load.methods.rendering import StatementRequest
 from importer.engine.mapping.suggest import suggest_mapping
 from importer.engine.mysql.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.schema.table import read_table
@@ -120,7 +121,7 @@ class TestNotACsvFile:
             (b"PAR1\x15\x04\x15", "Parquet"),
             (b"SQLite format 3\0" + bytes(20), "SQLite"),
             (b"BZh91AY&SY" + bytes(20), "bzip2"),
-            (gzip.compress(b"PAR1\x15\x04\x15"), "Parquet"),
+            (gzip.compress(b"PAR1\x15\x04\x15", mtime=0), "Parquet"),
             (b"<!DOCTYPE html><html><body>404</body></html>", "HTML"),
             (b'<?xml version="1.0"?><rows/>', "XML"),
         ],
@@ -359,7 +360,7 @@ class TestOnServers:
             execute(connection, f"CREATE TABLE t (id INT PRIMARY KEY, v {column} NULL)")
             target = read_table(connection, database.database, "t")
         profile = profile_file(path)
-        sql = statement(target, profile.dialect, suggest_mapping(profile, target))
+        sql = statement(StatementRequest(target, profile.dialect, suggest_mapping(profile, target)))
         with connect_loader(database) as connection, path.open("rb") as file:
             feed = SourceBytes(file.fileno(), profile.data_offset, profile.size - profile.data_offset)
             report = load(connection, sql, feed)

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
-from importer.engine.source.chunks.scanner import scan
+from importer.engine.source.chunks.scanner import ScanPolicy, scan
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.source.records.fields import Record, fields, locate, records
 from importer.engine.source.records.fields import values as values_or_null
@@ -80,7 +80,7 @@ class TestLocate:
         expected = [record for number, record in enumerate(records(data, dialect)) if number not in blank]
         with in_file(data) as fd:
             try:
-                chunks = list(scan(fd, dialect, ChunkSizes(10), end=len(data), tolerate=True))
+                chunks = list(scan(fd, dialect, ChunkSizes(10), end=len(data), policy=ScanPolicy(tolerate=True)))
             except SourceProblem:
                 return
             found = [

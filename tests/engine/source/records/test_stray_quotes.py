@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
-from importer.engine.source.chunks.scanner import Position, scan
+from importer.engine.source.chunks.scanner import Position, ScanPolicy, scan
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, blocks
 from importer.engine.source.records.malformed import find_flaws
-from tests.engine.reference import in_file
+from tests.engine.reference import in_file, scan_with
 from tests.examples import examples
 
 THREE = Dialect(width=3)
@@ -39,7 +39,7 @@ def refusal(data: bytes, dialect: Dialect = THREE) -> SourceProblem:
 
 def rows(data: bytes, dialect: Dialect = THREE) -> int:
     with in_file(data) as fd:
-        found = scan(fd, dialect, ChunkSizes(1 << 30), end=len(data), tolerate=True)
+        found = scan(fd, dialect, ChunkSizes(1 << 30), end=len(data), policy=ScanPolicy(tolerate=True))
         return sum(chunk.rows for chunk in found)
 
 
@@ -119,10 +119,12 @@ class TestUnclosedQuotes:
     def test_chunks_that_end_after_it_are_read_the_same(self):
         data = b'0,"not closed,x\n1,a,b\n2,c,d\n3,"e",f\n'
         with in_file(data) as fd:
-            whole = list(scan(fd, THREE, ChunkSizes(20), end=len(data), tolerate=True))
+            whole = list(scan(fd, THREE, ChunkSizes(20), end=len(data), policy=ScanPolicy(tolerate=True)))
             for chunk in whole:
                 end = chunk.offset + chunk.length
-                part = scan(fd, THREE, ChunkSizes(999), Position(chunk.offset), end=end, tolerate=True)
+                part = scan(
+                    fd, THREE, ChunkSizes(999), Position(chunk.offset), end=end, policy=ScanPolicy(tolerate=True)
+                )
                 assert sum(each.rows for each in part) == chunk.rows
 
 
@@ -162,7 +164,7 @@ def test_every_bad_record_is_found_in_every_chunk_of_any_size(kinds, chunk_bytes
     assert [raw for _, _, raw in whole] == wanted
     with in_file(data) as fd:
         options = {"end": len(data), "block_bytes": block_bytes, "tolerate": True}
-        chunks = list(scan(fd, THREE, ChunkSizes(chunk_bytes), **options))
+        chunks = list(scan_with(fd, THREE, ChunkSizes(chunk_bytes), **options))
     assert sum(chunk.rows for chunk in chunks) == len(kinds) + 1
     again = [bad for c in chunks for bad in bad_records(data[c.offset : c.offset + c.length], block_bytes=block_bytes)]
     assert [raw for _, _, raw in again] == wanted

@@ -1,0 +1,98 @@
+"""Reads once what a plan has to know of a target and a table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
+from importer.engine.mysql.connection import Connection
+from importer.engine.mysql.server_info import Server
+from importer.engine.plan.options import Options
+from importer.engine.planner.context import PlanningContext
+from importer.engine.schema.dependencies import NO_DEPENDENCIES, TableDependencies, read_surroundings
+from importer.engine.schema.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
+from importer.engine.schema.new_table import NewTable
+from importer.engine.schema.table import Table, read_table
+from importer.engine.source.dialect import Dialect
+from importer.engine.target import write_modes
+from importer.engine.target.privileges import check_privileges, why_no_index_deferral
+from importer.engine.target.staging import staging_name
+from importer.models import Target
+
+
+@dataclass(frozen=True)
+class SourceFacts:
+    """What a plan has to know of a file: `data_bytes` without the header, dialect, and where its fields go."""
+
+    data_bytes: int
+    dialect: Dialect
+    mapping: Sequence[ColumnMapping]
+    fillings: tuple[GeneratedColumn, ...]
+
+
+@dataclass(frozen=True)
+class TableContext:
+    """The server, and the table with its dependencies and indexes; `new_table` is the one that mode create makes."""
+
+    target: Target
+    server: Server
+    table: Table
+    new_table: NewTable | None
+    dependencies: TableDependencies
+    indexes: Indexes
+
+    def planning_context(self, key: UUID, source: SourceFacts, options: Options) -> PlanningContext:
+        """The context for the plan of the job with this key, as far as target and file decide it."""
+        return PlanningContext(
+            source.data_bytes,
+            source.dialect,
+            self.table,
+            source.mapping,
+            options,
+            self.server,
+            source.fillings,
+            job=str(key),
+            around=self.dependencies,
+            indexes=self.indexes,
+            create=self.new_table.statement(staging_name(str(key))) if self.new_table else "",
+            distance=self.target.distance,
+        )
+
+
+def read_context(
+    connection: Connection,
+    target: Target,
+    server: Server,
+    table_name: str,
+    options: Options,
+    new_table: NewTable | None,
+) -> TableContext:
+    """Read the table `schema.table`, or take the one that is to be made.
+
+    Raises TargetProblem if there is none, or if the account may not do what the write mode does.
+    """
+    schema, _, name = table_name.partition(".")
+    table = new_table.as_table() if new_table else read_table(connection, schema, name)
+    dependencies = _dependencies(connection, table, options)
+    return TableContext(target, server, table, new_table, dependencies, _indexes(connection, table, options))
+
+
+def _dependencies(connection: Connection, table: Table, options: Options) -> TableDependencies:
+    """The objects that a write mode has to keep. Checks the account's privileges for the mode."""
+    unaffected = options.on_duplicate == "fail" and options.foreign_key_checks and not options.lock_table
+    if not write_modes.stages(options.mode) and unaffected:
+        return NO_DEPENDENCIES
+    check_privileges(connection, table, options.mode, options.on_duplicate)
+    return read_surroundings(connection, table.schema, table.name)
+
+
+def _indexes(connection: Connection, table: Table, options: Options) -> Indexes:
+    """The table's keys as they would have to come back, and the reason why they cannot be deferred."""
+    if options.mode == "create" or not table.engine:
+        return NO_INDEXES
+    indexes = read_indexes(connection, table.schema, table.name)
+    if write_modes.stages(options.mode):
+        return indexes
+    if hindrance := why_no_index_deferral(connection, table):
+        return replace(indexes, hindrance=hindrance)
+    return replace(indexes, empty=is_empty(connection, table.schema, table.name))
