@@ -86,7 +86,7 @@ def settings(view: View) -> Drawing:
         "found": len(drawn),
     }
     return Drawing(
-        _said_of(view, summaries, categories, colours, found.left_out),
+        _summaries(view, summaries, categories, colours, found.left_out),
         _heads(view),
         tuple(_figures(view, each, categories, colours) for each in summaries),
         data,
@@ -176,7 +176,7 @@ def _spread(name: str, spread: Spread) -> tuple[str, ...]:
     )
 
 
-def _said_of(
+def _summaries(
     view: View, summaries: Sequence[Summary], categories: Classes | None, colours: Classes, left_out: int
 ) -> str:
     """The highest and the lowest median, of several imports each where there are such, and how many are not drawn."""

@@ -25,7 +25,7 @@ def timings() -> tuple[Fact, ...]:
 
 
 @dataclass(frozen=True)
-class Comparing:
+class ComparisonChoice:
     """What a fact can be compared by, and with; `value` is what the form has had so far."""
 
     fact: Fact
@@ -35,7 +35,7 @@ class Comparing:
     value: str = ""
 
 
-def comparing(name: str, value: str = "") -> Comparing:
+def comparison_choice(name: str, value: str = "") -> ComparisonChoice:
     """Raises Problem if there is no fact of that name."""
     about = fact(name)
     ops = [op for op in Op if about.kind.is_number or op in WORDS]
@@ -43,7 +43,9 @@ def comparing(name: str, value: str = "") -> Comparing:
         ops.remove(Op.CONTAINS)
     if about.kind is Kind.SWITCH:
         ops = [Op.IS, Op.IS_NOT]
-    return Comparing(about, [(op.value, WORDS.get(op, op.value)) for op in ops], _values(about), _kind(about), value)
+    return ComparisonChoice(
+        about, [(op.value, WORDS.get(op, op.value)) for op in ops], _values(about), _kind(about), value
+    )
 
 
 def _kind(about: Fact) -> str:
@@ -62,11 +64,11 @@ def _values(about: Fact) -> list[str]:
 def chips(view: View) -> list[tuple[str, str]]:
     """Each condition in words, and the address without it."""
     return [
-        (_said(each), view.but(conditions=tuple(other for other in view.conditions if other != each)))
+        (_condition_words(each), view.but(conditions=tuple(other for other in view.conditions if other != each)))
         for each in view.conditions
     ]
 
 
-def _said(condition: Condition) -> str:
+def _condition_words(condition: Condition) -> str:
     op = WORDS.get(condition.op, condition.op.value)
     return f"{FACTS[condition.name].title} {op} {condition.text}"

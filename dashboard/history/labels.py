@@ -38,9 +38,9 @@ def short(name: str, value: Value | None) -> str:
         case Kind.MOMENT:
             return in_words(name, value)[:-3]
         case Kind.WORD:
-            return ANSWERS.get(name, {}).get(str(value)) or _as_people_say(name, str(value))
+            return ANSWERS.get(name, {}).get(str(value)) or _display(name, str(value))
     return in_words(name, value)
 
 
-def _as_people_say(name: str, value: str) -> str:
+def _display(name: str, value: str) -> str:
     return display(value) if FACTS[name].option == "method" else value

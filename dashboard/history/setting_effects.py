@@ -13,11 +13,11 @@ from importer.history.setting_effects import Differences, Gain, differences, unt
 RATES = (Kind.ROWS_PER_SECOND, Kind.BYTES_PER_SECOND)
 MOST_TABLES = 8
 # What the lab's form is to have besides the grid.
-TRYING = {"own": {"set_sort": "keep, key"}}
+LAB_DEFAULTS = {"own": {"set_sort": "keep, key"}}
 
 
 @dataclass(frozen=True)
-class Said:
+class Effect:
     """A gain: what was set, how much faster it was, and what that rests on."""
 
     setting: str
@@ -26,7 +26,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Told:
+class EffectReport:
     """Of one table; where none is chosen, only `tables` to choose from: name, imports, and address.
 
     `lab` is what the lab's page is asked for to try what is untried, "" where there is no import to begin with.
@@ -35,27 +35,27 @@ class Told:
     tables: list[tuple[str, int, str]]
     table: str = ""
     timing: str = ""
-    gains: tuple[Said, ...] = ()
+    gains: tuple[Effect, ...] = ()
     unclear: str = ""
     untried: str = ""
     lab: str = ""
     found: Differences | None = None
 
 
-def told_of(view: View, tables: list[tuple[str, int]]) -> Told:
+def effect_report(view: View, tables: list[tuple[str, int]]) -> EffectReport:
     """What the imports of the view tell, once they are of one table, because it is chosen or there is no other."""
     table = tables[0][0] if len(tables) == 1 else view.table
     if not table:
-        return Told([(name, count, view.but(table=name)) for name, count in tables[:MOST_TABLES]])
+        return EffectReport([(name, count, view.but(table=name)) for name, count in tables[:MOST_TABLES]])
     timing = view.y if FACTS[view.y].kind in RATES else "rows_per_second"
     found = differences(view.query, timing)
     into = Condition("table", Op.IS, table)
     missing = list(untried(Query((into,))))
-    return Told(
+    return EffectReport(
         [],
         table,
         FACTS[timing].title.lower(),
-        tuple(map(_said, found.gains)),
+        tuple(map(_effect, found.gains)),
         ", ".join(title(each.name) for each in found.unclear),
         "; ".join(each.words for each in missing),
         _lab(into, missing[0].grid if missing else ""),
@@ -65,12 +65,12 @@ def told_of(view: View, tables: list[tuple[str, int]]) -> Told:
 
 def _lab(into: Condition, grid: str) -> str:
     newest = in_order(Query((into, Condition("status", Op.IS, "succeeded"))))[:1]
-    return urlencode({"job": newest[0], "grid": grid, **TRYING.get(grid, {})}) if newest else ""
+    return urlencode({"job": newest[0], "grid": grid, **LAB_DEFAULTS.get(grid, {})}) if newest else ""
 
 
-def _said(gain: Gain) -> Said:
+def _effect(gain: Gain) -> Effect:
     name = gain.fact.name
     about = "about " if gain.fact.kind is Kind.BYTES else ""
     setting = f"{title(name)}: {about}{short(name, gain.value)} instead of {about}{short(name, gain.against)}"
     evidence = f"{gain.better.jobs:,} against {gain.other.jobs:,} imports, spread {gain.spread:.0%}"
-    return Said(setting, f"{gain.times:.2g} times", evidence)
+    return Effect(setting, f"{gain.times:.2g} times", evidence)

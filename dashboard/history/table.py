@@ -100,12 +100,12 @@ def _badges(row: Row, fastest: set[int]) -> Iterable[Badge]:
     if row.facts.get("status") not in (None, "succeeded"):
         yield Badge(str(row.facts["status"]), "It did not load the whole file.", "red")
     if row.facts.get("slower_than_like"):
-        yield Badge("slower than its like", _beside_its_like(row.facts), "yellow")
+        yield Badge("slower than its like", _compared_with_peers(row.facts), "yellow")
     if row.job in fastest:
         yield Badge("best", "The most rows a second of all imports into this table on this target.", "green")
 
 
-def _beside_its_like(facts: dict[str, Value]) -> str:
+def _compared_with_peers(facts: dict[str, Value]) -> str:
     rate, median = (in_words(name, facts.get(name)) for name in ("rows_per_second", "like_rows_per_second"))
     return f"{rate} against a median of {median} of {facts.get('like_imports')} imports like it before."
 

@@ -13,7 +13,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from dashboard.history import choices
 from dashboard.history.charts import drawing
-from dashboard.history.setting_effects import told_of
+from dashboard.history.setting_effects import effect_report
 from dashboard.history.table import chooser, table
 from dashboard.history.url_state import CHARTS, PARTS, USUAL, View, sent_by_form, view_of
 from importer.engine.errors import Problem
@@ -55,9 +55,9 @@ def _context(view: View) -> dict[str, Any]:
         "table": table(view),
         "drawing": drawing(view),
         "tables": tables,
-        "told": told_of(view, tables),
+        "told": effect_report(view, tables),
         "chips": choices.chips(view),
-        "comparing": choices.comparing("indexes"),
+        "comparing": choices.comparison_choice("indexes"),
         "hidden": view.pairs_without("table", *FIELDS[view.chart]),
         "hidden_beside_columns": view.pairs_without("columns"),
         "chooser": chooser(),
@@ -87,7 +87,7 @@ def chart(request: HttpRequest) -> JsonResponse:
 def values(request: HttpRequest) -> HttpResponse:
     """What `?fact=` can be compared by, and with: fields of the form for another condition."""
     try:
-        comparing = choices.comparing(request.GET.get("fact", ""))
+        comparing = choices.comparison_choice(request.GET.get("fact", ""))
     except Problem as problem:
         return HttpResponse(str(problem), status=404, content_type="text/plain; charset=utf-8")
     return render(request, "history/_condition.html", {"comparing": comparing})

@@ -51,14 +51,14 @@ class Line:
 @require_safe
 def compare_imports(request: HttpRequest) -> HttpResponse:
     """`?jobs=41&jobs=42`, the first being what the others are held against; `&all=1`: also what they have in common."""
-    jobs, problems = _asked(request.GET.getlist("jobs"))
+    jobs, problems = _requested(request.GET.getlist("jobs"))
     context: dict[str, Any] = {"problems": problems, "asked": [job.pk for job in jobs], "most": MOST}
     if len(jobs) > 1:
         context |= _side_by_side(jobs, with_alike="all" in request.GET)
     return render(request, "jobs/compare.html", context, status=200 if len(jobs) > 1 or not problems else 400)
 
 
-def _asked(texts: Sequence[str]) -> tuple[list[ImportJob], list[str]]:
+def _requested(texts: Sequence[str]) -> tuple[list[ImportJob], list[str]]:
     """The imports that were asked for and can be compared, each once, and what is the matter with the others."""
     problems = []
     numbers: list[int] = []

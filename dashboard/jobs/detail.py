@@ -14,8 +14,8 @@ from django_htmx.http import HttpResponseStopPolling
 
 from dashboard.jobs import charts
 from dashboard.jobs.chunk_timings import timings_of
-from dashboard.jobs.option_summary import asked
-from dashboard.jobs.peer_comparison import beside
+from dashboard.jobs.option_summary import option_summary
+from dashboard.jobs.peer_comparison import peer_comparison
 from dashboard.jobs.progress import Progress, progress
 from dashboard.jobs.rejected_rows import left_out
 from importer import jobs
@@ -24,14 +24,14 @@ from importer.models import Chunk, ImportJob
 from importer.worker import presence
 
 Status = ImportJob.Status
-MOST_TROUBLED = 50
+MOST_PROBLEM_CHUNKS = 50
 
 
 @require_safe
 def job(request: HttpRequest, pk: int) -> HttpResponse:
     """The whole page."""
     now = _progress(_job(pk))
-    return render(request, "jobs/detail.html", _live_context(now) | {"asked": asked(now.job.options)})
+    return render(request, "jobs/detail.html", _live_context(now) | {"asked": option_summary(now.job.options)})
 
 
 @require_safe
@@ -63,11 +63,11 @@ def rates(_request: HttpRequest, pk: int) -> JsonResponse:
 
 @require_safe
 @never_cache
-def troubled_chunks(request: HttpRequest, pk: int, first: int, last: int) -> HttpResponse:
+def problem_chunks(request: HttpRequest, pk: int, first: int, last: int) -> HttpResponse:
     """Chunks from `first` to `last` that failed or had to be loaded again, and what was the matter."""
     found = _job(pk)
-    chunks = _troubled(found).filter(number__range=(first, last))
-    context = {"job": found, "chunks": chunks[:MOST_TROUBLED], "first": first, "last": last}
+    chunks = _problem_chunks(found).filter(number__range=(first, last))
+    context = {"job": found, "chunks": chunks[:MOST_PROBLEM_CHUNKS], "first": first, "last": last}
     htmx = request.htmx  # type: ignore[attr-defined]
     name = "jobs/_problem_chunks.html" if htmx else "jobs/problem_chunks.html"
     return render(request, name, context)
@@ -112,7 +112,7 @@ def restore(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
-def drop_kept(request: HttpRequest, pk: int) -> HttpResponse:
+def drop_backup(request: HttpRequest, pk: int) -> HttpResponse:
     """Drop the table that mode replace has put aside."""
     return _act(request, pk, jobs.drop_backup)
 
@@ -151,7 +151,7 @@ def _progress(found: ImportJob) -> Progress:
     return progress(found, timezone.now())
 
 
-def _troubled(found: ImportJob) -> QuerySet[Chunk]:
+def _problem_chunks(found: ImportJob) -> QuerySet[Chunk]:
     return found.chunks.filter(Q(status=Chunk.Status.FAILED) | Q(attempt__gt=1) | ~Q(problem={}))
 
 
@@ -165,7 +165,7 @@ def _live_context(now: Progress, with_left_out: bool = True) -> dict[str, Any]:
         "can": _can(found),
         "no_restore": jobs.why_no_restore(found) if found.kept_table else "",
         "left_out": left_out(found) if with_left_out else None,
-        "beside": beside(found),
+        "beside": peer_comparison(found),
         # Asked only where the template needs it.
         "loads_at_once": presence.loads_at_once,
     }

@@ -8,7 +8,7 @@ from importer.engine.plan.options import Options
 
 
 @dataclass(frozen=True)
-class Answer:
+class OptionValue:
     """One setting and its value in words; `usual` if nobody asked for anything else."""
 
     label: str
@@ -20,17 +20,17 @@ class Answer:
 class OptionSummary:
     """All settings of an import."""
 
-    chosen: list[Answer]
-    usual: list[Answer]
+    chosen: list[OptionValue]
+    usual: list[OptionValue]
 
 
-def asked(options: Options) -> OptionSummary:
+def option_summary(options: Options) -> OptionSummary:
     """The settings of an import, its mode always among those that were chosen."""
-    answers = [Answer("Mode", options.mode, usual=False), *_accounting(options), *_speed(options)]
+    answers = [OptionValue("Mode", options.mode, usual=False), *_accounting(options), *_speed(options)]
     return OptionSummary([each for each in answers if not each.usual], [each for each in answers if each.usual])
 
 
-def _accounting(options: Options) -> list[Answer]:
+def _accounting(options: Options) -> list[OptionValue]:
     usual = Options()
     found = []
     for name, (question, answers) in ACCOUNTING.items():
@@ -40,14 +40,14 @@ def _accounting(options: Options) -> list[Answer]:
             limits = [f"{options.max_rejects:,}"] if options.max_rejects is not None else []
             limits += [f"{options.max_reject_percent:g} %"] if options.max_reject_percent is not None else []
             words = f"{words}, at most {' or '.join(limits)}" if limits else words
-        found.append(Answer(question, words, value == getattr(usual, name)))
+        found.append(OptionValue(question, words, value == getattr(usual, name)))
     return found
 
 
-def _speed(options: Options) -> list[Answer]:
+def _speed(options: Options) -> list[OptionValue]:
     usual = Options()
     return [
-        Answer(
+        OptionValue(
             each.label.removesuffix(", MiB"),
             each.shown(getattr(options, each.name)) or each.unset,
             getattr(options, each.name) == getattr(usual, each.name),

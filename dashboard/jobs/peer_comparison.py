@@ -11,7 +11,7 @@ from importer.history.read import rows
 from importer.models import ImportJob
 
 # As many of its like are offered to be compared with.
-MOST_ALIKE = 3
+MOST_PEERS = 3
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def address(jobs: Iterable[int], **more: str) -> str:
     return f"{reverse('history_compare')}?{query.urlencode()}"
 
 
-def beside(job: ImportJob) -> PeerComparison | None:
+def peer_comparison(job: ImportJob) -> PeerComparison | None:
     """None while it has not ended, or where there is nothing to hold it against."""
     if not job.ended or job.trial_id:
         return None
@@ -52,5 +52,5 @@ def beside(job: ImportJob) -> PeerComparison | None:
     if not before:
         return None
     told = rows([job.pk])[job.pk]
-    alike = regressions.peers(told)[:MOST_ALIKE] if told else []
+    alike = regressions.peers(told)[:MOST_PEERS] if told else []
     return PeerComparison(job.pk, regressions.recorded_peer_speed(job), before, tuple(alike))

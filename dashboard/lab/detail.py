@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
-from dashboard.jobs.option_summary import asked
+from dashboard.jobs.option_summary import option_summary
 from dashboard.lab.charts import lab_charts
 from dashboard.lab.progress import LabProgress, lab_progress
 from importer import lab as labs
@@ -96,7 +96,7 @@ def _context(request: HttpRequest, now: LabProgress) -> dict[str, Any]:
         "said": now.said,
         "advice": advice,
         "shares": lab_charts(found)["shares"] if len(found.grid.values) > 1 else [],
-        "recommended": asked(labs.options_of(found)).chosen if advice else [],
+        "recommended": option_summary(labs.options_of(found)).chosen if advice else [],
         "apply": _apply(request, found) if advice and found.ended else "",
         "can_cancel": found.status in (Status.WAITING, Status.PREPARING, Status.RUNNING),
         # Asked only where the template needs it.

@@ -124,7 +124,7 @@ class LabForm:
         raise Problem(f"{text!r} is not a size such as 512M or 10G.", advice="Or leave it empty.", option=name)
 
 
-def as_of(lab: Lab) -> LabForm:
+def form_of_lab(lab: Lab) -> LabForm:
     """The form as it would be filled in for a lab like this one."""
     sample, budget, grid = lab.asked_sample, lab.budget, lab.grid
     begun = {"job": str(lab.of_job_id)} if lab.of_job_id else {}

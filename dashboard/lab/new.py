@@ -10,11 +10,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from dashboard.lab.form import SEEDS, LabForm, as_of
+from dashboard.lab.form import SEEDS, LabForm, form_of_lab
 from dashboard.lab.grids import OFFERS, OWN, Offer, why_not
 from dashboard.lab.labels import label
 from dashboard.new_import.form import NewImportForm
-from dashboard.new_import.preview import Preview, look
+from dashboard.new_import.preview import Preview, read_preview
 from importer import lab
 from importer.engine.errors import Problem
 from importer.engine.plan.option_specs import named
@@ -40,7 +40,7 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Tried:
+class GridSetting:
     """A setting of the chosen grid: its values as the form has them."""
 
     name: str
@@ -51,7 +51,7 @@ class Tried:
 
 
 @dataclass
-class Look:
+class LabPreview:
     """What is known of the lab so far: everything up to the first problem."""
 
     choices: LabForm
@@ -65,10 +65,10 @@ class Look:
     cards: list[Card] = field(default_factory=list)
 
     @property
-    def tried(self) -> list[Tried]:
+    def tried(self) -> list[GridSetting]:
         problem = self.problem
         return [
-            Tried(
+            GridSetting(
                 name,
                 label(name),
                 self.choices.written(name),
@@ -84,7 +84,7 @@ def lab_new(request: HttpRequest) -> HttpResponse:
     """A GET shows what is chosen in the address: `?job=`, `?source=` with target and table, or `?lab=` for one like
     that. A POST starts it, or shows what forbids it.
     """
-    seen = _look(_choices(request), request.user)
+    seen = _preview(_choices(request), request.user)
     if request.method == "POST" and seen.prepared and seen.asked and not seen.problem:
         try:
             made = lab.create(seen.prepared, seen.asked, cast(User, request.user), seen.choices.job)
@@ -101,13 +101,13 @@ def _choices(request: HttpRequest) -> LabForm:
         return LabForm(request.POST.dict())
     asked = request.GET.get("lab", "")
     if asked.isascii() and asked.isdigit() and len(asked) < 19:
-        return as_of(get_object_or_404(Lab.objects.select_related("source"), pk=int(asked)))
+        return form_of_lab(get_object_or_404(Lab.objects.select_related("source"), pk=int(asked)))
     return LabForm(request.GET.dict())
 
 
-def _look(choices: LabForm, user: User | AnonymousUser) -> Look:
+def _preview(choices: LabForm, user: User | AnonymousUser) -> LabPreview:
     """Plan the import, reckon what the lab takes; a Problem ends it there and is kept."""
-    seen = Look(choices)
+    seen = LabPreview(choices)
     try:
         _prepare(seen, user)
         if seen.prepared:
@@ -120,7 +120,7 @@ def _look(choices: LabForm, user: User | AnonymousUser) -> Look:
     return seen
 
 
-def _prepare(seen: Look, user: User | AnonymousUser) -> None:
+def _prepare(seen: LabPreview, user: User | AnonymousUser) -> None:
     job = seen.choices.job
     if job:
         seen.source = job.source
@@ -131,7 +131,7 @@ def _prepare(seen: Look, user: User | AnonymousUser) -> None:
     seen.source = ready.filter(key=key).first() if key else None
     if not seen.source:
         return
-    seen.preview = look(seen.source, _import_choices(seen.choices, seen.source))
+    seen.preview = read_preview(seen.source, _import_choices(seen.choices, seen.source))
     seen.prepared, seen.problem = seen.preview.prepared, seen.preview.problem
     if seen.prepared and seen.preview.choices.preset:
         presets.check_header(seen.preview.choices.preset, seen.prepared.profile.header)
@@ -143,7 +143,7 @@ def _import_choices(choices: LabForm, source: SourceFile) -> NewImportForm:
     return NewImportForm({**source.choices, **here, "mode": "append"})
 
 
-def _card(seen: Look, offer: Offer, prepared: PreparedImport) -> Card:
+def _card(seen: LabPreview, offer: Offer, prepared: PreparedImport) -> Card:
     chosen = offer == seen.choices.offer
     reason = why_not(offer, prepared.table, int(prepared.plan.seen.get("table_foreign_keys", 0)))
     if reason or offer.name == OWN:
@@ -161,7 +161,7 @@ def _uuid(text: str) -> UUID | None:
         return None
 
 
-def _page(request: HttpRequest, seen: Look) -> HttpResponse:
+def _page(request: HttpRequest, seen: LabPreview) -> HttpResponse:
     values = seen.choices
     jobs = ImportJob.objects.filter(trial=None).select_related("source", "target")
     files = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY).order_by("-pk")

@@ -65,7 +65,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Unfilled:
+class UnmappedColumn:
     """A column that no field goes into, by its place in the table, and what it gets instead."""
 
     number: int

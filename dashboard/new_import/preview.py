@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
-from dashboard.new_import.column_cards import Cell, Field, Unfilled
+from dashboard.new_import.column_cards import Cell, Field, UnmappedColumn
 from dashboard.new_import.form import NewImportForm
 from importer.connections.places import place_of
 from importer.engine.errors import Problem
@@ -91,13 +91,13 @@ class Preview:
         ]
 
     @property
-    def without_field(self) -> list[Unfilled]:
+    def without_field(self) -> list[UnmappedColumn]:
         """Columns of the table that no field goes into."""
         taken = {each.column.lower() for each in self.mapping}
         chosen = {each.column.lower(): each for each in self.fillings}
         columns = enumerate(self.table.columns if self.table else ())
         return [
-            Unfilled(number, column, chosen.get(column.name.lower()))
+            UnmappedColumn(number, column, chosen.get(column.name.lower()))
             for number, column in columns
             if column.name.lower() not in taken
         ]
@@ -143,7 +143,7 @@ def _samples(profile: Profile, number: int) -> tuple[str, ...]:
     return tuple(values)[:SAMPLES_SHOWN]
 
 
-def look(source: SourceFile, choices: NewImportForm) -> Preview:
+def read_preview(source: SourceFile, choices: NewImportForm) -> Preview:
     """Sniff the file, read the table, map and plan; a Problem ends it there and is kept in the preview."""
     choices = choices.settled()
     preview = Preview(source, choices)
@@ -154,7 +154,7 @@ def look(source: SourceFile, choices: NewImportForm) -> Preview:
         preview.dialect = preview.profile.dialect
         preview.presets = presets.for_header(preview.profile.header)
         if not choices.values and len(preview.presets) == 1:
-            return look(source, choices.with_preset(preview.presets[0]))
+            return read_preview(source, choices.with_preset(preview.presets[0]))
         _read_table(preview)
         if preview.table and preview.target:
             _map_and_plan(preview, preview.table, preview.target)
@@ -189,7 +189,7 @@ def _read_table(preview: Preview) -> None:
         return
     with connect(target.address) as connection:
         preview.tables = list_tables(connection, target.database)
-        asked = preview.choices.table or _named_alike(connection, target.database, preview.source.name)
+        asked = preview.choices.table or _table_named_as_file(connection, target.database, preview.source.name)
         schema, _, name = asked.rpartition(".")
         if name:
             preview.table = read_table(connection, schema or target.database, name)
@@ -209,7 +209,7 @@ def _suggest_new_table(preview: Preview, profile: Profile, target: Target) -> No
     preview.table = preview.new_table.as_table()
 
 
-def _named_alike(connection: Connection, schema: str, file_name: str) -> str:
+def _table_named_as_file(connection: Connection, schema: str, file_name: str) -> str:
     """The table that is called like the file, or ""."""
     stem = _stem(file_name)
     return next((name for name in list_tables(connection, schema, stem) if name.lower() == stem.lower()), "")
@@ -224,7 +224,7 @@ def _stem(file_name: str) -> str:
     return inside.stem if inside.suffix.lower() in (".csv", ".tsv", ".txt") else inside.name
 
 
-def _as_before(preview: Preview, table: Table) -> tuple[ColumnMapping, ...] | None:
+def _mapping_before(preview: Preview, table: Table) -> tuple[ColumnMapping, ...] | None:
     """The mapping of the earlier import or the preset, if it is for this file and table; less columns that are gone."""
     before = preview.choices.before
     if not before or not preview.profile or preview.choices.null_markers is not None or preview.choices.match:
@@ -235,7 +235,7 @@ def _as_before(preview: Preview, table: Table) -> tuple[ColumnMapping, ...] | No
     return tuple(each if each.column.lower() in known else ColumnMapping("") for each in before.mapping)
 
 
-def _with_moved(preview: Preview, table: Table) -> tuple[ColumnMapping, ...]:
+def _with_moved_fields(preview: Preview, table: Table) -> tuple[ColumnMapping, ...]:
     """The mapping where a field that has just got another column is read as that column suggests."""
     assert preview.profile
     moved = {number: column for number, column in preview.choices.moved.items() if number < len(preview.mapping)}
@@ -261,9 +261,9 @@ def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
     if preview.new_table:
         first = map_to_new(profile, table, choices.null_markers)
     else:
-        first = _as_before(preview, table) or suggest_mapping(profile, table, choices.null_markers, choices.match)
+        first = _mapping_before(preview, table) or suggest_mapping(profile, table, choices.null_markers, choices.match)
     preview.mapping = choices.mapping(len(profile.header), preview.basis) or first
-    preview.mapping = _with_moved(preview, table)
+    preview.mapping = _with_moved_fields(preview, table)
     chosen = choices.fillings(table, preview.basis)
     preview.fillings = _fillings_before(preview, table) if chosen is None else chosen
     with connect(target.address) as connection:

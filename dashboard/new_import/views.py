@@ -16,7 +16,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from dashboard.new_import import form, speed_form
 from dashboard.new_import.column_cards import FILLINGS, TRIMS
 from dashboard.new_import.form import NewImportForm
-from dashboard.new_import.preview import Preview, look
+from dashboard.new_import.preview import Preview, read_preview
 from dashboard.new_import.row_policy import ACCOUNTING
 from importer import jobs
 from importer.engine.errors import Problem
@@ -35,7 +35,7 @@ from importer.sources import uploads
 from importer.worker import presence
 
 JOBS_SHOWN = 5
-WAITING_SHOWN = 100
+UPLOADS_SHOWN = 100
 # Stands in an address for the key that the page's script puts there.
 ANY_KEY = UUID(int=0)
 # What a form sends besides what was chosen.
@@ -63,7 +63,7 @@ def new_source(request: HttpRequest, key: UUID) -> HttpResponse:
         return _answer(request, "new_import/_unreadable.html", {"source": source, "problem": problem}, status=422)
     if not arrived:
         return _answer(request, "new_import/_upload_progress.html", {"source": source})
-    return _show(request, look(source, _choices(request, source)))
+    return _show(request, read_preview(source, _choices(request, source)))
 
 
 def _choices(request: HttpRequest, source: SourceFile) -> NewImportForm:
@@ -91,7 +91,7 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
     """Start the import as chosen, and go to its page; or show what forbids it."""
     ready = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY)
     source = get_object_or_404(ready, key=key)
-    preview = look(source, _choices(request, source))
+    preview = read_preview(source, _choices(request, source))
     if preview.prepared is None:
         return _show(request, preview, status=422)
     try:
@@ -110,7 +110,7 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
 def save_preset(request: HttpRequest, key: UUID) -> HttpResponse:
     """Keep what was chosen for a file under a name, to be offered for the next one with this header."""
     ready = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY)
-    preview = look(get_object_or_404(ready, key=key), NewImportForm(request.POST.dict()))
+    preview = read_preview(get_object_or_404(ready, key=key), NewImportForm(request.POST.dict()))
     saved = None
     if preview.prepared:
         try:
@@ -185,7 +185,7 @@ def _show(
         "preview": preview,
         "source": preview.source,
         "problem": preview.problem,
-        **_seen_before(request, preview.source),
+        **_stored_choices(request, preview.source),
         "targets": Target.objects.order_by("name"),
         "dialect_selects": _dialect_selects(preview),
         "delimiters": form.DELIMITERS,
@@ -208,7 +208,7 @@ def _show(
     return _answer(request, "new_import/_preview.html", context, status=422 if preview.problem else status)
 
 
-def _seen_before(request: HttpRequest, source: SourceFile) -> dict[str, object]:
+def _stored_choices(request: HttpRequest, source: SourceFile) -> dict[str, object]:
     """Imports of the same content, and its other uploads that this person may see and nobody has imported."""
     same = uploads.same_file(source)
     waiting = set(uploads.not_imported(request.user).filter(pk__in=[other.pk for other in same]))
@@ -275,7 +275,7 @@ def _answer(request: HttpRequest, part: str, context: dict[str, object], status:
 def _page(request: HttpRequest) -> dict[str, object]:
     return {
         "again": NewImportForm(request.GET.dict()).again,
-        "waiting": uploads.not_imported(request.user)[:WAITING_SHOWN],
+        "waiting": uploads.not_imported(request.user)[:UPLOADS_SHOWN],
         "any_target": Target.objects.exists(),
         "any_key": ANY_KEY,
         "part_bytes": settings.UPLOAD_PART_BYTES,

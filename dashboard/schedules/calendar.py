@@ -13,7 +13,7 @@ from importer.models import Schedule
 from importer.schedules import recurrence, timing_of
 
 _WORST_FIRST = ("failed", "cancelled", "loading", "finding", "waiting", "succeeded", "skipped")
-MOST_TO_COME = 50_000  # a due time a minute for a month
+MOST_UPCOMING = 50_000  # a due time a minute for a month
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def month(schedule: Schedule, asked: str) -> Month:
     runs: dict[date, Counter[str]] = {}
     for due_at, status in schedule.runs.filter(due_at__gte=since, due_at__lt=until).values_list("due_at", "status"):
         runs.setdefault(due_at.astimezone(zone).date(), Counter())[status] += 1
-    to_come = Counter(each.astimezone(zone).date() for each in _to_come(schedule, until))
+    to_come = Counter(each.astimezone(zone).date() for each in _upcoming(schedule, until))
 
     def shown(day: date) -> Day | None:
         if day.month != first.month:
@@ -81,11 +81,11 @@ def _first_day(asked: str) -> date | None:
     return day if 1970 <= day.year < 9999 else None
 
 
-def _to_come(schedule: Schedule, until: datetime) -> list[datetime]:
+def _upcoming(schedule: Schedule, until: datetime) -> list[datetime]:
     if schedule.paused or not schedule.next_due_at or schedule.trigger == Schedule.Trigger.ARRIVAL:
         return []
     first = schedule.next_due_at
     if first >= until:
         return []
     later = takewhile(lambda each: each < until, recurrence.due_times(timing_of(schedule), first))
-    return [first, *islice(later, MOST_TO_COME)]
+    return [first, *islice(later, MOST_UPCOMING)]

@@ -79,7 +79,7 @@ def schedule_new(request: HttpRequest) -> HttpResponse:
     form = ScheduleForm(request.POST or None, initial=initial)
     if form.is_valid():
         try:
-            saved = _made(recipe, form.asked(), cast(User, request.user))
+            saved = _create(recipe, form.asked(), cast(User, request.user))
         except Problem as problem:
             form.refuse(problem)
         else:
@@ -87,7 +87,7 @@ def schedule_new(request: HttpRequest) -> HttpResponse:
     return _form(request, form, {"job": job, "preset": preset, "recipe": recipe})
 
 
-def _made(recipe: ImportJob | MappingPreset, asked: made.ScheduleRequest, user: User) -> Schedule:
+def _create(recipe: ImportJob | MappingPreset, asked: made.ScheduleRequest, user: User) -> Schedule:
     if isinstance(recipe, ImportJob):
         return made.create_from_job(recipe, asked, user)
     return made.create(asked, recipe, user)

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from dashboard.jobs.peer_comparison import address, beside
+from dashboard.jobs.peer_comparison import address, peer_comparison
 from importer import jobs
 from importer.history.compare import compare
 from importer.management.sample_history import seed
@@ -72,8 +72,8 @@ def test_a_job_page_offers_the_import_before_and_those_like_it(browser, db):
     one, other, _elsewhere = (make_job(Status.SUCCEEDED, chunks=1, table=table) for table in ("a", "a", "b"))
     for job in ImportJob.objects.all():
         jobs.write_record(job.pk)
-    assert beside(one) is None
-    assert beside(other).with_before == beside(other).with_alike == address([one.pk, other.pk])
+    assert peer_comparison(one) is None
+    assert peer_comparison(other).with_before == peer_comparison(other).with_alike == address([one.pk, other.pk])
     assert address([one.pk, other.pk]).replace("&", "&amp;") in browser.get(reverse("job", args=[other.pk])).text
 
 
