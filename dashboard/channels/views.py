@@ -29,8 +29,8 @@ def channels(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def channel_new(request: HttpRequest) -> HttpResponse:
     """A form for a new channel, of the kind that the address asks for."""
-    asked = request.GET.get("kind")
-    kind = asked if asked in Channel.Kind.values else Channel.Kind.MAIL
+    requested = request.GET.get("kind")
+    kind = requested if requested in Channel.Kind.values else Channel.Kind.MAIL
     return _edit(request, Channel(kind=kind, events=Event.values))
 
 
@@ -54,18 +54,18 @@ def channel_switch(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def channel_test(request: HttpRequest, pk: int) -> HttpResponse:
     """Send a test, and say in its place whether it was taken."""
-    found = get_object_or_404(Channel, pk=pk)
+    tested = get_object_or_404(Channel, pk=pk)
     try:
-        notifications.test(found)
+        notifications.test(tested)
         problem = ""
     except Problem as stopped:
         problem = str(stopped)
     if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "channels/_test.html", {"channel": found, "tested": True, "problem": problem})
+        return render(request, "channels/_test.html", {"channel": tested, "tested": True, "problem": problem})
     if problem:
         messages.error(request, problem)
     else:
-        messages.success(request, f"{found.name} took the test.")
+        messages.success(request, f"{tested.name} took the test.")
     return redirect("channel", pk)
 
 
@@ -73,9 +73,9 @@ def channel_test(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def channel_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Forget the channel, with what waits for it."""
-    found = get_object_or_404(Channel, pk=pk)
-    found.delete()
-    messages.success(request, f"{found.name} is deleted. What waited for it is not sent.")
+    deleted = get_object_or_404(Channel, pk=pk)
+    deleted.delete()
+    messages.success(request, f"{deleted.name} is deleted. What waited for it is not sent.")
     return redirect("channels")
 
 
@@ -96,7 +96,7 @@ def _edit(request: HttpRequest, edited: Channel) -> HttpResponse:
         messages.success(request, f"{saved.name} is saved. A test shows whether messages arrive.")
         return redirect("channel", saved.pk)
     # The form writes what was typed into its instance, wrong or not: the page names the channel as it is kept.
-    kept = Channel.objects.get(pk=edited.pk) if edited.pk else None
-    notices = kept.notifications.select_related("job").order_by("-pk")[:MOST_SHOWN] if kept else []
-    context: dict[str, Any] = {"form": form, "kind": edited.kind, "channel": kept, "notices": notices}
+    stored = Channel.objects.get(pk=edited.pk) if edited.pk else None
+    notices = stored.notifications.select_related("job").order_by("-pk")[:MOST_SHOWN] if stored else []
+    context: dict[str, Any] = {"form": form, "kind": edited.kind, "channel": stored, "notices": notices}
     return render(request, "channels/detail.html", context, status=422 if form.is_bound else 200)

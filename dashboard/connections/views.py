@@ -31,16 +31,16 @@ Kind = SourceConnection.Kind
 @require_safe
 def connections(request: HttpRequest) -> HttpResponse:
     """Every connection by name, with what its last check found."""
-    found = SourceConnection.objects.annotate(schedule_count=Count("schedules")).order_by("name")
-    return render(request, "connections/list.html", {"connections": found})
+    rows = SourceConnection.objects.annotate(schedule_count=Count("schedules")).order_by("name")
+    return render(request, "connections/list.html", {"connections": rows})
 
 
 @staff_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def connection_new(request: HttpRequest) -> HttpResponse:
     """A form for a new connection, of the kind that the address asks for."""
-    asked = request.GET.get("kind")
-    return _edit(request, SourceConnection(kind=asked if asked in Kind.values else Kind.FOLDER))
+    requested = request.GET.get("kind")
+    return _edit(request, SourceConnection(kind=requested if requested in Kind.values else Kind.FOLDER))
 
 
 @staff_only
@@ -55,29 +55,29 @@ def connection(request: HttpRequest, pk: int) -> HttpResponse:
 @never_cache
 def connection_files(request: HttpRequest, pk: int) -> HttpResponse:
     """The first files that lie there now, in their place on the page; which is not kept waiting for them."""
-    found = get_object_or_404(SourceConnection, pk=pk)
-    files = there(found, "*", timezone.get_current_timezone(), most=MOST_FILES)
+    source = get_object_or_404(SourceConnection, pk=pk)
+    files = there(source, "*", timezone.get_current_timezone(), most=MOST_FILES)
     if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "connections/_files.html", {"connection": found, "files": files})
-    return _edit(request, found, {"files": files})
+        return render(request, "connections/_files.html", {"connection": source, "files": files})
+    return _edit(request, source, {"files": files})
 
 
 @staff_only
 @require_POST
 def connection_check(request: HttpRequest, pk: int) -> HttpResponse:
     """Check the connection now."""
-    found = get_object_or_404(SourceConnection, pk=pk)
-    check(found)
-    return _checked(request, found)
+    checked = get_object_or_404(SourceConnection, pk=pk)
+    check(checked)
+    return _checked(request, checked)
 
 
 @staff_only
 @require_POST
 def connection_confirm(request: HttpRequest, pk: int) -> HttpResponse:
     """Trust the key that the last check was shown, as whoever compared it says."""
-    found = get_object_or_404(SourceConnection, pk=pk)
+    confirmed = get_object_or_404(SourceConnection, pk=pk)
     try:
-        host_key.confirm(found, request.POST.get("key", ""))
+        host_key.confirm(confirmed, request.POST.get("key", ""))
     except Problem as problem:
         messages.error(request, str(problem))
     # The whole page: its form must not send back the key as it was before.
@@ -88,13 +88,13 @@ def connection_confirm(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def connection_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Forget the connection, unless something would lose where its files are."""
-    found = get_object_or_404(SourceConnection, pk=pk)
+    deleted = get_object_or_404(SourceConnection, pk=pk)
     try:
-        found.delete()
+        deleted.delete()
     except ProtectedError:
-        messages.error(request, f"{found.name} stays: {_users(found)}.")
+        messages.error(request, f"{deleted.name} stays: {_users(deleted)}.")
         return redirect("connection", pk)
-    messages.success(request, f"{found.name} is deleted. Its files stay where they are.")
+    messages.success(request, f"{deleted.name} is deleted. Its files stay where they are.")
     return redirect("connections")
 
 
@@ -112,16 +112,16 @@ def _edit(request: HttpRequest, edited: SourceConnection, more: dict[str, Any] |
         check(saved)
         return redirect("connection", saved.pk)
     # The form writes what was typed into its instance, wrong or not: the page names the connection as it is kept.
-    kept = SourceConnection.objects.get(pk=edited.pk) if edited.pk else None
-    context: dict[str, Any] = {"form": form, "kind": Kind(edited.kind), "kinds": Kind.choices, "connection": kept}
+    stored = SourceConnection.objects.get(pk=edited.pk) if edited.pk else None
+    context: dict[str, Any] = {"form": form, "kind": Kind(edited.kind), "kinds": Kind.choices, "connection": stored}
     if edited.kind == Kind.FOLDER:
         context |= {
             "folders": offered(),
             "allowed": settings.IMPORT_FOLDERS,
             "none_allowed": not settings.IMPORT_FOLDERS,
         }
-    if kept:
-        context |= {"schedules": kept.schedules.order_by("name"), **_findings(kept)}
+    if stored:
+        context |= {"schedules": stored.schedules.order_by("name"), **_findings(stored)}
     status = 422 if form.is_bound else 200
     return render(request, "connections/detail.html", context | (more or {}), status=status)
 

@@ -29,9 +29,9 @@ PARTS: dict[str, Sequence[Fact]] = {"steps": charts.STEPS, "sessions": PHASES}
 
 @dataclass(frozen=True)
 class Drawing:
-    """`data` is what the page's script draws; `said` and the table of figures say the same."""
+    """`data` is what the page's script draws; `text` and the table of figures say the same."""
 
-    said: str
+    text: str
     heads: tuple[str, ...] = ()
     figures: tuple[tuple[str, ...], ...] = ()
     data: dict[str, Any] = field(default_factory=dict)
@@ -56,14 +56,15 @@ class Classes:
 
 def settings(view: View) -> Drawing:
     """Any fact against any timing, coloured by a third, with medians and middle halves of all that was found."""
-    found = charts.points(view.query, view.x, view.y, view.colour)
-    if not found.points:
+    measured = charts.points(view.query, view.x, view.y, view.colour)
+    if not measured.points:
         return Drawing(f"Of the imports found, none has both {title(view.x)} and {title(view.y)}.")
-    colours = _coloured(view.colour, [point.colour for point in found.points])
+    colours = _coloured(view.colour, [point.colour for point in measured.points])
     across = FACTS[view.x].kind
-    categories = None if across.is_number and across is not Kind.SWITCH else _categories(view.x, found.points)
+    categories = None if across.is_number and across is not Kind.SWITCH else _categories(view.x, measured.points)
     drawn = [
-        Point(job, categories.of(x) if categories else x, y, colours.of(colour)) for job, x, y, colour in found.points
+        Point(job, categories.of(x) if categories else x, y, colours.of(colour))
+        for job, x, y, colour in measured.points
     ]
     summaries = charts.summaries(drawn, numbers=categories is None)
     shown = charts.thinned(drawn)
@@ -86,7 +87,7 @@ def settings(view: View) -> Drawing:
         "found": len(drawn),
     }
     return Drawing(
-        _summaries(view, summaries, categories, colours, found.left_out),
+        _summaries(view, summaries, categories, colours, measured.left_out),
         _heads(view),
         tuple(_figures(view, each, categories, colours) for each in summaries),
         data,
@@ -120,10 +121,10 @@ def _most_frequent(name: str, values: Iterable[Value | None], most: int, in_orde
     """Each value a class of its own, but for those that come least often where there are too many."""
     counted = Counter(values)
     unknown = counted.pop(None, 0)
-    kept = [value for value, _ in counted.most_common(most if len(counted) <= most else most - 1)]
-    ordered: list[Any] = sorted(kept)
+    frequent = [value for value, _ in counted.most_common(most if len(counted) <= most else most - 1)]
+    ordered: list[Any] = sorted(frequent)
     numbers = {value: number for number, value in enumerate(ordered)}
-    others = len(kept)
+    others = len(frequent)
     labels = [short(name, value) or "none" for value in ordered]
     labels += [OTHERS] * (others < len(counted)) + [UNKNOWN] * bool(unknown)
     last = len(labels) - 1
@@ -185,15 +186,15 @@ def _summaries(
     several = several if len(several) > 1 else list(summaries)
     highest, lowest = (choose(several, key=lambda each: each.spread.median) for choose in (max, min))
 
-    def told(each: Summary) -> str:
+    def summary(each: Summary) -> str:
         coloured = f", {title(view.colour)} {colours.labels[int(each.colour or 0)]}" if view.colour else ""
         at = f"{title(view.x)} {_along(view, each, categories)}{coloured}"
         return f"{in_words(view.y, each.spread.median)} with {at} ({_imports(each.spread.jobs)})"
 
-    said = f"Highest median: {told(highest)}."
+    text = f"Highest median: {summary(highest)}."
     if lowest is not highest:
-        said += f" Lowest: {told(lowest)}."
-    return f"{said} {_imports(left_out)} without {title(view.x)} or {title(view.y)} left out." if left_out else said
+        text += f" Lowest: {summary(lowest)}."
+    return f"{text} {_imports(left_out)} without {title(view.x)} or {title(view.y)} left out." if left_out else text
 
 
 def _imports(count: int) -> str:
@@ -221,17 +222,17 @@ def over_time(view: View) -> Drawing:
         "found": len(line.points),
     }
     spread = Spread.of([float(point.y) for point in line.points])
-    said = f"{_imports(spread.jobs)}: median {in_words(view.y, spread.median)}, middle half"
-    said += f" {short(view.y, spread.low)} to {short(view.y, spread.high)}."
+    text = f"{_imports(spread.jobs)}: median {in_words(view.y, spread.median)}, middle half"
+    text += f" {short(view.y, spread.low)} to {short(view.y, spread.high)}."
     if tables > 1:
-        said += f" They went into {tables:,} tables: choose one to see what changed in between."
-        return Drawing(said, ("Ended", "Imports", *_heads(view)[-3:]), tuple(_months(view, line.points)), data)
+        text += f" They went into {tables:,} tables: choose one to see what changed in between."
+        return Drawing(text, ("Ended", "Imports", *_heads(view)[-3:]), tuple(_months(view, line.points)), data)
     if line.changes:
-        said += " Lines across mark imports before which settings (dashed) or the server (red) had changed."
+        text += " Lines across mark imports before which settings (dashed) or the server (red) had changed."
     figures = tuple(
         (short("ended", each.at), str(each.job), "; ".join(_change(each)["words"])) for each in reversed(line.changes)
     )
-    return Drawing(said, ("Ended", "Import", "What was different from the one before"), figures, data)
+    return Drawing(text, ("Ended", "Import", "What was different from the one before"), figures, data)
 
 
 def _months(view: View, points: Iterable[Point]) -> Iterable[tuple[str, ...]]:
@@ -255,30 +256,31 @@ def _change(change: Change) -> dict[str, Any]:
 def phases(view: View) -> Drawing:
     """The steps of each import, or what its sessions did meanwhile, as parts of a bar."""
     parts = PARTS[view.parts]
-    told = charts.where_time_goes(view.query, MOST_BARS, parts)
-    told = [(job, seconds) for job, seconds in told if any(seconds.values())]
-    if not told:
+    durations = charts.where_time_goes(view.query, MOST_BARS, parts)
+    durations = [(job, seconds) for job, seconds in durations if any(seconds.values())]
+    if not durations:
         return Drawing("Of the imports found, none has told where its time went.")
-    tables = column("table", [job for job, _ in told])
-    sums = {part: sum(seconds.get(part.name, 0.0) for _, seconds in told) for part in parts}
+    tables = column("table", [job for job, _ in durations])
+    sums = {part: sum(seconds.get(part.name, 0.0) for _, seconds in durations) for part in parts}
     whole = sum(sums.values())
-    said = ", ".join(f"{part.title} {took / whole:.0%}" for part, took in sums.items() if took / whole >= 0.005)
+    shares = ", ".join(f"{part.title} {took / whole:.0%}" for part, took in sums.items() if took / whole >= 0.005)
     data = {
         "kind": "phases",
-        "labels": [str(job) if view.table else f"{job} {tables.get(job, '')}" for job, _ in told],
-        "jobs": [job for job, _ in told],
+        "labels": [str(job) if view.table else f"{job} {tables.get(job, '')}" for job, _ in durations],
+        "jobs": [job for job, _ in durations],
         "parts": [
-            {"label": part.title, "seconds": [seconds.get(part.name, 0.0) for _, seconds in told]} for part in parts
+            {"label": part.title, "seconds": [seconds.get(part.name, 0.0) for _, seconds in durations]}
+            for part in parts
         ],
-        "shown": len(told),
+        "shown": len(durations),
         "found": len(matching(view.query)),
     }
     return Drawing(
-        f"Of the time of {_imports(len(told))}, the first of the table below: {said}.",
+        f"Of the time of {_imports(len(durations))}, the first of the table below: {shares}.",
         ("Import", "Table", *(part.title for part in parts)),
         tuple(
             (str(job), str(tables.get(job, "")), *(short(part.name, seconds.get(part.name)) for part in parts))
-            for job, seconds in told
+            for job, seconds in durations
         ),
         data,
     )

@@ -57,8 +57,8 @@ def _values(about: Fact) -> list[str]:
     """Those that it has had, as a condition is written with them, and unknown."""
     if about.kind is Kind.MOMENT:
         return []
-    found = values_of(about.name)
-    return [*(written(about.name, value) for value in found[:MOST_VALUES]), UNKNOWN]
+    offered = values_of(about.name)
+    return [*(written(about.name, value) for value in offered[:MOST_VALUES]), UNKNOWN]
 
 
 def chips(view: View) -> list[tuple[str, str]]:

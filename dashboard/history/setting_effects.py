@@ -39,7 +39,7 @@ class EffectReport:
     unclear: str = ""
     untried: str = ""
     lab: str = ""
-    found: Differences | None = None
+    differences: Differences | None = None
 
 
 def effect_report(view: View, tables: list[tuple[str, int]]) -> EffectReport:
@@ -48,18 +48,18 @@ def effect_report(view: View, tables: list[tuple[str, int]]) -> EffectReport:
     if not table:
         return EffectReport([(name, count, view.but(table=name)) for name, count in tables[:MOST_TABLES]])
     timing = view.y if FACTS[view.y].kind in RATES else "rows_per_second"
-    found = differences(view.query, timing)
+    effects = differences(view.query, timing)
     into = Condition("table", Op.IS, table)
     missing = list(untried(Query((into,))))
     return EffectReport(
         [],
         table,
         FACTS[timing].title.lower(),
-        tuple(map(_effect, found.gains)),
-        ", ".join(title(each.name) for each in found.unclear),
+        tuple(map(_effect, effects.gains)),
+        ", ".join(title(each.name) for each in effects.unclear),
         "; ".join(each.words for each in missing),
         _lab(into, missing[0].grid if missing else ""),
-        found,
+        effects,
     )
 
 

@@ -69,13 +69,13 @@ def table(view: View) -> Table:
     """What the view shows."""
     query = view.query
     wanted = replace(query, columns=tuple(dict.fromkeys((*query.columns, *ABOUT_BADGES))))
-    found = page(wanted)
+    rows_page = page(wanted)
     fastest = _fastest(view.table)
     return Table(
         tuple(_heading(name, view) for name in view.columns),
-        tuple(_line(row, view.columns, fastest) for row in found.rows),
-        found,
-        tuple(_pages(found, view)),
+        tuple(_line(row, view.columns, fastest) for row in rows_page.rows),
+        rows_page,
+        tuple(_pages(rows_page, view)),
     )
 
 
@@ -114,19 +114,19 @@ def _fastest(table: str) -> set[int]:
     """On each target, the import into the table with the most rows a second, if there are several; of no table none."""
     if not table:
         return set()
-    found = matching(Query((Condition("table", Op.IS, table),)))
-    rates, targets = column("rows_per_second", found), column("target", found)
+    imports = matching(Query((Condition("table", Op.IS, table),)))
+    rates, targets = column("rows_per_second", imports), column("target", imports)
     by_target: dict[Value | None, list[int]] = defaultdict(list)
     for job in rates:
         by_target[targets.get(job)].append(job)
     return {max(jobs, key=lambda job: rates[job]) for jobs in by_target.values() if len(jobs) > 1}
 
 
-def _pages(found: Page, view: View) -> Iterable[tuple[int, str] | None]:
+def _pages(shown: Page, view: View) -> Iterable[tuple[int, str] | None]:
     """The first, the last, and those around this one."""
     last = 0
-    for number in range(1, found.pages + 1):
-        if number in (1, found.pages) or abs(number - found.number) < 2:
+    for number in range(1, shown.pages + 1):
+        if number in (1, shown.pages) or abs(number - shown.number) < 2:
             if number > last + 1:
                 yield None
             last = number

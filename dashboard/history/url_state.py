@@ -90,35 +90,35 @@ def written(condition: Condition) -> str:
     return f"{condition.name} {condition.op.value} {condition.text}"
 
 
-def view_of(asked: QueryDict) -> View:
+def view_of(query: QueryDict) -> View:
     """The view that an address, or the page's own form, asks for."""
     problems: list[Problem] = []
     view = View(
-        table=asked.get("table", "").strip(),
-        conditions=tuple(_conditions(asked, problems)),
-        columns=_columns(asked, problems),
-        sort=_known(asked, "sort", problems),
-        page=_page(asked.get("page", "")),
-        chart=_one_of(asked, "chart", CHARTS, problems),
-        x=_known(asked, "x", problems),
-        y=_measured(asked, problems),
-        colour=_known(asked, "colour", problems, or_none=True),
-        parts=_one_of(asked, "parts", PARTS, problems),
+        table=query.get("table", "").strip(),
+        conditions=tuple(_conditions(query, problems)),
+        columns=_columns(query, problems),
+        sort=_known(query, "sort", problems),
+        page=_page(query.get("page", "")),
+        chart=_one_of(query, "chart", CHARTS, problems),
+        x=_known(query, "x", problems),
+        y=_measured(query, problems),
+        colour=_known(query, "colour", problems, or_none=True),
+        parts=_one_of(query, "parts", PARTS, problems),
     )
     return replace(view, problems=tuple(problems))
 
 
-def sent_by_form(asked: QueryDict) -> bool:
+def sent_by_form(query: QueryDict) -> bool:
     """Whether the page's form has sent it, with all its fields, rather than one of the page's links."""
-    return "fact" in asked
+    return "fact" in query
 
 
-def _conditions(asked: QueryDict, problems: list[Problem]) -> Iterator[Condition]:
+def _conditions(query: QueryDict, problems: list[Problem]) -> Iterator[Condition]:
     """Those of the address, and the one that the form adds; each once."""
-    seen: set[Condition] = set()
-    texts = [each.split(maxsplit=2) for each in asked.getlist("where")]
-    if added := asked.get("value", "").strip():
-        texts.append([asked.get("fact", ""), asked.get("op", "="), added])
+    distinct: set[Condition] = set()
+    texts = [each.split(maxsplit=2) for each in query.getlist("where")]
+    if added := query.get("value", "").strip():
+        texts.append([query.get("fact", ""), query.get("op", "="), added])
     if len(texts) > MOST_CONDITIONS:
         problems.append(Problem(f"Only {MOST_CONDITIONS} conditions can be asked for at once.", advice="Remove some."))
     for parts in texts[:MOST_CONDITIONS]:
@@ -127,8 +127,8 @@ def _conditions(asked: QueryDict, problems: list[Problem]) -> Iterator[Condition
         except Problem as problem:
             problems.append(problem)
             continue
-        if condition not in seen:
-            seen.add(condition)
+        if condition not in distinct:
+            distinct.add(condition)
             yield condition
 
 
@@ -141,9 +141,9 @@ def _condition(parts: list[str]) -> Condition:
     return Condition.read(*parts)
 
 
-def _columns(asked: QueryDict, problems: list[Problem]) -> tuple[str, ...]:
+def _columns(query: QueryDict, problems: list[Problem]) -> tuple[str, ...]:
     """Named one by one as the form sends them, or with commas; the import itself is always among them."""
-    named = [name for text in asked.getlist("columns") for name in text.split(",") if name]
+    named = [name for text in query.getlist("columns") for name in text.split(",") if name]
     if named == [ALL]:
         return tuple(FACTS)
     known = [name for name in dict.fromkeys(named) if _is_fact(name, problems)]
@@ -159,9 +159,9 @@ def _is_fact(name: str, problems: list[Problem]) -> bool:
     return True
 
 
-def _known(asked: QueryDict, field: str, problems: list[Problem], *, or_none: bool = False) -> str:
+def _known(query: QueryDict, field: str, problems: list[Problem], *, or_none: bool = False) -> str:
     """A fact's name, with "-" before it to sort by it downwards; what is usual where there is none of that name."""
-    name = asked.get(field)
+    name = query.get(field)
     if name == "" and or_none:
         return name
     if not name or not _is_fact(name.removeprefix("-") if field == "sort" else name, problems):
@@ -169,16 +169,16 @@ def _known(asked: QueryDict, field: str, problems: list[Problem], *, or_none: bo
     return name
 
 
-def _measured(asked: QueryDict, problems: list[Problem]) -> str:
-    name = _known(asked, "y", problems)
+def _measured(query: QueryDict, problems: list[Problem]) -> str:
+    name = _known(query, "y", problems)
     if FACTS[name].kind.is_number:
         return name
     problems.append(Problem(f"{name} is no number, and cannot be drawn upwards.", advice="Choose a timing."))
     return View.y
 
 
-def _one_of(asked: QueryDict, field: str, choices: dict[str, str], problems: list[Problem]) -> str:
-    name = asked.get(field) or str(getattr(View, field))
+def _one_of(query: QueryDict, field: str, choices: dict[str, str], problems: list[Problem]) -> str:
+    name = query.get(field) or str(getattr(View, field))
     if name in choices:
         return name
     problems.append(Problem(f"There is no {field} {name!r}.", advice=f"Choose one of {', '.join(choices)}."))

@@ -55,9 +55,9 @@ def _context(view: View) -> dict[str, Any]:
         "table": table(view),
         "drawing": drawing(view),
         "tables": tables,
-        "told": effect_report(view, tables),
+        "effects": effect_report(view, tables),
         "chips": choices.chips(view),
-        "comparing": choices.comparison_choice("indexes"),
+        "comparison": choices.comparison_choice("indexes"),
         "hidden": view.pairs_without("table", *FIELDS[view.chart]),
         "hidden_beside_columns": view.pairs_without("columns"),
         "chooser": chooser(),
@@ -87,10 +87,10 @@ def chart(request: HttpRequest) -> JsonResponse:
 def values(request: HttpRequest) -> HttpResponse:
     """What `?fact=` can be compared by, and with: fields of the form for another condition."""
     try:
-        comparing = choices.comparison_choice(request.GET.get("fact", ""))
+        comparison = choices.comparison_choice(request.GET.get("fact", ""))
     except Problem as problem:
         return HttpResponse(str(problem), status=404, content_type="text/plain; charset=utf-8")
-    return render(request, "history/_condition.html", {"comparing": comparing})
+    return render(request, "history/_condition.html", {"comparison": comparison})
 
 
 @require_safe

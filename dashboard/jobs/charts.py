@@ -80,7 +80,7 @@ class Cell:
     speed: int = 0
 
     @property
-    def look(self) -> str:
+    def style(self) -> str:
         """Its CSS class."""
         return f"speed-{self.speed}" if self.speed else self.state
 
@@ -89,7 +89,7 @@ class Cell:
         return f"Chunk {self.first}" if self.first == self.last else f"Chunks {self.first} to {self.last}"
 
     @property
-    def troubled(self) -> bool:
+    def has_problem(self) -> bool:
         """Whether one of its chunks has something to tell."""
         return self.state in ("failed", "retried")
 

@@ -38,10 +38,10 @@ class Timings:
 
 def timings_of(job: ImportJob) -> Timings:
     """Of the chunks that are loaded."""
-    found = chunk_timings(job)
-    chunks = {each.number: each for each in job.chunks.filter(number__in=found.slowest)}
+    measured = chunk_timings(job)
+    chunks = {each.number: each for each in job.chunks.filter(number__in=measured.slowest)}
     # A retry of a mode that stages begins anew: what the record has slowest may not be there now.
-    return Timings(found, tuple(_slow(chunks[each], found.median) for each in found.slowest if each in chunks))
+    return Timings(measured, tuple(_slow(chunks[each], measured.median) for each in measured.slowest if each in chunks))
 
 
 def _slow(chunk: Chunk, median: float) -> Slow:

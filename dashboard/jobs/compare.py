@@ -52,7 +52,7 @@ class Line:
 def compare_imports(request: HttpRequest) -> HttpResponse:
     """`?jobs=41&jobs=42`, the first being what the others are held against; `&all=1`: also what they have in common."""
     jobs, problems = _requested(request.GET.getlist("jobs"))
-    context: dict[str, Any] = {"problems": problems, "asked": [job.pk for job in jobs], "most": MOST}
+    context: dict[str, Any] = {"problems": problems, "job_numbers": [job.pk for job in jobs], "most": MOST}
     if len(jobs) > 1:
         context |= _side_by_side(jobs, with_alike="all" in request.GET)
     return render(request, "jobs/compare.html", context, status=200 if len(jobs) > 1 or not problems else 400)
@@ -67,12 +67,12 @@ def _requested(texts: Sequence[str]) -> tuple[list[ImportJob], list[str]]:
             numbers.append(int(text))
         else:
             problems.append(f"“{text[:40]}” is not the number of an import. It stands on its page and in its address.")
-    if left_out := numbers[MOST:]:
-        problems.append(f"At most {MOST} imports stand side by side; left out: {', '.join(map(str, left_out))}.")
+    if surplus := numbers[MOST:]:
+        problems.append(f"At most {MOST} imports stand side by side; left out: {', '.join(map(str, surplus))}.")
     known = ImportJob.objects.filter(trial=None).select_related("source", "target", "record")
-    found = known.defer("record__chunk_timings").in_bulk(numbers[:MOST])
-    problems += [said for number in numbers[:MOST] if (said := _obstacle(number, found.get(number)))]
-    return [found[each] for each in numbers[:MOST] if not _obstacle(each, found.get(each))], problems
+    by_number = known.defer("record__chunk_timings").in_bulk(numbers[:MOST])
+    problems += [obstacle for number in numbers[:MOST] if (obstacle := _obstacle(number, by_number.get(number)))]
+    return [by_number[each] for each in numbers[:MOST] if not _obstacle(each, by_number.get(each))], problems
 
 
 def _obstacle(number: int, job: ImportJob | None) -> str:
@@ -87,23 +87,23 @@ def _obstacle(number: int, job: ImportJob | None) -> str:
 
 
 def _side_by_side(jobs: list[ImportJob], with_alike: bool) -> dict[str, Any]:
-    found = compare([job.pk for job in jobs])
+    comparison = compare([job.pk for job in jobs])
     more = {"all": "1"} if with_alike else {}
     return {
-        "columns": _columns(jobs, found, more),
-        "settings": _groups(found.settings, found),
-        "alike": _groups(found.alike, found) if with_alike else [],
-        "alike_count": len(found.alike),
-        "other_view": address(found.jobs, **({} if with_alike else {"all": "1"})),
-        "timings": _groups(found.timings, found, with_times=True),
-        "phases": _phases(found),
+        "columns": _columns(jobs, comparison, more),
+        "settings": _groups(comparison.settings, comparison),
+        "alike": _groups(comparison.alike, comparison) if with_alike else [],
+        "alike_count": len(comparison.alike),
+        "other_view": address(comparison.jobs, **({} if with_alike else {"all": "1"})),
+        "timings": _groups(comparison.timings, comparison, with_times=True),
+        "phases": _phases(comparison),
         "with_alike": with_alike,
     }
 
 
-def _columns(jobs: list[ImportJob], found: Comparison, more: dict[str, str]) -> list[Column]:
+def _columns(jobs: list[ImportJob], comparison: Comparison, more: dict[str, str]) -> list[Column]:
     rates = [job.rows_per_second for job in jobs]
-    verdicts = (None, *found.verdicts)
+    verdicts = (None, *comparison.verdicts)
     first = rates[0]
     return [
         Column(
@@ -118,18 +118,18 @@ def _columns(jobs: list[ImportJob], found: Comparison, more: dict[str, str]) -> 
 
 
 def _groups(
-    differences: Sequence[Difference], found: Comparison, *, with_times: bool = False
+    differences: Sequence[Difference], comparison: Comparison, *, with_times: bool = False
 ) -> list[tuple[str, list[Line]]]:
     """Under the heading of what they are about, in the order they come."""
     by_group = groupby(differences, key=lambda each: each.fact.group.value)
-    return [(title, [_line(each, found, with_times) for each in group]) for title, group in by_group]
+    return [(title, [_line(each, comparison, with_times) for each in group]) for title, group in by_group]
 
 
-def _line(difference: Difference, found: Comparison, with_times: bool) -> Line:
+def _line(difference: Difference, comparison: Comparison, with_times: bool) -> Line:
     fact = difference.fact
     words = [in_words(fact.name, value) for value in difference.values]
     times = (None, *difference.ratios[1:]) if with_times else (None,) * len(words)
-    why = [_why(fact.option, reasons) if fact in CHOSEN else "" for reasons in found.reasons]
+    why = [_why(fact.option, reasons) if fact in CHOSEN else "" for reasons in comparison.reasons]
     return Line(fact.title, tuple(map(Cell, words, why, times)))
 
 
@@ -137,10 +137,10 @@ def _why(option: str, reasons: list[dict[str, Any]]) -> str:
     return next((each["why"] for each in reasons if option and each.get("option") == option), "")
 
 
-def _phases(found: Comparison) -> dict[str, Any]:
+def _phases(comparison: Comparison) -> dict[str, Any]:
     """For the chart: seconds by phase of each import's chunks together."""
-    phases = [each for each in found.timings if each.fact in PHASES]
+    phases = [each for each in comparison.timings if each.fact in PHASES]
     return {
-        "imports": [f"Import {job}" for job in found.jobs],
+        "imports": [f"Import {job}" for job in comparison.jobs],
         "phases": [{"name": each.fact.title, "seconds": list(each.values)} for each in phases],
     }

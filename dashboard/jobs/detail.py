@@ -17,7 +17,7 @@ from dashboard.jobs.chunk_timings import timings_of
 from dashboard.jobs.option_summary import option_summary
 from dashboard.jobs.peer_comparison import peer_comparison
 from dashboard.jobs.progress import Progress, progress
-from dashboard.jobs.rejected_rows import left_out
+from dashboard.jobs.rejected_rows import rejected_rows
 from importer import jobs
 from importer.engine.errors import Problem
 from importer.models import Chunk, ImportJob
@@ -31,7 +31,7 @@ MOST_PROBLEM_CHUNKS = 50
 def job(request: HttpRequest, pk: int) -> HttpResponse:
     """The whole page."""
     now = _progress(_job(pk))
-    return render(request, "jobs/detail.html", _live_context(now) | {"asked": option_summary(now.job.options)})
+    return render(request, "jobs/detail.html", _live_context(now) | {"options": option_summary(now.job.options)})
 
 
 @require_safe
@@ -44,13 +44,13 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
         answer: HttpResponse = HttpResponseStopPolling()
         answer.content = render(request, "jobs/detail/_live.html", _live_context(now) | {"oob": True}).content
         return answer
-    if seen == now.seen:
+    if seen == now.page_state:
         return HttpResponse(status=204)
     # Swapped only when they change: a menu or a long value that is open stays open.
     same_shape = seen.startswith(f"{now.shape}.")
-    same_left_out = f".{now.left_out}." in seen
-    context = _live_context(now, with_left_out=not same_left_out)
-    context |= {"oob": True, "same_shape": same_shape, "same_left_out": same_left_out}
+    same_rejects = f".{now.rejects_state}." in seen
+    context = _live_context(now, with_rejects=not same_rejects)
+    context |= {"oob": True, "same_shape": same_shape, "same_rejects": same_rejects}
     return render(request, "jobs/detail/_live.html", context)
 
 
@@ -65,9 +65,9 @@ def rates(_request: HttpRequest, pk: int) -> JsonResponse:
 @never_cache
 def problem_chunks(request: HttpRequest, pk: int, first: int, last: int) -> HttpResponse:
     """Chunks from `first` to `last` that failed or had to be loaded again, and what was the matter."""
-    found = _job(pk)
-    chunks = _problem_chunks(found).filter(number__range=(first, last))
-    context = {"job": found, "chunks": chunks[:MOST_PROBLEM_CHUNKS], "first": first, "last": last}
+    shown = _job(pk)
+    chunks = _problem_chunks(shown).filter(number__range=(first, last))
+    context = {"job": shown, "chunks": chunks[:MOST_PROBLEM_CHUNKS], "first": first, "last": last}
     htmx = request.htmx  # type: ignore[attr-defined]
     name = "jobs/_problem_chunks.html" if htmx else "jobs/problem_chunks.html"
     return render(request, name, context)
@@ -76,8 +76,8 @@ def problem_chunks(request: HttpRequest, pk: int, first: int, last: int) -> Http
 @require_safe
 def timings(request: HttpRequest, pk: int) -> HttpResponse:
     """How long each chunk took: the chart's data, in words, and the slowest."""
-    found = _job(pk)
-    return render(request, "jobs/detail/_timings.html", {"job": found, "timings": timings_of(found)})
+    shown = _job(pk)
+    return render(request, "jobs/detail/_timings.html", {"job": shown, "timings": timings_of(shown)})
 
 
 @require_POST
@@ -147,48 +147,48 @@ def _job(pk: int) -> ImportJob:
     return get_object_or_404(ImportJob.objects.select_related("target", "source", "created_by", "rejects_of"), pk=pk)
 
 
-def _progress(found: ImportJob) -> Progress:
-    return progress(found, timezone.now())
+def _progress(shown: ImportJob) -> Progress:
+    return progress(shown, timezone.now())
 
 
-def _problem_chunks(found: ImportJob) -> QuerySet[Chunk]:
-    return found.chunks.filter(Q(status=Chunk.Status.FAILED) | Q(attempt__gt=1) | ~Q(problem={}))
+def _problem_chunks(loaded: ImportJob) -> QuerySet[Chunk]:
+    return loaded.chunks.filter(Q(status=Chunk.Status.FAILED) | Q(attempt__gt=1) | ~Q(problem={}))
 
 
-def _live_context(now: Progress, with_left_out: bool = True) -> dict[str, Any]:
-    found = now.job
+def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
+    shown = now.job
     return {
-        "job": found,
+        "job": shown,
         "progress": now,
-        "map": charts.chunk_map(found),
-        "ahead": _ahead(found),
-        "can": _can(found),
-        "no_restore": jobs.why_no_restore(found) if found.kept_table else "",
-        "left_out": left_out(found) if with_left_out else None,
-        "beside": peer_comparison(found),
+        "map": charts.chunk_map(shown),
+        "ahead": _ahead(shown),
+        "can": _can(shown),
+        "no_restore": jobs.why_no_restore(shown) if shown.kept_table else "",
+        "rejects": rejected_rows(shown) if with_rejects else None,
+        "peers": peer_comparison(shown),
         # Asked only where the template needs it.
         "loads_at_once": presence.loads_at_once,
     }
 
 
-def _can(found: ImportJob) -> dict[str, bool]:
+def _can(shown: ImportJob) -> dict[str, bool]:
     """Which buttons there are; importer.jobs has the last word on each."""
-    status = found.status
+    status = shown.status
     return {
         "pause": status == Status.LOADING,
         "resume": status == Status.PAUSED,
         "cancel": status in (Status.WAITING, Status.LOADING, Status.PAUSED, Status.FINISHING),
         "retry": status in (Status.FAILED, Status.CANCELLED),
-        "retry_leaving_out": status == Status.FAILED and jobs.could_leave_out(found),
+        "retry_leaving_out": status == Status.FAILED and jobs.could_leave_out(shown),
         "parallelism": status in (Status.WAITING, Status.LOADING, Status.PAUSED),
     }
 
 
-def _ahead(found: ImportJob) -> ImportJob | None:
+def _ahead(waiting: ImportJob) -> ImportJob | None:
     """The import that has the table this one waits for."""
-    if found.status != Status.WAITING:
+    if waiting.status != Status.WAITING:
         return None
     same_table = ImportJob.objects.filter(
-        target=found.target, schema_name=found.schema_name, table_name=found.table_name, table_claim__isnull=False
+        target=waiting.target, schema_name=waiting.schema_name, table_name=waiting.table_name, table_claim__isnull=False
     )
-    return same_table.exclude(pk=found.pk).first()
+    return same_table.exclude(pk=waiting.pk).first()

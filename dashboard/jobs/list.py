@@ -81,11 +81,11 @@ SORT_CHOICES = {
 @vary_on_headers("HX-Request")
 def jobs(request: HttpRequest) -> HttpResponse:
     """The page, or only its table when htmx asks."""
-    found = matching(request.GET.get("q", ""), request.GET.get("status", ""), request.GET.get("target", ""))
+    selected = matching(request.GET.get("q", ""), request.GET.get("status", ""), request.GET.get("target", ""))
     sort = request.GET.get("sort", "")
     if sort.removeprefix("-") not in SORTS:
         sort = NEWEST_FIRST
-    page = Paginator(in_order(found, sort), PAGE_ROWS).get_page(request.GET.get("page"))
+    page = Paginator(in_order(selected, sort), PAGE_ROWS).get_page(request.GET.get("page"))
     shown = rows(list(page.object_list))
     context: dict[str, Any] = {
         "page": page,
@@ -111,23 +111,23 @@ def matching(text: str, status: str, target: str) -> QuerySet[ImportJob]:
 
     "" does not filter. Trials of labs are left out.
     """
-    found = ImportJob.objects.filter(trial=None)
+    selected = ImportJob.objects.filter(trial=None)
     if text := text.strip():
-        found = found.filter(
+        selected = selected.filter(
             Q(source__name__icontains=text) | Q(table_name__icontains=text) | Q(schema_name__icontains=text)
         )
     if status:
-        found = found.filter(status=status)
+        selected = selected.filter(status=status)
     if target:
-        found = found.filter(target__name=target)
-    return found
+        selected = selected.filter(target__name=target)
+    return selected
 
 
-def in_order(found: QuerySet[ImportJob], sort: str) -> QuerySet[ImportJob, int]:
+def in_order(selected: QuerySet[ImportJob], sort: str) -> QuerySet[ImportJob, int]:
     """The jobs' primary keys; `sort` is a name of SORTS, with "-" before it for descending."""
     column = SORTS[sort.removeprefix("-")]
     order = column.desc(nulls_last=True) if sort.startswith("-") else column.asc(nulls_last=True)
-    return found.order_by(order, "-pk").values_list("pk", flat=True)
+    return selected.order_by(order, "-pk").values_list("pk", flat=True)
 
 
 def rows(keys: list[int]) -> list[dict[str, Any]]:
@@ -136,8 +136,8 @@ def rows(keys: list[int]) -> list[dict[str, Any]]:
     Apart from in_order(), since a server that sorts whole rows sorts ten thousand of them ten times slower.
     """
     slower = column("slower_than_like", keys)
-    found = {row["pk"]: row for row in ImportJob.objects.filter(pk__in=keys).values(*FIELDS, **COMPUTED)}
-    for row in found.values():
+    by_key = {row["pk"]: row for row in ImportJob.objects.filter(pk__in=keys).values(*FIELDS, **COMPUTED)}
+    for row in by_key.values():
         row["slower"] = slower.get(row["pk"], False)
         row["progress"] = None if row["status"] in ImportJob.ENDED else percent(row["committed_bytes"], row["size"])
-    return [found[key] for key in keys if key in found]
+    return [by_key[key] for key in keys if key in by_key]

@@ -32,7 +32,7 @@ def option_summary(options: Options) -> OptionSummary:
 
 def _accounting(options: Options) -> list[OptionValue]:
     usual = Options()
-    found = []
+    values = []
     for name, (question, answers) in ACCOUNTING.items():
         value = getattr(options, name)
         words = answers[value][0] if value in answers else value
@@ -40,8 +40,8 @@ def _accounting(options: Options) -> list[OptionValue]:
             limits = [f"{options.max_rejects:,}"] if options.max_rejects is not None else []
             limits += [f"{options.max_reject_percent:g} %"] if options.max_reject_percent is not None else []
             words = f"{words}, at most {' or '.join(limits)}" if limits else words
-        found.append(OptionValue(question, words, value == getattr(usual, name)))
-    return found
+        values.append(OptionValue(question, words, value == getattr(usual, name)))
+    return values
 
 
 def _speed(options: Options) -> list[OptionValue]:

@@ -51,6 +51,6 @@ def peer_comparison(job: ImportJob) -> PeerComparison | None:
     before = earlier.order_by("-pk").values_list("pk", flat=True).first()
     if not before:
         return None
-    told = rows([job.pk])[job.pk]
-    alike = regressions.peers(told)[:MOST_PEERS] if told else []
+    facts = rows([job.pk])[job.pk]
+    alike = regressions.peers(facts)[:MOST_PEERS] if facts else []
     return PeerComparison(job.pk, regressions.recorded_peer_speed(job), before, tuple(alike))

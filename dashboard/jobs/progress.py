@@ -92,14 +92,14 @@ class Progress:
     stage: DdlProgress | None = None
 
     @property
-    def seen(self) -> str:
+    def page_state(self) -> str:
         """What this page shows, as a token: equal tokens mean that nothing would change."""
         job, recent = self.job, self.recent
         return ".".join(
             str(part)
             for part in (
                 self.shape,
-                self.left_out,
+                self.rejects_state,
                 job.version,
                 job.source.received,
                 self.sent_in_flight,
@@ -115,7 +115,7 @@ class Progress:
         return f"{self.job.status}.{self.job.parallelism}.{self.job.kept_table}"
 
     @property
-    def left_out(self) -> str:
+    def rejects_state(self) -> str:
         """The part of the token on which the rows that did not go in depend."""
         job = self.job
         noticed = sum(each["values"] for each in job.notices)

@@ -23,7 +23,7 @@ class Section:
     again: list[ImportJob]
 
 
-def left_out(job: ImportJob) -> Section | None:
+def rejected_rows(job: ImportJob) -> Section | None:
     """None while every row has gone in as it is."""
     if not (job.rejected_rows or job.skipped_rows or job.notices):
         return None

@@ -24,12 +24,14 @@ def lab_charts(lab: Lab) -> dict[str, Any]:
     {"name", "points": [{"at", "y", "low", "high", "runs"}]}. `unit` is "rows/s", or "times" of the fewest sessions.
     `shares`: what each value of a setting reaches of the best one. Rates are rows per second.
     """
-    said = labs.outcome(lab)
-    found = [(labs.whole(lab, each["settings"]), Measured(0, tuple(each["rates"]))) for each in said["ranking"]]
+    outcome = labs.outcome(lab)
+    measured = [(labs.whole(lab, each["settings"]), Measured(0, tuple(each["rates"]))) for each in outcome["ranking"]]
     return {
-        "bars": [_bar(lab, each) for each in said["ranking"][:MOST_BARS]],
-        "curves": [_chart(name, made) for name in NUMBERS if name in lab.grid.values and (made := curves(name, found))],
-        "shares": [each for name in lab.grid.values if (each := _shares(name, curves(name, found)))],
+        "bars": [_bar(lab, each) for each in outcome["ranking"][:MOST_BARS]],
+        "curves": [
+            _chart(name, drawn) for name in NUMBERS if name in lab.grid.values and (drawn := curves(name, measured))
+        ],
+        "shares": [each for name in lab.grid.values if (each := _shares(name, curves(name, measured)))],
     }
 
 
@@ -45,8 +47,8 @@ def _bar(lab: Lab, ranked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _chart(name: str, made: list[Curve]) -> dict[str, Any]:
-    values = sorted({point.value for curve in made for point in curve.points}, key=lambda value: value or 0)
+def _chart(name: str, drawn: list[Curve]) -> dict[str, Any]:
+    values = sorted({point.value for curve in drawn for point in curve.points}, key=lambda value: value or 0)
     times = name == SESSIONS
     return {
         "setting": name,
@@ -61,9 +63,9 @@ def _chart(name: str, made: list[Curve]) -> dict[str, Any]:
                     for point in curve.points
                 ],
             }
-            for curve in made
+            for curve in drawn
         ],
-        "says": _says(name, max(made, key=lambda curve: curve.best)),
+        "says": _says(name, max(drawn, key=lambda curve: curve.best)),
     }
 
 
@@ -100,13 +102,13 @@ def _says(name: str, best: Curve) -> str:
     return f"{value_words(name, knee.value)} reaches {reached}; larger ones gain nothing." if bends else ""
 
 
-def _shares(name: str, made: list[Curve]) -> dict[str, Any] | None:
-    if not made:
+def _shares(name: str, drawn: list[Curve]) -> dict[str, Any] | None:
+    if not drawn:
         return None
     return {
         "label": label(name),
         "values": [
             {"value": value_words(name, each.value), "of_best": each.of_best, "curves": each.curves}
-            for each in shares(made)
+            for each in shares(drawn)
         ],
     }

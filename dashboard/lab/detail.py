@@ -36,7 +36,7 @@ def lab(request: HttpRequest, pk: int) -> HttpResponse:
 def live(request: HttpRequest, pk: int) -> HttpResponse:
     """What has changed since the page saw `?seen=`: 204 if nothing has, 286 with the last state when it has ended."""
     now = _progress(pk)
-    if not now.lab.ended and request.GET.get("seen") == now.seen:
+    if not now.lab.ended and request.GET.get("seen") == now.page_state:
         return HttpResponse(status=204)
     answer = render(request, "lab/detail/_live.html", _context(request, now) | {"oob": True})
     if not now.lab.ended:
@@ -69,9 +69,9 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def save_preset(request: HttpRequest, pk: int) -> HttpResponse:
     """Keep how such files are to be imported by its advice, under a name."""
-    found = _lab(pk)
+    shown = _lab(pk)
     try:
-        saved = labs.save_preset(found, request.POST.get("name", ""), cast(User, request.user))
+        saved = labs.save_preset(shown, request.POST.get("name", ""), cast(User, request.user))
     except Problem as problem:
         context = _context(request, _progress(pk)) | {"preset_problem": problem}
         return render(request, "lab/detail.html", context, status=422)
@@ -88,25 +88,25 @@ def _progress(pk: int) -> LabProgress:
 
 
 def _context(request: HttpRequest, now: LabProgress) -> dict[str, Any]:
-    found = now.lab
-    advice = now.said["recommendation"]
+    shown = now.lab
+    advice = now.outcome["recommendation"]
     return {
-        "lab": found,
+        "lab": shown,
         "progress": now,
-        "said": now.said,
+        "outcome": now.outcome,
         "advice": advice,
-        "shares": lab_charts(found)["shares"] if len(found.grid.values) > 1 else [],
-        "recommended": option_summary(labs.options_of(found)).chosen if advice else [],
-        "apply": _apply(request, found) if advice and found.ended else "",
-        "can_cancel": found.status in (Status.WAITING, Status.PREPARING, Status.RUNNING),
+        "shares": lab_charts(shown)["shares"] if len(shown.grid.values) > 1 else [],
+        "recommended": option_summary(labs.options_of(shown)).chosen if advice else [],
+        "apply": _apply(request, shown) if advice and shown.ended else "",
+        "can_cancel": shown.status in (Status.WAITING, Status.PREPARING, Status.RUNNING),
         # Asked only where the template needs it.
         "loads_at_once": presence.loads_at_once,
     }
 
 
-def _apply(request: HttpRequest, found: Lab) -> str:
+def _apply(request: HttpRequest, shown: Lab) -> str:
     """Where a new import of the same file begins with the advice; "" if the file is not there for this person."""
-    source = found.source
+    source = shown.source
     if not source or not uploads.importable_by(request.user).filter(pk=source.pk).exists():
         return ""
-    return f"{reverse('new_source', args=[source.key])}?{urlencode({'lab': found.pk})}"
+    return f"{reverse('new_source', args=[source.key])}?{urlencode({'lab': shown.pk})}"

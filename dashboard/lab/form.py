@@ -38,10 +38,10 @@ class LabForm:
     @cached_property
     def job(self) -> ImportJob | None:
         """The past import to begin with."""
-        asked = self.text("job")
-        if not (asked.isascii() and asked.isdigit() and len(asked) < 19):
+        text = self.text("job")
+        if not (text.isascii() and text.isdigit() and len(text) < 19):
             return None
-        return ImportJob.objects.select_related("target", "source").filter(pk=int(asked), trial=None).first()
+        return ImportJob.objects.select_related("target", "source").filter(pk=int(text), trial=None).first()
 
     @property
     def offer(self) -> Offer:
@@ -61,11 +61,11 @@ class LabForm:
 
     def read(self) -> dict[str, tuple[Value, ...]]:
         """Values to try by setting. Raises Problem, with the setting as its option, for what cannot be read."""
-        found = {name: read_values(name, self.written(name)) for name in self.offer.settings}
-        found = {name: values for name, values in found.items() if values}
-        if not found:
+        entered = {name: read_values(name, self.written(name)) for name in self.offer.settings}
+        entered = {name: values for name, values in entered.items() if values}
+        if not entered:
             raise Problem("Nothing is to be tried.", advice="Write values for one setting at least.", option="grid")
-        return found
+        return entered
 
     def sample(self, suggested: int) -> Sample:
         """What is loaded again and again; `suggested` first rows unless somebody says otherwise."""
@@ -84,7 +84,7 @@ class LabForm:
             return float(text)
         raise Problem(f"{text!r} percent cannot be taken.", advice="Give more than 0, and at most 100.", option="share")
 
-    def asked(self, suggested: int, offer: Offer | None = None) -> LabRequest:
+    def lab_request(self, suggested: int, offer: Offer | None = None) -> LabRequest:
         """All of it; of another grid with its usual values, if `offer` is given. Raises Problem with its option."""
         values = dict(offer.values) if offer else self.read()
         repeats = whole_number(self.text("repeats", str(REPEATS)), "Rounds", 1, MOST_REPEATS, option="repeats")
@@ -119,8 +119,8 @@ class LabForm:
         text = self.text(name, USUAL_DISK).replace(" ", "")
         if not text:
             return None
-        if found := bytes_written(text):
-            return found
+        if size := bytes_written(text):
+            return size
         raise Problem(f"{text!r} is not a size such as 512M or 10G.", advice="Or leave it empty.", option=name)
 
 

@@ -17,8 +17,8 @@ PAGE_ROWS = 25
 @require_safe
 def labs(request: HttpRequest) -> HttpResponse:
     """The latest first, each with its best."""
-    found = Lab.objects.select_related("target", "source").prefetch_related("trials").order_by("-pk")
-    page = Paginator(found, PAGE_ROWS).get_page(request.GET.get("page"))
+    newest_first = Lab.objects.select_related("target", "source").prefetch_related("trials").order_by("-pk")
+    page = Paginator(newest_first, PAGE_ROWS).get_page(request.GET.get("page"))
     context: dict[str, Any] = {
         "page": page,
         "rows": [_row(each) for each in page],
@@ -30,15 +30,15 @@ def labs(request: HttpRequest) -> HttpResponse:
 
 
 def _row(lab: Lab) -> dict[str, Any]:
-    said = lab_of.outcome(lab)
-    over = sum(count for state, count in said["trials"].items() if state not in ("pending", "running"))
-    advice = said["recommendation"]
-    best = said["ranking"][0] if said["ranking"] else None
+    outcome = lab_of.outcome(lab)
+    over = sum(count for state, count in outcome["trials"].items() if state not in ("pending", "running"))
+    advice = outcome["recommendation"]
+    best = outcome["ranking"][0] if outcome["ranking"] else None
     return {
         "lab": lab,
         "best": best,
         "name": name_of(lab, best["settings"]) if best else "",
         "advice": advice,
         "over": over,
-        "trials": sum(said["trials"].values()),
+        "trials": sum(outcome["trials"].values()),
     }

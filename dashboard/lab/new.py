@@ -56,10 +56,10 @@ class LabPreview:
 
     choices: LabForm
     source: SourceFile | None = None
-    preview: Preview | None = None
+    source_preview: Preview | None = None
     prepared: PreparedImport | None = None
     suggested: int = SAMPLE_ROWS
-    asked: lab.LabRequest | None = None
+    requested: lab.LabRequest | None = None
     expected: lab.Expected | None = None
     problem: Problem | None = None
     cards: list[Card] = field(default_factory=list)
@@ -84,57 +84,57 @@ def lab_new(request: HttpRequest) -> HttpResponse:
     """A GET shows what is chosen in the address: `?job=`, `?source=` with target and table, or `?lab=` for one like
     that. A POST starts it, or shows what forbids it.
     """
-    seen = _preview(_choices(request), request.user)
-    if request.method == "POST" and seen.prepared and seen.asked and not seen.problem:
+    preview = _preview(_choices(request), request.user)
+    if request.method == "POST" and preview.prepared and preview.requested and not preview.problem:
         try:
-            made = lab.create(seen.prepared, seen.asked, cast(User, request.user), seen.choices.job)
+            created = lab.create(preview.prepared, preview.requested, cast(User, request.user), preview.choices.job)
         except Problem as problem:
-            seen.problem = problem
+            preview.problem = problem
         else:
-            lab.start(made.pk)
-            return redirect("lab", pk=made.pk)
-    return _page(request, seen)
+            lab.start(created.pk)
+            return redirect("lab", pk=created.pk)
+    return _page(request, preview)
 
 
 def _choices(request: HttpRequest) -> LabForm:
     if request.method == "POST":
         return LabForm(request.POST.dict())
-    asked = request.GET.get("lab", "")
-    if asked.isascii() and asked.isdigit() and len(asked) < 19:
-        return form_of_lab(get_object_or_404(Lab.objects.select_related("source"), pk=int(asked)))
+    text = request.GET.get("lab", "")
+    if text.isascii() and text.isdigit() and len(text) < 19:
+        return form_of_lab(get_object_or_404(Lab.objects.select_related("source"), pk=int(text)))
     return LabForm(request.GET.dict())
 
 
 def _preview(choices: LabForm, user: User | AnonymousUser) -> LabPreview:
     """Plan the import, reckon what the lab takes; a Problem ends it there and is kept."""
-    seen = LabPreview(choices)
+    preview = LabPreview(choices)
     try:
-        _prepare(seen, user)
-        if seen.prepared:
-            seen.suggested = lab.suggest_sample(seen.prepared)
-            seen.cards = [_card(seen, offer, seen.prepared) for offer in OFFERS]
-            seen.asked = choices.asked(seen.suggested)
-            seen.expected = lab.expect(seen.prepared, seen.asked)
+        _prepare(preview, user)
+        if preview.prepared:
+            preview.suggested = lab.suggest_sample(preview.prepared)
+            preview.cards = [_card(preview, offer, preview.prepared) for offer in OFFERS]
+            preview.requested = choices.lab_request(preview.suggested)
+            preview.expected = lab.expect(preview.prepared, preview.requested)
     except Problem as problem:
-        seen.problem = uploads.named(problem, seen.source) if seen.source else problem
-    return seen
+        preview.problem = uploads.named(problem, preview.source) if preview.source else problem
+    return preview
 
 
-def _prepare(seen: LabPreview, user: User | AnonymousUser) -> None:
-    job = seen.choices.job
+def _prepare(preview: LabPreview, user: User | AnonymousUser) -> None:
+    job = preview.choices.job
     if job:
-        seen.source = job.source
-        seen.prepared = lab.prepare_again(job)
+        preview.source = job.source
+        preview.prepared = lab.prepare_again(job)
         return
-    key = _uuid(seen.choices.text("source"))
+    key = _uuid(preview.choices.text("source"))
     ready = uploads.importable_by(user).filter(status=SourceFile.Status.READY)
-    seen.source = ready.filter(key=key).first() if key else None
-    if not seen.source:
+    preview.source = ready.filter(key=key).first() if key else None
+    if not preview.source:
         return
-    seen.preview = read_preview(seen.source, _import_choices(seen.choices, seen.source))
-    seen.prepared, seen.problem = seen.preview.prepared, seen.preview.problem
-    if seen.prepared and seen.preview.choices.preset:
-        presets.check_header(seen.preview.choices.preset, seen.prepared.profile.header)
+    preview.source_preview = read_preview(preview.source, _import_choices(preview.choices, preview.source))
+    preview.prepared, preview.problem = preview.source_preview.prepared, preview.source_preview.problem
+    if preview.prepared and preview.source_preview.choices.preset:
+        presets.check_header(preview.source_preview.choices.preset, preview.prepared.profile.header)
 
 
 def _import_choices(choices: LabForm, source: SourceFile) -> NewImportForm:
@@ -143,13 +143,13 @@ def _import_choices(choices: LabForm, source: SourceFile) -> NewImportForm:
     return NewImportForm({**source.choices, **here, "mode": "append"})
 
 
-def _card(seen: LabPreview, offer: Offer, prepared: PreparedImport) -> Card:
-    chosen = offer == seen.choices.offer
+def _card(preview: LabPreview, offer: Offer, prepared: PreparedImport) -> Card:
+    chosen = offer == preview.choices.offer
     reason = why_not(offer, prepared.table, int(prepared.plan.seen.get("table_foreign_keys", 0)))
     if reason or offer.name == OWN:
         return Card(offer, chosen, None, reason)
     try:
-        return Card(offer, chosen, lab.expect(prepared, seen.choices.asked(seen.suggested, offer)), "")
+        return Card(offer, chosen, lab.expect(prepared, preview.choices.lab_request(preview.suggested, offer)), "")
     except Problem as problem:
         return Card(offer, chosen, None, "" if problem.option else problem.what)
 
@@ -161,24 +161,26 @@ def _uuid(text: str) -> UUID | None:
         return None
 
 
-def _page(request: HttpRequest, seen: LabPreview) -> HttpResponse:
-    values = seen.choices
+def _page(request: HttpRequest, preview: LabPreview) -> HttpResponse:
+    values = preview.choices
     jobs = ImportJob.objects.filter(trial=None).select_related("source", "target")
     files = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY).order_by("-pk")
     context = {
-        "look": seen,
-        "problem": seen.problem,
+        "preview": preview,
+        "problem": preview.problem,
         "values": values.values,
         "job": values.job,
         "jobs": jobs.filter(status=ImportJob.Status.SUCCEEDED).order_by("-pk")[:JOBS_SHOWN],
         "files": files[:FILES_SHOWN],
         "targets": Target.objects.order_by("name"),
-        "presets": presets.for_header(seen.preview.profile.header) if seen.preview and seen.preview.profile else [],
-        "rows": values.rows(seen.suggested),
+        "presets": presets.for_header(preview.source_preview.profile.header)
+        if preview.source_preview and preview.source_preview.profile
+        else [],
+        "rows": values.rows(preview.suggested),
         "by_share": values.text("sample") == "share",
         "seed": values.text("seed") or secrets.randbelow(SEEDS),
         "loads_at_once": presence.loads_at_once,
     }
     # A page that asks for something is no error.
-    status = 422 if seen.problem and request.method == "POST" else 200
+    status = 422 if preview.problem and request.method == "POST" else 200
     return render(request, "lab/new.html", context, status=status)

@@ -33,7 +33,7 @@ class Square:
     """A trial on the map: its CSS class, and what it stands for in words."""
 
     trial: Trial
-    look: str
+    style: str
 
     @property
     def words(self) -> str:
@@ -72,11 +72,11 @@ class LabProgress:
     now: datetime
     trials: Sequence[Trial]
     # importer.lab.outcome().
-    said: dict[str, Any]
+    outcome: dict[str, Any]
     spent: Spent
 
     @property
-    def seen(self) -> str:
+    def page_state(self) -> str:
         """What this page shows, as a token: equal tokens mean that nothing would change."""
         return str(self.lab.version)
 
@@ -95,19 +95,19 @@ class LabProgress:
 
     @property
     def best(self) -> dict[str, Any] | None:
-        return self.ranking[0] if self.said["ranking"] else None
+        return self.ranking[0] if self.outcome["ranking"] else None
 
     @property
     def ranking(self) -> list[dict[str, Any]]:
         """The combinations, the fastest first, each with its name."""
-        return [{**each, "name": name_of(self.lab, each["settings"])} for each in self.said["ranking"]]
+        return [{**each, "name": name_of(self.lab, each["settings"])} for each in self.outcome["ranking"]]
 
     @property
     def not_measured(self) -> list[dict[str, Any]]:
         """Why combinations were not measured, or not often enough: for each reason their names."""
         reasons: dict[tuple[str, bool], list[str]] = {}
-        for failed, found in ((True, self.said["failed"]), (False, self.said["left_out"])):
-            for each in found:
+        for failed, entries in ((True, self.outcome["failed"]), (False, self.outcome["left_out"])):
+            for each in entries:
                 reasons.setdefault((each["why"], failed), []).append(name_of(self.lab, each["settings"]))
         return [{"why": why, "failed": failed, "names": names} for (why, failed), names in reasons.items()]
 
@@ -151,15 +151,15 @@ class LabProgress:
     @property
     def budget(self) -> list[Budgeted]:
         """The limits there are."""
-        asked = self.lab.budget
+        limits = self.lab.budget
         largest = max((each.table_bytes for each in self.spent.trials), default=0)
-        limits = (
-            Budgeted("Time", "seconds", self.spent.seconds, asked.seconds or 0),
-            Budgeted("Rows", "rows", self.spent.rows, asked.rows or 0),
-            Budgeted("Largest table", "bytes", largest, asked.target_bytes or 0),
-            Budgeted("Sample", "bytes", self.lab.sample_bytes, asked.local_bytes or 0),
+        budgets = (
+            Budgeted("Time", "seconds", self.spent.seconds, limits.seconds or 0),
+            Budgeted("Rows", "rows", self.spent.rows, limits.rows or 0),
+            Budgeted("Largest table", "bytes", largest, limits.target_bytes or 0),
+            Budgeted("Sample", "bytes", self.lab.sample_bytes, limits.local_bytes or 0),
         )
-        return [each for each in limits if each.most]
+        return [each for each in budgets if each.most]
 
 
 def lab_progress(lab: Lab, now: datetime) -> LabProgress:

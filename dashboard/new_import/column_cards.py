@@ -89,11 +89,11 @@ class UnmappedColumn:
 class Cell:
     """A value of the preview as it will arrive; `was` is what the file has, where that is another text.
 
-    `null`: it becomes NULL. `bad`: it is none that the column takes. `left_out`: it goes nowhere.
+    `null`: it becomes NULL. `bad`: it is none that the column takes. `unmapped`: it goes nowhere.
     """
 
     text: str
     null: bool = False
-    left_out: bool = False
+    unmapped: bool = False
     bad: bool = False
     was: str = ""

@@ -86,26 +86,26 @@ class NewImportForm:
     @cached_property
     def again(self) -> ImportJob | None:
         """The import whose rejected rows these are; its settings are the first choice."""
-        asked = self.values.get("again", "")
-        if not (asked.isascii() and asked.isdigit() and len(asked) < 19):
+        text = self.values.get("again", "")
+        if not (text.isascii() and text.isdigit() and len(text) < 19):
             return None
-        return ImportJob.objects.select_related("target", "source").filter(pk=int(asked)).first()
+        return ImportJob.objects.select_related("target", "source").filter(pk=int(text)).first()
 
     @cached_property
     def preset(self) -> MappingPreset | None:
         """The saved mapping to begin with."""
-        asked = self.values.get("preset", "")
-        if not (asked.isascii() and asked.isdigit() and len(asked) < 19):
+        text = self.values.get("preset", "")
+        if not (text.isascii() and text.isdigit() and len(text) < 19):
             return None
-        return MappingPreset.objects.select_related("target").filter(pk=int(asked)).first()
+        return MappingPreset.objects.select_related("target").filter(pk=int(text)).first()
 
     @cached_property
     def lab(self) -> Lab | None:
         """The lab whose advice is to be followed."""
-        asked = self.values.get("lab", "")
-        if not (asked.isascii() and asked.isdigit() and len(asked) < 19):
+        text = self.values.get("lab", "")
+        if not (text.isascii() and text.isdigit() and len(text) < 19):
             return None
-        return Lab.objects.select_related("target", "of_job").filter(pk=int(asked)).first()
+        return Lab.objects.select_related("target", "of_job").filter(pk=int(text)).first()
 
     @property
     def before(self) -> ImportJob | MappingPreset | Lab | None:
@@ -149,8 +149,8 @@ class NewImportForm:
     def mode(self) -> str:
         """What becomes of the table's rows. Rejected rows of an import go to those that it has brought."""
         before = self.options_before.mode if self.options_before else "append"
-        kept = ("upsert",) if self.again else ("upsert", "atomic", "replace")
-        return self.values.get("mode") or (before if before in kept else "append")
+        repeatable = ("upsert",) if self.again else ("upsert", "atomic", "replace")
+        return self.values.get("mode") or (before if before in repeatable else "append")
 
     @cached_property
     def speed(self) -> SpeedChoices:
@@ -176,15 +176,15 @@ class NewImportForm:
     @cached_property
     def options(self) -> Options:
         """Raises Problem if a number is none or out of range."""
-        asked: dict[str, Any] = dict(self.accounting)
-        if asked["on_error"] == "reject":
+        values: dict[str, Any] = dict(self.accounting)
+        if values["on_error"] == "reject":
             # Limits mean nothing to an import that stops.
             text = self.limits["max_rejects"]
-            asked["max_rejects"] = whole_number(
+            values["max_rejects"] = whole_number(
                 text, "Most rows to leave out", *named("max_rejects").limits, "max_rejects"
             )
-            asked["max_reject_percent"] = self._reject_percent()
-        return Options(mode=self.mode, **asked, **self.speed.options)
+            values["max_reject_percent"] = self._reject_percent()
+        return Options(mode=self.mode, **values, **self.speed.options)
 
     def _reject_percent(self) -> float | None:
         text = self.limits["max_reject_percent"].removesuffix("%").replace(",", ".").strip()
@@ -237,13 +237,13 @@ class NewImportForm:
         if self.values.get("basis") != basis:
             return None
         taken = {value.lower() for name, value in self.values.items() if name.startswith("column_")}
-        found = []
+        generated = []
         for number, column in enumerate(table.columns):
             source = self.values.get(f"fill_{number}", "")
             text = self.values.get(f"filltext_{number}", "") if source == "text" else ""
             if source and column.name.lower() not in taken:
-                found.append(GeneratedColumn(column.name, source, text))
-        return tuple(found)
+                generated.append(GeneratedColumn(column.name, source, text))
+        return tuple(generated)
 
     @property
     def match(self) -> str:
@@ -254,7 +254,7 @@ class NewImportForm:
     def basis(self, dialect: Dialect, header: tuple[str, ...], table: Table) -> str:
         """A short name for what a mapping is chosen for: another file format or table makes it meaningless."""
         target = self.target.pk if self.target else None
-        told = (
+        facts = (
             asdict(dialect),
             header,
             target,
@@ -264,7 +264,7 @@ class NewImportForm:
             self.null_markers,
             self.match,
         )
-        return sha256(repr(told).encode()).hexdigest()[:16]
+        return sha256(repr(facts).encode()).hexdigest()[:16]
 
 
 def parse_markers(text: str) -> tuple[str, ...]:

@@ -108,7 +108,7 @@ class Preview:
         return self.table is not None and len(self.table.columns) > MOST_COLUMNS_IN_SELECTS
 
     @property
-    def doubts(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """What to look at in the mapping before it is used."""
         if not (self.profile and self.table):
             return ()
@@ -126,11 +126,11 @@ class Preview:
             yield line, [self._cell(number, text, arriving.get(number)) for number, text in enumerate(row)]
 
     def _cell(self, number: int, text: str, arrival: Arrival | None) -> Cell:
-        left_out = bool(self.mapping) and (number >= len(self.mapping) or not self.mapping[number].column)
+        unmapped = bool(self.mapping) and (number >= len(self.mapping) or not self.mapping[number].column)
         if text and text == self.dialect.null:
-            return Cell(text, left_out=left_out, null=True)
+            return Cell(text, unmapped=unmapped, null=True)
         if arrival is None:
-            return Cell(text, left_out=left_out)
+            return Cell(text, unmapped=unmapped)
         if arrival.bad:
             return Cell(text, bad=True)
         if arrival.text is None:
@@ -148,9 +148,9 @@ def read_preview(source: SourceFile, choices: NewImportForm) -> Preview:
     choices = choices.settled()
     preview = Preview(source, choices)
     try:
-        asked = choices.dialect or _dialect_before(source, choices)
-        preview.dialect = asked or RFC4180
-        preview.profile = profile_file(place_of(source), asked)
+        dialect = choices.dialect or _dialect_before(source, choices)
+        preview.dialect = dialect or RFC4180
+        preview.profile = profile_file(place_of(source), dialect)
         preview.dialect = preview.profile.dialect
         preview.presets = presets.for_header(preview.profile.header)
         if not choices.values and len(preview.presets) == 1:
@@ -189,8 +189,8 @@ def _read_table(preview: Preview) -> None:
         return
     with connect(target.address) as connection:
         preview.tables = list_tables(connection, target.database)
-        asked = preview.choices.table or _table_named_as_file(connection, target.database, preview.source.name)
-        schema, _, name = asked.rpartition(".")
+        wanted = preview.choices.table or _table_named_as_file(connection, target.database, preview.source.name)
+        schema, _, name = wanted.rpartition(".")
         if name:
             preview.table = read_table(connection, schema or target.database, name)
 
@@ -201,11 +201,11 @@ def _suggest_new_table(preview: Preview, profile: Profile, target: Target) -> No
     suggested = suggest_table(schema or target.database, name, profile)
     basis = preview.choices.basis(profile.dialect, profile.header, suggested.as_table())
     preview.asked_table = preview.choices.asked_table(suggested, basis)
-    asked = preview.asked_table
+    requested = preview.asked_table
     # Whatever is wrong with a type is said beside the types as they were suggested.
     preview.new_table, preview.table = suggested, suggested.as_table()
     preview.mapping = map_to_new(profile, preview.table)
-    preview.new_table = change_table(suggested, asked.types, asked.primary_key, asked.widen)
+    preview.new_table = change_table(suggested, requested.types, requested.primary_key, requested.widen)
     preview.table = preview.new_table.as_table()
 
 
@@ -241,8 +241,8 @@ def _with_moved_fields(preview: Preview, table: Table) -> tuple[ColumnMapping, .
     moved = {number: column for number, column in preview.choices.moved.items() if number < len(preview.mapping)}
     if not moved:
         return preview.mapping
-    asked = [FieldOverride(f"#{number + 1}", column) for number, column in moved.items()]
-    suggested = suggest_mapping(preview.profile, table, preview.choices.null_markers, asked=asked)
+    overrides = [FieldOverride(f"#{number + 1}", column) for number, column in moved.items()]
+    suggested = suggest_mapping(preview.profile, table, preview.choices.null_markers, asked=overrides)
     return tuple(suggested[number] if number in moved else each for number, each in enumerate(preview.mapping))
 
 

@@ -168,14 +168,14 @@ def tables(request: HttpRequest) -> HttpResponse:
     """Tables of a target whose names contain what was typed, as options of a datalist."""
     choices = NewImportForm(request.GET.dict())
     target = choices.target
-    found: list[str] = []
+    names: list[str] = []
     if target:
         try:
             with connect(target.address) as connection:
-                found = list_tables(connection, target.database, choices.table)
+                names = list_tables(connection, target.database, choices.table)
         except Problem:  # The preview itself says what is wrong with the server.
-            found = []
-    return render(request, "new_import/_tables.html", {"tables": found})
+            names = []
+    return render(request, "new_import/_tables.html", {"tables": names})
 
 
 def _show(

@@ -41,11 +41,11 @@ class Month:
     after: str
 
 
-def month(schedule: Schedule, asked: str) -> Month:
+def month(schedule: Schedule, text: str) -> Month:
     """The month as in 2026-11; the present one in the schedule's zone where nothing sensible is asked for."""
     zone = recurrence.zone_named(schedule.zone)
     today = timezone.now().astimezone(zone).date()
-    first = _first_day(asked) or today.replace(day=1)
+    first = _first_day(text) or today.replace(day=1)
     after = (first + timedelta(days=32)).replace(day=1)
     since, until = _begin(first, zone), _begin(after, zone)
     runs: dict[date, Counter[str]] = {}
@@ -72,10 +72,10 @@ def _begin(day: date, zone: ZoneInfo) -> datetime:
     return datetime.combine(day, time(), zone).astimezone(UTC)
 
 
-def _first_day(asked: str) -> date | None:
+def _first_day(text: str) -> date | None:
     """None for what is no month, or one that no calendar here reaches."""
     try:
-        day = datetime.strptime(asked, "%Y-%m").date()
+        day = datetime.strptime(text, "%Y-%m").date()
     except ValueError:
         return None
     return day if 1970 <= day.year < 9999 else None

@@ -27,41 +27,41 @@ FILES_SHOWN = 20
 @never_cache
 def schedule(request: HttpRequest, pk: int) -> HttpResponse:
     """The page; for htmx what changes in it, or 204 if nothing has changed since `?seen=`."""
-    found = get_object_or_404(Schedule.objects.select_related("connection", "target"), pk=pk)
-    newest = found.runs.order_by("-pk").values_list("pk", "version").first()
-    seen = f"{found.version}.{newest}.{sum(found.runs.filter(finished_at=None).values_list('version', flat=True))}"
+    current = get_object_or_404(Schedule.objects.select_related("connection", "target"), pk=pk)
+    newest = current.runs.order_by("-pk").values_list("pk", "version").first()
+    seen = f"{current.version}.{newest}.{sum(current.runs.filter(finished_at=None).values_list('version', flat=True))}"
     if request.htmx and request.GET.get("seen") == seen:  # type: ignore[attr-defined]
         return HttpResponse(status=204)
-    context = _context(request, found) | {"seen": seen}
+    context = _context(request, current) | {"seen": seen}
     template = "schedules/_live.html" if request.htmx else "schedules/detail.html"  # type: ignore[attr-defined]
     return render(request, template, context)
 
 
-def _context(request: HttpRequest, found: Schedule) -> dict[str, Any]:
-    runs = Paginator(_runs_of_day(found, request.GET.get("day", "")), PAGE_RUNS).get_page(request.GET.get("page"))
+def _context(request: HttpRequest, current: Schedule) -> dict[str, Any]:
+    runs = Paginator(_runs_of_day(current, request.GET.get("day", "")), PAGE_RUNS).get_page(request.GET.get("page"))
     try:
         shown = {
-            "when": when(found),
-            "zone": found.zone,
-            "upcoming": schedules.upcoming(found),
-            "month": month(found, _month(request)),
+            "when": when(current),
+            "zone": current.zone,
+            "upcoming": schedules.upcoming(current),
+            "month": month(current, _month(request)),
         }
     except Problem as problem:
         shown = {"when": problem.what, "zone": "UTC"}
     files = _files(runs.object_list)
     return shown | {
-        "schedule": found,
+        "schedule": current,
         "runs": runs,
         "files": files,
-        "said": {run.pk for run in runs if any(each.problem == run.problem for each in files[run.pk])},
+        "shown_with_files": {run.pk for run in runs if any(each.problem == run.problem for each in files[run.pk])},
         "more_files": FILES_SHOWN,
-        "figures": figures(found),
+        "figures": figures(current),
         "slow": slow_imports(each.job_id for some in files.values() for each in some),
-        "throughput": throughput(found),
-        "in_history": f"schedule = {found.name}",
+        "throughput": throughput(current),
+        "in_history": f"schedule = {current.name}",
         "day": request.GET.get("day", ""),
-        "warnings": schedules.warnings(found),
-        "subscriptions": found.subscriptions.select_related("channel"),
+        "warnings": schedules.warnings(current),
+        "subscriptions": current.subscriptions.select_related("channel"),
     }
 
 
@@ -69,14 +69,14 @@ def _month(request: HttpRequest) -> str:
     return request.GET.get("month") or request.GET.get("day", "")[:7]
 
 
-def _runs_of_day(found: Schedule, day: str) -> Any:
+def _runs_of_day(current: Schedule, day: str) -> Any:
     """All runs, the latest first, or those of a day in the schedule's zone."""
-    runs = found.runs.select_related("asked_by")
+    runs = current.runs.select_related("asked_by")
     try:
-        asked = date.fromisoformat(day)
+        chosen = date.fromisoformat(day)
     except ValueError:
         return runs
-    since, until = span_of(found, asked)
+    since, until = span_of(current, chosen)
     return runs.filter(due_at__gte=since, due_at__lt=until)
 
 
@@ -85,14 +85,14 @@ def _files(runs: Any) -> dict[int, list[DiscoveredFile]]:
     return {run.pk: list(run.files.select_related("job")[:FILES_SHOWN]) for run in runs}
 
 
-def _done(request: HttpRequest, pk: int, act: Callable[[Schedule], object], said: str) -> HttpResponse:
-    found = get_object_or_404(Schedule, pk=pk)
+def _done(request: HttpRequest, pk: int, act: Callable[[Schedule], object], message: str) -> HttpResponse:
+    changed = get_object_or_404(Schedule, pk=pk)
     try:
-        act(found)
+        act(changed)
     except Problem as problem:
         messages.error(request, str(problem))
     else:
-        messages.success(request, said.format(name=found.name))
+        messages.success(request, message.format(name=changed.name))
     return redirect("schedule", pk)
 
 
@@ -116,30 +116,32 @@ def run(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, f"“{entered}” is no date. Write it as 2026-11-20.")
         return redirect("schedule", pk)
     user = cast(User, request.user)
-    return _done(request, pk, lambda found: schedules.run_now(found, day, user), "A run has begun.")
+    return _done(request, pk, lambda started: schedules.run_now(started, day, user), "A run has begun.")
 
 
 @require_POST
 def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(ScheduleRun.objects.select_related("schedule"), pk=pk)
+    cancelled = get_object_or_404(ScheduleRun.objects.select_related("schedule"), pk=pk)
     user = cast(User, request.user)
-    return _done(request, found.schedule_id, lambda _: schedules.cancel(found, user), "The run is cancelled.")
+    return _done(request, cancelled.schedule_id, lambda _: schedules.cancel(cancelled, user), "The run is cancelled.")
 
 
 @require_POST
 def forget(request: HttpRequest, pk: int) -> HttpResponse:
     """Let a file's failed tries count no more."""
     name = request.POST.get("name", "")
-    return _done(request, pk, lambda found: schedules.forget(found, name), f"{name} is taken for new by the next run.")
+    return _done(
+        request, pk, lambda changed: schedules.forget(changed, name), f"{name} is taken for new by the next run."
+    )
 
 
 @require_POST
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(Schedule, pk=pk)
+    deleted = get_object_or_404(Schedule, pk=pk)
     try:
-        schedules.delete(found)
+        schedules.delete(deleted)
     except Problem as problem:
         messages.error(request, str(problem))
         return redirect("schedule", pk)
-    messages.success(request, f"{found.name} is deleted. Its imports stay.")
+    messages.success(request, f"{deleted.name} is deleted. Its imports stay.")
     return redirect("schedules")

@@ -77,7 +77,7 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
             if self.is_bound and name in self.errors:
                 field.widget.attrs["class"] += " is-invalid"
 
-    def asked(self) -> ScheduleRequest:
+    def schedule_request(self) -> ScheduleRequest:
         """What is asked for; the form must be valid."""
         return ScheduleRequest(**{each.name: self.cleaned_data[each.name] for each in fields(ScheduleRequest)})
 

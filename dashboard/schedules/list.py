@@ -32,20 +32,20 @@ def schedules(request: HttpRequest) -> HttpResponse:
         .exclude(status=ScheduleRun.Status.SKIPPED)
         .order_by("-due_at", "-pk")
     )
-    found = Schedule.objects.select_related("connection", "target").annotate(last=Subquery(last.values("pk")[:1]))
+    matching = Schedule.objects.select_related("connection", "target").annotate(last=Subquery(last.values("pk")[:1]))
     attention = made.needing_attention()
     if request.GET.get("show") == "attention":
-        found = found.filter(pk__in=attention.values("pk"))
+        matching = matching.filter(pk__in=attention.values("pk"))
     if text := request.GET.get("q", "").strip():
-        found = found.filter(name__icontains=text)
-    page: Any = Paginator(found.order_by("name"), PAGE_ROWS).get_page(request.GET.get("page"))
+        matching = matching.filter(name__icontains=text)
+    page: Any = Paginator(matching.order_by("name"), PAGE_ROWS).get_page(request.GET.get("page"))
     runs = ScheduleRun.objects.in_bulk([each.last for each in page if each.last])
     rows = [{"schedule": each, "when": _when(each), "run": runs.get(each.last)} for each in page]
     context = {
         "page": page,
         "rows": rows,
         "any": bool(rows) or Schedule.objects.exists(),
-        "asked": text,
+        "search": text,
         "attention": attention.count(),
         "only_attention": request.GET.get("show") == "attention",
     }
@@ -79,7 +79,7 @@ def schedule_new(request: HttpRequest) -> HttpResponse:
     form = ScheduleForm(request.POST or None, initial=initial)
     if form.is_valid():
         try:
-            saved = _create(recipe, form.asked(), cast(User, request.user))
+            saved = _create(recipe, form.schedule_request(), cast(User, request.user))
         except Problem as problem:
             form.refuse(problem)
         else:
@@ -87,28 +87,30 @@ def schedule_new(request: HttpRequest) -> HttpResponse:
     return _form(request, form, {"job": job, "preset": preset, "recipe": recipe})
 
 
-def _create(recipe: ImportJob | MappingPreset, asked: made.ScheduleRequest, user: User) -> Schedule:
+def _create(recipe: ImportJob | MappingPreset, requested: made.ScheduleRequest, user: User) -> Schedule:
     if isinstance(recipe, ImportJob):
-        return made.create_from_job(recipe, asked, user)
-    return made.create(asked, recipe, user)
+        return made.create_from_job(recipe, requested, user)
+    return made.create(requested, recipe, user)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def schedule_edit(request: HttpRequest, pk: int) -> HttpResponse:
     """Change everything but how files are read and where they go, unless a preset is chosen for that."""
-    kept = get_object_or_404(Schedule.objects.select_related("connection", "target"), pk=pk)
+    stored = get_object_or_404(Schedule.objects.select_related("connection", "target"), pk=pk)
     # The form writes what was typed into its instance, wrong or not: the page names the schedule as it is kept.
     form = ScheduleForm(request.POST or None, instance=Schedule.objects.get(pk=pk))
     if form.is_valid():
         try:
-            made.update(kept, form.asked(), _chosen(MappingPreset.objects.all(), request.POST.get("preset")))
+            made.update(
+                stored, form.schedule_request(), _chosen(MappingPreset.objects.all(), request.POST.get("preset"))
+            )
         except Problem as problem:
             form.refuse(problem)
-            kept = Schedule.objects.get(pk=pk)
+            stored = Schedule.objects.get(pk=pk)
         else:
-            return _saved(request, kept)
-    presets = MappingPreset.objects.filter(target=kept.target)
-    return _form(request, form, {"schedule": kept, "recipe": kept, "presets": presets})
+            return _saved(request, stored)
+    presets = MappingPreset.objects.filter(target=stored.target)
+    return _form(request, form, {"schedule": stored, "recipe": stored, "presets": presets})
 
 
 @require_safe

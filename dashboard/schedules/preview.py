@@ -58,14 +58,14 @@ def when(entered: QueryDict) -> When:
 def files(entered: QueryDict) -> Files:
     """What is there now; asks the connection."""
     connection, pattern = entered.get("connection", ""), entered.get("pattern", "").strip()
-    found = SourceConnection.objects.filter(pk=connection).first() if connection.isdecimal() else None
-    if not found or not pattern:
+    connection_row = SourceConnection.objects.filter(pk=connection).first() if connection.isdecimal() else None
+    if not connection_row or not pattern:
         return Files()
     try:
         zone = recurrence.zone_named(entered.get("zone", "").strip())
     except Problem as problem:
         return Files(problem=problem)
-    return there(found, pattern, zone, subfolders=bool(entered.get("subfolders")))
+    return there(connection_row, pattern, zone, subfolders=bool(entered.get("subfolders")))
 
 
 def there(
@@ -73,7 +73,7 @@ def there(
 ) -> Files:
     """The first `most` files that match at a connection now."""
     try:
-        found = connections.find(connection, pattern, timezone.now(), zone, subfolders)
+        matches = connections.find(connection, pattern, timezone.now(), zone, subfolders)
     except Problem as problem:
         return Files(problem=problem)
-    return Files(found[:most], len(found))
+    return Files(matches[:most], len(matches))

@@ -23,8 +23,8 @@ def figures(schedule: Schedule) -> dict[str, Any]:
 
 def throughput(schedule: Schedule) -> list[tuple[int, float, int]]:
     """Of its latest imports that succeeded, the oldest first: when (seconds since 1970), rows a second, and which."""
-    found = _imports(schedule).filter(status=ImportJob.Status.SUCCEEDED).exclude(rows_per_second=None)
-    latest = found.order_by("-finished_at").values_list("finished_at", "rows_per_second", "pk")[:MOST_DRAWN]
+    succeeded = _imports(schedule).filter(status=ImportJob.Status.SUCCEEDED).exclude(rows_per_second=None)
+    latest = succeeded.order_by("-finished_at").values_list("finished_at", "rows_per_second", "pk")[:MOST_DRAWN]
     return [(int(at.timestamp()), round(rate, 1), pk) for at, rate, pk in reversed(latest) if at]
 
 

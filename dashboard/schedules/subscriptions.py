@@ -31,8 +31,8 @@ def subscriptions(request: HttpRequest, pk: int) -> HttpResponse:
     channels = list(Channel.objects.order_by("name"))
     if request.method == "POST":
         for channel in channels:
-            asked = request.POST.getlist(f"channel-{channel.pk}")
-            notifications.subscribe(channel, schedule, [event for event in Event.values if event in asked])
+            chosen = request.POST.getlist(f"channel-{channel.pk}")
+            notifications.subscribe(channel, schedule, [event for event in Event.values if event in chosen])
         messages.success(request, f"Saved who is told of {schedule.name}.")
         return redirect("schedule", pk)
     heard = {each.channel_id: each.events for each in Subscription.objects.filter(schedule=schedule)}

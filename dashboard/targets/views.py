@@ -23,8 +23,8 @@ CHECK_DOES = (
 @require_safe
 def targets(request: HttpRequest) -> HttpResponse:
     """Every target by name, with what its last check found."""
-    found = Target.objects.annotate(job_count=Count("jobs")).order_by("name")
-    return render(request, "targets/list.html", {"targets": found})
+    rows = Target.objects.annotate(job_count=Count("jobs")).order_by("name")
+    return render(request, "targets/list.html", {"targets": rows})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -42,23 +42,23 @@ def target(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def target_check(request: HttpRequest, pk: int) -> HttpResponse:
     """Check the target now."""
-    found = get_object_or_404(Target, pk=pk)
-    _check(request, found)
+    checked = get_object_or_404(Target, pk=pk)
+    _check(request, checked)
     if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "shared/_findings.html", _findings(found))
+        return render(request, "shared/_findings.html", _findings(checked))
     return redirect("target", pk)
 
 
 @require_POST
 def target_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete the target, unless imports or schedules belong to it: the page then says how many of each."""
-    found = get_object_or_404(Target, pk=pk)
+    deleted = get_object_or_404(Target, pk=pk)
     try:
-        found.delete()
+        deleted.delete()
     except ProtectedError:
-        messages.error(request, f"{found.name} stays: {usage(found)}.")
+        messages.error(request, f"{deleted.name} stays: {usage(deleted)}.")
         return redirect("target", pk)
-    messages.success(request, f"{found.name} is deleted. Nothing was changed on the server.")
+    messages.success(request, f"{deleted.name} is deleted. Nothing was changed on the server.")
     return redirect("targets")
 
 
@@ -69,10 +69,10 @@ def _edit(request: HttpRequest, edited: Target) -> HttpResponse:
         _check(request, saved)
         return redirect("target", saved.pk)
     # The form writes what was typed into its instance, wrong or not: the page names the target as it is kept.
-    kept = Target.objects.annotate(job_count=Count("jobs")).get(pk=edited.pk) if edited.pk else None
-    context: dict[str, Any] = {"form": form, "target": kept}
-    if kept:
-        context |= {"schedule_count": kept.schedules.count(), **_findings(kept)}
+    stored = Target.objects.annotate(job_count=Count("jobs")).get(pk=edited.pk) if edited.pk else None
+    context: dict[str, Any] = {"form": form, "target": stored}
+    if stored:
+        context |= {"schedule_count": stored.schedules.count(), **_findings(stored)}
     return render(request, "targets/detail.html", context, status=422 if form.is_bound else 200)
 
 

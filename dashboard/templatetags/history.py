@@ -27,7 +27,7 @@ def _options(facts: tuple[Fact, ...]) -> SafeString:
     return format_html_join(
         "\n",
         '<optgroup label="{}">{}</optgroup>',
-        ((group.value, _of_group(found)) for group, found in groups if found),
+        ((group.value, _of_group(members)) for group, members in groups if members),
     )
 
 

@@ -178,7 +178,7 @@ class TestWhatMadeTheDifference:
     def test_gains_are_told_with_their_runs(self, browser):
         for _ in seed(150, 150, tables=1):
             pass
-        gains = {each.setting: each for each in shown(browser, "?table=made_up.t0").context["told"].gains}
+        gains = {each.setting: each for each in shown(browser, "?table=made_up.t0").context["effects"].gains}
         assert "Parallel: 8 instead of 1" in gains
         assert "imports, spread" in gains["Parallel: 8 instead of 1"].evidence
 
