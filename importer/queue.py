@@ -5,9 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
-from kombu.exceptions import OperationalError
-
-from config.celery import app
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +29,11 @@ def send(messages: Iterable[Message]) -> None:
 
 
 def _publish(messages: list[Message]) -> None:
+    # Imported by the first message: an import in processes of its own sends none, and Celery takes 0.1 s.
+    from kombu.exceptions import OperationalError
+
+    from config.celery import app
+
     try:
         for message in messages:
             app.send_task(f"importer.tasks.{message.task}", (message.id,), countdown=message.delay or None)

@@ -17,10 +17,10 @@ def main() -> None:
     """Be that command until it ends; its exit status is that of this process."""
     # Django's checks would load all pages into each process: 4 MB that none of these needs.
     os.environ["CELERY_SKIP_CHECKS"] = "true"
-    from config import celery_app
+    from config.celery import app
 
     name, *arguments = sys.argv[1:]
-    context = CLIContext(app=celery_app, no_color=False, workdir=None)
+    context = CLIContext(app=app, no_color=False, workdir=None)
     COMMANDS[name].main(args=arguments, prog_name=f"celery {name}", obj=context)
 
 

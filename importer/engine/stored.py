@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, TypeVar
 
-import msgspec
-
 T = TypeVar("T")
 
 # Field names to JSON keys, for the fields of a class whose key is another one.
@@ -26,5 +24,7 @@ def from_json(kind: type[T], values: Mapping[str, Any], keys: Keys | None = None
 
     Raises msgspec.ValidationError, with the path to it, for a value that the annotations do not allow.
     """
+    import msgspec  # by what reads stored values only
+
     names = {key: name for name, key in (keys or {}).items()}
     return msgspec.convert({names.get(key, key): each for key, each in values.items()}, kind)

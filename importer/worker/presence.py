@@ -6,7 +6,6 @@ import sys
 from typing import Any
 
 import redis
-from celery.signals import celeryd_after_setup, heartbeat_sent, worker_shutdown, worker_shutting_down
 
 from importer.worker import shutdown
 from importer.worker.live_progress import connection
@@ -43,12 +42,16 @@ def loads_at_once() -> int:
 
 def connect_signals() -> None:
     """Connect the handlers of a worker's start, heartbeat and end. Called once, where a worker loads its tasks."""
+    from celery.signals import celeryd_after_setup, worker_shutdown, worker_shutting_down
+
     celeryd_after_setup.connect(_worker_started)
     worker_shutting_down.connect(_worker_shutting_down)
     worker_shutdown.connect(_worker_ended)
 
 
 def _worker_started(instance: Any, **_: object) -> None:
+    from celery.signals import heartbeat_sent
+
     def renew(**_: object) -> None:
         sign_of_life(instance.hostname, instance.concurrency)
 

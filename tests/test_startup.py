@@ -1,0 +1,31 @@
+"""What a command loads before it does anything: an import in processes of its own needs no message queue."""
+
+import subprocess
+import sys
+
+from tests.stack import ROOT
+
+# Stops where Django would run the command, and prints the packages that are loaded by then.
+PROGRAM = """
+import sys
+from django.core.management import ManagementUtility
+from django.core.management.base import BaseCommand
+
+def stop(*_args, **_options):
+    print(*sorted({name.partition(".")[0] for name in sys.modules}))
+    sys.exit()
+
+BaseCommand.execute = stop
+ManagementUtility(["manage.py", "import_csv", "x.csv", "--target", "t", "--table", "t"]).execute()
+"""
+LATER = {"celery", "kombu", "msgspec", "botocore", "paramiko", "matplotlib"}
+
+
+def test_import_csv_begins_without_the_queue_and_the_clients_of_remote_files(tmp_path):
+    env = {"PATH": "/usr/bin:/bin", "VAR_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=ROOT, env=env, capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert {"django", "importer"} <= loaded
+    assert loaded & LATER == set()
