@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.sorting.original_positions import LINE, OFFSET
+from importer.engine.source.arrays import Mask, Offsets
 from importer.engine.source.records.blocks import blocks, pieces, read_exactly
 from importer.engine.source.records.fields import LocatedRecord, RecordPosition
 from importer.engine.source.records.lines import line_ends
@@ -50,7 +50,7 @@ class ChunkRows:
         left_out = np.fromiter(rows, np.int64, len(rows))
         self._sent[left_out if self._records is None else self._records[left_out]] = False
 
-    def sent(self, low: int, high: int) -> Any:
+    def sent(self, low: int, high: int) -> Offsets:
         """The numbers of the rows in [low, high) that are sent, as an array."""
         return np.flatnonzero(self._of_rows(low, high)) + low
 
@@ -58,7 +58,7 @@ class ChunkRows:
         """How many rows in [low, high) are sent."""
         return int(np.count_nonzero(self._of_rows(low, high)))
 
-    def _of_rows(self, low: int, high: int) -> Any:
+    def _of_rows(self, low: int, high: int) -> Mask:
         return self._sent[low:high] if self._records is None else self._sent[self._records[low:high]]
 
     def _record(self, row: int) -> int:
@@ -71,7 +71,7 @@ class ChunkRows:
         start, end = int(self._ends[self._record(low)]), int(self._ends[self._record(high - 1) + 1])
         return self._chunk.offset + start, end - start
 
-    def gaps(self, offset: int, length: int) -> Any:
+    def gaps(self, offset: int, length: int) -> Offsets:
         """The byte ranges that are left out of one of the file, which is whole records: pairs, ascending, as an array.
 
         Records that lie together make one range.
@@ -79,7 +79,8 @@ class ChunkRows:
         bounds = np.array([offset, offset + length]) - self._chunk.offset
         low, high = np.searchsorted(self._ends, bounds).tolist()
         borders = np.flatnonzero(np.diff(np.concatenate([[True], self._sent[low:high], [True]])))
-        return self._ends[low + borders].astype(np.int64).reshape(-1, 2) + self._chunk.offset
+        ranges: Offsets = self._ends[low + borders].astype(np.int64).reshape(-1, 2) + self._chunk.offset
+        return ranges
 
     def line(self, row: int) -> int:
         """The physical line on which the row begins. Reads on from where it was asked last, so ask in order."""
@@ -94,7 +95,7 @@ class ChunkRows:
         self._known_line = offset, line
         return line
 
-    def located(self, rows: Sequence[int]) -> Iterator[LocatedRecord]:
+    def located(self, rows: "Offsets | Sequence[int]") -> Iterator[LocatedRecord]:
         """The records of these rows, which must ascend, read in one pass through the chunk."""
         if not self.places:
             yield from self._read(rows)
@@ -103,20 +104,21 @@ class ChunkRows:
             place = self.place(row)
             yield LocatedRecord(int(place[LINE]), int(place[OFFSET]), record.raw)
 
-    def place(self, row: int) -> Any:
+    def place(self, row: int) -> Offsets:
         """Row, line and offset (places.py) of a row of a sorted copy, looked up for the whole chunk at first."""
-        return self._places[row]
+        place: Offsets = self._places[row]
+        return place
 
     def line_in_file(self, position: RecordPosition) -> int:
         """The line of a record that was found in the file; or, from the chunk's beginning on, in a sorted copy."""
         return int(self.place(position.row)[LINE]) if self.places else position.line
 
     @cached_property
-    def _places(self) -> Any:
+    def _places(self) -> Offsets:
         assert self.places
         return self.places.of(self._chunk.first_row, self._chunk.rows)
 
-    def _read(self, rows: Sequence[int]) -> Iterator[LocatedRecord]:
+    def _read(self, rows: "Offsets | Sequence[int]") -> Iterator[LocatedRecord]:
         """The same, located in the file that is open."""
         chunk = self._chunk
         base, data, at, line, before = chunk.offset, b"", 0, chunk.first_line, b""

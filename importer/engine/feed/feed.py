@@ -5,11 +5,11 @@ another dialect); pieces begin and end anywhere, only their joined bytes mean so
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 import xxhash
 
 from importer.engine.errors import SourceChanged
+from importer.engine.source.arrays import Offsets
 from importer.engine.source.byte_source import Readable, read_at
 from importer.engine.source.dialect import Dialect
 
@@ -118,7 +118,7 @@ def _shorter(at: int) -> SourceChanged:
     )
 
 
-def skip_ranges(gaps: Any, offset: int) -> FeedTransform:
+def skip_ranges(gaps: Offsets, offset: int) -> FeedTransform:
     """A step for the source's own bytes, which begin at `offset`: without these byte ranges of the file.
 
     `gaps` are pairs of start and end, ascending, as an array. Each costs a slice; the bytes between them go in one.

@@ -9,7 +9,6 @@ digits raises NotHexadecimal: its chunk goes as it is, and the server says what 
 import ctypes
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from importer.engine.feed.feed import BLOCK, FeedTransform
 from importer.engine.native import loader
@@ -100,13 +99,13 @@ def decode_hex(how: HexStatement, dialect: Dialect) -> FeedTransform:
     return step
 
 
-def _with_room_for(data: bytes, room: Any) -> Any:
+def _with_room_for(data: bytes, room: ctypes.Array[ctypes.c_char]) -> ctypes.Array[ctypes.c_char]:
     """The buffer, or another that takes what becomes of the data, and of a little more the next time."""
     enough = len(room) >= MOST_TIMES * len(data) + AND_MORE
     return room if enough else ctypes.create_string_buffer(MOST_TIMES * (len(data) + min(len(data), BLOCK)) + AND_MORE)
 
 
-def _decode(data: bytes, form: _RecordFormat, room: Any) -> tuple[int, bytes]:
+def _decode(data: bytes, form: _RecordFormat, room: ctypes.Array[ctypes.c_char]) -> tuple[int, bytes]:
     """How many of the bytes are whole records, and what they become; there is `room` for that."""
     call = loader.function("decode_hex", ctypes.c_size_t, *_ARGUMENTS)
     written = ctypes.c_size_t()

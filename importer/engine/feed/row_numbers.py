@@ -6,10 +6,10 @@ expression (1287), and a variable does not count what is left out (server-behavi
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from importer.engine.feed.feed import FeedTransform
 from importer.engine.sorting.original_positions import LINE, ROW, Places
+from importer.engine.source.arrays import ByteArray, Mask, Offsets
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.boundaries import Ends, blank_records
@@ -26,7 +26,7 @@ def numbered(
     chunk: ChunkRange,
     dialect: Dialect,
     numbers: Sequence[str],
-    left_out: Sequence[tuple[int, int]] = (),
+    left_out: "Offsets | Sequence[tuple[int, int]]" = (),
     places: Places | None = None,
 ) -> FeedTransform:
     """A step for the chunk's own bytes, so the first one: each record with the `numbers` asked for before it.
@@ -58,7 +58,7 @@ class _Prefix:
         self._digits = digits
         self._delimiter = delimiter
 
-    def fields(self, values: dict[str, Any]) -> Any:
+    def fields(self, values: dict[str, Offsets]) -> ByteArray:
         """One line of bytes for each record, from one number for each record under each name."""
         import numpy as np
 
@@ -93,7 +93,9 @@ class _Block:
     def row_count(self) -> int:
         return int(self._is_row.sum())
 
-    def numbered(self, prefix: _Prefix, left_out: Sequence[tuple[int, int]], places: Places | None) -> bytes:
+    def numbered(
+        self, prefix: _Prefix, left_out: "Offsets | Sequence[tuple[int, int]]", places: Places | None
+    ) -> bytes:
         import numpy as np
 
         fields = prefix.fields(self._numbers(places))
@@ -103,7 +105,7 @@ class _Block:
             return _woven(self._data, lengths, fields)
         return _woven(self._data[np.repeat(kept, lengths)], lengths[kept], fields[kept])
 
-    def _numbers(self, places: Places | None) -> dict[str, Any]:
+    def _numbers(self, places: Places | None) -> dict[str, Offsets]:
         """Row and line of each record; those of a blank line mean nothing."""
         import numpy as np
 
@@ -113,7 +115,7 @@ class _Block:
             return {"row": place[:, ROW], "line": place[:, LINE]}
         return {"row": self._row + rows, "line": self._line + np.searchsorted(self._line_ends, self._starts)}
 
-    def _kept(self, left_out: Sequence[tuple[int, int]]) -> Any:
+    def _kept(self, left_out: "Offsets | Sequence[tuple[int, int]]") -> Mask:
         """For each record, whether it is sent."""
         import numpy as np
 
@@ -122,10 +124,11 @@ class _Block:
         lows, highs = np.asarray(left_out).T
         starts = self._starts + self._offset
         at = np.searchsorted(lows, starts, side="right") - 1
-        return (at < 0) | (starts >= highs[at])
+        kept: Mask = (at < 0) | (starts >= highs[at])
+        return kept
 
 
-def _woven(data: Any, lengths: Any, fields: Any) -> bytes:
+def _woven(data: ByteArray, lengths: Offsets, fields: ByteArray) -> bytes:
     """The records of these lengths, which lie together in `data`, each behind its line of `fields`."""
     import numpy as np
 

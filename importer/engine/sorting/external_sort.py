@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from importer.engine.sorting.key_sample import borders, sampled_keys
 from importer.engine.sorting.original_positions import OFFSET, head, number_bytes
 from importer.engine.sorting.runs import IN_THE_FILE, Bucket, Run
 from importer.engine.sorting.sort_key import SortKey, Unsortable
+from importer.engine.source.arrays import Keys, Mask, Offsets
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, blocks, end_of_records, pieces, read_exactly
@@ -109,7 +110,7 @@ class _Sort:
         size = self._end - source.start
         shares = min(self._limits.buckets, size // self._limits.bucket + 1)
         sample = sampled_keys(source.fd, source.dialect, self._key, source.start, self._end) if size else None
-        spread = _Spread(self._bucket, *borders(sample, shares)) if size else None
+        spread = _Spread(self._bucket, *borders(sample, shares)) if sample is not None else None
         first, keyless, last = self._bucket(), self._bucket(), self._bucket()
         for run, known in self._units():
             last_one = np.zeros(len(run), bool)
@@ -138,10 +139,10 @@ class _Sort:
         self._open.append(Bucket(self._folder, self._key.dtype, self._place, alike))
         return self._open[-1]
 
-    def _units(self) -> Iterator[tuple[Run, Any]]:
+    def _units(self) -> Iterator[tuple[Run, Mask]]:
         """The rows in the file's order, some MiB at a time, and which of them have a key."""
         source = self._source
-        parts: list[tuple[Run, Any]] = []
+        parts: list[tuple[Run, Mask]] = []
         row = 1
         for block in blocks(source.fd, source.dialect, source.start, source.first_line, self._end, self._limits.block):
             self._refuse(block.flaws)
@@ -182,12 +183,13 @@ class _Sort:
                 return found != length
         return True
 
-    def _begin_with_lf(self, run: Run) -> Any:
+    def _begin_with_lf(self, run: Run) -> Mask:
         if self._source.dialect.line_end != ANY_LINE_END:
             return np.zeros(len(run), bool)
         if run.is_large:
             return np.array([read_exactly(self._source.fd, 1, int(run.places[0, OFFSET])) == b"\n"])
-        return np.frombuffer(run.data, np.uint8)[run.starts] == ord("\n")
+        begins: Mask = np.frombuffer(run.data, np.uint8)[run.starts] == ord("\n")
+        return begins
 
     def _put_in_order(self, bucket: Bucket) -> None:
         """Write a bucket's records in order; one that has become too large is spread over smaller ones first."""
@@ -212,7 +214,7 @@ class _Sort:
         bucket.close()
         return spread.buckets
 
-    def _write(self, run: Run, order: Any) -> None:
+    def _write(self, run: Run, order: Offsets) -> None:
         """Append records in this order to the copy, and their places."""
         for low in range(0, len(order), ROWS_AT_ONCE):
             some = order[low : low + ROWS_AT_ONCE]
@@ -222,7 +224,7 @@ class _Sort:
             self._places.write(run.places[some].astype(self._place).tobytes())
             self._rows += len(some)
 
-    def _bytes(self, run: Run, which: Any) -> Iterator[bytes]:
+    def _bytes(self, run: Run, which: Offsets) -> Iterator[bytes]:
         """The records with these numbers, in this order: large ones in pieces from the file, those between together."""
         low = 0
         for at in np.flatnonzero(run.starts[which] == IN_THE_FILE).tolist():
@@ -239,13 +241,13 @@ class _Sort:
 class _Spread:
     """Buckets for the ranges of keys between these borders; `own`: which of them get a bucket for themselves."""
 
-    def __init__(self, bucket: Callable[[bool], Bucket], keys: Any, own: Any) -> None:
+    def __init__(self, bucket: Callable[[bool], Bucket], keys: Keys, own: Mask) -> None:
         self._keys, self._own = keys, own
         self.buckets = [bucket(False)]
         for alone in own.tolist():
             self.buckets += [bucket(True), bucket(False)] if alone else [bucket(False)]
 
-    def add(self, run: Run, which: Any) -> None:
+    def add(self, run: Run, which: Offsets) -> None:
         """Put the records with these numbers into their buckets; within each they keep the file's order by key."""
         if not len(which):
             return
@@ -258,5 +260,5 @@ class _Spread:
                 bucket.add(run.part(low, high))
 
 
-def _joined(parts: list[tuple[Run, Any]]) -> tuple[Run, Any]:
+def _joined(parts: list[tuple[Run, Mask]]) -> tuple[Run, Mask]:
     return Run.joined([run for run, _ in parts]), np.concatenate([known for _, known in parts])

@@ -2,11 +2,11 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from importer.engine.sorting.sort_key import SortKey
+from importer.engine.source.arrays import Keys, Mask
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, read_exactly
@@ -60,12 +60,12 @@ def key_order(fd: Readable, dialect: Dialect, key: SortKey, start: int, end: int
     return KeyOrder(float(np.mean(ranks[1:] >= ranks[:-1])), float(np.mean(spans)))
 
 
-def sampled_keys(fd: Readable, dialect: Dialect, key: SortKey, start: int, end: int) -> Any:
+def sampled_keys(fd: Readable, dialect: Dialect, key: SortKey, start: int, end: int) -> Keys:
     """Keys from all over [start, end) of an open file, as an array."""
     return np.concatenate([np.empty(0, key.dtype), *_windows(fd, dialect, key, start, end)])
 
 
-def _windows(fd: Readable, dialect: Dialect, key: SortKey, start: int, end: int) -> list[Any]:
+def _windows(fd: Readable, dialect: Dialect, key: SortKey, start: int, end: int) -> list[Keys]:
     """The keys of the records of each window, in the file's order.
 
     A window may begin inside quotes; what is then taken for records tells little, and does no harm.
@@ -85,7 +85,7 @@ def _windows(fd: Readable, dialect: Dialect, key: SortKey, start: int, end: int)
     return found
 
 
-def borders(sample: Any, shares: int) -> tuple[Any, Any]:
+def borders(sample: Keys, shares: int) -> tuple[Keys, Mask]:
     """Keys that cut what the sample is of into about equal `shares`, ascending; and which of them are so frequent that
     they make a share by themselves.
     """

@@ -8,9 +8,9 @@ number takes.
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from importer.engine.errors import SourceChanged
+from importer.engine.source.arrays import Offsets
 
 SUFFIX = ".places"
 ROW, LINE, OFFSET = range(3)
@@ -49,7 +49,7 @@ class Places:
             raise self._gone() from None
         return (size - HEAD_BYTES) // (NUMBERS * width)
 
-    def of(self, first: int, count: int) -> Any:
+    def of(self, first: int, count: int) -> Offsets:
         """Rows x (row, line, offset) for `count` rows from the `first` of the copy on (from 1), as an array of int64.
 
         Raises SourceChanged if they are not there.

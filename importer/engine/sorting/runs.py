@@ -11,6 +11,7 @@ import numpy as np
 
 from importer.engine.sorting.original_positions import NUMBERS
 from importer.engine.sorting.sort_key import SortKey
+from importer.engine.source.arrays import Keys, Lengths, Mask, Offsets
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, read_exactly
@@ -31,10 +32,10 @@ class Run:
     such record, or has none.
     """
 
-    keys: Any
-    lengths: Any
-    places: Any
-    starts: Any
+    keys: Keys
+    lengths: Lengths
+    places: Offsets  # records x (row, line, offset)
+    starts: Offsets
     data: bytes
 
     def __len__(self) -> int:
@@ -45,13 +46,13 @@ class Run:
         """Whether it is a single record, and that one is not in memory."""
         return len(self) == 1 and int(self.starts[0]) == IN_THE_FILE
 
-    def records(self, which: Any) -> list[bytes]:
+    def records(self, which: "Offsets | Mask") -> list[bytes]:
         """The bytes of the records with these numbers, which must be in memory."""
         starts = self.starts[which]
         ends = starts + self.lengths[which]
         return list(map(self.data.__getitem__, map(slice, starts.tolist(), ends.tolist())))
 
-    def taken(self, which: Any) -> "Run":
+    def taken(self, which: "Offsets | Mask") -> "Run":
         """The records with these numbers, in this order, in bytes of their own; a large one as it is."""
         if self.is_large:
             return self
@@ -68,7 +69,7 @@ class Run:
         return Run(self.keys[low:high], self.lengths[low:high], self.places[low:high], starts, data)
 
     @classmethod
-    def of_block(cls, fd: Readable, block: Block, dialect: Dialect, key: SortKey, row: int) -> tuple["Run", Any]:
+    def of_block(cls, fd: Readable, block: Block, dialect: Dialect, key: SortKey, row: int) -> tuple["Run", Mask]:
         """The rows of a block, the first of which is number `row`, in the file's order; and which have a key."""
         keys, known = key.keys(fd, block, dialect)
         if not block.data:
@@ -101,7 +102,7 @@ class Run:
         )
 
 
-def _starts(lengths: Any) -> Any:
+def _starts(lengths: Lengths) -> Offsets:
     """Where records of these lengths begin that lie on end."""
     return np.cumsum(lengths, dtype=np.int64) - lengths
 
@@ -115,8 +116,8 @@ class Bucket:
     """
 
     folder: Path
-    key: Any  # the type of a key, and of a number of a place
-    place: Any
+    key: "np.dtype[Any]"  # the type of a key, and of a number of a place
+    place: "np.dtype[Any]"
     alike: bool = False
     size: int = 0
     rows: int = 0

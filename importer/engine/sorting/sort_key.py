@@ -15,6 +15,7 @@ from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.schema.column_types import Order
 from importer.engine.schema.table import Column, Table
+from importer.engine.source.arrays import ByteArray, Keys, Mask, Offsets, Words
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, read_exactly
@@ -33,6 +34,11 @@ _SIGN = np.uint64(1 << 63)
 
 class Unsortable(Problem):
     """Records cannot be put in the order of the primary key; `what` says why."""
+
+
+# Where the cells of a column begin and end, and their keys (records x bytes) with whether each has one.
+Cells = tuple[Offsets, Offsets]
+Encoded = tuple[ByteArray, Mask]
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,7 @@ class SortKey:
     fields: int
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> "np.dtype[Any]":
         """Of one key as numpy has it: a number if it is one, else so many bytes."""
         width = sum(part.width() for part in self.parts)
         return np.dtype(np.uint64) if width == 8 else np.dtype(f"S{width}")
@@ -79,7 +85,7 @@ class SortKey:
             raise Unsortable(f"{primary.columns[0]}, with which the primary key begins, is not in the file as it is.")
         return cls(tuple(names), tuple(parts), len(mapping))
 
-    def keys(self, fd: Readable, block: Block, dialect: Dialect) -> tuple[Any, Any]:
+    def keys(self, fd: Readable, block: Block, dialect: Dialect) -> tuple[Keys, Mask]:
         """The key of each record of the block, blank lines among them, and whether it has one, as arrays.
 
         One with another number of fields or with something else than a number where one belongs has none.
@@ -96,7 +102,7 @@ class SortKey:
             keys[numbers], known[numbers] = self._keys(view, cells)
         return keys, known
 
-    def _keys(self, view: Any, cells: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+    def _keys(self, view: ByteArray, cells: list[Cells]) -> tuple[Keys, Mask]:
         made = [_ENCODE[part.kind](view, *cell) for part, cell in zip(self.parts, cells, strict=True)]
         whole = np.ascontiguousarray(np.hstack([key for key, _ in made]))
         known = np.logical_and.reduce([known for _, known in made])
@@ -104,7 +110,7 @@ class SortKey:
             return whole.view(">u8").ravel().astype(np.uint64), known
         return whole.view(self.dtype).ravel(), known
 
-    def _one_by_one(self, fd: Readable, block: Block, dialect: Dialect) -> tuple[Any, list[tuple[Any, Any]], Any]:
+    def _one_by_one(self, fd: Readable, block: Block, dialect: Dialect) -> tuple[ByteArray, list[Cells], Offsets]:
         """The same cells of a block that cannot be laid out, in bytes of their own."""
         data = block.data or read_exactly(fd, block.size, block.offset)
         ends = block.ends.listed().tolist()
@@ -140,21 +146,21 @@ def _kind(column: Column) -> str:
     return "unsigned" if order is Order.INTEGER and "unsigned" in column.type.lower() else order.value
 
 
-def _text(view: Any, starts: Any, ends: Any) -> tuple[Any, Any]:
+def _text(view: ByteArray, starts: Offsets, ends: Offsets) -> Encoded:
     """The first bytes of each cell, filled up with zeros."""
     at = starts[:, None] + np.arange(TEXT_BYTES)
     inside = at < ends[:, None]
     return np.where(inside, view[np.minimum(at, len(view) - 1)], 0).astype(np.uint8), np.ones(len(starts), bool)
 
 
-def _letters(view: Any, starts: Any, ends: Any) -> tuple[Any, Any]:
+def _letters(view: ByteArray, starts: Offsets, ends: Offsets) -> Encoded:
     """The same with small letters as capital ones, as most collations have it."""
     key, known = _text(view, starts, ends)
     key[(key >= ord("a")) & (key <= ord("z"))] -= 32
     return key, known
 
 
-def _magnitude(view: Any, starts: Any, ends: Any) -> tuple[Any, Any, Any]:
+def _magnitude(view: ByteArray, starts: Offsets, ends: Offsets) -> tuple[Words, Mask, Mask]:
     """The number that each cell writes in digits, without its sign; whether it has a minus; whether it has digits only.
 
     Spaces count as zeros: those before the digits change nothing. So does nothing at all.
@@ -177,21 +183,21 @@ def _magnitude(view: Any, starts: Any, ends: Any) -> tuple[Any, Any, Any]:
     return value, negative, known
 
 
-def _bytes_of(numbers: Any) -> Any:
+def _bytes_of(numbers: Words) -> ByteArray:
     return np.ascontiguousarray(numbers.astype(">u8")).view(np.uint8).reshape(-1, 8)
 
 
-def _unsigned(view: Any, starts: Any, ends: Any) -> tuple[Any, Any]:
+def _unsigned(view: ByteArray, starts: Offsets, ends: Offsets) -> Encoded:
     value, negative, known = _magnitude(view, starts, ends)
     return _bytes_of(value), known & ~negative & (ends > starts)
 
 
-def _integer(view: Any, starts: Any, ends: Any) -> tuple[Any, Any]:
+def _integer(view: ByteArray, starts: Offsets, ends: Offsets) -> Encoded:
     value, negative, known = _magnitude(view, starts, ends)
     return _bytes_of(np.where(negative, _SIGN - value, _SIGN + value)), known & (ends > starts)
 
 
-def _decimal(view: Any, starts: Any, ends: Any) -> tuple[Any, Any]:
+def _decimal(view: ByteArray, starts: Offsets, ends: Offsets) -> Encoded:
     """The whole part as a number, then the first digits after the point; negative ones the other way round."""
     at = starts[:, None] + np.arange(TEXT_BYTES)
     point = (view[np.minimum(at, len(view) - 1)] == ord(".")) & (at < ends[:, None])

@@ -1,7 +1,7 @@
 """Sends a chunk's rows to the server: all of them or a range, without those that are left out."""
 
 import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from functools import cached_property
 
 from importer.engine.errors import SourceChanged
@@ -13,6 +13,7 @@ from importer.engine.feed.row_numbers import numbered
 from importer.engine.load.chunk_session import ChunkSession
 from importer.engine.load.methods import Report, registry
 from importer.engine.source import encodings
+from importer.engine.source.arrays import Offsets
 from importer.engine.source.byte_source import read_at
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.records.oversized_values import LARGE
@@ -48,7 +49,7 @@ class Sender:
         """How many of the rows in [low, high) are sent."""
         return self.rows.count(low, high) if self._left_out else high - low
 
-    def sent(self, low: int, high: int) -> Sequence[int]:
+    def sent(self, low: int, high: int) -> "Offsets | range":
         """The numbers of the rows in [low, high) that are sent, ascending; a range or a one-dimensional array."""
         return self.rows.sent(low, high) if self._left_out else range(low, high)
 
@@ -88,12 +89,14 @@ class Sender:
         )
 
     def _transforms(self, piece: ChunkRange, statement: str) -> tuple[FeedTransform, ...]:
-        gaps = self.rows.gaps(piece.offset, piece.length) if self._left_out else ()
+        gaps = self.rows.gaps(piece.offset, piece.length) if self._left_out else None
         transforms: list[FeedTransform] = []
         # First the transforms that know the records by their offsets in the file.
         if self._numbers:
-            transforms.append(numbered(piece, self._dialect, self._numbers, gaps, self._source.places))
-        elif len(gaps):
+            transforms.append(
+                numbered(piece, self._dialect, self._numbers, () if gaps is None else gaps, self._source.places)
+            )
+        elif gaps is not None and len(gaps):
             transforms.append(skip_ranges(gaps, piece.offset))
         if self._dialect.rewriting:
             transforms.append(in_pieces if self._passes_in_pieces(piece) else rewritten(self._dialect))

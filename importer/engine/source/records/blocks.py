@@ -4,10 +4,10 @@ import codecs
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.source import encodings
+from importer.engine.source.arrays import Offsets
 from importer.engine.source.byte_source import Readable, read_at
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records import null_words
@@ -58,7 +58,7 @@ class Block:
     null_word: bool = True
     ascii: bool = False
 
-    def row_numbers(self) -> Any:
+    def row_numbers(self) -> Offsets:
         """For each of the block's records its number among those that are rows, as an array; -1 for a blank line."""
         import numpy as np
 
@@ -93,7 +93,7 @@ class Block:
         return int(self._row_ends[at])
 
     @cached_property
-    def _row_ends(self) -> Any:
+    def _row_ends(self) -> Offsets:
         """The ends of the records that are rows, as an array."""
         return self.ends.listed()[self.row_numbers() >= 0] if len(self.blank) else self.ends.listed()
 

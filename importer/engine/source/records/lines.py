@@ -1,6 +1,6 @@
 """Physical lines, as an editor numbers them."""
 
-from typing import Any
+from importer.engine.source.arrays import ByteArray, Offsets
 
 LARGE = 64 * 1024  # bytes from which on numpy counts several times faster
 
@@ -36,7 +36,7 @@ def count_byte(data: bytes, byte: bytes, low: int, high: int) -> int:
     return int(np.count_nonzero(np.frombuffer(data, np.uint8, high - low, low) == ord(byte)))
 
 
-def line_end_positions(view: Any, line_end: str) -> Any:
+def line_end_positions(view: ByteArray, line_end: str) -> Offsets:
     """Where those ends are in an array of bytes, ascending, as an array."""
     import numpy as np
 

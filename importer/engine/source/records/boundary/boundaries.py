@@ -12,8 +12,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
+from importer.engine.source.arrays import ByteArray, Offsets
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.boundary.quoted_boundaries import can_tell, regular_ends
 from importer.engine.source.records.boundary.state_machine import NOTHING, RECORD_ENDS, Marks, RecordWalk, none_of
@@ -48,7 +48,7 @@ class LineEnds:
         """Whether the last record between two ends has no mark, at the end of the data."""
         return low < high and not self.data.endswith(self.mark, low, high)
 
-    def listed(self) -> Any:
+    def listed(self) -> Offsets:
         """All ends as a one-dimensional array, ascending."""
         import numpy as np
 
@@ -65,7 +65,7 @@ class ListedEnds:
     `regular`: as quotes_are_regular() says.
     """
 
-    ends: Sequence[int]  # or a one-dimensional array
+    ends: "Offsets | Sequence[int]"
     flaws: tuple[MalformedRecord, ...] = ()
     regular: bool = False
 
@@ -84,7 +84,7 @@ class ListedEnds:
     def count(self, low: int, high: int) -> int:
         return bisect_right(self.ends, high) - bisect_right(self.ends, low)
 
-    def listed(self) -> Any:
+    def listed(self) -> Offsets:
         import numpy as np
 
         return np.asarray(self.ends)
@@ -198,7 +198,7 @@ def _bare_lf(data: bytes) -> int:
     return int(bare.argmax()) if bare.any() else -1
 
 
-def _any_line_ends(data: bytes, final: bool) -> Any:
+def _any_line_ends(data: bytes, final: bool) -> Offsets:
     """Where each CR LF, LF and CR ends, as an array."""
     import numpy as np
 
@@ -211,7 +211,7 @@ def _any_line_ends(data: bytes, final: bool) -> Any:
     return np.flatnonzero(marked | carriage) + 1
 
 
-def _listed(ends: Any, data: bytes, final: bool) -> ListedEnds:
+def _listed(ends: Offsets, data: bytes, final: bool) -> ListedEnds:
     import numpy as np
 
     if final and (not len(ends) or ends[-1] < len(data)):
@@ -260,7 +260,7 @@ def _ends_by_parity(data: bytes, dialect: Dialect, final: bool) -> ListedEnds | 
     return replace(_listed(ends, data, final and len(quotes) % 2 == 0), regular=True)
 
 
-def _all_quotes_at_field_borders(view: Any, quotes: Any, dialect: Dialect) -> bool:
+def _all_quotes_at_field_borders(view: ByteArray, quotes: Offsets, dialect: Dialect) -> bool:
     """Whether each opening quote follows a field's or a record's end, and each closing one comes before it."""
     quote, delimiter = ord(dialect.quote), ord(dialect.delimiter)
     opening, closing = quotes[0::2], quotes[1::2]
@@ -280,7 +280,7 @@ def _all_quotes_at_field_borders(view: Any, quotes: Any, dialect: Dialect) -> bo
     return bool((at_cr < len(view)).all() and (view[at_cr] == LF).all())
 
 
-def _all_among(values: Any, allowed: tuple[int, ...]) -> bool:
+def _all_among(values: ByteArray, allowed: tuple[int, ...]) -> bool:
     import numpy as np
 
     table = np.zeros(256, bool)

@@ -1,9 +1,10 @@
 """Where records end whose quotes can be read safely: told by native/src/quoted_boundaries.c in one pass."""
 
 import ctypes
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from importer.engine.native import loader
+from importer.engine.source.arrays import Offsets
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.delimiter_marks import Marks, marks_of
 from importer.engine.source.records.lines import count_byte
@@ -16,7 +17,7 @@ class RegularEnds(NamedTuple):
     half of a doubled quote.
     """
 
-    ends: Any
+    ends: Offsets
     whole: bool
     regular: bool
 
