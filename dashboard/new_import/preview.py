@@ -10,7 +10,7 @@ from dashboard.new_import.form import NewImportForm
 from importer.connections.places import place_of
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
-from importer.engine.mapping.preview import Arrival, arrivals
+from importer.engine.mapping.preview import PreviewValue, preview_values
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mapping.warnings import mapping_notes
 from importer.engine.mysql.connection import Connection, connect
@@ -47,7 +47,7 @@ class Preview:
     mapping: tuple[ColumnMapping, ...] = ()
     fillings: tuple[GeneratedColumn, ...] = ()
     # How the first rows' values arrive where they are not as in the file, by the number of their field.
-    arrivals: list[dict[int, Arrival]] = field(default_factory=list)
+    arrivals: list[dict[int, PreviewValue]] = field(default_factory=list)
     presets: list[MappingPreset] = field(default_factory=list)
     basis: str = ""
     prepared: PreparedImport | None = None
@@ -125,7 +125,7 @@ class Preview:
             arriving = self.arrivals[place] if place < len(self.arrivals) else {}
             yield line, [self._cell(number, text, arriving.get(number)) for number, text in enumerate(row)]
 
-    def _cell(self, number: int, text: str, arrival: Arrival | None) -> Cell:
+    def _cell(self, number: int, text: str, arrival: PreviewValue | None) -> Cell:
         unmapped = bool(self.mapping) and (number >= len(self.mapping) or not self.mapping[number].column)
         if text and text == self.dialect.null:
             return Cell(text, unmapped=unmapped, null=True)
@@ -267,7 +267,7 @@ def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
     chosen = choices.fillings(table, preview.basis)
     preview.fillings = _fillings_before(preview, table) if chosen is None else chosen
     with connect(target.address) as connection:
-        preview.arrivals = arrivals(connection, table, preview.mapping, profile.rows[:ROWS_SHOWN])
+        preview.arrivals = preview_values(connection, table, preview.mapping, profile.rows[:ROWS_SHOWN])
     preview.prepared = prepare(
         preview.source,
         target,

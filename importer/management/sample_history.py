@@ -17,7 +17,7 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.plan.methods import METHODS
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, Reason
-from importer.engine.schema.indexes import Definition
+from importer.engine.schema.indexes import KeyDefinition
 from importer.engine.source.dialect import Dialect
 from importer.engine.stored import to_json
 from importer.engine.target.temporary_changes import TemporaryChanges
@@ -165,7 +165,7 @@ def _job(chance: random.Random, tables: list[_Table], pk: int, ended: datetime) 
 
 
 def _plan(table: _Table, method: str, parallelism: int, chunk_bytes: int, indexes: str, later: bool) -> ImportPlan:
-    keys = tuple(Definition(f"k{number}", "") for number in range(table.secondary_keys))
+    keys = tuple(KeyDefinition(f"k{number}", "") for number in range(table.secondary_keys))
     return ImportPlan(
         method=method,
         schema=table.target.database,

@@ -39,7 +39,7 @@ def plan_sql(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _arranging(arranged: TemporaryChanges) -> Iterator[str]:
     if arranged.alters_table:
-        yield indexes.taking_off(arranged.schema, arranged.table, arranged.keys, arranged.foreign_keys)
+        yield indexes.drop_statement(arranged.schema, arranged.table, arranged.keys, arranged.foreign_keys)
     for name, value in arranged.variables.items():
         yield f"SET GLOBAL {name} = {value}"
 

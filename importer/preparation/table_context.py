@@ -9,7 +9,7 @@ from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import Options
 from importer.engine.planner.context import PlanningContext
-from importer.engine.schema.dependencies import NO_DEPENDENCIES, TableDependencies, read_surroundings
+from importer.engine.schema.dependencies import NO_DEPENDENCIES, TableDependencies, read_dependencies
 from importer.engine.schema.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
 from importer.engine.schema.new_table import NewTable
 from importer.engine.schema.table import Table, read_table
@@ -83,7 +83,7 @@ def _dependencies(connection: Connection, table: Table, options: Options) -> Tab
     if not write_modes.stages(options.mode) and unaffected:
         return NO_DEPENDENCIES
     check_privileges(connection, table, options.mode, options.on_duplicate)
-    return read_surroundings(connection, table.schema, table.name)
+    return read_dependencies(connection, table.schema, table.name)
 
 
 def _indexes(connection: Connection, table: Table, options: Options) -> Indexes:

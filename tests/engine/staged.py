@@ -16,7 +16,7 @@ from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.planner import PlanningContext, make_plan
-from importer.engine.schema.dependencies import read_surroundings
+from importer.engine.schema.dependencies import read_dependencies
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
@@ -72,7 +72,7 @@ def planned(address: Address, path: Path, mode: str, *columns: str, **options) -
     job, options = str(uuid4()), Options(mode=mode, **{"chunk_bytes": 100, **options})
     with connect(address) as connection:
         table = read_table(connection, address.database, "t")
-        around = read_surroundings(connection, address.database, "t")
+        around = read_dependencies(connection, address.database, "t")
         server = read_server(connection, address)
     mapping = tuple(ColumnMapping(column) for column in columns)
     plan = make_plan(

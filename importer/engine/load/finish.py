@@ -21,7 +21,7 @@ from importer.engine.mysql.connection import Address, Connection, LoaderConnecti
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema import alter_table, indexes
-from importer.engine.schema.dependencies import next_auto_increment, read_surroundings
+from importer.engine.schema.dependencies import next_auto_increment, read_dependencies
 from importer.engine.schema.table import read_table, require_as_planned
 from importer.engine.target import staging, write_modes
 from importer.engine.target.staging import Staged, existing_tables, staging_name
@@ -165,7 +165,7 @@ def _restore_keys(connection: LoaderConnection, step: FinishingStep, callbacks: 
     if not missing:
         return
     since = time.monotonic()
-    statement = indexes.putting_back(plan.schema, stage, missing)
+    statement = indexes.add_statement(plan.schema, stage, missing)
     alter_table.alter_with_progress(connection, step.address, statement, callbacks.on_stage)
     callbacks.index_seconds = round(time.monotonic() - since, 3)
 
@@ -206,7 +206,7 @@ def _rename(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCa
         table = read_table(connection, plan.schema, staged.table)
         _check_target(connection, plan)
         # Checked again, since foreign keys and triggers may have been added while the rows were loading.
-        dependencies = read_surroundings(connection, plan.schema, staged.table)
+        dependencies = read_dependencies(connection, plan.schema, staged.table)
         write_modes.check_mode(staged.mode, staged.on_duplicate, table, dependencies, ())
     elif staged.table in existing_tables(connection, plan.schema, [staged.table]):
         raise TargetProblem(

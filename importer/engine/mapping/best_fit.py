@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 # Of the values that a reading is needed for; more than so many that it does not take speak against it.
-MOST_MISFITS = 0.05
+MOST_MISMATCHES = 0.05
 
 T = TypeVar("T")
 Fits = Callable[[str], bool]
 
 
-def misfits(counts: Counter[str], fits: Fits, most: int | None = None) -> int:
+def count_mismatches(counts: Counter[str], fits: Fits, most: int | None = None) -> int:
     """How many values do not fit; more than `most` are not counted to the end."""
     found = 0
     for value, times in counts.items():
@@ -28,10 +28,10 @@ def best_readings(counts: Counter[str], plainly: Fits, readings: Mapping[T, Fits
     Values that fit `plainly` need no reading, so none helps where all do.
     """
     best: list[T] = []
-    needing = misfits(counts, plainly)
-    fewest = int(MOST_MISFITS * needing)
+    needing = count_mismatches(counts, plainly)
+    fewest = int(MOST_MISMATCHES * needing)
     for name, fits in readings.items() if needing else ():
-        found = misfits(counts, fits, fewest)
+        found = count_mismatches(counts, fits, fewest)
         if found < fewest:
             best, fewest = [name], found
         elif found == fewest:

@@ -56,7 +56,7 @@ class FieldOverride:
     datetime_format: str | None = None
 
 
-def asked_by_position(asked: Sequence[FieldOverride], header: Sequence[str]) -> dict[int, FieldOverride]:
+def overrides_by_position(asked: Sequence[FieldOverride], header: Sequence[str]) -> dict[int, FieldOverride]:
     """Each by the position of its field, from 0. Raises Problem for a field that is not there, or asked about twice."""
     names = [name.strip().lower() for name in header]
     found: dict[int, FieldOverride] = {}

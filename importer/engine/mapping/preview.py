@@ -17,16 +17,16 @@ _REFUSED_BYTES = b"\0refused by Millrace\0"
 
 
 @dataclass(frozen=True)
-class Arrival:
+class PreviewValue:
     """What becomes of one text: `text` as people read it, None for NULL; `bad` where it cannot be a value."""
 
     text: str | None
     bad: bool = False
 
 
-def arrivals(
+def preview_values(
     connection: Connection, table: Table, mapping: Sequence[ColumnMapping], rows: Sequence[Sequence[str]]
-) -> list[dict[int, Arrival]]:
+) -> list[dict[int, PreviewValue]]:
     """For each row the values that are not as in the file, by the number of their field, from 0.
 
     Raises Problem for transforms that do not go with their column.
@@ -69,10 +69,10 @@ def _literal(row: Sequence[str], number: int) -> str:
     return f"CONVERT(x'{text[:LONGEST].encode(errors='replace').hex()}' USING utf8mb4)"
 
 
-def _arrival(value: bytes | str | None, *, as_bytes: bool) -> Arrival:
+def _arrival(value: bytes | str | None, *, as_bytes: bool) -> PreviewValue:
     if value is None:
-        return Arrival(None)
+        return PreviewValue(None)
     raw = value.encode() if isinstance(value, str) else value
     if raw == _REFUSED_BYTES:
-        return Arrival("", bad=True)
-    return Arrival(f"0x{raw.hex().upper()}" if as_bytes else raw.decode(errors="backslashreplace"))
+        return PreviewValue("", bad=True)
+    return PreviewValue(f"0x{raw.hex().upper()}" if as_bytes else raw.decode(errors="backslashreplace"))

@@ -8,7 +8,7 @@ from functools import partial
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.best_fit import best_readings
-from importer.engine.mapping.columns import ColumnMapping, FieldOverride, asked_by_position, map_by_name
+from importer.engine.mapping.columns import ColumnMapping, FieldOverride, map_by_name, overrides_by_position
 from importer.engine.mapping.date_formats import DateReading, read_dates
 from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
 from importer.engine.schema.column_types import Family
@@ -38,7 +38,7 @@ def suggest_mapping(
     In a text column NA may well be a value: there it stays one until somebody says otherwise, and doubts.py asks.
     What was `asked` for a field stands. Raises Problem if that is about a field or a column that is not there.
     """
-    fixed = asked_by_position(asked, profile.header)
+    fixed = overrides_by_position(asked, profile.header)
     mapping = _with_columns(_columns(profile, table, match), fixed, table)
     text: tuple[str, ...] = ()
     if null_markers is None:

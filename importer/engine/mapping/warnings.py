@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from importer.engine.mapping import date_formats
-from importer.engine.mapping.best_fit import Fits, misfits
+from importer.engine.mapping.best_fit import Fits, count_mismatches
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.suggest import DECIMAL_COMMA_FIRST, read_dates_of, typed, values_said
 from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
@@ -52,7 +52,7 @@ def _null_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]
 def _misfit_notes(values: Counter[str], mapping: ColumnMapping, column: Column) -> list[str]:
     """One note where values are no numbers or dates in the way in which the column is read."""
     fits = _reading(mapping, column)
-    if fits is None or not (count := misfits(values, fits)):
+    if fits is None or not (count := count_mismatches(values, fits)):
         return []
     first = next(value for value in values if not fits(value))
     they = "it will be a bad row" if count == 1 else "they will be bad rows"

@@ -59,7 +59,7 @@ class TableDependencies:
 NO_DEPENDENCIES = TableDependencies()
 
 
-def read_surroundings(connection: Connection, schema: str, name: str) -> TableDependencies:
+def read_dependencies(connection: Connection, schema: str, name: str) -> TableDependencies:
     """Look at what hangs on a table; a handful of queries of information_schema."""
     triggers = _triggers(connection, schema, name)
     return TableDependencies(

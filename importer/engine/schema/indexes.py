@@ -20,7 +20,7 @@ _FOREIGN_KEY = re.compile(
 
 
 @dataclass(frozen=True)
-class Definition:
+class KeyDefinition:
     """A key or foreign key: `sql` is its line of SHOW CREATE TABLE, which ALTER TABLE ... ADD takes as it is."""
 
     name: str
@@ -28,7 +28,7 @@ class Definition:
 
 
 @dataclass(frozen=True)
-class ForeignKey(Definition):
+class ForeignKey(KeyDefinition):
     """A foreign key with its `columns`, and the table (quoted, with another schema) and columns there."""
 
     columns: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Indexes:
     `hindrance` is why nothing can be taken off, "" if it can.
     """
 
-    keys: tuple[Definition, ...] = ()
+    keys: tuple[KeyDefinition, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     referenced: tuple[tuple[str, ...], ...] = ()
     empty: bool = False
@@ -53,7 +53,7 @@ class Indexes:
 
 NO_INDEXES = Indexes()
 
-Kind = TypeVar("Kind", bound=Definition)
+Kind = TypeVar("Kind", bound=KeyDefinition)
 
 
 def read_indexes(connection: Connection, schema: str, table: str) -> Indexes:
@@ -70,9 +70,9 @@ def show_create(connection: Connection, schema: str, table: str) -> str:
     return str(fetch_all(connection, f"SHOW CREATE TABLE {_name(schema, table)}")[0][1])
 
 
-def definitions(show_create: str) -> tuple[Definition, ...]:
+def definitions(show_create: str) -> tuple[KeyDefinition, ...]:
     """The keys that refuse no row; not FULLTEXT ones, which the server always puts last, and builds one at a time."""
-    return tuple(Definition(_unquoted(name), sql) for sql, name in _KEY.findall(show_create))
+    return tuple(KeyDefinition(_unquoted(name), sql) for sql, name in _KEY.findall(show_create))
 
 
 def foreign_keys(show_create: str) -> tuple[ForeignKey, ...]:
@@ -88,7 +88,9 @@ def is_empty(connection: Connection, schema: str, table: str) -> bool:
     return not fetch_all(connection, f"SELECT 1 FROM {_name(schema, table)} LIMIT 1")
 
 
-def may_go(table: Table, indexes: Indexes, *, foreign_keys_go: bool) -> tuple[tuple[Definition, ...], tuple[str, ...]]:
+def droppable_keys(
+    table: Table, indexes: Indexes, *, foreign_keys_go: bool
+) -> tuple[tuple[KeyDefinition, ...], tuple[str, ...]]:
     """The keys that may be taken off for a load, and the names of those that must stay.
 
     A column that the server numbers needs a key (manual, Using AUTO_INCREMENT), a foreign key needs one on both sides,
@@ -112,19 +114,21 @@ def may_go(table: Table, indexes: Indexes, *, foreign_keys_go: bool) -> tuple[tu
     return indexes.keys[first:], tuple(each.name for each in indexes.keys[:first])
 
 
-def taking_off(schema: str, table: str, keys: Iterable[Definition], foreign_keys: Iterable[Definition] = ()) -> str:
+def drop_statement(
+    schema: str, table: str, keys: Iterable[KeyDefinition], foreign_keys: Iterable[KeyDefinition] = ()
+) -> str:
     """The statement that takes them off."""
     parts = [f"DROP FOREIGN KEY {quote_name(each.name)}" for each in foreign_keys]
     parts += [f"DROP KEY {quote_name(each.name)}" for each in keys]
     return f"ALTER TABLE {_name(schema, table)} {', '.join(parts)}"
 
 
-def putting_back(schema: str, table: str, missing: Sequence[Definition]) -> str:
+def add_statement(schema: str, table: str, missing: Sequence[KeyDefinition]) -> str:
     """The one statement that puts them back."""
     return f"ALTER TABLE {_name(schema, table)} {', '.join(f'ADD {each.sql}' for each in missing)}"
 
 
-def without(present: Sequence[Definition], wanted: Sequence[Kind]) -> tuple[Kind, ...]:
+def without(present: Sequence[KeyDefinition], wanted: Sequence[Kind]) -> tuple[Kind, ...]:
     """Those `wanted` of which none of that name is `present`."""
     names = {each.name.lower() for each in present}
     return tuple(each for each in wanted if each.name.lower() not in names)

@@ -12,7 +12,7 @@ from MySQLdb.constants import ER
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.dependencies import TableDependencies
-from importer.engine.schema.indexes import Definition, taking_off
+from importer.engine.schema.indexes import KeyDefinition, drop_statement
 from importer.engine.schema.table import Table, read_digest
 from importer.engine.target import write_modes
 
@@ -73,7 +73,7 @@ class StagingTable:
 
     create: str = ""
     engine: str = "InnoDB"
-    without: Sequence[Definition] = ()
+    without: Sequence[KeyDefinition] = ()
 
 
 def plan_staging(
@@ -93,7 +93,7 @@ def plan_staging(
     if mode == "create":
         make, finish = (create,), f"RENAME TABLE {stage} TO {target}"
     elif mode == "replace":
-        off = (taking_off(table.schema, staging_name(job), without),) if without else ()
+        off = (drop_statement(table.schema, staging_name(job), without),) if without else ()
         make = (f"CREATE TABLE {stage} LIKE {target}", *off)
         finish = f"RENAME TABLE {target} TO {_name(table.schema, backup_name(job))}, {stage} TO {target}"
     else:

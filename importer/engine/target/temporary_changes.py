@@ -19,7 +19,7 @@ from importer.engine.mysql.variables import Value
 from importer.engine.schema import alter_table, indexes
 from importer.engine.schema.alter_table import OnDdlProgress
 from importer.engine.schema.foreign_keys import check_rows, rehearse
-from importer.engine.schema.indexes import Definition, ForeignKey, Kind
+from importer.engine.schema.indexes import ForeignKey, KeyDefinition, Kind
 from importer.engine.stored import from_json, to_json
 
 TABLE = "millrace_arrangement"
@@ -44,7 +44,7 @@ class TemporaryChanges:
 
     schema: str
     table: str
-    keys: tuple[Definition, ...] = ()
+    keys: tuple[KeyDefinition, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     # Set for the whole server: server_variables.py, which writes down the values before.
     variables: dict[str, Value] = field(default_factory=dict)
@@ -70,8 +70,8 @@ class TemporaryChanges:
     @property
     def restore_sql(self) -> tuple[str, ...]:
         """The statements that put everything back, for anybody who has to do it by hand."""
-        keys = [indexes.putting_back(self.schema, self.table, self.keys)] if self.keys else []
-        foreign = [indexes.putting_back(self.schema, self.table, self.foreign_keys)] if self.foreign_keys else []
+        keys = [indexes.add_statement(self.schema, self.table, self.keys)] if self.keys else []
+        foreign = [indexes.add_statement(self.schema, self.table, self.foreign_keys)] if self.foreign_keys else []
         return (*keys, *foreign)
 
 
@@ -146,7 +146,7 @@ def apply(connection: Connection, changes: TemporaryChanges) -> None:
             rehearse(connection, changes.schema, changes.table, foreign_keys)
             # Nothing is found in an empty table; but this is what must be possible at the end.
             check_rows(connection, changes.schema, changes.table, foreign_keys)
-        execute(connection, indexes.taking_off(changes.schema, changes.table, keys, foreign_keys))
+        execute(connection, indexes.drop_statement(changes.schema, changes.table, keys, foreign_keys))
     except MySQLdb.Error as error:
         if is_lost(error):
             raise
@@ -171,11 +171,11 @@ def restore(
             return False
         raise
     if keys := indexes.without(now.keys, changes.keys):
-        alter_table.alter_with_progress(connection, address, indexes.putting_back(schema, table, keys), on_stage)
+        alter_table.alter_with_progress(connection, address, indexes.add_statement(schema, table, keys), on_stage)
     if missing := indexes.without(now.foreign_keys, changes.foreign_keys):
         # Without a look at the rows, which would copy the whole table (manual, Online DDL Operations): that comes next.
         execute(connection, "SET SESSION foreign_key_checks = 0")
-        alter_table.alter_with_progress(connection, address, indexes.putting_back(schema, table, missing), on_stage)
+        alter_table.alter_with_progress(connection, address, indexes.add_statement(schema, table, missing), on_stage)
     return True
 
 
@@ -210,6 +210,6 @@ def _still(present: tuple[Any, ...], planned: tuple[Any, ...]) -> tuple[Any, ...
     return tuple(each for each in planned if each in present)
 
 
-def _there(present: Sequence[Definition], wanted: tuple[Kind, ...]) -> tuple[Kind, ...]:
+def _there(present: Sequence[KeyDefinition], wanted: tuple[Kind, ...]) -> tuple[Kind, ...]:
     names = {each.name.lower() for each in present}
     return tuple(each for each in wanted if each.name.lower() in names)

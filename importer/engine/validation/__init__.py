@@ -16,11 +16,11 @@ from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block
-from importer.engine.validation.field_check import FieldCheck, Judge
-from importer.engine.validation.findings import Examination
-from importer.engine.validation.validator import Inspector
+from importer.engine.validation.field_check import CellRule, FieldCheck
+from importer.engine.validation.findings import BlockFindings
+from importer.engine.validation.validator import Validator
 
-__all__ = ["Examination", "FieldCheck", "ValidationRules"]
+__all__ = ["BlockFindings", "FieldCheck", "ValidationRules"]
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,14 @@ class ValidationRules:
         """Whether examine() may find anything in the block. Says no only where it is certain; fast."""
         return self.inspector.suspicious(block)
 
-    def examine(self, block: Block) -> Examination:
+    def examine(self, block: Block) -> BlockFindings:
         """Every fault and notice of the block's records; `block.data` must be there, even for a large record."""
         return self.inspector.examine(block)
 
     @cached_property
-    def inspector(self) -> Inspector:
-        judges = (Judge.of(check, mariadb=self.mariadb, encoding=self.dialect.encoding) for check in self.checks)
-        return Inspector(self.dialect, tuple(judges), self.reject_rounding)
+    def inspector(self) -> Validator:
+        judges = (CellRule.of(check, mariadb=self.mariadb, encoding=self.dialect.encoding) for check in self.checks)
+        return Validator(self.dialect, tuple(judges), self.reject_rounding)
 
 
 def _check(mapping: ColumnMapping, table: Table) -> FieldCheck:

@@ -16,7 +16,7 @@ from importer.engine.validation.types.texts import Bits, Bytes, Geometry, Member
 from importer.engine.validation.verdict import Verdict
 
 
-class Kind(Protocol):
+class ColumnRule(Protocol):
     """What a column keeps: unusual() narrows many cells down quickly, judge() decides about one by its text.
 
     A kind with `of_bytes` judges the bytes.
@@ -31,7 +31,7 @@ class Kind(Protocol):
 
 
 @runtime_checkable
-class Losing(Protocol):
+class LossyRule(Protocol):
     """A kind that knows at once of many cells that they lose something, always the same `loss`, and nothing else."""
 
     @property
@@ -65,7 +65,7 @@ class _Declared:
 
 
 @lru_cache
-def kind_of(type_: str, mariadb: bool) -> Kind | None:
+def rule_of(type_: str, mariadb: bool) -> ColumnRule | None:
     """What checks a column of this full type, such as `decimal(9,7)`; None for a type that is left to the server."""
     match = _ARGUMENTS.fullmatch(type_)
     make = _RULES.get(column_type(type_).family)
@@ -76,27 +76,27 @@ def kind_of(type_: str, mariadb: bool) -> Kind | None:
     return make(_Declared(type_, column_type(type_), sizes, "unsigned" in match["rest"].lower(), mariadb))
 
 
-def _integer(declared: _Declared) -> Kind:
+def _integer(declared: _Declared) -> ColumnRule:
     values = 2 ** (8 * declared.of.size)
     low = 0 if declared.unsigned else -(values // 2)
     return WholeNumber(declared.type, low, low + values - 1, declared.mariadb)
 
 
-def _decimal(declared: _Declared) -> Kind:
+def _decimal(declared: _Declared) -> ColumnRule:
     precision, *scale = declared.sizes
     return FixedPoint(declared.type, precision, scale[0] if scale else 0, declared.unsigned, declared.mariadb)
 
 
-def _floating(declared: _Declared) -> Kind:
+def _floating(declared: _Declared) -> ColumnRule:
     precision, scale = declared.sizes if len(declared.sizes) == 2 else (0, -1)
     return FloatingPoint(declared.type, declared.of.is_single, precision, scale, declared.unsigned, declared.mariadb)
 
 
-def _moment(declared: _Declared) -> Kind:
+def _moment(declared: _Declared) -> ColumnRule:
     return Moment(declared.type, declared.digits, declared.of.has_epoch, declared.mariadb)
 
 
-_RULES: dict[Family, Callable[[_Declared], Kind]] = {
+_RULES: dict[Family, Callable[[_Declared], ColumnRule]] = {
     Family.INTEGER: _integer,
     Family.DECIMAL: _decimal,
     Family.FLOATING: _floating,

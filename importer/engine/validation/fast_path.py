@@ -14,10 +14,10 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8
 from importer.engine.source.records.blocks import Block
 from importer.engine.source.records.boundary.delimiter_marks import Marks, marks_of
-from importer.engine.validation.column_rules import Kind
-from importer.engine.validation.field_check import Judge
-from importer.engine.validation.types.formatted_numbers import Transformed
-from importer.engine.validation.types.formatted_times import Formatted
+from importer.engine.validation.column_rules import ColumnRule
+from importer.engine.validation.field_check import CellRule
+from importer.engine.validation.types.formatted_numbers import FormattedNumber
+from importer.engine.validation.types.formatted_times import FormattedTime
 from importer.engine.validation.types.json_documents import Json
 from importer.engine.validation.types.numbers import FixedPoint, FloatingPoint, WholeNumber
 from importer.engine.validation.types.temporal import Clock, Day, Moment, Year
@@ -29,13 +29,13 @@ LONGEST_WORD = 255  # bytes
 IN_NUMBERS = "0123456789-."
 
 
-class Look(IntEnum):
+class ValueShape(IntEnum):
     """How the values of a field look: usual_values.h's `enum kind`."""
 
     ANYTHING, TEXT, WHOLE, FIXED, FLOATING, DAY, MOMENT, STAMP, CLOCK, YEAR, WORDS, JSON = range(12)
 
 
-TIMES = (Look.MOMENT, Look.STAMP, Look.CLOCK)
+TIMES = (ValueShape.MOMENT, ValueShape.STAMP, ValueShape.CLOCK)
 
 
 class Flag(IntFlag):
@@ -44,7 +44,7 @@ class Flag(IntFlag):
     SIGN, EMPTY, NO_EMPTY, NO_SPACE_AT_END, PLAIN, ASCII, SLASHES, NULLABLE, BARE = (1 << bit for bit in range(9))
 
 
-class Told(IntFlag):
+class DialectFlag(IntFlag):
     """usual_values.h's `enum null_rules`."""
 
     EMPTY_IS_NULL, WORD_IS_NULL, NO_LAST_FIELD = 1, 2, 4
@@ -81,14 +81,14 @@ class RecordAt(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Usual:
+class FastPath:
     """Knows how the records of one import usually look. `marks` and `fields` are fast_path.c's."""
 
     marks: Marks
     fields: ctypes.Array[_Field]
 
     @classmethod
-    def of(cls, dialect: Dialect, judges: Sequence[Judge], *, plain: bool = False) -> "Usual | None":
+    def of(cls, dialect: Dialect, judges: Sequence[CellRule], *, plain: bool = False) -> "FastPath | None":
         """None for a dialect or a column that fast_path.c does not know, or if it is not there.
 
         `plain`: numbers and times only in the one way that their type follows from, not in all that the server takes.
@@ -98,7 +98,7 @@ class Usual:
             return None
         known = [each for each in fields if each]
         if dialect.trailing_delimiter:
-            known.append(_Field(Look.WORDS, Flag.EMPTY | Flag.NULLABLE | Flag.BARE))
+            known.append(_Field(ValueShape.WORDS, Flag.EMPTY | Flag.NULLABLE | Flag.BARE))
         if plain:
             for each in known:
                 each.flags |= Flag.PLAIN
@@ -132,14 +132,14 @@ class Usual:
 def _marks(dialect: Dialect) -> Marks | None:
     if set(IN_NUMBERS) & set(dialect.delimiter + dialect.quote + dialect.escape):
         return None
-    told = Told.EMPTY_IS_NULL if dialect.unquoted_empty_is_null else Told(0)
+    told = DialectFlag.EMPTY_IS_NULL if dialect.unquoted_empty_is_null else DialectFlag(0)
     # Beside an escape, a quote tells the word NULL from a text.
-    told |= Told.WORD_IS_NULL if dialect.escape and dialect.quote else 0
-    told |= Told.NO_LAST_FIELD if dialect.trailing_delimiter else 0
+    told |= DialectFlag.WORD_IS_NULL if dialect.escape and dialect.quote else 0
+    told |= DialectFlag.NO_LAST_FIELD if dialect.trailing_delimiter else 0
     return marks_of(dialect, told)
 
 
-def _field(judge: Judge, dialect: Dialect) -> _Field | None:
+def _field(judge: CellRule, dialect: Dialect) -> _Field | None:
     look = _look(judge.kind, dialect, judge.encoding)
     if not look:
         return None
@@ -152,40 +152,42 @@ def _field(judge: Judge, dialect: Dialect) -> _Field | None:
     return look if judge.markers <= {b""} else None
 
 
-def _look(kind: Kind | None, dialect: Dialect, encoding: str) -> _Field | None:
+def _look(kind: ColumnRule | None, dialect: Dialect, encoding: str) -> _Field | None:
     """How the usual values of a kind look: no more than its own unusual() leaves out."""
     match kind:
-        case None | Formatted(has_clock=False):
-            return _Field(Look.ANYTHING)
-        case Transformed(surely_kept=most) if most > 0:
-            return _Field(Look.TEXT, 0, most)
+        case None | FormattedTime(has_clock=False):
+            return _Field(ValueShape.ANYTHING)
+        case FormattedNumber(surely_kept=most) if most > 0:
+            return _Field(ValueShape.TEXT, 0, most)
         case Text(most=most, fixed=fixed):
-            return _Field(Look.TEXT, Flag.NO_SPACE_AT_END if fixed else 0, most)
+            return _Field(ValueShape.TEXT, Flag.NO_SPACE_AT_END if fixed else 0, most)
         case Bytes(most=most, fixed=False):
-            return _Field(Look.TEXT, 0, most)
+            return _Field(ValueShape.TEXT, 0, most)
         case WholeNumber(low=low, high=high):
             digits = str(high).encode()
-            return _Field(Look.WHOLE, _sign(low < 0), len(digits), text=digits)
+            return _Field(ValueShape.WHOLE, _sign(low < 0), len(digits), text=digits)
         case FixedPoint(precision=precision, scale=scale, unsigned=unsigned):
-            return _Field(Look.FIXED, _sign(not unsigned), precision - scale, scale)
+            return _Field(ValueShape.FIXED, _sign(not unsigned), precision - scale, scale)
         case FloatingPoint(scale=-1, single=single, unsigned=unsigned):
-            return _Field(Look.FLOATING, _sign(not unsigned), kind.digits, 24 if single else 53)  # bits of mantissa
+            return _Field(
+                ValueShape.FLOATING, _sign(not unsigned), kind.digits, 24 if single else 53
+            )  # bits of mantissa
         case FloatingPoint(decimal=FixedPoint() as decimal):
             return _look(decimal, dialect, encoding)
         case Day(mariadb=mariadb):
-            return _Field(Look.DAY, Flag.SLASHES if mariadb else 0)
+            return _Field(ValueShape.DAY, Flag.SLASHES if mariadb else 0)
         case Moment(digits=digits, timestamp=timestamp, mariadb=mariadb):
-            look = Look.STAMP if timestamp else Look.MOMENT
+            look = ValueShape.STAMP if timestamp else ValueShape.MOMENT
             return _Field(look, Flag.SLASHES if mariadb else 0, MOST_FRACTION, digits)
         case Clock(digits=digits):
-            return _Field(Look.CLOCK, 0, MOST_FRACTION, digits)
+            return _Field(ValueShape.CLOCK, 0, MOST_FRACTION, digits)
         case Year():
-            return _Field(Look.YEAR)
+            return _Field(ValueShape.YEAR)
         case Members(members=members):
             count, words = _words([member.encode() for member in members[:MANY_MEMBERS]], dialect)
-            return _Field(Look.WORDS, count=count, text=words)
+            return _Field(ValueShape.WORDS, count=count, text=words)
         case Json():
-            return _Field(Look.JSON, 0 if encoding == UTF8 else Flag.ASCII)
+            return _Field(ValueShape.JSON, 0 if encoding == UTF8 else Flag.ASCII)
     return None
 
 

@@ -9,9 +9,9 @@ from importer.engine.schema.column_types import Family, column_type
 from importer.engine.source import encodings
 from importer.engine.source.records.oversized_values import PIECE, LargeValue
 from importer.engine.validation.cell_batch import Cells
-from importer.engine.validation.column_rules import Kind, Losing, kind_of
-from importer.engine.validation.types.formatted_numbers import Transformed
-from importer.engine.validation.types.formatted_times import Formatted
+from importer.engine.validation.column_rules import ColumnRule, LossyRule, rule_of
+from importer.engine.validation.types.formatted_numbers import FormattedNumber
+from importer.engine.validation.types.formatted_times import FormattedTime
 from importer.engine.validation.types.json_documents import Json, Unsure, judge_whole
 from importer.engine.validation.types.numbers import FloatingPoint
 from importer.engine.validation.types.texts import Bytes, Text
@@ -39,23 +39,25 @@ NULL_WORD = refused("NULL", "The unquoted word NULL would become SQL's NULL; quo
 
 
 @dataclass(frozen=True)
-class Judge:
+class CellRule:
     """Decides about the cells of one field. `value` of a cell is None where the dialect itself says NULL."""
 
     check: FieldCheck
-    kind: Kind | None
+    kind: ColumnRule | None
     markers: frozenset[bytes]
     encoding: str
 
     @classmethod
-    def of(cls, check: FieldCheck, *, mariadb: bool, encoding: str) -> "Judge":
-        kind: Kind | None = kind_of(check.type, mariadb) if check.type else None
+    def of(cls, check: FieldCheck, *, mariadb: bool, encoding: str) -> "CellRule":
+        kind: ColumnRule | None = rule_of(check.type, mariadb) if check.type else None
         if check.datetime_format:
             kind = (
-                Formatted(check.type, check.datetime_format) if column_type(check.type).family is Family.DATE else None
+                FormattedTime(check.type, check.datetime_format)
+                if column_type(check.type).family is Family.DATE
+                else None
             )
         if isinstance(kind, FloatingPoint) and check.transforms:
-            kind = Transformed(kind, check.transforms)
+            kind = FormattedNumber(kind, check.transforms)
         markers = frozenset(marker.encode(encoding, "replace") for marker in check.null_markers)
         return cls(check, kind, markers, encoding)
 
@@ -77,7 +79,7 @@ class Judge:
 
     def losing(self, cells: Cells, numbers: Any) -> tuple[Any, Verdict | None]:
         """Of these cells, those with a loss that can be told without reading them one by one; and that loss."""
-        if not len(numbers) or not isinstance(self.kind, Losing):
+        if not len(numbers) or not isinstance(self.kind, LossyRule):
             return numbers[:0], None
         some = cells.some(numbers)
         return numbers[self.kind.loses(some) & ~self._marked(some)], self.kind.loss

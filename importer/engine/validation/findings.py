@@ -12,7 +12,7 @@ from importer.engine.validation.verdict import Level, Verdict
 
 
 @dataclass
-class Examination:
+class BlockFindings:
     """What is wrong with the records of a block, each by its number in the block (from 0), in order.
 
     `faults` has the first field at fault of each record. `notices` counts values that go in with something lost, of
@@ -32,7 +32,7 @@ def _fault(column: str, verdict: Verdict, null: bool) -> RowError:
 
 
 @dataclass
-class Findings:
+class FindingsBuilder:
     """Verdicts as they come in, field by field; an Examination at the end."""
 
     reject_rounding: bool
@@ -57,8 +57,8 @@ class Findings:
     def refuses(self, verdict: Verdict) -> bool:
         return verdict.level is Level.REFUSED or (self.reject_rounding and verdict.level is Level.ROUNDED)
 
-    def examination(self) -> Examination:
-        found = Examination([(record, fault) for record, (_, fault) in sorted(self.faults.items())])
+    def examination(self) -> BlockFindings:
+        found = BlockFindings([(record, fault) for record, (_, fault) in sorted(self.faults.items())])
         left_out = np.fromiter(self.faults, np.int64, len(self.faults))
         for (column, verdict), records in self.less.items():
             count = int(np.count_nonzero(~np.isin(records, left_out)))

@@ -19,8 +19,8 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, Block, blocks, read_exactly
 from importer.engine.source.records.fields import fields, records
 from importer.engine.source.records.row_error import shortened
-from importer.engine.validation.fast_path import Usual
-from importer.engine.validation.field_check import FieldCheck, Judge
+from importer.engine.validation.fast_path import FastPath
+from importer.engine.validation.field_check import CellRule, FieldCheck
 
 
 @dataclass(frozen=True)
@@ -110,13 +110,13 @@ def _fields(table: NewTable, mapping: Sequence[ColumnMapping], dialect: Dialect)
     ]
 
 
-def _usual(dialect: Dialect, found: Sequence[_Field], count: int) -> Usual | None:
+def _usual(dialect: Dialect, found: Sequence[_Field], count: int) -> FastPath | None:
     """Knows what surely fits. Numbers with leading zeros or a plus do not: they are names for something."""
     checks = [FieldCheck("")] * count
     for each in found:
         checks[each.number] = FieldCheck(each.column, each.type, null_markers=tuple(each.markers))
-    judges = [Judge.of(check, mariadb=False, encoding=dialect.encoding) for check in checks]
-    return Usual.of(dialect, judges, plain=True)
+    judges = [CellRule.of(check, mariadb=False, encoding=dialect.encoding) for check in checks]
+    return FastPath.of(dialect, judges, plain=True)
 
 
 def _measured(file: FileScan, found: Sequence[_Field], width: int) -> dict[str, TypeMismatch]:

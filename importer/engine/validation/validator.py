@@ -17,9 +17,9 @@ from importer.engine.source.records.fields import fields, values
 from importer.engine.source.records.oversized_values import large_values
 from importer.engine.source.records.row_error import RowError
 from importer.engine.validation.cell_batch import Cells
-from importer.engine.validation.fast_path import RecordAt, Usual
-from importer.engine.validation.field_check import NULL_WORD, Judge
-from importer.engine.validation.findings import Examination, Findings
+from importer.engine.validation.fast_path import FastPath, RecordAt
+from importer.engine.validation.field_check import NULL_WORD, CellRule
+from importer.engine.validation.findings import BlockFindings, FindingsBuilder
 from importer.engine.validation.record_layout import Layout, lay_out
 from importer.engine.validation.verdict import TOO_FEW, TOO_MANY, Verdict
 
@@ -32,7 +32,7 @@ PORTION = 10_000
 NULL = b"NULL"
 
 
-class Judged(NamedTuple):
+class Validated(NamedTuple):
     """What becomes of one value, None for NULL: the numbers of its record in the block and of its field."""
 
     record: int
@@ -42,11 +42,11 @@ class Judged(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Inspector:
+class Validator:
     """The judges of a file's fields, in their order. `reject_rounding`: what loses something is at fault."""
 
     dialect: Dialect
-    judges: tuple[Judge, ...]
+    judges: tuple[CellRule, ...]
     reject_rounding: bool
 
     def suspicious(self, block: Block) -> bool:
@@ -57,12 +57,12 @@ class Inspector:
         layout = lay_out(block, self.dialect, len(self.judges)) if block.data else None
         if layout is None or layout.counts:
             return True
-        judged = islice(self._judged(layout, Findings(True)), FEW + 1)
+        judged = islice(self._judged(layout, FindingsBuilder(True)), FEW + 1)
         return any(each.verdict or number == FEW for number, each in enumerate(judged))
 
-    def examine(self, block: Block) -> Examination:
+    def examine(self, block: Block) -> BlockFindings:
         """Every fault and notice of the block: as Exactness.examine."""
-        findings = Findings(self.reject_rounding)
+        findings = FindingsBuilder(self.reject_rounding)
         if block.size > BLOCK_BYTES:  # a single record, which every copy of its values would double
             self._examine_large(block.data, findings)
         elif (odd := self._odd(block, FEW_RECORDS)) is not None:
@@ -74,9 +74,9 @@ class Inspector:
             self._examine_apart(block, _records(block) if odd is None else odd, findings)
         return findings.examination()
 
-    def examine_one_by_one(self, block: Block) -> Examination:
+    def examine_one_by_one(self, block: Block) -> BlockFindings:
         """The same as examine(), slowly: what that is tested against."""
-        findings = Findings(self.reject_rounding)
+        findings = FindingsBuilder(self.reject_rounding)
         self._examine_each(block, _records(block), findings)
         return findings.examination()
 
@@ -87,18 +87,18 @@ class Inspector:
         return self.usual.odd(block, most)
 
     def _any_fault(self, block: Block, records: Iterable[RecordAt]) -> bool:
-        findings = Findings(self.reject_rounding)
+        findings = FindingsBuilder(self.reject_rounding)
         for each in records:
             self._examine_each(block, (each,), findings)
             if findings.faults or findings.less:
                 return True
         return False
 
-    def _examine_each(self, block: Block, records: Iterable[RecordAt], findings: Findings) -> None:
+    def _examine_each(self, block: Block, records: Iterable[RecordAt], findings: FindingsBuilder) -> None:
         for each in records:
             self._examine_record(block.data[each.start : each.end], each.number, findings)
 
-    def _examine_layout(self, layout: Layout, findings: Findings, numbers: list[int] | None = None) -> None:
+    def _examine_layout(self, layout: Layout, findings: FindingsBuilder, numbers: list[int] | None = None) -> None:
         """`numbers` are the records' own, where the layout's are others."""
         for record, count in layout.counts.items():
             findings.refuse(numbers[record] if numbers else record, _wrong_count(count, len(self.judges)))
@@ -106,7 +106,7 @@ class Inspector:
             if verdict:
                 self._add(findings, numbers[record] if numbers else record, field, value, verdict)
 
-    def _examine_apart(self, block: Block, records: Iterable[RecordAt], findings: Findings) -> None:
+    def _examine_apart(self, block: Block, records: Iterable[RecordAt], findings: FindingsBuilder) -> None:
         """Those with a quote or an escape one by one, the others together."""
         marks = [mark.encode() for mark in (self.dialect.quote, self.dialect.escape) if mark]
         plain: list[RecordAt] = []
@@ -125,7 +125,7 @@ class Inspector:
         else:
             self._examine_each(block, plain, findings)
 
-    def _examine_record(self, raw: bytes, record: int, findings: Findings) -> None:
+    def _examine_record(self, raw: bytes, record: int, findings: FindingsBuilder) -> None:
         found = values(raw, self.dialect)
         if len(found) != len(self.judges):
             findings.refuse(record, _wrong_count(len(found), len(self.judges)))
@@ -135,7 +135,7 @@ class Inspector:
             if verdict := judge.verdict(value) or (NULL_WORD if is_word else None):
                 self._add(findings, record, field, value, verdict)
 
-    def _examine_large(self, raw: bytes, findings: Findings) -> None:
+    def _examine_large(self, raw: bytes, findings: FindingsBuilder) -> None:
         """The block's only record, which is larger than a block should be."""
         found, count = [], 0
         for count, value in enumerate(large_values(raw, self.dialect), start=1):
@@ -152,16 +152,18 @@ class Inspector:
         for field, text, verdict in found:
             self._add(findings, 0, field, text, verdict)
 
-    def _takes_for_null(self, record: bytes, judge: Judge) -> bool:
+    def _takes_for_null(self, record: bytes, judge: CellRule) -> bool:
         """Whether the server makes NULL of a value NULL in the record, because no quotes are around it."""
         quote = self.dialect.quote.encode()
         told = bool(self.dialect.escape and quote) and judge.check.column and b"NULL" not in judge.markers
         return bool(told) and quote + b"NULL" + quote not in record
 
-    def _add(self, findings: Findings, record: int, field: int, value: bytes | None, verdict: Verdict) -> None:
+    def _add(self, findings: FindingsBuilder, record: int, field: int, value: bytes | None, verdict: Verdict) -> None:
         findings.add(record, field, self.judges[field].check.column, verdict, null=value is None)
 
-    def _judged(self, layout: Layout, findings: Findings, numbers: list[int] | None = None) -> Iterator[Judged]:
+    def _judged(
+        self, layout: Layout, findings: FindingsBuilder, numbers: list[int] | None = None
+    ) -> Iterator[Validated]:
         """Each unusual cell; those with a loss that can be told at once go straight into the findings."""
         for group in self._groups:
             cells = layout.cells(group)
@@ -174,7 +176,7 @@ class Inspector:
             yield from self._null_words(layout)
 
     def _without_losing(
-        self, layout: Layout, group: list[int], cells: Cells, unusual: Any, findings: Findings, numbers: Any
+        self, layout: Layout, group: list[int], cells: Cells, unusual: Any, findings: FindingsBuilder, numbers: Any
     ) -> Any:
         losing, verdict = self.judges[group[0]].losing(cells, unusual)
         if verdict is None or not len(losing):
@@ -185,7 +187,7 @@ class Inspector:
             findings.add_less(self.judges[field].check.column, verdict, records[np.asarray(within) == number])
         return np.setdiff1d(unusual, losing, assume_unique=True)
 
-    def _judged_cells(self, layout: Layout, group: list[int], cells: Cells, unusual: Any) -> Iterator[Judged]:
+    def _judged_cells(self, layout: Layout, group: list[int], cells: Cells, unusual: Any) -> Iterator[Validated]:
         known: list[dict[bytes, tuple[bytes | None, Verdict | None]]] = [{} for _ in group]
         portions = (unusual[low : low + PORTION] for low in range(0, len(unusual), PORTION))
         places = (zip(*layout.places(each), cells.texts(each), each.tolist(), strict=True) for each in portions)
@@ -195,12 +197,12 @@ class Inspector:
                 # NULL or not: the quotes tell, which are gone.
                 bare = layout.page.view[cells.ends[number]] != ord(self.dialect.quote)
                 said = None if bare else raw
-                yield Judged(record, group[within], said, self.judges[group[within]].verdict(said))
+                yield Validated(record, group[within], said, self.judges[group[within]].verdict(said))
                 continue
             if found is None:
                 value = self._value(raw, quoted=layout.quoted)
                 found = known[within][raw] = value, self.judges[group[within]].verdict(value)
-            yield Judged(record, group[within], *found)
+            yield Validated(record, group[within], *found)
 
     def _value(self, raw: bytes, *, quoted: bool) -> bytes | None:
         """The value of a cell whose quotes are off."""
@@ -210,7 +212,7 @@ class Inspector:
         quote = dialect.quote.encode()
         return raw.replace(quote * 2, quote) if quoted and quote in raw else raw
 
-    def _null_words(self, layout: Layout) -> Iterator[Judged]:
+    def _null_words(self, layout: Layout) -> Iterator[Validated]:
         """Cells with the unquoted word NULL, which the server takes for NULL: beside an escape we cannot tell it."""
         if b"NULL" not in layout.page.data:
             return
@@ -219,12 +221,12 @@ class Inspector:
             cells = layout.cells([field])
             bare = cells.equal(b"NULL") & (layout.page.view[cells.starts - 1] != ord(self.dialect.quote))
             for record in layout.places(bare.nonzero()[0])[0]:
-                yield Judged(record, field, b"NULL", NULL_WORD)
+                yield Validated(record, field, b"NULL", NULL_WORD)
 
     @cached_property
-    def usual(self) -> Usual | None:
+    def usual(self) -> FastPath | None:
         """What knows a block of usual values at once; None where nothing does."""
-        return Usual.of(self.dialect, self.judges)
+        return FastPath.of(self.dialect, self.judges)
 
     @cached_property
     def _groups(self) -> list[list[int]]:

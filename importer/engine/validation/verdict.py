@@ -44,7 +44,7 @@ def rounded(code: str, reason: str, *, noted: bool = False) -> Verdict:
     return Verdict(Level.ROUNDED, code, reason, noted)
 
 
-def misfit(type_: str, code: str = NOT_A_VALUE) -> Verdict:
+def mismatch(type_: str, code: str = NOT_A_VALUE) -> Verdict:
     return refused(code, f"The value does not fit {type_}.")
 
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.engine.schema.alter_table import DdlProgress
-from importer.engine.schema.indexes import Definition, ForeignKey
+from importer.engine.schema.indexes import ForeignKey, KeyDefinition
 from importer.engine.stored import to_json
 from importer.engine.target.staging import Staged
 from importer.engine.target.temporary_changes import TemporaryChanges
@@ -41,7 +41,7 @@ class TestSettings:
 
 
 class TestArrangement:
-    ARRANGED = TemporaryChanges("osm", "nodes", (Definition("by_name", "KEY `by_name` (`name`)"),))
+    ARRANGED = TemporaryChanges("osm", "nodes", (KeyDefinition("by_name", "KEY `by_name` (`name`)"),))
 
     def job(self, status, **fields):
         job = make_job(status, chunks=2, **fields)

@@ -8,7 +8,7 @@ from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load.finish import is_done
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address, connect
-from importer.engine.schema.dependencies import next_auto_increment, read_surroundings
+from importer.engine.schema.dependencies import next_auto_increment, read_dependencies
 from importer.engine.target import staging
 from importer.engine.target.table_backup import drop, restore
 from importer.engine.target.table_backup import size as backup_size
@@ -185,7 +185,7 @@ def test_surroundings_of_a_partitioned_table_with_rights_of_its_own(database: Ad
     given(database, f"{PEOPLE} PARTITION BY HASH (id) PARTITIONS 2", "CREATE USER IF NOT EXISTS reader@localhost")
     given(database, "GRANT SELECT ON t TO reader@localhost")
     with connect(database) as connection:
-        around = read_surroundings(connection, database.database, "t")
+        around = read_dependencies(connection, database.database, "t")
     assert around.partitioned
     assert around.granted == ("'reader'@'localhost'",)
     given(database, "DROP USER reader@localhost")

@@ -3,7 +3,7 @@
 import pytest
 
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.mapping.preview import Arrival, arrivals
+from importer.engine.mapping.preview import PreviewValue, preview_values
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.schema.table import read_table
 from tests.engine.mapping.test_transforms import Loaded
@@ -24,10 +24,10 @@ def test_it_is_what_the_load_stores(database: Address, column: str, mapping: Col
     stored = Loaded(database, column, mapping, values).stored
     with connect(database) as connection:
         table = read_table(connection, database.database, "t")
-        shown = arrivals(connection, table, (mapping,), [(value,) for value in values])
+        shown = preview_values(connection, table, (mapping,), [(value,) for value in values])
         for value, arrival in zip(values, shown, strict=True):
             if stored[value] == "bad":
-                assert arrival == {0: Arrival("", bad=True)}
+                assert arrival == {0: PreviewValue("", bad=True)}
                 continue
             execute(connection, "DROP TABLE IF EXISTS s")
             execute(connection, f"CREATE TABLE s (v {column} NULL)")
@@ -44,12 +44,12 @@ def test_bytes_are_shown_as_digits(database: Address):
             ColumnMapping("b", transforms=("hex",)),
             ColumnMapping("c"),
         )
-        found = arrivals(connection, table, mapping, [("5", "ff00", "7"), ("x",)])
-    assert found == [{0: Arrival("0x05"), 1: Arrival("0xFF00")}, {0: Arrival("", bad=True)}]
+        found = preview_values(connection, table, mapping, [("5", "ff00", "7"), ("x",)])
+    assert found == [{0: PreviewValue("0x05"), 1: PreviewValue("0xFF00")}, {0: PreviewValue("", bad=True)}]
 
 
 def test_nothing_is_asked_for_what_goes_as_it_is(database: Address):
     with connect(database) as connection:
         execute(connection, "CREATE TABLE t (a INT)")
         table = read_table(connection, database.database, "t")
-        assert arrivals(connection, table, (ColumnMapping("a"), ColumnMapping("")), [("1", "2")]) == [{}]
+        assert preview_values(connection, table, (ColumnMapping("a"), ColumnMapping("")), [("1", "2")]) == [{}]

@@ -8,10 +8,10 @@ import pytest
 
 from importer.engine.load.readback.large_rows import _is_large
 from importer.engine.load.readback.value_equality import Sameness, same_value
-from importer.engine.load.rejects.reasons import fault_of
+from importer.engine.load.rejects.reasons import error_of
 from importer.engine.load.rejects.server_warnings import ServerWarning
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.mapping.preview import arrivals
+from importer.engine.mapping.preview import preview_values
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.readback import Reading
 from importer.engine.schema import column_types
@@ -19,7 +19,7 @@ from importer.engine.schema.column_types import COLUMN_TYPES, ColumnType, Creata
 from importer.engine.schema.table import Column, Table, read_table
 from importer.engine.schema.type_inference import check_type
 from importer.engine.source.records.oversized_values import LARGE
-from importer.engine.validation.column_rules import kind_of
+from importer.engine.validation.column_rules import rule_of
 from tests.engine.loads import run_sql
 from tests.targets import TestServer
 
@@ -103,13 +103,13 @@ def test_each_type_that_a_new_table_may_have_passes_and_no_other(each: ColumnTyp
 
 @pytest.mark.parametrize("each", COLUMN_TYPES, ids=lambda each: each.name)
 def test_each_type_has_a_rule_unless_it_is_left_to_the_server(each: ColumnType):
-    assert (kind_of(sql(each.name), True) is None) == (each.family is Family.OTHER)
+    assert (rule_of(sql(each.name), True) is None) == (each.family is Family.OTHER)
 
 
 @pytest.mark.parametrize("name", ["tinyblob", "blob", "mediumblob", "longblob"])
 def test_a_long_value_is_called_too_long_in_each_blob_type(name: str):
     table = Table("s", "t", "InnoDB", (column(name),))
-    fault = fault_of(ServerWarning(1265, "Data truncated for column 'v' at row 1", 1, "v"), table, 1, 1, blank=False)
+    fault = error_of(ServerWarning(1265, "Data truncated for column 'v' at row 1", 1, "v"), table, 1, 1, blank=False)
     assert fault.reason == f"The value is too long for {name}."
 
 
@@ -146,7 +146,7 @@ def test_a_preview_shows_each_blob_type_in_hexadecimal(mariadb: Address, name: s
     run_sql(mariadb, f"CREATE TABLE t (v {name})")
     with connect(mariadb) as connection:
         table = read_table(connection, mariadb.database, "t")
-        [row] = arrivals(connection, table, [ColumnMapping("v", null_markers=("NA",))], [["M"]])
+        [row] = preview_values(connection, table, [ColumnMapping("v", null_markers=("NA",))], [["M"]])
     assert row[0].text == "0x4D"
 
 

@@ -2,7 +2,7 @@
 
 import json
 
-from importer.engine.schema.indexes import Definition, ForeignKey
+from importer.engine.schema.indexes import ForeignKey, KeyDefinition
 from importer.engine.stored import from_json, to_json
 from importer.engine.target.staging import Staged
 from importer.engine.target.temporary_changes import TemporaryChanges
@@ -40,7 +40,7 @@ def test_temporary_changes_of_an_older_version_have_no_variables():
         ],
     }
     changes = from_json(TemporaryChanges, stored)
-    assert changes.keys == (Definition("by_time", "KEY `by_time` (`time`)"),)
+    assert changes.keys == (KeyDefinition("by_time", "KEY `by_time` (`time`)"),)
     assert changes.foreign_keys == (
         ForeignKey("of_parent", stored["foreign_keys"][0]["sql"], ("parent",), "`parents`", ("id",)),
     )

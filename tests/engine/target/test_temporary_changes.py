@@ -35,7 +35,7 @@ def made(database: Address, foreign_keys_go: bool) -> TemporaryChanges:
     with connect(database) as connection:
         found = indexes.read_indexes(connection, database.database, "t")
         table = read_table(connection, database.database, "t")
-    keys, _ = indexes.may_go(table, found, foreign_keys_go=foreign_keys_go)
+    keys, _ = indexes.droppable_keys(table, found, foreign_keys_go=foreign_keys_go)
     return TemporaryChanges(database.database, "t", keys, found.foreign_keys if foreign_keys_go else ())
 
 

@@ -9,7 +9,7 @@ from importer.engine.native import loader
 from importer.engine.source.dialect import MYSQL_TSV, Dialect
 from importer.engine.source.records.blocks import Block, blocks
 from importer.engine.validation import ValidationRules
-from importer.engine.validation.fast_path import Usual
+from importer.engine.validation.fast_path import FastPath
 from tests.engine.reference import in_file
 
 needs_library = pytest.mark.skipif(not loader.library(), reason="the library is not compiled here")
@@ -72,7 +72,7 @@ def block_of(data: bytes, dialect: Dialect) -> Block:
     return block
 
 
-def all_usual(usual: Usual, data: bytes) -> bool:
+def all_usual(usual: FastPath, data: bytes) -> bool:
     return usual.all_of(SimpleNamespace(data=data, size=len(data)))
 
 

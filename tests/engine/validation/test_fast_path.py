@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from importer.engine.source.dialect import MYSQL_TSV, Dialect
 from importer.engine.source.records.blocks import blocks
 from importer.engine.validation import FieldCheck, ValidationRules
-from importer.engine.validation.fast_path import Usual
+from importer.engine.validation.fast_path import FastPath
 from importer.engine.validation.record_layout import lay_out
 from tests.engine.reference import in_file
 from tests.engine.validation.fast_path_cases import (
@@ -53,7 +53,7 @@ def test_nothing_is_usual_that_has_a_fault(type_: str, mariadb: bool):
 @pytest.mark.parametrize("type_", ["int", "bigint unsigned", "decimal(9,3)", "double"])
 def test_zeros_and_points_without_need_are_unusual_where_they_are_not_wanted(type_: str):
     judges = ValidationRules(Dialect(), (FieldCheck("a", type_),), mariadb=True).inspector.judges
-    usual = Usual.of(Dialect(), judges, plain=True)
+    usual = FastPath.of(Dialect(), judges, plain=True)
 
     def among_others(value: str) -> bool:
         return all_usual(usual, (f"1\n{value}\n" + "2\n" * 99).encode())

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import Block, blocks, read_exactly
-from importer.engine.validation import Examination, FieldCheck, ValidationRules
+from importer.engine.validation import BlockFindings, FieldCheck, ValidationRules
 from tests.engine.reference import in_file
 from tests.examples import examples
 
@@ -160,5 +160,5 @@ def test_a_record_larger_than_a_block():
         assert [[fault.column for _, fault in each.faults] for each in found] == [["a"], ["c"], []]
 
 
-def review_of(fd: int, block: Block, exactness: ValidationRules) -> Examination:
+def review_of(fd: int, block: Block, exactness: ValidationRules) -> BlockFindings:
     return exactness.examine(replace(block, data=read_exactly(fd, block.size, block.offset)))

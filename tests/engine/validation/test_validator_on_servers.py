@@ -22,7 +22,7 @@ from importer.engine.schema.table import Column, Table, read_table
 from importer.engine.source.chunks.scanner import Block
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.boundaries import find_ends
-from importer.engine.validation import Examination, ValidationRules
+from importer.engine.validation import BlockFindings, ValidationRules
 from tests.examples import examples
 
 DIALECT = Dialect(header=False)
@@ -139,7 +139,7 @@ class Trial:
             said["Note" if level == "Note" else "Warning", int(row[1]) if row else 0] += 1
         return said
 
-    def examined(self, values: list[str]) -> Examination:
+    def examined(self, values: list[str]) -> BlockFindings:
         return self.exactness.examine(block_of(rows(values)))
 
 
@@ -217,7 +217,7 @@ class TestOnServers:
                 assert same or found.notices or found.noted
         self._together_as_alone(it, values, each)
 
-    def _together_as_alone(self, it: Trial, values: list[str], each: list[Examination]) -> None:
+    def _together_as_alone(self, it: Trial, values: list[str], each: list[BlockFindings]) -> None:
         """Many records in one block are found out as each of them alone; and as one value after the other."""
         whole = it.examined(values)
         assert [(n, fault) for n, found in enumerate(each) for _, fault in found.faults] == whole.faults

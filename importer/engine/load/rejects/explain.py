@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from importer.engine.feed.chunk_rows import ChunkRows
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.load.rejects.duplicate_lookup import RowKey, find_first_records
-from importer.engine.load.rejects.reasons import fault_of, key_of
+from importer.engine.load.rejects.reasons import error_of, key_of
 from importer.engine.load.rejects.reject_files import RejectedRow
 from importer.engine.load.rejects.server_warnings import ServerWarning
 from importer.engine.schema.table import Table
@@ -79,7 +79,7 @@ class Explanation:
             blank = count == 1 and not record.raw[:LONGEST_SHOWN].strip(b"\r\n")
             size = self._size(wrong.column, values) if len(record.raw) <= BLOCK_BYTES else None
             error = self._with_display_name(
-                fault_of(wrong, self.table, count, len(self.columns), blank=blank, size=size)
+                error_of(wrong, self.table, count, len(self.columns), blank=blank, size=size)
             )
         if not error.column:
             return error, error.value or self._text(record.raw[:LONGEST_SHOWN].rstrip(b"\r\n"))

@@ -11,7 +11,7 @@ from importer.engine.source.records.row_error import RowError
 
 # Manual, Server Error Message Reference. MariaDB says 1265 where MySQL says 1366, 1292 or 1406.
 OUT_OF_RANGE = 1264
-MISFITS = (1265, 1292, 1366, 1406)
+MISMATCHES = (1265, 1292, 1366, 1406)
 NO_PARENT = (1216, 1452)
 
 _KEY = re.compile(r"for key '(.*)'$")
@@ -21,7 +21,7 @@ _QUOTED = re.compile(r"'[^']*'")
 _NOT_READ = re.compile(r"'\(*not (.{1,80}?): ")
 
 
-def fault_of(
+def error_of(
     warning: ServerWarning, table: Table, field_count: int, wanted: int, *, blank: bool, size: int | None = None
 ) -> RowError:
     """What is wrong with a row that is `blank` or has `field_count` fields instead of `wanted`.
@@ -59,7 +59,7 @@ def _plainly(warning: ServerWarning, table: Table, size: int | None) -> str:
         found = _PARENT.search(warning.reason)
         return f"There is no row in {found[2]} for its {found[1]}." if found else ""
     column = next((each for each in table.columns if each.name.lower() == warning.column.lower()), None)
-    if column is None or warning.code not in (OUT_OF_RANGE, *MISFITS):
+    if column is None or warning.code not in (OUT_OF_RANGE, *MISMATCHES):
         return ""
     type_ = column.column_type
     if type_.wording is Wording.INVALID:

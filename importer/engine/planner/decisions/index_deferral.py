@@ -6,7 +6,7 @@ from importer.engine.errors import Problem
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.schema import indexes
-from importer.engine.schema.indexes import Definition
+from importer.engine.schema.indexes import KeyDefinition
 from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.engine.units import MIB
 
@@ -24,7 +24,7 @@ def arrangement(case: PlanningContext) -> TemporaryChanges | None:
     return TemporaryChanges(case.table.schema, case.table.name, keys, foreign_keys) if keys or foreign_keys else None
 
 
-def staged_without(case: PlanningContext) -> tuple[Definition, ...]:
+def staged_without(case: PlanningContext) -> tuple[KeyDefinition, ...]:
     """The keys that a staging table which takes the target's place is without until the rows are in."""
     if case.options.mode != "replace" or case.staging_engine != "InnoDB" or not _wanted(case):
         return ()
@@ -117,9 +117,9 @@ def _hindrance(case: PlanningContext) -> str:
     return ""
 
 
-def _may_go(case: PlanningContext) -> tuple[tuple[Definition, ...], tuple[str, ...]]:
+def _may_go(case: PlanningContext) -> tuple[tuple[KeyDefinition, ...], tuple[str, ...]]:
     foreign_keys_go = case.staged or case.options.foreign_keys == "defer"
-    return indexes.may_go(case.table, case.indexes, foreign_keys_go=foreign_keys_go)
+    return indexes.droppable_keys(case.table, case.indexes, foreign_keys_go=foreign_keys_go)
 
 
 def _why(case: PlanningContext) -> str:
@@ -130,7 +130,7 @@ def _why(case: PlanningContext) -> str:
     return f"{empty}, and that takes 1.3 (100,000 rows) to 1.7 times (400,000) less work on the server;"
 
 
-def _why_not(case: PlanningContext, keys: tuple[Definition, ...]) -> str:
+def _why_not(case: PlanningContext, keys: tuple[KeyDefinition, ...]) -> str:
     if case.options.indexes == "keep":
         return "as asked: each row goes into every key as it is loaded"
     if hindrance := _hindrance(case):
@@ -146,7 +146,7 @@ def _stay(staying: tuple[str, ...]) -> str:
     return f"; {', '.join(staying)} must stay, or would come back in another order" if staying else ""
 
 
-def _names(keys: tuple[Definition, ...]) -> str:
+def _names(keys: tuple[KeyDefinition, ...]) -> str:
     return ", ".join(each.name for each in keys)
 
 

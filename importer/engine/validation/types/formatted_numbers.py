@@ -13,7 +13,7 @@ from importer.engine.validation.verdict import Verdict
 
 
 @dataclass(frozen=True)
-class Transformed:
+class FormattedNumber:
     """A number that `transforms` read, and how the column `keeps` it."""
 
     keeps: FloatingPoint

@@ -15,7 +15,7 @@ _CLOCK = ("%H", "%k", "%h", "%l", "%i", "%s", "%f")
 
 
 @dataclass(frozen=True)
-class Formatted:
+class FormattedTime:
     """A column of dates that are read in `format`; what the format does not fit is refused by the expression."""
 
     type: str

@@ -14,7 +14,7 @@ from importer.engine.validation.verdict import (
     NOT_A_VALUE,
     TRUNCATED,
     Verdict,
-    misfit,
+    mismatch,
     out_of_range,
     refused,
     rounded,
@@ -73,7 +73,7 @@ def parse(text: str) -> Number | None:
 
 
 def not_a_number(text: str, type_: str) -> Verdict:
-    return misfit(type_, TRUNCATED if _STARTS_WITH_NUMBER.match(text) else NOT_A_VALUE)
+    return mismatch(type_, TRUNCATED if _STARTS_WITH_NUMBER.match(text) else NOT_A_VALUE)
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class FixedPoint:
         if number.negative and self.unsigned and not number.zero:
             return out_of_range(self.type)
         if len(number.digits.lstrip("0")) > MOST_DIGITS:
-            return misfit(self.type, TRUNCATED)
+            return mismatch(self.type, TRUNCATED)
         value, lost = _scaled(number, self.scale)
         if value >= 10**self.precision:
             return out_of_range(self.type)

@@ -18,7 +18,7 @@ from importer.engine.validation.verdict import (
     TRUNCATED,
     Verdict,
     invalid_time,
-    misfit,
+    mismatch,
     refused,
     rounded,
     spaces_after,
@@ -203,7 +203,7 @@ class Year:
     def judge(self, text: str) -> Verdict | None:
         number = parse(text)
         if number is None:
-            return misfit(self.type, TRUNCATED if re.match(r"\s*[+-]?\d", text) else NOT_A_VALUE)
+            return mismatch(self.type, TRUNCATED if re.match(r"\s*[+-]?\d", text) else NOT_A_VALUE)
         whole = number.digits[: len(number.digits) - number.after_point]
         if number.exponent or number.digits[len(whole) :].strip("0"):
             return refused("fraction", "The value is not a whole number; the server would store it rounded.")

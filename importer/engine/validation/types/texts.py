@@ -12,7 +12,7 @@ from importer.engine.validation.verdict import (
     BAD_GEOMETRY,
     TRUNCATED,
     Verdict,
-    misfit,
+    mismatch,
     none_of,
     refused,
     rounded,
@@ -157,7 +157,7 @@ class Bits:
                 "bit", f"{self.type} takes bytes as they are: the digits would be stored as their characters."
             )
         if int.from_bytes(value) >= 2**self.bits:
-            return misfit(self.type, "1406")
+            return mismatch(self.type, "1406")
         return None
 
 

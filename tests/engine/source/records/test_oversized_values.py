@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from importer.engine.source.records import oversized_values
 from importer.engine.source.records.fields import fields, values
 from importer.engine.source.records.oversized_values import shown_values
-from importer.engine.validation.field_check import FieldCheck, Judge
+from importer.engine.validation.field_check import CellRule, FieldCheck
 from tests.engine.validation.test_validator import DIALECTS
 from tests.examples import examples
 
@@ -68,7 +68,7 @@ TYPES = (
     ],
 )
 def test_judged_as_at_once(type_, value):
-    judge = Judge.of(FieldCheck("a", type_), mariadb=False, encoding="utf-8")
+    judge = CellRule.of(FieldCheck("a", type_), mariadb=False, encoding="utf-8")
     raw = value.encode()
     for record in (raw, b'"' + raw + b'"'):
         (large,) = oversized_values.large_values(record.replace(b",", b";"), DIALECTS[0])
