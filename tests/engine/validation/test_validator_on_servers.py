@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from importer.engine.feed.feed import open_feed
 from importer.engine.load.methods.load_data_local import load, statement
+from importer.engine.load.methods.rendering import StatementRequest
 from importer.engine.load.readback.value_equality import Sameness, same_value
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import LoaderConnection, connect_loader, execute, fetch_all
@@ -120,7 +121,7 @@ class Trial:
         fd = os.memfd_create("values")
         try:
             os.pwrite(fd, data, 0)
-            load(self.connection, statement(self.table, DIALECT, MAPPING), open_feed(fd, 0, len(data)))
+            load(self.connection, statement(StatementRequest(self.table, DIALECT, MAPPING)), open_feed(fd, 0, len(data)))
         finally:
             os.close(fd)
         said = self._said()
