@@ -121,7 +121,9 @@ class Trial:
         fd = os.memfd_create("values")
         try:
             os.pwrite(fd, data, 0)
-            load(self.connection, statement(StatementRequest(self.table, DIALECT, MAPPING)), open_feed(fd, 0, len(data)))
+            load(
+                self.connection, statement(StatementRequest(self.table, DIALECT, MAPPING)), open_feed(fd, 0, len(data))
+            )
         finally:
             os.close(fd)
         said = self._said()
