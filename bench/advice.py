@@ -26,7 +26,6 @@ from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
 from importer.experiments.workloads import WORKLOADS
 from importer.experiments.workloads.table import SEED, dialect_of
-from importer.preparation.prepare import ImportRequest
 
 # As many sessions as the workers of two processors load at once.
 SESSIONS = (1, 2)
@@ -74,7 +73,7 @@ def _advice(arguments: argparse.Namespace, server: Server, files: Files, above: 
 def _lab(server: Server, files: Files, repeats: int, seed: int) -> Settings:
     from importer import lab
     from importer.models import Lab
-    from importer.preparation.prepare import prepare
+    from importer.preparation.prepare import ImportRequest, prepare
     from importer.sources import uploads
 
     (table,) = files.workload.tables

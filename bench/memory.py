@@ -32,7 +32,6 @@ from importer.engine.plan.options import Options
 from importer.engine.source.dialect import Dialect
 from importer.engine.units import MIB
 from importer.experiments.workloads.table import SEED
-from importer.preparation.prepare import ImportRequest
 
 MOST = 120  # MB of a process, whatever the file
 LOOK_EVERY = 0.05  # seconds
@@ -197,7 +196,7 @@ def _write(path: Path, case: Case, size: int) -> None:
 def _import(server: Server, path: Path, case: Case, above: int) -> tuple[Any, dict[str, float]]:
     """The job that has ended, and the peaks of Millrace's processes by role."""
     from importer import jobs
-    from importer.preparation.prepare import prepare
+    from importer.preparation.prepare import ImportRequest, prepare
     from importer.sources import uploads
 
     with connect(server.address) as connection:

@@ -21,7 +21,6 @@ from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.units import bytes_written
 from importer.experiments.workloads.table import Table, dialect_of
-from importer.preparation.prepare import ImportRequest
 
 # Looking must not cost what is measured, and the raw ways have nobody who looks: so the next look comes the later, the
 # longer it has taken so far. For the end that costs no precision, since it is read off the job; for the first row 1 %.
@@ -79,7 +78,7 @@ class Millrace(Way):
         )
 
     def _prepared(self, target: Any, files: Files, table: Table) -> Any:
-        from importer.preparation.prepare import prepare
+        from importer.preparation.prepare import ImportRequest, prepare
         from importer.sources import uploads
 
         return prepare(

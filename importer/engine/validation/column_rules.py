@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from importer.engine.schema.column_types import ColumnType, Family, column_type
 from importer.engine.schema.table import list_members
+from importer.engine.source.arrays import Mask, Offsets
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.types.json_documents import Json
 from importer.engine.validation.types.numbers import FixedPoint, FloatingPoint, WholeNumber
@@ -25,7 +26,7 @@ class ColumnRule(Protocol):
     @property
     def type(self) -> str: ...
 
-    def unusual(self, cells: Cells) -> Any: ...
+    def unusual(self, cells: Cells) -> Offsets: ...
 
     def judge(self, value: Any, /) -> Verdict | None: ...
 
@@ -37,7 +38,7 @@ class LossyRule(Protocol):
     @property
     def loss(self) -> Verdict: ...
 
-    def loses(self, cells: Cells) -> Any: ...
+    def loses(self, cells: Cells) -> Mask: ...
 
 
 _ARGUMENTS = re.compile(r"\w+(?:\((?P<arguments>.*)\))?(?P<rest>[^)]*)", re.DOTALL)

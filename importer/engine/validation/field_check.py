@@ -7,6 +7,7 @@ import numpy as np
 
 from importer.engine.schema.column_types import Family, column_type
 from importer.engine.source import encodings
+from importer.engine.source.arrays import Mask, Offsets
 from importer.engine.source.records.oversized_values import PIECE, LargeValue
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.column_rules import ColumnRule, LossyRule, rule_of
@@ -70,21 +71,21 @@ class CellRule:
         """Fields with the same group can be narrowed down together."""
         return self.kind, self.markers, self.check.nullable
 
-    def unusual(self, cells: Cells) -> Any:
+    def unusual(self, cells: Cells) -> Offsets:
         """The numbers of the cells that need to be judged."""
         unusual = self.kind.unusual(cells) if self.kind else np.arange(0)
         if self.check.nullable:
             return unusual[~self._marked(cells.some(unusual))] if self.markers and len(unusual) else unusual
         return np.union1d(unusual, np.flatnonzero(self._marked(cells))) if self.markers else unusual
 
-    def losing(self, cells: Cells, numbers: Any) -> tuple[Any, Verdict | None]:
+    def losing(self, cells: Cells, numbers: Offsets) -> tuple[Offsets, Verdict | None]:
         """Of these cells, those with a loss that can be told without reading them one by one; and that loss."""
         if not len(numbers) or not isinstance(self.kind, LossyRule):
             return numbers[:0], None
         some = cells.some(numbers)
         return numbers[self.kind.loses(some) & ~self._marked(some)], self.kind.loss
 
-    def _marked(self, cells: Cells) -> Any:
+    def _marked(self, cells: Cells) -> Mask:
         """A mask of the cells that are marks of NULL."""
         marked = np.zeros(len(cells), bool)
         for marker in self.markers:

@@ -5,10 +5,10 @@ otherwise there is no layout, and the records are read one by one.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from importer.engine.source.arrays import ByteArray, Mask, Offsets
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import Block
 from importer.engine.source.records.boundary.boundaries import ListedEnds
@@ -24,9 +24,9 @@ class Layout:
     """
 
     page: Page
-    starts: Any
-    ends: Any
-    rows: Any
+    starts: Offsets
+    ends: Offsets
+    rows: "Offsets | None"
     counts: dict[int, int]
     quoted: bool
 
@@ -37,7 +37,7 @@ class Layout:
         which = slice(fields[0], fields[-1] + 1) if beside else fields
         return Cells(self.page, self.starts[which].reshape(-1), self.ends[which].reshape(-1))
 
-    def places(self, numbers: Any) -> tuple[list[int], list[int]]:
+    def places(self, numbers: Offsets) -> tuple[list[int], list[int]]:
         """For numbers of such cells: the records' numbers in the block, and which of the fields each lies in."""
         within, position = np.divmod(numbers, self.starts.shape[1])
         return (position if self.rows is None else self.rows[position]).tolist(), within.tolist()
@@ -73,11 +73,9 @@ def lay_out(block: Block, dialect: Dialect, fields: int) -> Layout | None:
     return _ragged(page, ends, newlines, fields, dialect, quoted=quoted)
 
 
-def _line_ends(view: Any, dialect: Dialect) -> Any:
+def _line_ends(view: ByteArray, dialect: Dialect) -> Mask:
     """A mask of the last byte of each line end."""
-    if dialect.line_end == "\r":
-        return view == ord("\r")
-    ends = view == ord("\n")
+    ends: Mask = view == ord("\r" if dialect.line_end == "\r" else "\n")
     if dialect.line_end == ANY_LINE_END:
         alone = view == ord("\r")
         alone[:-1] &= ~ends[1:]
@@ -85,7 +83,7 @@ def _line_ends(view: Any, dialect: Dialect) -> Any:
     return ends
 
 
-def _ragged(page: Page, ends: Any, newlines: Any, fields: int, dialect: Dialect, *, quoted: bool) -> Layout | None:
+def _ragged(page: Page, ends: Offsets, newlines: Mask, fields: int, dialect: Dialect, *, quoted: bool) -> Layout | None:
     """The layout where some records have another number of fields; none if delimiters at their ends are missing."""
     last = np.flatnonzero(newlines[ends])
     counts = np.diff(last, prepend=-1)
@@ -100,7 +98,7 @@ def _ragged(page: Page, ends: Any, newlines: Any, fields: int, dialect: Dialect,
 
 
 def _layout(
-    page: Page, ends: Any, rows: Any, counts: dict[int, int], dialect: Dialect, *, quoted: bool
+    page: Page, ends: Offsets, rows: "Offsets | None", counts: dict[int, int], dialect: Dialect, *, quoted: bool
 ) -> Layout | None:
     """From the ends of records x fields; with `rows`, each has the end of the record before as its first."""
     if rows is None:
@@ -127,7 +125,7 @@ def _layout(
     return Layout(page, starts, ends, rows, counts, quoted)
 
 
-def _inside(quotes: Any) -> Any:
+def _inside(quotes: Mask) -> Mask:
     """A mask of the bytes that have an odd number of quotes up to them, found 64 at a time."""
     bits = np.packbits(quotes, bitorder="little")
     words = np.frombuffer(bits.tobytes() + b"\0" * (-len(bits) % 8), "<u8").copy()
@@ -138,7 +136,7 @@ def _inside(quotes: Any) -> Any:
     return np.unpackbits(words.view(np.uint8), count=len(quotes), bitorder="little").view(bool)
 
 
-def _all_at_field_borders(view: Any, quotes: Any, dialect: Dialect) -> bool:
+def _all_at_field_borders(view: ByteArray, quotes: Offsets, dialect: Dialect) -> bool:
     """Whether each opening quote follows a field's or a record's end, and each closing one comes before it."""
     if len(quotes) % 2:
         return False

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from importer.engine.source.arrays import Offsets
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, Block
 from importer.engine.source.records.boundary.boundaries import LineEnds
@@ -176,8 +177,14 @@ class Validator:
             yield from self._null_words(layout)
 
     def _without_losing(
-        self, layout: Layout, group: list[int], cells: Cells, unusual: Any, findings: FindingsBuilder, numbers: Any
-    ) -> Any:
+        self,
+        layout: Layout,
+        group: list[int],
+        cells: Cells,
+        unusual: Offsets,
+        findings: FindingsBuilder,
+        numbers: list[int] | None,
+    ) -> Offsets:
         losing, verdict = self.judges[group[0]].losing(cells, unusual)
         if verdict is None or not len(losing):
             return unusual
@@ -187,7 +194,7 @@ class Validator:
             findings.add_less(self.judges[field].check.column, verdict, records[np.asarray(within) == number])
         return np.setdiff1d(unusual, losing, assume_unique=True)
 
-    def _judged_cells(self, layout: Layout, group: list[int], cells: Cells, unusual: Any) -> Iterator[Validated]:
+    def _judged_cells(self, layout: Layout, group: list[int], cells: Cells, unusual: Offsets) -> Iterator[Validated]:
         known: list[dict[bytes, tuple[bytes | None, Verdict | None]]] = [{} for _ in group]
         portions = (unusual[low : low + PORTION] for low in range(0, len(unusual), PORTION))
         places = (zip(*layout.places(each), cells.texts(each), each.tolist(), strict=True) for each in portions)

@@ -1,12 +1,12 @@
 """Numbers in a spelling of their own, for a column of floating point: do their digits survive?"""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from importer.engine.mapping.transforms import plain_text
 from importer.engine.schema.table import Column
+from importer.engine.source.arrays import Offsets
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.types.numbers import FloatingPoint
 from importer.engine.validation.verdict import Verdict
@@ -23,7 +23,7 @@ class FormattedNumber:
     def type(self) -> str:
         return self.keeps.type
 
-    def unusual(self, cells: Cells) -> Any:
+    def unusual(self, cells: Cells) -> Offsets:
         """Cells with more bytes than digits that always survive; all of them where something else can go wrong."""
         return np.flatnonzero(cells.lengths > self.surely_kept)
 

@@ -2,11 +2,11 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from importer.engine.mapping.date_formats import PARTS
+from importer.engine.source.arrays import Offsets
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.types.temporal import TIME_OF_DAY
 from importer.engine.validation.verdict import Verdict, refused
@@ -21,7 +21,7 @@ class FormattedTime:
     type: str
     format: str
 
-    def unusual(self, cells: Cells) -> Any:
+    def unusual(self, cells: Cells) -> Offsets:
         """All cells where the format has more than a day, else none."""
         return np.arange(len(cells) if self.has_clock else 0)
 

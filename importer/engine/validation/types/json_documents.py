@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from importer.engine.native import loader
+from importer.engine.source.arrays import Offsets
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.types.numbers import parse, reads_the_same
 from importer.engine.validation.verdict import BAD_JSON, JSON_TOO_DEEP, LONG_JSON_NAME, Verdict, refused, rounded
@@ -43,7 +44,7 @@ class Json:
 
     type: str
 
-    def unusual(self, cells: Cells) -> Any:
+    def unusual(self, cells: Cells) -> Offsets:
         """All of them: nothing but reading them shows a key that comes twice, or a number with too many digits."""
         return np.arange(len(cells))
 

@@ -5,10 +5,10 @@ import struct
 import sys
 from dataclasses import dataclass
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Context, Decimal
-from typing import Any
 
 import numpy as np
 
+from importer.engine.source.arrays import Mask, Offsets
 from importer.engine.validation.cell_batch import LONGEST, Cells
 from importer.engine.validation.verdict import (
     NOT_A_VALUE,
@@ -85,20 +85,21 @@ class WholeNumber:
     high: int
     mariadb: bool
 
-    def unusual(self, cells: Cells) -> Any:
+    def unusual(self, cells: Cells) -> Offsets:
         """The numbers of the cells that need to be judged: all but plain digits that are surely in range."""
         left = np.flatnonzero(~self._plain(cells))
         if self.low < 0 and len(left):
             left = left[~self._plain(cells.some(left).without_sign())]
         return left
 
-    def _plain(self, cells: Cells) -> Any:
+    def _plain(self, cells: Cells) -> Mask:
         # Any number with fewer digits than the largest is in range; so are most with as many.
         most = str(self.high).encode()
         plain = (cells.no_digits == 0) & (cells.lengths > 0)
         if cells.longest >= len(most):
             plain &= (cells.lengths < len(most)) | cells.below(most)
-        return plain
+        result: Mask = plain
+        return result
 
     def judge(self, text: str) -> Verdict | None:
         number = parse(text)
@@ -127,7 +128,7 @@ class FixedPoint:
     unsigned: bool
     mariadb: bool
 
-    def unusual(self, cells: Cells) -> Any:
+    def unusual(self, cells: Cells) -> Offsets:
         """As WholeNumber.unusual."""
         left = np.flatnonzero(~self._usual(cells))
         if not len(left):
@@ -135,18 +136,21 @@ class FixedPoint:
         some = cells.some(left) if self.unsigned else cells.some(left).without_sign()
         return left[~self._plain(some)]
 
-    def _usual(self, cells: Cells) -> Any:
+    def _usual(self, cells: Cells) -> Mask:
         """Which have exactly `scale` digits after the point, as most files write all of them; quicker than _plain()."""
         if not self.scale:
-            return (cells.no_digits == 0) & (cells.lengths > 0) & (cells.lengths <= min(self.precision, LONGEST))
-        usual = (cells.no_digits if self.unsigned else cells.no_digits_but_minus) == np.uint64(1 << (63 - self.scale))
+            whole: Mask = (cells.no_digits == 0) & (cells.lengths > 0)
+            return whole & (cells.lengths <= min(self.precision, LONGEST))
+        usual: Mask = (cells.no_digits if self.unsigned else cells.no_digits_but_minus) == np.uint64(
+            1 << (63 - self.scale)
+        )
         usual &= cells.before_end(self.scale + 1) == ord(".")
         most = min(self.precision + 1, LONGEST - 1)
         if cells.longest > most:
             usual &= (cells.lengths if self.unsigned else cells.lengths - cells.minus) <= most
         return usual
 
-    def _plain(self, cells: Cells) -> Any:
+    def _plain(self, cells: Cells) -> Mask:
         """Which are digits with a point or without, and not too many before and after it."""
         point = cells.points
         before = self.precision - self.scale
@@ -156,13 +160,14 @@ class FixedPoint:
         plain = cells.no_digits == point
         plain &= (point & (point - np.uint64(1)) == 0) & (point >= most_after) & (point <= most_before)
         plain &= (cells.lengths > 1) & (cells.lengths <= LONGEST)
-        return plain | ((cells.no_digits == 0) & (cells.lengths > 0) & (cells.lengths <= min(before, LONGEST)))
+        result: Mask = plain | ((cells.no_digits == 0) & (cells.lengths > 0) & (cells.lengths <= min(before, LONGEST)))
+        return result
 
     @property
     def loss(self) -> Verdict:
         return rounded(TRUNCATED, LOST_DIGITS.format(type=self.type), noted=True)
 
-    def loses(self, cells: Cells) -> Any:
+    def loses(self, cells: Cells) -> Mask:
         """Which surely lose digits and are in range all the same; quicker than judging each."""
         if not self.unsigned:
             cells = cells.without_sign()
@@ -190,11 +195,12 @@ class FixedPoint:
         return spaces_after(mariadb=self.mariadb) if number.spaces else None
 
 
-def _decimals(cells: Cells) -> Any:
+def _decimals(cells: Cells) -> Mask:
     """Which are digits with one point."""
     point = cells.points
     single = (point != 0) & (point & (point - np.uint64(1)) == 0)
-    return single & (cells.no_digits == point) & (cells.lengths > 1) & (cells.lengths <= LONGEST)
+    result: Mask = single & (cells.no_digits == point) & (cells.lengths > 1) & (cells.lengths <= LONGEST)
+    return result
 
 
 def _scaled(number: Number, scale: int) -> tuple[int, bool]:
@@ -242,7 +248,7 @@ class FloatingPoint:
             return None
         return FixedPoint(self.type, precision, self.scale, self.unsigned, self.mariadb)
 
-    def unusual(self, cells: Cells) -> Any:
+    def unusual(self, cells: Cells) -> Offsets:
         """As WholeNumber.unusual."""
         if self.scale >= 0:
             return self.decimal.unusual(cells) if self.decimal else np.arange(len(cells))
@@ -261,14 +267,14 @@ class FloatingPoint:
         keeps = self._keep_single if self.single else self._keep_double
         return np.setdiff1d(left, long[keeps(cells.some(long))], assume_unique=True)
 
-    def _keep_single(self, cells: Cells) -> Any:
+    def _keep_single(self, cells: Cells) -> Mask:
         """Which of these, digits with at most one point, FLOAT surely gives back as they are written."""
         values = np.array(cells.texts(slice(None)), "S").astype(np.float64)
         stored = values.astype(np.float32).astype(np.float64)
         # Less than half of the last digit; how doubles are rounded does not matter where there are so few digits.
         return (np.abs(stored - values) < 0.49 * 10.0 ** -cells.after_point()) & (cells.lengths <= SURE_DIGITS)
 
-    def _keep_double(self, cells: Cells) -> Any:
+    def _keep_double(self, cells: Cells) -> Mask:
         """The same for DOUBLE: which are written as short as can be."""
         texts = cells.texts(slice(None))
         return np.array([repr(float(text)) == str(text, "ascii") for text in texts], bool)
@@ -277,7 +283,7 @@ class FloatingPoint:
     def loss(self) -> Verdict:
         return rounded("digits", LOST_DIGITS.format(type=self.type))
 
-    def loses(self, cells: Cells) -> Any:
+    def loses(self, cells: Cells) -> Mask:
         """Which surely lose digits and are in range all the same; quicker than judging each."""
         if not self.unsigned:
             cells = cells.without_sign()

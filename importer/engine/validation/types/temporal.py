@@ -3,10 +3,11 @@
 import re
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from importer.engine.source.arrays import Mask, Offsets
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.types.numbers import parse
 from importer.engine.validation.types.temporal_batch import MOST_FRACTION, Fractions, surely_clock, surely_moment
@@ -61,7 +62,7 @@ class _WithFraction(Protocol):
     def loss(self) -> Verdict:
         return rounded("fraction of a second", LOST_PART.format(type=self.type))
 
-    def loses(self, cells: Cells) -> Any:
+    def loses(self, cells: Cells) -> Mask:
         """Which surely lose a part of a second, and nothing else; quicker than judging each."""
         return self.fractions(cells).lost
 
@@ -77,7 +78,7 @@ class Day:
     type: str
     mariadb: bool
 
-    def unusual(self, cells: Cells) -> Any:
+    def unusual(self, cells: Cells) -> Offsets:
         """The numbers of the cells that need to be judged: all but `yyyy-mm-dd` of a day that surely exists."""
         return np.flatnonzero(~surely_moment(cells, b"0000-00-00"))
 
@@ -101,7 +102,7 @@ class Moment(_WithFraction):
     timestamp: bool
     mariadb: bool
 
-    def unusual(self, cells: Cells) -> Any:
+    def unusual(self, cells: Cells) -> Offsets:
         """As Day.unusual, with ` hh:mm:ss` or without, and with a fraction of which all is kept."""
         usual = self._whole(cells)
         if usual.all():
@@ -112,7 +113,7 @@ class Moment(_WithFraction):
         some = cells.some(left)
         return left[~(surely_moment(some, b"0000-00-00") & self._in_range(some))]
 
-    def _whole(self, cells: Cells) -> Any:
+    def _whole(self, cells: Cells) -> Mask:
         """Which surely say a moment as yyyy-mm-dd hh:mm:ss, or with a T."""
         usual = surely_moment(cells, b"0000-00-00 00:00:00") & self._in_range(cells)
         others = np.flatnonzero(~usual & (cells.lengths == 19))
@@ -124,8 +125,9 @@ class Moment(_WithFraction):
     def fractions(self, cells: Cells) -> Fractions:
         return Fractions.of(cells, 19, self._whole, self.digits)
 
-    def _in_range(self, cells: Cells) -> Any:
-        return cells.first == ord("2") if self.timestamp else True
+    def _in_range(self, cells: Cells) -> Mask:
+        in_range: Mask = cells.first == ord("2") if self.timestamp else np.ones(len(cells), bool)
+        return in_range
 
     def judge(self, text: str) -> Verdict | None:
         moment = _moment(text)
@@ -150,7 +152,7 @@ class Clock(_WithFraction):
     digits: int
     mariadb: bool
 
-    def unusual(self, cells: Cells) -> Any:
+    def unusual(self, cells: Cells) -> Offsets:
         """As Moment.unusual, for `hh:mm:ss`."""
         usual = surely_clock(cells)
         if usual.all():
@@ -193,7 +195,7 @@ class Year:
     type: str
     mariadb: bool
 
-    def unusual(self, cells: Cells) -> Any:
+    def unusual(self, cells: Cells) -> Offsets:
         """As Day.unusual, for years that begin with 19 or 20."""
         tens = cells.before_end(4) * np.uint16(256) + cells.before_end(3)
         usual = cells.match(b"0000")

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from importer.engine.source.arrays import Mask, Words
 from importer.engine.validation.cell_batch import Cells
 
 # Digits of a second. MariaDB says a Note for more, even for zeros.
@@ -17,11 +17,11 @@ _DAY_DIGITS, _DAY_PACKED = np.uint64(0x000F_0F00_0F0F_0000), np.uint64(0x0000_00
 _CLOCK_DIGITS, _CLOCK_PACKED = np.uint64(0x000F_0000_0F00_0F0F), np.uint64(0x0001_1001_0000_1000)
 
 
-def _packed(word: Any, digits: Any, factor: Any) -> Any:
+def _packed(word: Words, digits: np.uint64, factor: np.uint64) -> Words:
     return ((word & digits) * factor >> np.uint64(48)).view(np.int64)
 
 
-def _table(texts: Iterable[str], digits: Any, factor: Any) -> Any:
+def _table(texts: Iterable[str], digits: np.uint64, factor: np.uint64) -> Mask:
     """By the packed digits of a word: whether it is one of these texts of eight characters."""
     table = np.zeros(2**16, bool)
     table[_packed(np.array([text.encode() for text in texts], "S8").view("<u8"), digits, factor)] = True
@@ -48,7 +48,7 @@ _SIX, _CARRY = np.uint64(0x0A << 24 | 0x0A << 48), np.uint64(0x40 << 24 | 0x40 <
 _DATE = len("0000-00-00")
 
 
-def surely_moment(cells: Cells, pattern: bytes) -> Any:
+def surely_moment(cells: Cells, pattern: bytes) -> Mask:
     """Which cells look like the pattern, a date that a time may follow, and name a day and a time that exist."""
     surely = cells.match(pattern)
     if len(pattern) > _DATE:
@@ -64,7 +64,7 @@ def surely_moment(cells: Cells, pattern: bytes) -> Any:
     return surely
 
 
-def _leap_days(cells: Cells, before_end: int) -> Any:
+def _leap_days(cells: Cells, before_end: int) -> Mask:
     """Which of the cells with a date so many bytes before their ends name a 29th of February that surely exists."""
     year, century = _pair(cells, before_end + 7), _pair(cells, before_end + 9)
     leap = np.where(year, _LEAP[year], _LEAP[century])
@@ -73,16 +73,17 @@ def _leap_days(cells: Cells, before_end: int) -> Any:
     return leap
 
 
-def _pair(cells: Cells, before_end: int) -> Any:
+def _pair(cells: Cells, before_end: int) -> Words:
     """The number that two digits make, the last of them so many bytes before the cells' ends."""
     return cells.digit_before_end(before_end + 1) * 10 + cells.digit_before_end(before_end)
 
 
-def _below_sixty(word: Any) -> Any:
-    return (word + _SIX) & _CARRY == 0
+def _below_sixty(word: Words) -> Mask:
+    result: Mask = (word + _SIX) & _CARRY == 0
+    return result
 
 
-def surely_clock(cells: Cells) -> Any:
+def surely_clock(cells: Cells) -> Mask:
     """Which cells are hh:mm:ss with minutes and seconds that exist."""
     return cells.match(b"00:00:00") & _below_sixty(cells.word())
 
@@ -93,11 +94,11 @@ class Fractions:
     it where only so many digits are kept. A longer fraction than MariaDB takes without a Note is neither.
     """
 
-    known: Any
-    lost: Any
+    known: Mask
+    lost: Mask
 
     @classmethod
-    def of(cls, cells: Cells, length: int, surely: Callable[[Cells], Any], digits: int) -> "Fractions":
+    def of(cls, cells: Cells, length: int, surely: Callable[[Cells], Mask], digits: int) -> "Fractions":
         """`length` is that of what `surely` knows."""
         known, lost = np.zeros(len(cells), bool), np.zeros(len(cells), bool)
         for part in range(1, MOST_FRACTION + 1):

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from importer.engine.source.arrays import Mask, Offsets
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.verdict import (
     BAD_GEOMETRY,
@@ -36,7 +37,7 @@ class Text:
     most: int
     fixed: bool = False
 
-    def unusual(self, cells: Cells) -> Any:
+    def unusual(self, cells: Cells) -> Offsets:
         """The numbers of the cells that need to be judged: all that may be too long, or end in spaces that get lost."""
         unusual = np.flatnonzero(cells.lengths > self.most) if cells.longest > self.most else np.arange(0)
         if len(unusual):
@@ -49,9 +50,10 @@ class Text:
     def loss(self) -> Verdict:
         return rounded("spaces", LOST_SPACES)
 
-    def loses(self, cells: Cells) -> Any:
+    def loses(self, cells: Cells) -> Mask:
         """Which surely lose the spaces at their end, and nothing else; quicker than judging each."""
-        return (cells.last == ord(" ")) & (cells.lengths > 0) & (cells.lengths <= self.most) & self.fixed
+        result: Mask = (cells.last == ord(" ")) & (cells.lengths > 0) & (cells.lengths <= self.most) & self.fixed
+        return result
 
     def keeps(self, size: int) -> bool:
         """Whether it keeps any text of so many bytes: no character has less than one."""
@@ -83,7 +85,7 @@ class Bytes:
     most: int
     fixed: bool = False
 
-    def unusual(self, cells: Cells) -> Any:
+    def unusual(self, cells: Cells) -> Offsets:
         """As Text.unusual; BINARY fills what is shorter with zero bytes, and a doubled quote or an escape is longer in
         the file."""
         if self.fixed and _LONGER_IN_FILE.search(cells.page.data):
@@ -117,7 +119,7 @@ class Members:
     members: tuple[str, ...]
     several: bool
 
-    def unusual(self, cells: Cells) -> Any:
+    def unusual(self, cells: Cells) -> Offsets:
         """As Text.unusual: all that is no single member."""
         left = np.arange(len(cells))
         for member in self.members[:MANY_MEMBERS]:
@@ -147,7 +149,7 @@ class Bits:
     type: str
     bits: int
 
-    def unusual(self, cells: Cells) -> Any:
+    def unusual(self, cells: Cells) -> Offsets:
         """All of them."""
         return np.arange(len(cells))
 
@@ -167,7 +169,7 @@ class Geometry:
 
     type: str
 
-    def unusual(self, cells: Cells) -> Any:
+    def unusual(self, cells: Cells) -> Offsets:
         """All of them."""
         return np.arange(len(cells))
 
