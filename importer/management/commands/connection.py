@@ -31,7 +31,8 @@ class Command(PreparedCommand):
         add.add_argument(
             "place", help="/FOLDER, https://HOST/PATH/, s3://BUCKET/PREFIX, sftp:// or ftps://USER@HOST/PATH"
         )
-        add.add_argument("--set", dest="settings", action="append", default=[], metavar="NAME=VALUE")
+        # Not dest="settings": Django takes that for its own --settings, the name of a module, when run from a shell.
+        add.add_argument("--set", dest="set_values", action="append", default=[], metavar="NAME=VALUE")
         add.add_argument(
             "--secret-env",
             action="append",
@@ -55,13 +56,13 @@ class Command(PreparedCommand):
         except Problem as problem:
             raise CommandError(str(problem)) from problem
 
-    def _add(self, *, name: str, place: str, settings: list[str], secret_env: list[str], **options: Any) -> None:
+    def _add(self, *, name: str, place: str, set_values: list[str], secret_env: list[str], **options: Any) -> None:
         secrets = {key: _from_environment(variable) for key, variable in map(_pair, secret_env)}
         secrets |= {each: getpass(f"{each}: ") for each in options["ask"]}
         made = add_or_replace(
             name,
             place,
-            dict(map(_pair, settings)),
+            dict(map(_pair, set_values)),
             secrets,
             private_allowed=options["allow_private"],
             replace=options["replace"],

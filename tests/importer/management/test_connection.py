@@ -43,6 +43,12 @@ def test_secrets_come_from_the_environment_and_go_to_the_same_account_only(capsy
     assert SourceConnection.objects.get().secrets == {}
 
 
+def test_settings_are_taken_from_a_shell_too(stack_env, transactional_db):
+    """call_command() passes no arguments to Django's own --settings; a process of its own does."""
+    stack_env.manage("connection", "add", "bucket", "s3://bucket/in", "--set", "region=eu-west-1")
+    assert SourceConnection.objects.get().settings == {"region": "eu-west-1"}
+
+
 @pytest.mark.parametrize(
     ("args", "said"),
     [
