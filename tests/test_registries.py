@@ -10,6 +10,7 @@ import pytest
 from importer.engine.plan.methods import METHODS
 from importer.engine.plan.option_specs import SPEED, OptionKind
 from importer.engine.plan.options import Options
+from importer.notifications.channel_kinds import KINDS as CHANNEL_KINDS
 
 ROOT = Path(__file__).resolve().parent.parent
 # The published experiments name the methods that the articles compared.
@@ -35,6 +36,31 @@ def test_methods_are_named_in_their_declaration_and_their_registry_only():
     # "insert" is an ordinary word elsewhere: a phase of an ALTER TABLE, say.
     assert spelled(set(METHODS) - {"insert"}, but=(*registries, EXPERIMENTS)) == []
     assert len(spelled(set(METHODS), but=(registries[1], EXPERIMENTS))) > len(METHODS)
+
+
+def compared(names: Collection[str], *, but: Collection[str]) -> list[str]:
+    """Where a product file, other than those of `but`, compares something with one of the names.
+
+    Templates too: there each `{% if %}` and `{% elif %}` with a name in quotes counts.
+    """
+    places = []
+    for path in (each for folder in ("importer", "dashboard") for each in sorted((ROOT / folder).rglob("*.py"))):
+        name = str(path.relative_to(ROOT))
+        if name in but or "/migrations/" in name:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Compare | ast.match_case):
+                for each in ast.walk(node if isinstance(node, ast.Compare) else node.pattern):
+                    if isinstance(each, ast.Constant) and each.value in names:
+                        places.append(f"{name}:{each.lineno} {each.value!r}")
+    for path in sorted((ROOT / "templates").rglob("*.html")):
+        for test in re.findall(r"{% (?:el)?if (.*?) %}", path.read_text()):
+            places += [f"{path.relative_to(ROOT)} {test}" for each in names if f'"{each}"' in test]
+    return places
+
+
+def test_kinds_of_channels_are_compared_nowhere():
+    assert compared({kind.name for kind in CHANNEL_KINDS}, but=()) == []
 
 
 def rows_of_settings() -> dict[str, str]:

@@ -1,85 +1,91 @@
-"""The form of a channel, and what each field refuses."""
+"""Makes the form of a channel from its kind's declaration."""
 
 import secrets
 from typing import Any
 
 from django import forms
-from django.core.exceptions import ValidationError
 
 from importer import notifications
 from importer.engine.errors import Problem
 from importer.models import Channel
 from importer.models.channel import Event
-from importer.notifications.channels import check_addresses, check_secret
-from importer.security.outbound_addresses import web_url
-
-FIELDS = {Channel.Kind.MAIL: ["addresses"], Channel.Kind.WEBHOOK: ["url", "secret", "private_allowed"]}
+from importer.notifications.channel_kind import ChannelField
+from importer.notifications.channel_kinds import KINDS, kind_of
 
 
 class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A channel of the instance's kind. Its secret only ever goes in: left empty on an edit, it stays as it was."""
+    """The form of a channel, with the fields of the instance's kind.
 
-    secret = forms.CharField(
-        required=False,
-        strip=False,
-        max_length=256,
-        label="Secret to sign with",
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
-    )
+    A stored secret is never sent back to the page; an edit that leaves it empty keeps it.
+    """
+
     events = forms.MultipleChoiceField(required=False, choices=Event.choices, widget=forms.CheckboxSelectMultiple)
 
     class Meta:
         model = Channel
-        fields = ["name", "on", "addresses", "url", "private_allowed", "events", "most_rejects"]
-        widgets = {"addresses": forms.Textarea(attrs={"rows": 3, "spellcheck": "false"})}
+        fields = ["name", "on", *(name for kind in KINDS for name in kind.columns), "events", "most_rejects"]
         help_texts = {
             "name": "How it is called here and on the command line.",
-            "addresses": "Each on a line of its own. All of them see each other.",
-            "url": "Where messages are posted to; a redirect is not followed.",
-            "private_allowed": "Hosts inside your network, or this machine itself. Cloud metadata never.",
             "most_rejects": "More of them in one import are told. A schedule with a limit of its own goes by that.",
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for kind, names in FIELDS.items():
-            if kind != self.instance.kind:
-                for name in names:
-                    del self.fields[name]
+        self._kind = kind_of(self.instance)
+        for name in {name for kind in KINDS for name in kind.columns} - set(self._kind.columns):
+            del self.fields[name]
+        for declared in self._kind.fields:
+            self._apply(declared)
+        switches = {"on", "events", *(declared.name for declared in self._kind.fields if declared.switch)}
         for name, field in self.fields.items():
-            switch = name in ("on", "private_allowed", "events")
-            field.widget.attrs["class"] = "form-check-input" if switch else "form-control"
+            field.widget.attrs["class"] = "form-check-input" if name in switches else "form-control"
             if self.is_bound and name in self.errors:
                 field.widget.attrs["class"] += " is-invalid"
-        if "secret" in self.fields:
-            self._explain_secret()
 
-    def _explain_secret(self) -> None:
-        if self.instance.pk:
-            self.fields["secret"].help_text = "Left empty, the stored one stays."
-        else:
-            self.fields["secret"].initial = secrets.token_urlsafe(32)
-            self.fields["secret"].help_text = "Copy it now to the receiver: it is not shown again."
+    def _apply(self, declared: ChannelField) -> None:
+        if declared.secret:
+            self.fields[declared.name] = self._secret_field()
+        field = self.fields[declared.name]
+        field.label, field.help_text = declared.label, declared.help or field.help_text
+        if declared.several:
+            field.widget = forms.Textarea(attrs={"rows": 3, "spellcheck": "false"})
 
-    def clean_addresses(self) -> str:
-        return _checked(check_addresses, self.cleaned_data["addresses"])
+    def _secret_field(self) -> forms.CharField:
+        stored = bool(self.instance.pk)
+        return forms.CharField(
+            required=False,
+            strip=False,
+            max_length=256,
+            initial=None if stored else secrets.token_urlsafe(32),
+            help_text="Left empty, the stored one stays."
+            if stored
+            else "Copy it now to the receiver: it is not shown again.",
+            widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        )
 
-    def clean_url(self) -> str:
-        return _checked(web_url, self.cleaned_data["url"])
+    @property
+    def kind_fields(self) -> list[tuple[forms.BoundField, bool]]:
+        """The fields of this kind alone, in its order, and whether each is a switch."""
+        return [(self[declared.name], declared.switch) for declared in self._kind.fields]
 
-    def clean_secret(self) -> str:
-        secret: str = self.cleaned_data["secret"]
-        return secret if self.instance.pk and not secret else _checked(check_secret, secret)
+    def clean(self) -> dict[str, Any] | None:
+        """Check the fields of the kind as their declarations say."""
+        cleaned = super().clean() or self.cleaned_data
+        for declared in self._kind.fields:
+            value = cleaned.get(declared.name)
+            keeps_stored = declared.secret and self.instance.pk and not value
+            if declared.check is None or value is None or keeps_stored:
+                continue
+            try:
+                declared.check(value)
+            except Problem as problem:
+                self.add_error(declared.name, str(problem))
+        return cleaned
 
     def save(self, commit: bool = True) -> Channel:
         """Save the channel; `commit` is as in Django."""
         channel: Channel = super().save(commit=False)
-        return notifications.save(channel, self.cleaned_data.get("secret") or None) if commit else channel
-
-
-def _checked(check: Any, text: str) -> str:
-    try:
-        check(text)
-    except Problem as problem:
-        raise ValidationError(str(problem)) from problem
-    return text
+        if not commit:
+            return channel
+        secret = self.cleaned_data.get(self._kind.secret.name) if self._kind.secret else None
+        return notifications.save(channel, secret or None)

@@ -1,4 +1,4 @@
-"""Channels, for staff: the list, and each one's page to edit it, to test it, and to see what it was told."""
+"""Channels, for staff: the list, and each channel's page to edit it, test it and see its messages."""
 
 from typing import Any
 
@@ -13,6 +13,7 @@ from importer import notifications
 from importer.engine.errors import Problem
 from importer.models import Channel, Notification
 from importer.models.channel import Event
+from importer.notifications.channel_kinds import BY_NAME, KINDS, kind_of
 from importer.notifications.channels import with_state
 
 MOST_SHOWN = 20
@@ -21,8 +22,9 @@ MOST_SHOWN = 20
 @staff_only
 @require_safe
 def channels(request: HttpRequest) -> HttpResponse:
-    """Every channel by name, with what has become of its messages."""
-    return render(request, "channels/list.html", {"channels": with_state()})
+    """Every channel by name, with its destinations and the state of its messages."""
+    rows = [(channel, kind_of(channel).describe(channel)) for channel in with_state()]
+    return render(request, "channels/list.html", {"rows": rows, "kinds": KINDS})
 
 
 @staff_only
@@ -30,8 +32,8 @@ def channels(request: HttpRequest) -> HttpResponse:
 def channel_new(request: HttpRequest) -> HttpResponse:
     """A form for a new channel, of the kind that the address asks for."""
     requested = request.GET.get("kind")
-    kind = requested if requested in Channel.Kind.values else Channel.Kind.MAIL
-    return _edit(request, Channel(kind=kind, events=Event.values))
+    kind = BY_NAME.get(requested or "", KINDS[0])
+    return _edit(request, Channel(kind=kind.name, events=Event.values))
 
 
 @staff_only
@@ -98,5 +100,5 @@ def _edit(request: HttpRequest, edited: Channel) -> HttpResponse:
     # The form writes what was typed into its instance, wrong or not: the page names the channel as it is kept.
     stored = Channel.objects.get(pk=edited.pk) if edited.pk else None
     notices = stored.notifications.select_related("job").order_by("-pk")[:MOST_SHOWN] if stored else []
-    context: dict[str, Any] = {"form": form, "kind": edited.kind, "channel": stored, "notices": notices}
+    context: dict[str, Any] = {"form": form, "kind": kind_of(edited), "channel": stored, "notices": notices}
     return render(request, "channels/detail.html", context, status=422 if form.is_bound else 200)

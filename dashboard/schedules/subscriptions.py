@@ -11,6 +11,7 @@ from dashboard.access import staff_only
 from importer import notifications
 from importer.models import Channel, Schedule, Subscription
 from importer.models.channel import Event
+from importer.notifications.channel_kinds import KINDS
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def subscriptions(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("schedule", pk)
     heard = {each.channel_id: each.events for each in Subscription.objects.filter(schedule=schedule)}
     rows = [(channel, _boxes(channel, heard.get(channel.pk, []))) for channel in channels]
-    context = {"schedule": schedule, "events": Event.choices, "rows": rows}
+    context = {"schedule": schedule, "events": Event.choices, "rows": rows, "kinds": KINDS}
     return render(request, "schedules/subscriptions.html", context)
 
 

@@ -22,22 +22,18 @@ class Event(models.TextChoices):
 
 
 class Channel(models.Model):
-    """A way to tell people: mail to some addresses, or a webhook."""
-
-    class Kind(models.TextChoices):
-        MAIL = "mail"
-        WEBHOOK = "webhook"
+    """A way to notify people, of one of the kinds in importer/notifications/channel_kinds.py."""
 
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(
         max_length=64, unique=True, validators=[RegexValidator(r"^[\w.-]+\Z", "Letters, digits, _ . and - only.")]
     )
-    kind = models.CharField(max_length=8, choices=Kind)
+    kind = models.CharField(max_length=8)
     # Off, it hears of nothing, and what waits for it is given up.
     on = models.BooleanField(default=True)
-    # Mail: who gets it, one address a line.
+    # Mail: the recipients, one address on each line.
     addresses = models.TextField(blank=True)
-    # Webhook: where to, whether that may lie inside a network, and what its messages are signed with.
+    # Webhook: the URL, whether it may have a private address, and the secret that signs its messages.
     url = models.CharField("URL", max_length=500, blank=True)
     private_allowed = models.BooleanField("private addresses allowed", default=False)
     secret_ciphertext = models.TextField(blank=True, editable=False)
@@ -54,17 +50,13 @@ class Channel(models.Model):
         return self.name
 
     def set_secret(self, secret: str) -> None:
-        """Encrypt and keep; the ciphertext is bound to this channel, so it cannot be moved to another's row."""
+        """Encrypt and store; the ciphertext is bound to this channel, so it cannot be moved to another's row."""
         self.secret_ciphertext = encryption.encrypt(secret, bound_to=str(self.key))
 
     @property
     def secret(self) -> str:
-        """What a webhook's messages are signed with. Raises Problem if no key reads it."""
+        """The secret that signs a webhook's messages. Raises Problem if no key decrypts it."""
         return encryption.decrypt(self.secret_ciphertext, bound_to=str(self.key))
-
-    @property
-    def address_list(self) -> list[str]:
-        return self.addresses.split()
 
 
 class Subscription(models.Model):

@@ -1,8 +1,9 @@
-"""Telling people what happens to imports, by mail and webhook; the only writer of notices.
+"""Notifies people of imports, by mail and webhook; the only writer of notifications.
 
-imports.py: what the end of an import and a schedule's run are worth telling; noted.py: notices, written down with what
-they tell; payload.py and words.py: what they say; sending.py: the attempts, one at a time; mail.py and webhook.py: how
-it leaves; channels.py: the channels, and a test of one. docs/notifications.md is for who receives it.
+import_events.py: which ends of imports and runs of schedules are events; outbox.py: notifications, stored with their
+payload; payload.py and rendering.py: the content; delivery.py: the attempts to send; channel_kinds.py: the kinds of
+channels, declared in email.py and webhook.py; channels.py: saves and tests channels. docs/notifications.md is for
+receivers.
 """
 
 from importer.notifications.channels import save, subscribe, test

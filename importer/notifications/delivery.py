@@ -1,15 +1,12 @@
-"""The attempts to send notices: one at a time over each channel, later and later, and given up in the end.
+"""Sends notifications: one at a time over each channel, with growing delays, and gives up in the end.
 
-Whoever claims a notice has it until LEASE is over. Then the attempt is ended too (LONGEST_SEND), so no two run at once.
-A worker that dies after the message has left, and before that is written down, leaves it to be sent a second time. A
-channel that fails is left alone for a while: a thousand messages to a host that hangs must not keep workers from
-everything else.
+The worker that claims a notification has it until LEASE is over. The attempt ends before that (LONGEST_SEND), so no two
+run at once. If a worker dies after the message has left and before that is stored, the message is sent a second time. A
+channel that fails pauses: a thousand messages to a host that hangs must not keep workers from other work.
 """
 
 import logging
-from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 from django.db import transaction
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
@@ -18,7 +15,7 @@ from django.utils import timezone
 from importer import queue
 from importer.engine.errors import Problem
 from importer.models import Channel, Notification
-from importer.notifications import email, webhook
+from importer.notifications.channel_kinds import kind_of
 from importer.queue import Message
 
 log = logging.getLogger(__name__)
@@ -30,15 +27,10 @@ LEASE = timedelta(seconds=LONGEST_SEND + 20)
 FIRST_DELAY, LONGEST_DELAY = 10, 3600  # seconds
 LONGEST_PAUSE = 300  # seconds, of a channel
 GIVEN_UP_AFTER = timedelta(days=1)
-# Of which nothing was heard: then each has killed its worker.
+# Attempts without a known end: each of them has killed its worker.
 MOST_ATTEMPTS = 100
 KEPT = timedelta(days=90)
 NO_WORD = "An attempt was begun, and nothing is known of its end."
-
-POST: dict[str, Callable[[Channel, str, dict[str, Any]], None]] = {
-    Channel.Kind.MAIL: email.post,
-    Channel.Kind.WEBHOOK: webhook.post,
-}
 
 
 def send(notice_id: int) -> None:
@@ -101,7 +93,7 @@ def _claim(notice_id: int) -> Notification | None:
 def _attempt(notice: Notification) -> bool:
     """Whether it was sent."""
     try:
-        POST[notice.channel.kind](notice.channel, str(notice.key), notice.payload)
+        kind_of(notice.channel).send(notice.channel, str(notice.key), notice.payload)
     except Exception as error:
         _failed(notice, _in_words(notice, error))
         return False

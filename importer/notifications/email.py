@@ -1,21 +1,40 @@
-"""A message as mail, through Django's mail back end (EMAIL_URL)."""
+"""Sends a message as mail, through Django's mail back end (EMAIL_URL), and declares that kind of channel."""
 
 import smtplib
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.mail import EmailMultiAlternatives
+from django.core.validators import validate_email
 
 from importer.engine.errors import Problem
 from importer.models import Channel
 from importer.notifications import rendering
+from importer.notifications.channel_kind import ChannelField, ChannelKind
+
+
+def check_addresses(text: str) -> None:
+    """Raise Problem unless the text is one or more mail addresses, separated by white space."""
+    if not text.split():
+        raise Problem("There is no address.", advice="Enter at least one, each on a line of its own.")
+    for address in text.split():
+        try:
+            validate_email(address)
+        except ValidationError as error:
+            raise Problem(f"“{address}” is no mail address.", advice="Write it as NAME@HOST.") from error
+
+
+def addresses_of(channel: Channel) -> list[str]:
+    """The addresses that the channel's messages go to."""
+    return channel.addresses.split()
 
 
 def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
-    """Give the message to the mail server. Raises Problem if that does not take it.
+    """Give the message to the mail server. Raises Problem if the server does not accept it.
 
-    Its Message-ID is made of `key`: mail systems drop a second one of the same.
+    The Message-ID is made of `key`: mail systems drop a second message with an equal one.
     """
     if not settings.EMAIL_BACKEND:
         raise Problem("No mail server is set.", advice="Set EMAIL_URL (.env.example explains it) and restart.")
@@ -23,10 +42,10 @@ def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
     message = EmailMultiAlternatives(
         rendering.subject(payload),
         text,
-        to=channel.address_list,
+        to=addresses_of(channel),
         headers={
             "Message-ID": f"<{key}@{urlsplit(settings.SITE_URL).hostname or 'millrace'}>",
-            # So that nobody's out-of-office notice comes back (RFC 3834).
+            # Keeps out-of-office replies away (RFC 3834).
             "Auto-Submitted": "auto-generated",
         },
     )
@@ -35,17 +54,37 @@ def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
         message.send()
     except (smtplib.SMTPException, OSError) as error:
         raise Problem(
-            f"The mail server did not take it: {_said(error).rstrip('.')}.",
+            f"The mail server did not take it: {_reason(error).rstrip('.')}.",
             advice="Look at EMAIL_URL and the addresses.",
         ) from error
 
 
-def _said(error: Exception) -> str:
-    """What the server or the network said."""
+def _reason(error: Exception) -> str:
+    """The reason that the server or the network gave."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         refused = ", ".join(f"{who} ({code})" for who, (code, _) in error.recipients.items())
         return f"it refused {refused}"
     if isinstance(error, smtplib.SMTPResponseException):
-        said = error.smtp_error
-        return f"{error.smtp_code} {said if isinstance(said, str) else said.decode(errors='replace')}"
+        answer = error.smtp_error
+        return f"{error.smtp_code} {answer if isinstance(answer, str) else answer.decode(errors='replace')}"
     return str(error) or type(error).__name__
+
+
+KIND = ChannelKind(
+    name="mail",
+    label="mail",
+    title="New mail channel",
+    fields=(
+        ChannelField(
+            "addresses",
+            "Addresses",
+            help="Each on a line of its own. All of them see each other.",
+            check=check_addresses,
+            several=True,
+        ),
+    ),
+    metavar="ADDRESS",
+    option_help="who gets it",
+    send=post,
+    describe=addresses_of,
+)

@@ -1,4 +1,7 @@
-"""A message as a signed POST; docs/notifications.md tells a receiver how to verify it."""
+"""Sends a message as a signed POST, and declares that kind of channel.
+
+docs/notifications.md explains to receivers how to verify the signature.
+"""
 
 import hashlib
 import hmac
@@ -15,14 +18,27 @@ from django.conf import settings
 
 from importer.engine.errors import Problem
 from importer.models import Channel
+from importer.notifications.channel_kind import ChannelField, ChannelKind
 from importer.security.outbound_addresses import web_connection, web_url
 
 LONGEST = 10  # seconds
-MOST_SAID = 200
+MOST_SAID = 200  # bytes of an answer that a problem quotes
+SHORTEST_SECRET = 16  # characters
+
+
+def check_url(text: str) -> None:
+    """Raise Problem unless the text is the URL of a web server, without credentials."""
+    web_url(text)
+
+
+def check_secret(secret: str) -> None:
+    """Raise Problem if a secret to sign with is too short."""
+    if len(secret) < SHORTEST_SECRET:
+        raise Problem(f"The secret has {len(secret)} characters.", advice=f"Take at least {SHORTEST_SECRET}.")
 
 
 def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
-    """Send it; any answer of 2xx will do. Raises Problem for everything else."""
+    """Post the message. Any answer of 2xx accepts it. Raises Problem for every other outcome."""
     body = json.dumps({"id": key, **payload}, ensure_ascii=False).encode()
     connection = web_connection(channel.url, private_allowed=channel.private_allowed, seconds=LONGEST)
     headers = _headers(key, payload["event"], channel.secret, body)
@@ -39,7 +55,7 @@ def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
-    """What a message carries in X-Millrace-Signature. Made anew, with the time, for each attempt."""
+    """The value of X-Millrace-Signature. Each attempt has its own, since the time is signed too."""
     return "sha256=" + hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
 
 
@@ -62,7 +78,7 @@ def _path(url: str) -> str:
 
 @contextmanager
 def _ended_in_time(connection: HTTPConnection) -> Iterator[None]:
-    """End the exchange after LONGEST, however slowly the other side goes on; and at the end in any case."""
+    """End the exchange after LONGEST, even if the server still sends slowly; close the connection in any case."""
     over = threading.Event()
 
     def end() -> None:
@@ -92,3 +108,24 @@ def _said(answer: HTTPResponse) -> str:
 
 def _in_words(error: Exception) -> str:
     return f"not within {LONGEST} seconds" if isinstance(error, TimeoutError) else str(error) or type(error).__name__
+
+
+KIND = ChannelKind(
+    name="webhook",
+    label="a webhook",
+    title="New webhook",
+    fields=(
+        ChannelField("url", "URL", help="Where messages are posted to; a redirect is not followed.", check=check_url),
+        ChannelField(
+            "private_allowed",
+            "Private addresses allowed",
+            help="Hosts inside your network, or this machine itself. Cloud metadata never.",
+            switch=True,
+        ),
+        ChannelField("secret", "Secret to sign with", check=check_secret, secret=True),
+    ),
+    metavar="URL",
+    option_help="where it is posted to",
+    send=post,
+    describe=lambda channel: [channel.url],
+)

@@ -1,4 +1,4 @@
-"""`manage.py channel`: list, add and test channels, over which people are told what happens."""
+"""`manage.py channel`: list, add, subscribe and test notification channels."""
 
 import json
 import os
@@ -15,6 +15,7 @@ from importer.management.argument_types import rows
 from importer.management.base_command import PreparedCommand
 from importer.models import Channel, Schedule
 from importer.models.channel import Event
+from importer.notifications.channel_kinds import KINDS, kind_of
 from importer.notifications.channels import with_state
 
 
@@ -27,8 +28,9 @@ class Command(PreparedCommand):
         add = verbs.add_parser("add", help="keep a channel under a name")
         add.add_argument("name")
         way = add.add_mutually_exclusive_group(required=True)
-        way.add_argument("--mail", nargs="+", metavar="ADDRESS", help="who gets it")
-        way.add_argument("--webhook", metavar="URL", help="where it is posted to")
+        for kind in KINDS:
+            nargs = "+" if kind.destination.several else None
+            way.add_argument(f"--{kind.name}", nargs=nargs, metavar=kind.metavar, help=kind.option_help)
         add.add_argument("--secret-env", metavar="VAR", help="the environment variable that holds a webhook's secret")
         add.add_argument("--private", action="store_true", help="the webhook may lie inside your network")
         events = ", ".join(Event.values)
@@ -47,18 +49,18 @@ class Command(PreparedCommand):
         test.add_argument("--json", dest="as_json", action="store_true")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
-        """Run one verb. What went wrong is one line, without a traceback."""
+        """Run one verb. A problem is printed as one line, without a traceback."""
         try:
             VERBS[verb](self, **options)
         except Problem as problem:
             raise CommandError(str(problem)) from problem
 
     def _list(self, *, as_json: bool, **_: Any) -> None:
-        found = [_as_json(channel) for channel in with_state()]
+        channels = [_as_json(channel) for channel in with_state()]
         if as_json:
-            self._write_json(found)
+            self._write_json(channels)
             return
-        for each in found:
+        for each in channels:
             state = "on" if each["on"] else "off"
             self.stdout.write(
                 f"{each['name']}: {each['kind']} to {', '.join(each['to'])}, {state}, {each['waiting']} waiting,"
@@ -68,29 +70,29 @@ class Command(PreparedCommand):
     def _add(self, *, name: str, as_json: bool, **options: Any) -> None:
         if Channel.objects.filter(name=name).exists():
             raise Problem(f"There is a channel {name} already.", advice="Choose another name.")
-        kept = {"events": options["events"], "most_rejects": options["most_rejects"]}
-        made = ""
-        if options["mail"]:
-            notifications.save(Channel(name=name, kind=Channel.Kind.MAIL, addresses="\n".join(options["mail"]), **kept))
-        else:
-            variable = options["secret_env"]
-            made = "" if variable else secrets.token_urlsafe(32)
-            to = {"url": options["webhook"], "private_allowed": options["private"]}
-            webhook = Channel(name=name, kind=Channel.Kind.WEBHOOK, **to, **kept)
-            notifications.save(webhook, made or _from_environment(variable))
+        kind = next(each for each in KINDS if options[each.name] is not None)
+        values = {"events": options["events"], "most_rejects": options["most_rejects"]}
+        destination = options[kind.name]
+        values[kind.destination.name] = "\n".join(destination) if kind.destination.several else destination
+        if "private_allowed" in kind.columns:
+            values["private_allowed"] = options["private"]
+        variable = options["secret_env"]
+        new_secret = secrets.token_urlsafe(32) if kind.secret and not variable else ""
+        secret = (new_secret or _from_environment(variable)) if kind.secret else None
+        notifications.save(Channel(name=name, kind=kind.name, **values), secret)
         if as_json:
-            self._write_json({"name": name, **({"secret": made} if made else {})})
+            self._write_json({"name": name, **({"secret": new_secret} if new_secret else {})})
             return
-        if made:
-            self.stdout.write(f"Its secret, which is not shown again: {made}")
+        if new_secret:
+            self.stdout.write(f"Its secret, which is not shown again: {new_secret}")
         self.stdout.write(f"{name} is added. Next: manage.py channel test {name}")
 
     def _subscribe(self, *, name: str, schedule: str, events: list[str], **_: Any) -> None:
-        found = Schedule.objects.filter(name=schedule).first()
-        if found is None:
+        subscribed = Schedule.objects.filter(name=schedule).first()
+        if subscribed is None:
             known = ", ".join(Schedule.objects.values_list("name", flat=True)) or "none yet"
             raise Problem(f"There is no schedule {schedule}.", advice=f"Schedules: {known}.")
-        notifications.subscribe(_channel(name), found, events)
+        notifications.subscribe(_channel(name), subscribed, events)
         self.stdout.write(f"{name} is sent for {schedule}: {', '.join(events) or 'nothing of its own'}.")
 
     def _test(self, *, name: str, as_json: bool, **_: Any) -> None:
@@ -138,7 +140,7 @@ def _channel(name: str) -> Channel:
 def _as_json(channel: Any) -> dict[str, Any]:
     return {
         **{field: getattr(channel, field) for field in ("name", "kind", "on", "events", "most_rejects")},
-        "to": [channel.url] if channel.kind == Channel.Kind.WEBHOOK else channel.address_list,
+        "to": kind_of(channel).describe(channel),
         "waiting": channel.waiting,
         "given_up": channel.given_up,
         "last_sent": channel.last_sent.isoformat() if channel.last_sent else None,
