@@ -1,12 +1,16 @@
 """One place for each decision: no other file spells the names that a registry declares."""
 
 import ast
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 
+from importer.connections.connection_kinds import KINDS as CONNECTION_KINDS
 from importer.engine.plan.methods import METHODS
 from importer.engine.plan.option_specs import SPEED, OptionKind
 from importer.engine.plan.options import Options
@@ -61,6 +65,27 @@ def compared(names: Collection[str], *, but: Collection[str]) -> list[str]:
 
 def test_kinds_of_channels_are_compared_nowhere():
     assert compared({kind.name for kind in CHANNEL_KINDS}, but=()) == []
+
+
+# Schemes of URLs and of FTP's addresses, not kinds of connections: each file decides on the encryption by them.
+SCHEMES = ("importer/security/outbound_addresses.py", "importer/connections/protocols/ftp.py")
+
+
+def test_kinds_of_connections_are_compared_nowhere():
+    names = {name for kind in CONNECTION_KINDS for name in (kind.name, *filter(None, kind.schemes))}
+    assert compared(names, but=SCHEMES) == []
+    assert compared(names, but=()) != []
+
+
+def test_listing_the_kinds_of_connections_imports_no_library_of_a_protocol():
+    check = (
+        "import django; django.setup(); import sys; from importer.connections.locations import parse_base;"
+        "import importer.management.commands.connection, dashboard.connections.form;"
+        "print([name for name in ('botocore', 'paramiko') if name in sys.modules])"
+    )
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"}
+    done = subprocess.run([sys.executable, "-c", check], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def rows_of_settings() -> dict[str, str]:

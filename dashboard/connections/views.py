@@ -17,6 +17,7 @@ from dashboard.access import staff_only
 from dashboard.connections.form import ConnectionForm
 from dashboard.schedules.preview import there
 from importer.connections import check
+from importer.connections.connection_kinds import BY_NAME, KINDS, kind_of
 from importer.connections.protocols import host_key
 from importer.connections.protocols.folder import offered
 from importer.engine.errors import Problem
@@ -24,7 +25,6 @@ from importer.models import SourceConnection
 
 MOST_FILES = 10
 CHECK_DOES = "A check connects, signs in, and looks whether files can be listed there."
-Kind = SourceConnection.Kind
 
 
 @staff_only
@@ -40,7 +40,7 @@ def connections(request: HttpRequest) -> HttpResponse:
 def connection_new(request: HttpRequest) -> HttpResponse:
     """A form for a new connection, of the kind that the address asks for."""
     requested = request.GET.get("kind")
-    return _edit(request, SourceConnection(kind=requested if requested in Kind.values else Kind.FOLDER))
+    return _edit(request, SourceConnection(kind=BY_NAME.get(requested or "", KINDS[0]).name))
 
 
 @staff_only
@@ -58,7 +58,9 @@ def connection_files(request: HttpRequest, pk: int) -> HttpResponse:
     source = get_object_or_404(SourceConnection, pk=pk)
     files = there(source, "*", timezone.get_current_timezone(), most=MOST_FILES)
     if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "connections/_files.html", {"connection": source, "files": files})
+        return render(
+            request, "connections/_files.html", {"connection": source, "kind": kind_of(source), "files": files}
+        )
     return _edit(request, source, {"files": files})
 
 
@@ -113,8 +115,9 @@ def _edit(request: HttpRequest, edited: SourceConnection, more: dict[str, Any] |
         return redirect("connection", saved.pk)
     # The form writes what was typed into its instance, wrong or not: the page names the connection as it is kept.
     stored = SourceConnection.objects.get(pk=edited.pk) if edited.pk else None
-    context: dict[str, Any] = {"form": form, "kind": Kind(edited.kind), "kinds": Kind.choices, "connection": stored}
-    if edited.kind == Kind.FOLDER:
+    kind = kind_of(edited)
+    context: dict[str, Any] = {"form": form, "kind": kind, "kinds": KINDS, "connection": stored}
+    if kind.local:
         context |= {
             "folders": offered(),
             "allowed": settings.IMPORT_FOLDERS,
@@ -129,7 +132,7 @@ def _edit(request: HttpRequest, edited: SourceConnection, more: dict[str, Any] |
 def _initial(edited: SourceConnection) -> dict[str, str]:
     """The first folder that is allowed: the likeliest for the first connection."""
     folders = settings.IMPORT_FOLDERS
-    return {"place": folders[0]} if edited.kind == Kind.FOLDER and folders and not edited.pk else {}
+    return {"place": folders[0]} if kind_of(edited).local and folders and not edited.pk else {}
 
 
 def _findings(checked: SourceConnection) -> dict[str, Any]:

@@ -1,17 +1,17 @@
-"""The places that files are picked up from: what is there by a pattern, to fetch it, and what becomes of it afterwards.
+"""Finds files by a pattern in the places of connections, fetches them, and keeps, moves or deletes them afterwards.
 
-A file for each kind of place (place.py says what each can do, file_server.py what SFTP and FTP share); they are
-imported when they are needed, for large libraries are behind them.
+connection_kinds.py lists the kinds of places, each declared in kinds/. protocols/ has the code of each (protocol.py has
+their methods, file_server.py what SFTP and FTP share), imported with its first use since large libraries are behind it.
 """
 
 from collections.abc import Iterator
 from datetime import datetime, tzinfo
-from importlib import import_module
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from importer.connections.connection_kinds import kind_of, open_place
 from importer.connections.file_pattern import filled_in
 from importer.connections.listing import Found
 from importer.connections.protocol import Place
@@ -47,13 +47,18 @@ def afterwards(connection: SourceConnection, found: Found, what: str, move_to: s
     Raises SourceProblem if there is another file of that name already, or if it is not allowed; SourceChanged if the
     file is no longer the one that was found, which then stays as it is.
     """
-    if what == Schedule.Afterwards.MOVE:
+    kind = kind_of(connection)
+    moves, deletes = what == Schedule.Afterwards.MOVE, what == Schedule.Afterwards.DELETE
+    if (moves and not kind.moves) or (deletes and not kind.deletes):
+        where = f"{connection.base.rstrip('/')}/{found.name}"
+        raise SourceProblem("Files of that place can only be kept where they are.", where, "Keep it.")
+    if moves:
         folder = folder_below(move_to)
         _place(connection).move(found, folder)
         # Imports that read it where it was can be looked at, and tried again, where it is.
         path = f"{connection.base}/{folder}/{found.name.rpartition('/')[2]}"
         connection.files.filter(owned=False, found_name=found.name, found_etag=found.etag).update(path=path)
-    elif what == Schedule.Afterwards.DELETE:
+    elif deletes:
         _place(connection).delete(found)
 
 
@@ -81,5 +86,5 @@ def _findings(connection: SourceConnection) -> Iterator[Finding]:
 
 
 def _place(connection: SourceConnection) -> Place:
-    place: Place = import_module(f"importer.connections.protocols.{connection.kind}").open_place(connection)
+    place: Place = open_place(connection)
     return place

@@ -1,11 +1,12 @@
-"""Connections as they are kept: added, changed, and what is wrong with what somebody wrote."""
+"""Adds and changes connections, and checks the values that are entered for them."""
 
 from collections.abc import Mapping
 
 from django.core.exceptions import ValidationError
 
-from importer.connections.locations import Base, parse_base
-from importer.connections.settings_schema import fields_of
+from importer.connections.connection_kind import Base
+from importer.connections.connection_kinds import BY_NAME
+from importer.connections.locations import parse_base
 from importer.engine.errors import SourceProblem
 from importer.models import SourceConnection
 
@@ -42,32 +43,32 @@ def save(
     """Save a connection, new or known, as add_or_replace() says; a secret that is "" is forgotten."""
     base = parse_base(place)
     _require_known(base.kind, settings, secrets)
-    kept = connection.secrets if leads_there(connection, base, settings) else {}
+    stored = connection.secrets if same_account(connection, base, settings) else {}
     connection.kind, connection.base, connection.settings = base.kind, base.base, {**base.settings, **settings}
     connection.private_allowed = private_allowed
-    connection.set_secrets({**kept, **secrets})
-    # What was found out is about the place as it was.
+    connection.set_secrets({**stored, **secrets})
+    # The findings are about the old place.
     connection.findings, connection.checked_at = [], None
     try:
         connection.full_clean()
     except ValidationError as error:
-        what = "; ".join(f"{field}: {' '.join(texts)}" for field, texts in error.message_dict.items())
-        raise SourceProblem(what, advice="Correct that and try again.") from error
+        errors = "; ".join(f"{field}: {' '.join(texts)}" for field, texts in error.message_dict.items())
+        raise SourceProblem(errors, advice="Correct that and try again.") from error
     connection.save()
 
 
-def leads_there(connection: SourceConnection, base: Base, settings: Mapping[str, str]) -> bool:
-    """Whether the connection is kept and has that place and account: only then its secrets may stay."""
-    names = ("user", "endpoint", "access_key")
-    asked = {**base.settings, **settings}
+def same_account(connection: SourceConnection, base: Base, settings: Mapping[str, str]) -> bool:
+    """Whether the connection is stored with that place and account: only then its secrets may stay."""
+    names = [each.name for each in BY_NAME[base.kind].fields if each.account]
+    new_settings = {**base.settings, **settings}
     before = [connection.kind, connection.base, *(connection.settings.get(name, "") for name in names)]
-    return bool(connection.pk) and before == [base.kind, base.base, *(asked.get(name, "") for name in names)]
+    return bool(connection.pk) and before == [base.kind, base.base, *(new_settings.get(name, "") for name in names)]
 
 
 def _require_known(kind: str, settings: Mapping[str, str], secrets: Mapping[str, str]) -> None:
-    for given, secret, word in ((settings, False, "setting"), (secrets, True, "secret")):
-        known = fields_of(kind, secret=secret)
-        for name, value in given.items():
+    declared = BY_NAME[kind]
+    for entered, known, word in ((settings, declared.settings, "setting"), (secrets, declared.secrets, "secret")):
+        for name, value in entered.items():
             if name not in known:
                 names = ", ".join(known) or "none"
                 raise SourceProblem(f"A connection of kind {kind} has no {word} {name}.", advice=f"It has {names}.")

@@ -1,4 +1,4 @@
-"""What each kind of place can do."""
+"""The methods of each kind of place."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -12,19 +12,22 @@ from importer.models import SourceFile
 
 
 class Place(Protocol):
-    """A connection's place. All raise SourceProblem, `retryable` where a later try may well do."""
+    """A connection's place. All methods raise SourceProblem, `retryable` where a later attempt may succeed.
+
+    A kind that does not declare `moves` or `deletes` (connection_kind.py) has no such method.
+    """
 
     def find(self, pattern: Pattern) -> list[Found]:
         """The files that match, sorted by name."""
 
     def fetch(self, found: Found, user: User | None) -> SourceFile:
-        """The file, READY to be imported. Raises SourceChanged if it is no longer what was found."""
+        """The file, READY to be imported. Raises SourceChanged if it has changed since it was found."""
 
     def move(self, found: Found, folder: str) -> None:
-        """Put it into a folder below the base, which is made; never over another file. Moved already is fine."""
+        """Move it into a folder below the base; the folder is made. Never replaces another file. May be repeated."""
 
     def delete(self, found: Found) -> None:
-        """Remove it. Gone already is fine. Raises SourceChanged if another one has taken its place."""
+        """Remove it; may be repeated. Raises SourceChanged if another file has taken its place."""
 
     def check(self) -> Iterator[Finding]:
-        """What can be said of the place; raises what stops it."""
+        """The findings about the place. Raises SourceProblem for one that ends the check."""

@@ -1,9 +1,9 @@
-"""A found file that is read where it lies."""
+"""Reads a found file in its place, without a local copy."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from importlib import import_module
 
+from importer.connections.connection_kinds import open_place
 from importer.engine.errors import SourceProblem
 from importer.engine.source.byte_source import Readable
 from importer.models import SourceConnection
@@ -11,8 +11,7 @@ from importer.models import SourceConnection
 
 @dataclass(frozen=True)
 class FoundFile:
-    """The version `etag` of what lies at `path` and is reached through a connection; secrets are looked up when it is
-    opened."""
+    """The version `etag` of the file at `path`, behind a connection whose secrets are looked up when it is opened."""
 
     connection_id: int
     path: str
@@ -26,15 +25,15 @@ class FoundFile:
         return self.path.rpartition("/")[2]
 
     def open(self) -> AbstractContextManager[Readable]:
-        """Raises SourceProblem if it cannot be read, SourceChanged if it is another one by now."""
+        """Raises SourceProblem if it cannot be read, SourceChanged if another file has replaced it."""
         connection = SourceConnection.objects.get(pk=self.connection_id)
         if not self.path.startswith(f"{connection.base}/"):
             raise SourceProblem(
                 f"The connection {connection} leads elsewhere by now: to {connection.base}.",
                 self.path,
-                "Let it lead there again, or look for the file anew.",
+                "Let it lead there again, or look for the file again.",
             )
-        place = import_module(f"importer.connections.protocols.{connection.kind}").open_place(connection)
+        place = open_place(connection)
         name = self.path.removeprefix(f"{connection.base}/")
         opened: AbstractContextManager[Readable] = place.opened(name, self.etag)
         return opened

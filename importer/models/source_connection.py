@@ -10,27 +10,20 @@ from importer.security import encryption
 
 
 class SourceConnection(models.Model):
-    """A place that files are picked up from: a folder on this server, a web server, a bucket, SFTP, FTP.
+    """A place that files are picked up from, of one of the kinds in importer/connections/connection_kinds.py.
 
-    An admin makes it. People choose files below `base` by pattern, and nothing beside it (importer/connections).
+    An admin makes it. People choose files below `base` by pattern, and no others (importer/connections).
     """
-
-    class Kind(models.TextChoices):
-        FOLDER = "folder", "folder on this server"
-        HTTP = "http", "web server (HTTP, HTTPS)"
-        S3 = "s3", "S3 or compatible"
-        SFTP = "sftp", "SFTP"
-        FTP = "ftp", "FTP, also over TLS"
 
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(
         max_length=64, unique=True, validators=[RegexValidator(r"^[\w.-]+\Z", "Letters, digits, _ . and - only.")]
     )
-    kind = models.CharField(max_length=8, choices=Kind)
+    kind = models.CharField(max_length=8)
     # As importer/connections/locations.py writes it: /folder, https://host/path/, s3://bucket/prefix,
     # sftp://host:22/path, ftps://host:21/path.
     base = models.CharField(max_length=768)
-    # What is no secret, by importer/connections/settings_schema.py; the secrets in one ciphertext, as JSON.
+    # The settings by the kind's declaration (importer/connections/kinds); the secrets in one ciphertext, as JSON.
     settings = models.JSONField(default=dict, blank=True)
     secrets_ciphertext = models.TextField(blank=True, editable=False)
     private_allowed = models.BooleanField("private addresses allowed", default=False)
@@ -49,6 +42,6 @@ class SourceConnection(models.Model):
         return json.loads(text) if text else {}
 
     def set_secrets(self, values: dict[str, str]) -> None:
-        """Encrypt and keep; the ciphertext is bound to this connection, so it cannot be moved to another's row."""
+        """Encrypt and store; the ciphertext is bound to this connection, so it cannot be moved to another's row."""
         kept = {name: value for name, value in values.items() if value}
         self.secrets_ciphertext = encryption.encrypt(json.dumps(kept), bound_to=str(self.key)) if kept else ""

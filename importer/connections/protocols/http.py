@@ -97,15 +97,6 @@ class WebServer:
             found = replace(found, etag=now.etag, modified_at=now.modified_at)
             return download.fetched(self._connection, found, body, answer.size, user)
 
-    def move(self, found: Found, folder: str) -> None:  # noqa: ARG002
-        raise self._only_keeps(found)
-
-    def delete(self, found: Found) -> None:
-        raise self._only_keeps(found)
-
-    def _only_keeps(self, found: Found) -> SourceProblem:
-        return SourceProblem("A web server's files can only be kept where they are.", self._url(found.name), "Keep it.")
-
     def check(self) -> Iterator[Finding]:
         with self._asked("GET", "") as answer:
             status = answer.response.status

@@ -11,8 +11,8 @@ from django.core.management.base import CommandError
 from django.db.models import ProtectedError
 
 from importer import connections
+from importer.connections.connection_kinds import KINDS, examples
 from importer.connections.manage import add_or_replace
-from importer.connections.settings_schema import FIELDS
 from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
 from importer.models import SourceConnection
@@ -28,9 +28,7 @@ class Command(PreparedCommand):
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="add|check|list|remove")
         add = verbs.add_parser("add", help="keep a connection under a name", epilog=_known())
         add.add_argument("name")
-        add.add_argument(
-            "place", help="/FOLDER, https://HOST/PATH/, s3://BUCKET/PREFIX, sftp:// or ftps://USER@HOST/PATH"
-        )
+        add.add_argument("place", help=examples())
         # Not dest="settings": Django takes that for its own --settings, the name of a module, when run from a shell.
         add.add_argument("--set", dest="set_values", action="append", default=[], metavar="NAME=VALUE")
         add.add_argument(
@@ -50,7 +48,7 @@ class Command(PreparedCommand):
         verbs.add_parser("remove", help="forget a connection; its files stay where they are").add_argument("name")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
-        """Run one verb. What went wrong is one line, without a traceback."""
+        """Run one verb. A problem is printed as one line, without a traceback."""
         try:
             VERBS[verb](self, **options)
         except Problem as problem:
@@ -59,7 +57,7 @@ class Command(PreparedCommand):
     def _add(self, *, name: str, place: str, set_values: list[str], secret_env: list[str], **options: Any) -> None:
         secrets = {key: _from_environment(variable) for key, variable in map(_pair, secret_env)}
         secrets |= {each: getpass(f"{each}: ") for each in options["ask"]}
-        made = add_or_replace(
+        connection = add_or_replace(
             name,
             place,
             dict(map(_pair, set_values)),
@@ -67,7 +65,7 @@ class Command(PreparedCommand):
             private_allowed=options["allow_private"],
             replace=options["replace"],
         )
-        self.stdout.write(f"{name}: {made.base}. Next: manage.py connection check {name}")
+        self.stdout.write(f"{name}: {connection.base}. Next: manage.py connection check {name}")
 
     def _check(self, *, name: str, as_json: bool, **_: Any) -> None:
         findings = connections.check(_connection(name))
@@ -83,11 +81,11 @@ class Command(PreparedCommand):
             raise SystemExit(1)
 
     def _list(self, *, as_json: bool, **_: Any) -> None:
-        found = SourceConnection.objects.order_by("name")
+        rows = SourceConnection.objects.order_by("name")
         if as_json:
-            self._write_json([_as_json(each) for each in found])
+            self._write_json([_as_json(each) for each in rows])
             return
-        for each in found:
+        for each in rows:
             self.stdout.write(f"{each.name}: {each.base}, {_state(each)}")
 
     def _remove(self, *, name: str, **_: Any) -> None:
@@ -110,8 +108,12 @@ VERBS: dict[str, Callable[..., None]] = {
 
 
 def _known() -> str:
-    said = (f"{each.name}{' (secret)' if each.secret else ''}, {'/'.join(each.kinds)}: {each.label}" for each in FIELDS)
-    return "Names: " + "; ".join(said)
+    """The names of settings and secrets, for each kind that has some."""
+    lines = []
+    for kind in (each for each in KINDS if each.fields):
+        fields = (f"{each.name}{' (secret)' if each.secret else ''}: {each.label}" for each in kind.fields)
+        lines.append(f"{kind.label}: {'; '.join(fields)}.")
+    return "Names. " + " ".join(lines)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -128,11 +130,11 @@ def _from_environment(variable: str) -> str:
 
 
 def _connection(name: str) -> SourceConnection:
-    found = SourceConnection.objects.filter(name=name).first()
-    if found is None:
+    connection = SourceConnection.objects.filter(name=name).first()
+    if connection is None:
         known = ", ".join(SourceConnection.objects.order_by("name").values_list("name", flat=True)) or "none yet"
         raise CommandError(f"There is no connection {name}. Connections: {known}.")
-    return found
+    return connection
 
 
 def _state(connection: SourceConnection) -> str:

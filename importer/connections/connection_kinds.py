@@ -1,0 +1,39 @@
+"""Lists the kinds of connections. A new kind is a declaration in kinds/, its protocol, and one line here."""
+
+from importlib import import_module
+from typing import Any
+
+from importer.connections.connection_kind import ConnectionKind
+from importer.connections.kinds import folder, ftp, http, s3, sftp
+from importer.engine.errors import SourceProblem
+from importer.models import SourceConnection
+
+# In the order of the pages; the first is the one of a form that names none.
+KINDS: tuple[ConnectionKind, ...] = (
+    folder.KIND,
+    http.KIND,
+    s3.KIND,
+    sftp.KIND,
+    ftp.KIND,
+)
+BY_NAME = {kind.name: kind for kind in KINDS}
+BY_SCHEME = {scheme: kind for kind in KINDS for scheme in kind.schemes}
+
+
+def kind_of(connection: SourceConnection) -> ConnectionKind:
+    """The connection's kind. Raises SourceProblem for one that is not listed."""
+    if connection.kind not in BY_NAME:
+        names = ", ".join(BY_NAME)
+        raise SourceProblem(f"There is no kind of connection {connection.kind}.", advice=f"There are {names}.")
+    return BY_NAME[connection.kind]
+
+
+def open_place(connection: SourceConnection) -> Any:
+    """The connection's place (protocol.py). Imports the kind's protocol with its first use."""
+    return import_module(kind_of(connection).module).open_place(connection)
+
+
+def examples() -> str:
+    """How places are written, an example for each kind."""
+    *others, last = (kind.example for kind in KINDS)
+    return f"{', '.join(others)} or {last}"

@@ -1,0 +1,1 @@
+"""A declaration for each kind of connection. None of them imports the libraries of its protocol."""

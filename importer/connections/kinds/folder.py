@@ -1,0 +1,31 @@
+"""Declares folders on this server."""
+
+import os
+
+from importer.connections.connection_kind import Address, Base, ConnectionKind
+from importer.connections.protocols.folder import root_of
+
+
+def _parse(address: Address) -> Base:
+    folder = os.path.normpath(address.text)
+    root_of(folder)
+    return Base(KIND.name, folder)
+
+
+def _check_place(text: str) -> str:
+    return "" if text.startswith("/") else "Write the folder's whole path, from / on."
+
+
+KIND = ConnectionKind(
+    name="folder",
+    label="folder on this server",
+    schemes=("",),
+    example="/FOLDER",
+    place_label="Folder",
+    place_help="All below it may be chosen, and nothing beside it.",
+    module="importer.connections.protocols.folder",
+    parse=_parse,
+    check_place=_check_place,
+    local=True,
+    files_note="Hidden files, links, unfinished ones and what was written to in the last seconds do not count.",
+)

@@ -1,0 +1,55 @@
+"""Declares web servers, over HTTP and HTTPS."""
+
+import re
+from collections.abc import Mapping
+
+from importer.connections.connection_kind import TLS_CA, USER, Address, Base, ConnectionField, ConnectionKind
+from importer.engine.errors import Problem
+from importer.security.outbound_addresses import web_url
+
+NO_SIGN_IN = "none"
+SIGNS_IN = ("basic", "bearer", "header")
+
+
+def _parse(address: Address) -> Base:
+    web_url(address.text)
+    return Base(KIND.name, address.text.rstrip("/") + "/")
+
+
+def _check_header(header: str) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9-]*", header):
+        raise Problem(f"“{header}” is no header's name: those have letters, digits and - only.")
+
+
+def _check_password(password: str) -> None:
+    if not re.fullmatch(r"[ -~]*", password):
+        raise Problem("It has characters that no header can carry.")
+
+
+def _signs_in(settings: Mapping[str, str]) -> bool:
+    return settings.get("auth") in SIGNS_IN
+
+
+KIND = ConnectionKind(
+    name="http",
+    label="web server (HTTP, HTTPS)",
+    schemes=("http", "https"),
+    example="https://HOST/PATH/",
+    place_label="Address",
+    place_help="https://HOST/PATH/: files are chosen below it, each by its whole name.",
+    module="importer.connections.protocols.http",
+    parse=_parse,
+    fields=(
+        ConnectionField("auth", "how one signs in", choices=(NO_SIGN_IN, *SIGNS_IN)),
+        USER,
+        ConnectionField("header", "header that carries the secret, for auth=header (X-Api-Key)", check=_check_header),
+        TLS_CA,
+        ConnectionField("password", "password, token or header's value", secret=True, check=_check_password),
+    ),
+    signs_in=_signs_in,
+    needs_secret=_signs_in,
+    lists=False,
+    moves=False,
+    deletes=False,
+    files_note="A web server gives no list: a schedule names its file, as sales-{date:%Y%m%d}.csv.",
+)

@@ -1,0 +1,37 @@
+"""Declares buckets of S3 and of compatible stores."""
+
+from importer.connections.connection_kind import (
+    TLS_CA,
+    Address,
+    Base,
+    ConnectionField,
+    ConnectionKind,
+    write_with_user,
+)
+
+
+def _parse(address: Address) -> Base:
+    # The bucket's name as it was typed: a host would be in small letters.
+    return Base(KIND.name, "/".join(["s3:/", address.netloc, *filter(None, address.path.split("/"))]))
+
+
+KIND = ConnectionKind(
+    name="s3",
+    label="S3 or compatible",
+    schemes=("s3",),
+    example="s3://BUCKET/PREFIX",
+    place_label="Bucket",
+    place_help="s3://BUCKET/PREFIX; without a prefix, the whole bucket.",
+    module="importer.connections.protocols.s3",
+    parse=_parse,
+    write=write_with_user,
+    fields=(
+        ConnectionField(
+            "endpoint", "address of a compatible store, such as https://HOST:9000 (empty: Amazon)", account=True
+        ),
+        ConnectionField("region", "region"),
+        ConnectionField("access_key", "access key (empty: what this server's environment or role gives)", account=True),
+        TLS_CA,
+        ConnectionField("secret_key", "secret key", secret=True),
+    ),
+)

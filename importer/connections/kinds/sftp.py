@@ -1,0 +1,38 @@
+"""Declares SFTP servers."""
+
+from importer.connections.connection_kind import (
+    PASSWORD,
+    USER_IN_PLACE,
+    Address,
+    Base,
+    ConnectionField,
+    ConnectionKind,
+    parse_server,
+    write_with_user,
+)
+
+PORT = 22
+
+
+def _parse(address: Address) -> Base | None:
+    return parse_server(KIND.name, address, PORT)
+
+
+KIND = ConnectionKind(
+    name="sftp",
+    label="SFTP",
+    schemes=("sftp",),
+    example="sftp://USER@HOST:PORT/PATH",
+    place_label="Address",
+    place_help="sftp://USER@HOST:PORT/PATH, without a password.",
+    module="importer.connections.protocols.sftp",
+    parse=_parse,
+    write=write_with_user,
+    fields=(
+        USER_IN_PLACE,
+        ConnectionField("host_key", "fingerprint of the server's key, as the check shows it (SHA256:...)"),
+        PASSWORD,
+        ConnectionField("private_key", "private key (OpenSSH or PEM)", secret=True, lines=True),
+        ConnectionField("passphrase", "passphrase of the private key", secret=True),
+    ),
+)
