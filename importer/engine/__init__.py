@@ -1,24 +1,27 @@
 """The engine: plain Python that knows no Django, no HTTP and no Celery.
 
-In the order of the data, which is also the reading order:
+Its packages in the order of the data, which is also the reading order. Each imports only packages above it
+(tests/test_layers.py):
 
-- dialect: how records and fields are told apart; files: what is in a file (encoding, packing, header, types); records:
-  where its records begin and end
-- where it goes: table, surroundings, indexes, mapping, transforms, expressions, dates; suggestions, misfits,
-  doubts; new_table
-- what will be done: options (variables, session, server_wide), modes, server, distance, past, check, exactness, plan,
-  planner; sorting; scanner
-- loading a chunk: connection, ledger, locking, feed (rewriter, row_numbers, hex_decoder), infile_buffer, methods, load
-  (together); staging, no_rollback
-- rows that do not go in: rejects
-- what is changed on the target meanwhile, and put back: arrangement, server_variables
-- the end: readback, finish, kept, verify
-- what takes too long in Python: native
-- settings tried on a sample: lab; published measurements, repeated with rows from a seed: experiments, workloads
+- errors, units, stored: problems; byte units; dataclasses as JSON
+- native: the optional C library for the byte work
+- mysql: the server connection: sessions, quoting, variables, error messages, the LOAD DATA LOCAL handler
+- source: the CSV file: dialect, encoding, compression, records, profile, chunks
+- schema: the target table: columns, column types, indexes, foreign keys, dependencies, new tables
+- mapping: field to column: transforms, date formats, SQL expressions, suggestions, preview
+- target: changes on the server and their reversal: staging, table backup, temporary changes, scratch tables
+- validation: finds values that the server would change silently
+- sorting: external sort by primary key
+- feed: the bytes of a chunk on their way to the server
+- plan: values: options, the import plan, what is read back
+- load: loads a chunk exactly once: loader, ledger, verification; methods, rejects, read-back
+- planner: decides the plan, with a reason for each decision
+- preflight: checks a server and account before the first import
+- tuning: the lab's arithmetic: grids, samples, budgets, ranking, recommendation
 """
 
 import os
 
-# Nothing is used of numpy that OpenBLAS does, which would start a thread for each processor: a tenth of a second of its
-# time each (server-behaviour.md, Speed).
+# OpenBLAS starts a thread for each processor, a tenth of a second of processor time each (server-behaviour.md, Speed).
+# The engine uses nothing of numpy that calls OpenBLAS.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
