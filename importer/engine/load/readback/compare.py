@@ -1,4 +1,4 @@
-"""Every value that the file says beside the one that the table has, some rows at a time."""
+"""Compares the values that the table stores with those of the file, in batches of rows (`--verify full`)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -19,7 +19,10 @@ SHOWN_BYTES = 200
 
 
 def read_back(connection: Connection, readback: Readback, dialect: Dialect, records: Iterable[LocatedRecord]) -> None:
-    """Raise RowsRefused if a value in the table is not what one of these records of the file says."""
+    """Raise RowsRefused if a stored value differs from the value in these records of the file.
+
+    The error names the first NAMED_DIFFERENCES differing values.
+    """
     different = list(islice(_all_differences(connection, readback, dialect, records), NAMED_DIFFERENCES))
     if not different:
         return
@@ -36,52 +39,58 @@ def read_back(connection: Connection, readback: Readback, dialect: Dialect, reco
 def _all_differences(
     connection: Connection, readback: Readback, dialect: Dialect, records: Iterable[LocatedRecord]
 ) -> Iterator[BadRow]:
-    for some in _batches(records):
-        if len(some) > 1 or not large_rows.matches(connection, readback, dialect, some[0].raw):
-            said = expected_rows.expected_values(
-                connection, readback, [expected_rows.texts(record.raw, dialect) for record in some]
+    for batch in _batches(records):
+        if len(batch) > 1 or not large_rows.matches(connection, readback, dialect, batch[0].raw):
+            expected = expected_rows.expected_values(
+                connection, readback, [expected_rows.texts(record.raw, dialect) for record in batch]
             )
-            yield from differences(connection, readback, [record.line for record in some], said)
+            yield from differences(connection, readback, [record.line for record in batch], expected)
 
 
 def _batches(records: Iterable[LocatedRecord]) -> Iterator[list[LocatedRecord]]:
-    """Some at a time, a large one by itself. The list is emptied when the next is asked for: never are two held."""
-    held: list[LocatedRecord] = []
+    """Batches of at most ROWS_AT_ONCE records and about LARGE bytes; a record above LARGE bytes is a batch by itself.
+
+    A batch is emptied when the next one is requested, so that two batches are never in memory.
+    """
+    batch: list[LocatedRecord] = []
     size = 0
     for record in records:
-        if held and size + len(record.raw) > LARGE:
-            yield held
-            held.clear()
+        if batch and size + len(record.raw) > LARGE:
+            yield batch
+            batch.clear()
             size = 0
-        held.append(record)
+        batch.append(record)
         size += len(record.raw)
         del record
-        if len(held) == ROWS_AT_ONCE or size > LARGE:
-            yield held
-            held.clear()
+        if len(batch) == ROWS_AT_ONCE or size > LARGE:
+            yield batch
+            batch.clear()
             size = 0
-    if held:
-        yield held
+    if batch:
+        yield batch
 
 
 def differences(
-    connection: Connection, readback: Readback, lines: Sequence[int], said: Sequence[Values]
+    connection: Connection, readback: Readback, lines: Sequence[int], expected: Sequence[Values]
 ) -> Iterator[BadRow]:
-    """The cells of the table that are not as `said`, and the rows that are not there; `lines` are their lines."""
-    found = expected_rows.stored_values(connection, readback, said)
-    for line, wanted in zip(lines, said, strict=True):
-        row = found.get(expected_rows.key_of(readback, wanted))
-        if row is None:
-            key = ", ".join(_shown(wanted[at]) for at in readback.key_positions)
+    """The stored values that differ from the `expected` rows, and the rows whose key is not in the table.
+
+    `lines` are the lines of the expected rows in the file.
+    """
+    stored = expected_rows.stored_values(connection, readback, expected)
+    for line, expected_row in zip(lines, expected, strict=True):
+        stored_row = stored.get(expected_rows.key_of(readback, expected_row))
+        if stored_row is None:
+            key = ", ".join(_shown(expected_row[at]) for at in readback.key_positions)
             yield BadRow(line, ", ".join(readback.key), key, "there is no row with this key.")
-        elif row != wanted:
-            yield from _differing_cells(readback, line, wanted, row)
+        elif stored_row != expected_row:
+            yield from _differing_cells(readback, line, expected_row, stored_row)
 
 
-def _differing_cells(readback: Readback, line: int, said: Values, found: Values) -> Iterator[BadRow]:
-    for reading, value, other in zip(readback.readings, said, found, strict=True):
-        if value != other and not accepted(reading.column, value, other, readback.rounding):
-            yield BadRow(line, reading.column.name, _shown(value), f"the table has {_shown(other)}.")
+def _differing_cells(readback: Readback, line: int, expected_row: Values, stored_row: Values) -> Iterator[BadRow]:
+    for reading, expected, stored in zip(readback.readings, expected_row, stored_row, strict=True):
+        if expected != stored and not accepted(reading.column, expected, stored, readback.rounding):
+            yield BadRow(line, reading.column.name, _shown(expected), f"the table has {_shown(stored)}.")
 
 
 def _shown(value: bytes | None) -> str:

@@ -1,4 +1,4 @@
-"""What the file says a row's values are, and what the table has."""
+"""The values that the file gives for a row, and the values that the table stores for it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -13,39 +13,42 @@ from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.fields import values
 
-# A text (UTF-8) for each column that is read back, None for NULL.
+# One text (UTF-8) for each column that is read back, None for NULL.
 Values = tuple[bytes | None, ...]
 Texts = list[bytes | None]
 NOTHING: Mapping[int, str] = MappingProxyType({})
 
 
 def texts(raw: bytes, dialect: Dialect) -> Texts:
-    """The fields of a record in UTF-8, as the server reads them."""
-    found = values(raw, dialect)
+    """The fields of a record in UTF-8, as the server reads them; None for NULL."""
+    fields = values(raw, dialect)
     if dialect.encoding == encodings.UTF8:
-        return found
-    return [value and value.decode(dialect.encoding).encode() for value in found]
+        return fields
+    return [value and value.decode(dialect.encoding).encode() for value in fields]
 
 
 def expected_values(connection: Connection, readback: Readback, rows: list[Texts]) -> list[Values]:
-    """What the file says for each column of each row, transforms applied: the server applies them, as in a load."""
-    transformed = [each for each in readback.readings if each.expression]
-    answers = _transformed(connection, transformed, rows) if transformed else [()] * len(rows)
+    """The value that the file gives for each column of each row. The server applies the transforms, as in a load."""
+    transformed_readings = [each for each in readback.readings if each.expression]
+    transformed_rows = _transform(connection, transformed_readings, rows) if transformed_readings else [()] * len(rows)
     result = []
-    for row, answer in zip(rows, answers, strict=True):
-        coming = iter(answer)
+    for row, transformed_row in zip(rows, transformed_rows, strict=True):
+        transformed = iter(transformed_row)
         result.append(
-            tuple(next(coming) if each.expression else _marked(row[each.field], each) for each in readback.readings)
+            tuple(
+                next(transformed) if each.expression else _null_if_marker(row[each.field], each)
+                for each in readback.readings
+            )
         )
     return result
 
 
-def _marked(text: bytes | None, reading: Reading) -> bytes | None:
+def _null_if_marker(text: bytes | None, reading: Reading) -> bytes | None:
     return None if text in reading.null_bytes else text
 
 
-def _transformed(connection: Connection, readings: list[Reading], rows: list[Texts]) -> list[Values]:
-    """One round trip for all rows."""
+def _transform(connection: Connection, readings: list[Reading], rows: list[Texts]) -> list[Values]:
+    """The values of the readings' expressions for each row, in one round trip. Expressions refer to `said.f<field>`."""
     numbers = [each.field for each in readings]
     lines = (
         f"SELECT {at} AS place, " + ", ".join(f"{_literal(row[number])} AS f{number}" for number in numbers)
@@ -59,9 +62,9 @@ def _transformed(connection: Connection, readings: list[Reading], rows: list[Tex
 def stored_values(
     connection: Connection, readback: Readback, rows: Sequence[Values], instead: Mapping[int, str] = NOTHING
 ) -> dict[tuple[bytes, ...], Values]:
-    """The table's rows with the keys of these, by key, every value as the server writes it as text.
+    """The table's rows that have the keys of `rows`, by key; every value as the text that the server makes of it.
 
-    `instead` is SQL for what to ask for instead of a value, by the number of its reading.
+    `instead` is SQL that is selected instead of a column, by the number of its reading.
     """
     selected = ", ".join(instead.get(number) or _as_text(each.column) for number, each in enumerate(readback.readings))
     sql = f"SELECT {selected} {from_rows(readback, rows)}"
@@ -69,19 +72,19 @@ def stored_values(
 
 
 def from_rows(readback: Readback, rows: Sequence[Values]) -> str:
-    """The table's rows with the keys of these: what follows the columns of a SELECT."""
+    """FROM and WHERE clause that select the table's rows with the keys of `rows`."""
     names = ", ".join(quote_name(name) for name in readback.key)
     wanted = ", ".join(f"({', '.join(map(_literal, key_of(readback, row)))})" for row in rows)
     return f"FROM {quote_name(readback.schema)}.{quote_name(readback.table)} WHERE ({names}) IN ({wanted})"
 
 
 def key_of(readback: Readback, row: Values) -> tuple[bytes, ...]:
-    """The values by which a row is known, each written in the one way that all sides agree on."""
+    """The row's key values in canonical form, so that keys from the file and from the server are equal."""
     return tuple([_canonical(family, row[at] or b"") for at, family in readback.key_families])
 
 
 def _canonical(family: Family, value: bytes) -> bytes:
-    """Numbers and dates are the same however they are written; other keys by their bytes."""
+    """One notation for equal integers and one for equal dates; other keys are compared by their bytes."""
     if family is Family.INTEGER:
         return b"%d" % int(float(value)) if b"." in value else b"%d" % int(value)
     if family is Family.DATE and value.count(b"-") == 2:
@@ -96,12 +99,14 @@ def _literal(value: bytes | None) -> str:
 
 
 def _as_text(column: Column) -> str:
-    """FLOAT shows six digits only, unless it is made a double (manual, Problems with Floating-Point Values)."""
+    """SQL for the column as text. A FLOAT is converted to double, or it would show only six digits (manual, Problems
+    with Floating-Point Values).
+    """
     return f"{quote_name(column.name)} + 0e0" if column.column_type.is_single else quote_name(column.name)
 
 
 def _fetch_bytes(connection: Connection, sql: str) -> Iterator[Values]:
-    """The rows of a query as the server sent them: no value is converted on its way."""
+    """The rows of a query as the server sent them, without any conversion to Python types."""
     conversions: dict[Any, Any] = connection.converter
     connection.converter = {}
     try:

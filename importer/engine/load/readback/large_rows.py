@@ -1,7 +1,7 @@
-"""Large values are told from others without being read back, which would make several copies of each.
+"""Compares rows with large values without reading those values back, which would make several copies of each.
 
-Texts and bytes are compared by their digests. MySQL writes a JSON value in its own way: it is sent what the file says,
-piece by piece, and compares by itself.
+Texts and bytes are compared by SHA-256. MySQL stores JSON in its own notation, so the file's document is sent in
+pieces and the server compares it with the stored one.
 """
 
 from collections.abc import Iterator
@@ -24,9 +24,10 @@ EQUAL = b"1"
 
 
 def matches(connection: Connection, readback: Readback, dialect: Dialect, record: bytes) -> bool:
-    """Whether the table has what this record of the file says.
+    """Whether the table stores the values of this record of the file.
 
-    False may also mean that this cannot be told so: then the row is to be compared as others are.
+    False also if the record is not above LARGE bytes or cannot be compared in this way: the caller then compares the
+    row value by value.
     """
     if len(record) <= LARGE:
         return False
@@ -37,31 +38,34 @@ def matches(connection: Connection, readback: Readback, dialect: Dialect, record
         return False
     fields = {each.field for each in large.values()}
     texts = [_text(value, dialect, field in fields, field in digested) for field, value in enumerate(values)]
-    (said,) = expected_rows.expected_values(connection, readback, [texts])
+    (expected_row,) = expected_rows.expected_values(connection, readback, [texts])
     for at, each in large.items():
         value = values[each.field]
         if _is_document(each.column) and value:
-            _compare(connection, readback, at, said, _in_utf8(value, dialect.encoding))
-    instead = {at: _same(at) if _is_document(each.column) else _digest(each.column) for at, each in large.items()}
-    found = expected_rows.stored_values(connection, readback, [said], instead).get(expected_rows.key_of(readback, said))
-    return found is not None and all(
-        value == other or (at not in large and accepted(reading.column, value, other, readback.rounding))
-        for at, (reading, value, other) in enumerate(zip(readback.readings, said, found, strict=True))
+            _compare(connection, readback, at, expected_row, _in_utf8(value, dialect.encoding))
+    instead = {
+        at: _equality_variable(at) if _is_document(each.column) else _digest(each.column) for at, each in large.items()
+    }
+    stored_rows = expected_rows.stored_values(connection, readback, [expected_row], instead)
+    stored_row = stored_rows.get(expected_rows.key_of(readback, expected_row))
+    return stored_row is not None and all(
+        expected == stored or (at not in large and accepted(reading.column, expected, stored, readback.rounding))
+        for at, (reading, expected, stored) in enumerate(zip(readback.readings, expected_row, stored_row, strict=True))
     )
 
 
 def _is_document(column: Column) -> bool:
-    """MySQL's JSON; in MariaDB such a column is a LONGTEXT."""
+    """Whether the type is MySQL's JSON. In MariaDB a JSON column is a LONGTEXT."""
     return column.column_type.family is Family.JSON
 
 
 def _is_large(reading: Reading, value: LargeValue | None) -> bool:
-    fitting = not reading.expression and (reading.column.column_type.is_digested or _is_document(reading.column))
-    return fitting and value is not None and value.size > LARGE // 2
+    comparable = not reading.expression and (reading.column.column_type.is_digested or _is_document(reading.column))
+    return comparable and value is not None and value.size > LARGE // 2
 
 
 def _text(value: LargeValue | None, dialect: Dialect, large: bool, digested: bool) -> bytes | None:
-    """The value in UTF-8; of a large one its digest, or that it is the same."""
+    """The value in UTF-8; for a large one its SHA-256 in hexadecimal if `digested`, else EQUAL."""
     if value is None:
         return None
     if large and not digested:
@@ -76,25 +80,26 @@ def _text(value: LargeValue | None, dialect: Dialect, large: bool, digested: boo
 
 
 def _digest(column: Column) -> str:
-    """SHA-256 of the value in UTF-8, in hexadecimal."""
+    """SQL for the SHA-256 of the stored value in UTF-8, in hexadecimal."""
     name = quote_name(column.name)
     return f"SHA2({f'CONVERT({name} USING utf8mb4)' if column.column_type.has_charset else name}, 256)"
 
 
-def _same(at: int) -> str:
+def _equality_variable(at: int) -> str:
     return f"@millrace_same_{at}"
 
 
 def _compare(
-    connection: Connection, readback: Readback, at: int, said: expected_rows.Values, document: Iterator[bytes]
+    connection: Connection, readback: Readback, at: int, expected_row: expected_rows.Values, document: Iterator[bytes]
 ) -> None:
-    """Have the server say in a variable whether the row's JSON value is this document (1), another (0) or none (NULL).
+    """Set the variable of reading `at` on the server: 1 if the row's JSON value is `document`, 0 if not, NULL if none.
 
-    As MySQL compares JSON: the order of keys does not count (manual, Comparison and Ordering of JSON Values).
+    MySQL ignores the order of keys when it compares JSON (manual, Comparison and Ordering of JSON Values).
     """
     name = quote_name(readback.readings[at].column.name)
-    told = f"SELECT {name} = CAST(CONVERT(? USING utf8mb4) AS JSON) {expected_rows.from_rows(readback, [said])}"
-    with closing(Prepared(connection, f"SET {_same(at)} = ({told})".encode(), 1)) as statement:
+    rows = expected_rows.from_rows(readback, [expected_row])
+    comparison = f"SELECT {name} = CAST(CONVERT(? USING utf8mb4) AS JSON) {rows}"
+    with closing(Prepared(connection, f"SET {_equality_variable(at)} = ({comparison})".encode(), 1)) as statement:
         statement.execute_in_pieces([document])
 
 

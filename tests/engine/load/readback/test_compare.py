@@ -1,4 +1,4 @@
-"""Reading values back: nothing is found where nothing differs, and every kind of difference is."""
+"""Reading values back: equal values give no difference, and every kind of difference is reported."""
 
 import json
 import re
@@ -28,7 +28,7 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.records import oversized_values
 from importer.engine.stored import from_json, to_json
 
-# Column type, what a file says, and whether the server's own answer for it is the same value.
+# Column type, the value in the file, and the expected verdict on the value that the server returns for it.
 CASES = [
     ("INT", "+5", Sameness.SAME),
     ("INT", " 12", Sameness.SAME),
@@ -99,26 +99,28 @@ def column(type_: str) -> Column:
     return Column("v", type_.lower(), nullable=True, default=None, auto_increment=False, generated=False)
 
 
-def given(connection, database: Address, rounding: str = "reject") -> Readback:
+def readback_of_t(connection, database: Address, rounding: str = "reject") -> Readback:
     table = read_table(connection, database.database, "t")
     return Readback.of(table, [ColumnMapping(name) for name in table.column_names], rounding)
 
 
-@pytest.mark.parametrize(("type_", "said", "sameness"), CASES)
-def test_servers_answer_is_recognised(database: Address, type_: str, said: str, sameness: Sameness):
+@pytest.mark.parametrize(("type_", "text", "sameness"), CASES)
+def test_value_in_the_notation_of_the_server_is_recognised(
+    database: Address, type_: str, text: str, sameness: Sameness
+):
     with connect(database) as connection:
         execute(connection, f"CREATE TABLE t (id INT PRIMARY KEY, v {type_}) CHARACTER SET utf8mb4")
         execute(connection, "SET sql_mode = ''")
-        execute(connection, "INSERT INTO t VALUES (1, %s)", (said,))
-        row = (b"1", said.encode())
-        found = list(differences(connection, given(connection, database), [7], [row]))
-        assert bool(found) == (sameness is not Sameness.SAME)
-        assert not list(differences(connection, given(connection, database, "notice"), [7], [row]))
+        execute(connection, "INSERT INTO t VALUES (1, %s)", (text,))
+        row = (b"1", text.encode())
+        different = list(differences(connection, readback_of_t(connection, database), [7], [row]))
+        assert bool(different) == (sameness is not Sameness.SAME)
+        assert not list(differences(connection, readback_of_t(connection, database, "notice"), [7], [row]))
 
 
-@pytest.mark.parametrize(("type_", "said", "found"), OTHER)
-def test_another_value_is_told(type_: str, said: str, found: str):
-    assert same_value(column(type_), said.encode(), found.encode()) is Sameness.OTHER
+@pytest.mark.parametrize(("type_", "expected", "stored"), OTHER)
+def test_different_value_is_recognised(type_: str, expected: str, stored: str):
+    assert same_value(column(type_), expected.encode(), stored.encode()) is Sameness.OTHER
 
 
 class TestDifferences:
@@ -132,10 +134,10 @@ class TestDifferences:
     LINES = range(1, 901)
     ROWS = tuple((b"%d" % n, b"k'\\%d" % (n % 7), None if n % 5 else b"x") for n in LINES)
 
-    def test_rows_are_found_by_a_key_of_two_columns(self, connection, database: Address):
+    def test_rows_to_compare_are_found_by_a_key_of_two_columns(self, connection, database: Address):
         with connection.cursor() as cursor:
             cursor.executemany("INSERT INTO t VALUES (%s, %s, %s)", self.ROWS)
-        readback = given(connection, database)
+        readback = readback_of_t(connection, database)
         assert readback.key == ("b", "a")
         assert not list(differences(connection, readback, self.LINES, self.ROWS))
         execute(connection, "UPDATE t SET v = NULL WHERE a = 500")
@@ -147,8 +149,8 @@ class TestDifferences:
             BadRow(501, "v", "NULL", "the table has y."),
         ]
 
-    def test_queries_after_it_convert_values_again(self, connection, database: Address):
-        list(differences(connection, given(connection, database), self.LINES[:3], self.ROWS[:3]))
+    def test_queries_after_reading_back_convert_values_again(self, connection, database: Address):
+        list(differences(connection, readback_of_t(connection, database), self.LINES[:3], self.ROWS[:3]))
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
             assert cursor.fetchall() == ((1,),)
@@ -178,7 +180,7 @@ def _large_from(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(oversized_values, "PIECE", 3)
 
 
-def test_a_large_json_value_is_told_from_another_one_by_the_server(database: Address, monkeypatch):
+def test_large_json_values_are_compared_by_the_server(database: Address, monkeypatch):
     monkeypatch.setattr(large_rows, "LARGE", 4)
     monkeypatch.setattr(oversized_values, "PIECE", 3)
     dialect = Dialect(delimiter=";", header=False)
@@ -189,8 +191,8 @@ def test_a_large_json_value_is_told_from_another_one_by_the_server(database: Add
         mapping = [ColumnMapping("id"), ColumnMapping("j"), ColumnMapping("k")]
         readback = Readback.of(read_table(connection, database.database, "t"), mapping, "reject")
 
-        def same(key: int, said: str) -> bool:
-            quoted = said.replace('"', '""')
+        def same(key: int, text: str) -> bool:
+            quoted = text.replace('"', '""')
             return large_rows.matches(connection, readback, dialect, f'{key};"{quoted}";[]\n'.encode())
 
         assert same(1, document)
@@ -199,7 +201,7 @@ def test_a_large_json_value_is_told_from_another_one_by_the_server(database: Add
 
 
 @pytest.mark.usefixtures("_large_from")
-class TestInALoad:
+class TestFullVerification:
     COLUMNS = (
         "id INT PRIMARY KEY, d DATETIME, price DECIMAL(8,2), colour ENUM('red','blue'), t VARCHAR(20),"
         " w VARCHAR(20) CHARACTER SET latin1, b BLOB, j JSON"
@@ -240,12 +242,12 @@ class TestInALoad:
             [chunk] = scan(fd, dialect, ChunkSizes(end), end=end)
         return ChunkLoad("job", 1, path, database, dialect, plan, chunk, options=options)
 
-    def test_every_value_is_compared_and_is_right(self, work: ChunkLoad):
+    def test_load_with_full_verification_accepts_equal_values(self, work: ChunkLoad):
         outcome = load_chunk(work, LoadCallbacks())
         assert outcome.tally.loaded == 2501
         assert outcome.timings["verify"] > 0
 
-    def test_a_trigger_that_changes_a_value_is_found_out(self, work: ChunkLoad, database: Address):
+    def test_value_changed_by_a_trigger_is_refused(self, work: ChunkLoad, database: Address):
         with connect(database) as connection:
             execute(
                 connection,
@@ -262,21 +264,21 @@ class TestInALoad:
         ("column", "shown", "other"),
         [("w", 'où"2018', "other"), ("b", "ünï2018", "other"), ("j", "[ 2018]", '"other"'), ("j", "[ 2018]", "[2019]")],
     )
-    def test_so_is_one_that_changes_a_text_which_was_loaded_as_it_is(
-        self, work, database: Address, column, shown, other
-    ):
+    def test_untransformed_text_changed_by_a_trigger_is_refused(self, work, database: Address, column, shown, other):
         with connect(database) as connection:
             execute(
                 connection,
                 f"CREATE TRIGGER change_it BEFORE INSERT ON t FOR EACH ROW"
                 f" SET NEW.{column} = IF(NEW.id = 2018, '{other}', NEW.{column})",
             )
-        said = re.escape(f"'{shown}' is another one: the table has {other}")
-        with pytest.raises(RowsRefused, match=said) as caught:
+        message = re.escape(f"'{shown}' is another one: the table has {other}")
+        with pytest.raises(RowsRefused, match=message) as caught:
             load_chunk(self.planned(database, work.path), LoadCallbacks())
         assert caught.value.where == f"line {2 * 2018 + 1:,}, column {column}"
 
-    def test_a_file_in_another_encoding(self, work: ChunkLoad, database: Address, tmp_path: Path):
+    def test_values_of_a_file_in_another_encoding_are_read_back(
+        self, work: ChunkLoad, database: Address, tmp_path: Path
+    ):
         path = tmp_path / "western.csv"
         path.write_bytes(work.path.read_bytes().decode().encode("cp1252"))
         with_encoding = replace(self.DIALECT, encoding="cp1252")
