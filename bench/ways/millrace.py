@@ -19,7 +19,7 @@ from bench.servers import Server
 from bench.ways.way import AFTER, BEFORE, Clocked, Way
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
-from importer.engine.units import bytes_written
+from importer.engine.units import parse_size
 from importer.experiments.workloads.table import Table, dialect_of
 
 # Looking must not cost what is measured, and the raw ways have nobody who looks: so the next look comes the later, the
@@ -115,7 +115,7 @@ def options_of(asked: dict[str, str]) -> Options:
         elif "bool" in types[field]:
             values[field] = text == "true"
         elif "int" in types[field]:
-            values[field] = bytes_written(text)
+            values[field] = parse_size(text)
             assert values[field] is not None, f"{name} is {text!r}, which is no number and no size such as 512K"
         else:
             values[field] = text

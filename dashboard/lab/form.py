@@ -13,7 +13,7 @@ from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import Value
 from importer.engine.tuning.sampling import Sample
 from importer.engine.tuning.value_syntax import read_values, write_values
-from importer.engine.units import GIB, bytes_written, short_size
+from importer.engine.units import GIB, parse_size, short_size
 from importer.lab import LabRequest
 from importer.lab.commands import MOST_REPEATS, REPEATS
 from importer.models import ImportJob, Lab
@@ -119,7 +119,7 @@ class LabForm:
         text = self.text(name, USUAL_DISK).replace(" ", "")
         if not text:
             return None
-        if size := bytes_written(text):
+        if size := parse_size(text):
             return size
         raise Problem(f"{text!r} is not a size such as 512M or 10G.", advice="Or leave it empty.", option=name)
 

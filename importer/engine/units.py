@@ -17,13 +17,13 @@ def human_bytes(count: int) -> str:
     return f"{size:.4g} TiB"
 
 
-def bytes_written(text: str) -> int | None:
+def parse_size(text: str) -> int | None:
     """`32M` as bytes, also as 32MB or 32MiB; None for what is no size."""
     found = re.fullmatch(r"(\d+)([KMG]?)i?B?", text, re.IGNORECASE)
     return int(found[1]) * UNITS[found[2].upper()] if found else None
 
 
 def short_size(count: int) -> str:
-    """The inverse of bytes_written(): 33554432 is "32M", and what is no whole KiB is a number of bytes."""
+    """The inverse of parse_size(): 33554432 is "32M", and what is no whole KiB is a number of bytes."""
     unit = next((each for each in reversed(UNITS) if count and count % UNITS[each] == 0), "")
     return f"{count // UNITS[unit]}{unit}"

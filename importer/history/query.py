@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
 from importer.engine.errors import Problem
-from importer.engine.units import bytes_written, short_size
+from importer.engine.units import parse_size, short_size
 from importer.history.facts import Fact, Kind, Value, fact
 
 # What the table shows where nobody says what.
@@ -147,7 +147,7 @@ def _value(about: Fact, text: str) -> Value:
         case Kind.SWITCH:
             value = {"yes": True, "no": False}.get(text.lower())
         case Kind.BYTES:
-            value = bytes_written(text)
+            value = parse_size(text)
             value = _number(text) if value is None else value
         case Kind.MOMENT:
             value = _moment(text)

@@ -10,14 +10,14 @@ from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.source import encodings
 from importer.engine.tuning.grid import TUNABLE, Value
 from importer.engine.tuning.value_syntax import read_values
-from importer.engine.units import bytes_written
+from importer.engine.units import parse_size
 
 WRITTEN = {r"\t": "\t", r"\\": "\\"}
 
 
 def size(text: str) -> int:
     """`32M` as bytes."""
-    found = bytes_written(text)
+    found = parse_size(text)
     if not found:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512K, 32M or 1G")
     return found

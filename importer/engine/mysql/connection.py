@@ -156,7 +156,7 @@ def connect(address: Address, read_timeout: int = READ_TIMEOUT) -> Iterator[Conn
     with explain(str(address)):
         connection = MySQLdb.connect(**options, local_infile=0, autocommit=True)
     with closing(connection), explain(str(address)):
-        _insist_on_tls(connection, address)
+        _require_tls(connection, address)
         yield connection
 
 
@@ -173,7 +173,7 @@ def connect_loader(
     with explain(str(address)):
         connection = LoaderConnection(**options, client_flag=CLIENT.LOCAL_FILES, autocommit=False)
     with closing(connection), explain(str(address)):
-        _insist_on_tls(connection, address)
+        _require_tls(connection, address)
         _set_session(connection, {**LOADER_SESSION, ISOLATION: USUAL_ISOLATION, **session})
         _see_all_warnings(connection)
         yield connection
@@ -191,7 +191,7 @@ def cipher(connection: Connection) -> str:
     return (library.mysql_get_ssl_cipher(mysql_handle(connection)) or b"").decode()
 
 
-def _insist_on_tls(connection: Connection, address: Address) -> None:
+def _require_tls(connection: Connection, address: Address) -> None:
     # REQUIRED accepts a server without TLS on this client library (server-behaviour.md, The local-infile callback).
     if address.tls == "encrypt" and not cipher(connection):
         raise NotEncrypted(
@@ -224,7 +224,7 @@ def _options(address: Address) -> dict[str, Any]:
         "connect_timeout": CONNECT_TIMEOUT,
         "read_timeout": READ_TIMEOUT,
         "write_timeout": WRITE_TIMEOUT,
-        # `encrypt` is checked again after connecting: _insist_on_tls.
+        # `encrypt` is checked again after connecting: _require_tls.
         "ssl_mode": {"off": "DISABLED", "encrypt": "REQUIRED", "verify": "VERIFY_IDENTITY"}[address.tls],
     }
     if address.tls_ca and address.tls != "off":

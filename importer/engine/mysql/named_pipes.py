@@ -77,7 +77,7 @@ def _remove(own: Path) -> None:
     shutil.rmtree(own, ignore_errors=True)
 
 
-class Writer:
+class PipeWriter:
     """Writes pieces into a pipe from a thread of its own, until all are written, the reader is gone, or stop().
 
     `error` is what the pieces raised; `done`: all of them have been written.

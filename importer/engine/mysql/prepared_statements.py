@@ -35,7 +35,7 @@ for _name, _arguments, _result in (
     getattr(library, _name).argtypes, getattr(library, _name).restype = _arguments, _result
 
 
-class Prepared:
+class PreparedStatement:
     """One statement with `count` placeholders on a connection; close() it before the connection."""
 
     def __init__(self, connection: Connection, sql: bytes, count: int) -> None:

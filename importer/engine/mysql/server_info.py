@@ -13,7 +13,7 @@ from importer.engine.mysql.connection import Address, Connection, execute, fetch
 
 # Those a flavour does not have are absent from `Server.variables`; sizes there are bytes. First those that decide how
 # fast it loads, or tell what it runs on: they are kept with every import (planner/initial_conditions.py).
-OF_SPEED = (
+SPEED_VARIABLES = (
     "binlog_cache_size",
     "binlog_format",
     "binlog_row_image",
@@ -43,7 +43,7 @@ OF_SPEED = (
     "wsrep_on",
 )
 VARIABLES = (
-    *OF_SPEED,
+    *SPEED_VARIABLES,
     "aurora_version",
     "autocommit",
     "default_storage_engine",

@@ -45,7 +45,7 @@ class Variable:
         raise Problem(f"{self.name} is {text!r}.", advice=f"Give {self.allowed}.", option=option)
 
 
-def values(asked: Mapping[str, str], allowed: Mapping[str, Variable], kind: str, option: str) -> dict[str, Value]:
+def parse_values(asked: Mapping[str, str], allowed: Mapping[str, Variable], kind: str, option: str) -> dict[str, Value]:
     """What was asked for by that field of Options, as SET takes it.
 
     Raises Problem for a name that is not allowed, or a value.

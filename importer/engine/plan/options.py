@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from importer.engine.errors import Problem
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
-from importer.engine.mysql.variables import values
+from importer.engine.mysql.variables import parse_values
 from importer.engine.plan.option_specs import OPTIONS, OptionKind, OptionSpec
 from importer.engine.target import write_modes
 
@@ -76,8 +76,8 @@ def check_options(options: Options) -> None:
     """Raise Problem for a value that an option cannot have, and for options that contradict each other."""
     for spec in OPTIONS:
         _check_value(spec, getattr(options, spec.name))
-    values(options.session, SESSION_VARIABLES, "The session variable", "session")
-    values(options.server_variables, SERVER_VARIABLES, "The server variable", "server_variables")
+    parse_values(options.session, SESSION_VARIABLES, "The session variable", "session")
+    parse_values(options.server_variables, SERVER_VARIABLES, "The server variable", "server_variables")
     if options.partitions and options.mode != "create":
         raise Problem(
             "Partitions are of a table that the import makes; this one is there, or is made like the one that is.",

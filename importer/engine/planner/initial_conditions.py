@@ -5,7 +5,7 @@ Flat facts by the names of importer.history.facts; one that is not known is left
 
 from collections.abc import Iterator
 
-from importer.engine.mysql.server_info import OF_SPEED
+from importer.engine.mysql.server_info import SPEED_VARIABLES
 from importer.engine.planner.context import PlanningContext
 from importer.engine.schema.table import Key
 
@@ -64,5 +64,5 @@ def _server(case: PlanningContext) -> Iterator[tuple[str, Fact | None]]:
     yield "server_redo_bytes", server.redo_bytes
     yield "round_trip_ms", distance.round_trip_ms if distance else None
     yield "line_bytes_per_second", distance.bytes_per_second if distance else None
-    for name in OF_SPEED:
+    for name in SPEED_VARIABLES:
         yield f"server_{name}", server.variables.get(name)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from importer.engine.errors import Problem
 from importer.engine.plan.option_specs import OptionKind, named
 from importer.engine.tuning.grid import TUNABLE, Value
-from importer.engine.units import bytes_written, short_size
+from importer.engine.units import parse_size, short_size
 
 NONE = "none"
 
@@ -34,7 +34,7 @@ def _read(name: str, text: str) -> Value:
     if option.kind is OptionKind.CHOICE:
         return text
     if option.kind is OptionKind.SIZE:
-        size = bytes_written(text.replace(" ", ""))
+        size = parse_size(text.replace(" ", ""))
         if size:
             return size
         raise Problem(f"{text!r} is not a size such as 512K, 32M or 1G.", advice="Write 256K, 1M, 4M.", option=name)

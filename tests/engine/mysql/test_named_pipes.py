@@ -17,7 +17,7 @@ from importer.engine.load.methods import registry
 from importer.engine.load.methods.registry import LoadRequest
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address
-from importer.engine.mysql.named_pipes import PREFIX, Writer, pipe_in
+from importer.engine.mysql.named_pipes import PREFIX, PipeWriter, pipe_in
 from importer.engine.plan.options import Options
 from tests.engine.loads import account_with, rows_of, run_sql, works
 from tests.stack import wait_until
@@ -52,7 +52,7 @@ def left(folder: Path) -> list[Path]:
 def test_what_is_written_is_read_and_the_pipe_is_gone_at_the_end(tmp_path: Path):
     data = os.urandom(3 * 2**20)
     with pipe_in(tmp_path) as pipe:
-        writer = Writer(pipe, [data[:100], data[100:]])
+        writer = PipeWriter(pipe, [data[:100], data[100:]])
         assert pipe.read_bytes() == data
         writer.stop()
         assert writer.done
@@ -61,14 +61,14 @@ def test_what_is_written_is_read_and_the_pipe_is_gone_at_the_end(tmp_path: Path)
 
 def test_a_writer_that_nobody_reads_from_ends_when_it_is_told_to(tmp_path: Path):
     with pipe_in(tmp_path) as pipe:
-        writer = Writer(pipe, [b"x"])
+        writer = PipeWriter(pipe, [b"x"])
         writer.stop()
         assert not writer.done
 
 
 def test_a_writer_whose_reader_stops_reading_ends(tmp_path: Path):
     with pipe_in(tmp_path) as pipe:
-        writer = Writer(pipe, [b"x" * 2**22])
+        writer = PipeWriter(pipe, [b"x" * 2**22])
         with pipe.open("rb") as reader:
             reader.read(10)
             writer.stop()
@@ -82,7 +82,7 @@ def test_what_the_pieces_raise_is_kept(tmp_path: Path):
         raise SourceChanged("shorter")
 
     with pipe_in(tmp_path) as pipe:
-        writer = Writer(pipe, pieces())
+        writer = PipeWriter(pipe, pieces())
         assert pipe.read_bytes() == b"x"
         writer.stop()
         assert isinstance(writer.error, SourceChanged)

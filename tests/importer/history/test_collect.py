@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from importer import jobs
-from importer.engine.mysql.server_info import OF_SPEED
+from importer.engine.mysql.server_info import SPEED_VARIABLES
 from importer.engine.native import loader
 from importer.engine.plan.options import Options
 from importer.history import facts
@@ -64,10 +64,10 @@ def test_everything_there_is_to_tell_is_told(target: Target, tmp_path: Path):
         for name in facts.FACTS
         if name not in known
         and not name.startswith(("asked_", "session_", "set_"))
-        and name.removeprefix("server_") not in OF_SPEED
+        and name.removeprefix("server_") not in SPEED_VARIABLES
     }
     assert lacking <= MAY_LACK
-    assert len([name for name in OF_SPEED if f"server_{name}" in known]) > 15
+    assert len([name for name in SPEED_VARIABLES if f"server_{name}" in known]) > 15
     size = (tmp_path / "t.csv").stat().st_size
     expected = {
         "job": job.pk,

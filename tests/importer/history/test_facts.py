@@ -10,7 +10,7 @@ import pytest
 from importer.engine.errors import Problem
 from importer.engine.load import loader
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
-from importer.engine.mysql.server_info import OF_SPEED
+from importer.engine.mysql.server_info import SPEED_VARIABLES
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.plan.option_specs import SPEED
 from importer.engine.plan.options import Options
@@ -64,7 +64,7 @@ def test_each_phase_that_a_chunk_is_timed_by_has_a_fact():
 
 
 def test_each_variable_has_a_fact():
-    named = [f"server_{name}" for name in OF_SPEED]
+    named = [f"server_{name}" for name in SPEED_VARIABLES]
     named += [f"session_{name}" for name in SESSION_VARIABLES] + [f"set_{name}" for name in SERVER_VARIABLES]
     assert [name for name in named if name not in FACTS] == []
 

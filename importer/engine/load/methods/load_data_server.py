@@ -15,7 +15,7 @@ from importer.engine.load.methods import Report
 from importer.engine.load.methods.load_data import into_table
 from importer.engine.load.methods.rendering import StatementRequest
 from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, execute
-from importer.engine.mysql.named_pipes import Writer, pipe_in
+from importer.engine.mysql.named_pipes import PipeWriter, pipe_in
 from importer.engine.mysql.quoting import quote_text
 
 _LEADING = re.compile(r"LOAD DATA INFILE '((?:[^'\\]|\\.)*)' (IGNORE )")
@@ -53,7 +53,7 @@ def load(connection: LoaderConnection, statement: str, feed: Feed, *, folder: st
     """
     with pipe_in(Path(folder)) as pipe:
         named = quote_text(f"{folder}/{FEED_NAME}")
-        writer = Writer(pipe, feed)
+        writer = PipeWriter(pipe, feed)
         try:
             execute(connection, statement.replace(named, quote_text(os.fspath(pipe)), 1))
         except MySQLdb.Error as error:

@@ -11,7 +11,7 @@ from hashlib import sha256
 from importer.engine.load.readback import expected_rows
 from importer.engine.load.readback.value_equality import accepted
 from importer.engine.mysql.connection import Connection
-from importer.engine.mysql.prepared_statements import Prepared
+from importer.engine.mysql.prepared_statements import PreparedStatement
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.readback import Readback, Reading
 from importer.engine.schema.column_types import Family
@@ -99,7 +99,7 @@ def _compare(
     name = quote_name(readback.readings[at].column.name)
     rows = expected_rows.from_rows(readback, [expected_row])
     comparison = f"SELECT {name} = CAST(CONVERT(? USING utf8mb4) AS JSON) {rows}"
-    with closing(Prepared(connection, f"SET {_equality_variable(at)} = ({comparison})".encode(), 1)) as statement:
+    with closing(PreparedStatement(connection, f"SET {_equality_variable(at)} = ({comparison})".encode(), 1)) as statement:
         statement.execute_in_pieces([document])
 
 

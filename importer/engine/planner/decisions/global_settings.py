@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.server_info import Server
-from importer.engine.mysql.variables import Value, require_flavour, values
+from importer.engine.mysql.variables import Value, parse_values, require_flavour
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
@@ -14,7 +14,7 @@ from importer.engine.target.temporary_changes import TemporaryChanges
 
 def asked_variables(options: Options) -> dict[str, Value]:
     """What was asked for, as SET takes it. Raises Problem for what may not be set."""
-    return values(options.server_variables, SERVER_VARIABLES, "The server variable", "server_variables")
+    return parse_values(options.server_variables, SERVER_VARIABLES, "The server variable", "server_variables")
 
 
 def as_it_will_be(server: Server, options: Options) -> Server:

@@ -6,7 +6,7 @@ from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mysql.connection import ISOLATION
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
-from importer.engine.mysql.variables import Value, require_flavour, values
+from importer.engine.mysql.variables import Value, parse_values, require_flavour
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.schema.table import Key
@@ -26,7 +26,7 @@ def session(case: PlanningContext) -> dict[str, Value]:
     """The plan's session variables."""
     options = case.options
     found: dict[str, Value] = {"lock_wait_timeout": LOCK_WAIT} if options.lock_table else {}
-    found |= values(options.session, SESSION_VARIABLES, "The session variable", "session")
+    found |= parse_values(options.session, SESSION_VARIABLES, "The session variable", "session")
     if not options.unique_checks:
         found["unique_checks"] = 0
     if not options.foreign_key_checks:

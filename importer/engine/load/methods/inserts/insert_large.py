@@ -11,7 +11,7 @@ from importer.engine.load.methods.inserts.insert_sql import Template
 from importer.engine.load.methods.inserts.statement_size import too_large
 from importer.engine.load.methods.row_batches import NULL_WORD, RecordRun
 from importer.engine.mysql.connection import LoaderConnection
-from importer.engine.mysql.prepared_statements import Prepared
+from importer.engine.mysql.prepared_statements import PreparedStatement
 from importer.engine.source.records.oversized_values import LargeValue, large_values
 
 
@@ -27,7 +27,7 @@ def insert_large(connection: LoaderConnection, made: Template, run: RecordRun, s
         sum_.miscounted([(0, len(values))], made.width)
     values += [None] * (made.width - len(values))
     sent = [values[field] for field in made.fields]
-    with closing(Prepared(connection, made.head + made.prepared, len(made.fields))) as statement:
+    with closing(PreparedStatement(connection, made.head + made.prepared, len(made.fields))) as statement:
         affected = statement.execute_in_pieces([value.pieces() if value else None for value in sent])
     sum_.add(connection, 1, connection.info(), affected)
 

@@ -14,7 +14,7 @@ from importer.engine.load.methods.inserts.insert_sql import template
 from importer.engine.load.methods.inserts.statement_size import rows_of
 from importer.engine.load.methods.row_batches import RecordRun, lay_out_run, null_words
 from importer.engine.mysql.connection import Feed, LoaderConnection
-from importer.engine.mysql.prepared_statements import MOST_PLACEHOLDERS, Prepared
+from importer.engine.mysql.prepared_statements import MOST_PLACEHOLDERS, PreparedStatement
 from importer.engine.source.dialect import Dialect
 
 # What the protocol sends besides a text: its length and type.
@@ -47,7 +47,7 @@ class _Session:
 
     def __init__(self, inserting: Inserting, closing: ExitStack) -> None:
         self._inserting, self._made, self._closing = inserting, inserting.made, closing
-        self._prepared: Prepared | None = None
+        self._prepared: PreparedStatement | None = None
         self._rows = 0
 
     def insert(self, run: RecordRun) -> bool:
@@ -64,12 +64,12 @@ class _Session:
         self._inserting.add(run, affected)
         return True
 
-    def _statement(self, rows: int) -> Prepared:
+    def _statement(self, rows: int) -> PreparedStatement:
         if self._prepared is None or rows != self._rows:
             if self._prepared:
                 self._prepared.close()
             sql = self._made.head + b",\n".join([self._made.prepared] * rows)
-            self._prepared = Prepared(self._inserting.connection, sql, rows * len(self._made.fields))
+            self._prepared = PreparedStatement(self._inserting.connection, sql, rows * len(self._made.fields))
             self._closing.callback(self._prepared.close)
             self._rows = rows
         return self._prepared
