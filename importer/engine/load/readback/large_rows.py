@@ -99,7 +99,9 @@ def _compare(
     name = quote_name(readback.readings[at].column.name)
     rows = expected_rows.from_rows(readback, [expected_row])
     comparison = f"SELECT {name} = CAST(CONVERT(? USING utf8mb4) AS JSON) {rows}"
-    with closing(PreparedStatement(connection, f"SET {_equality_variable(at)} = ({comparison})".encode(), 1)) as statement:
+    with closing(
+        PreparedStatement(connection, f"SET {_equality_variable(at)} = ({comparison})".encode(), 1)
+    ) as statement:
         statement.execute_in_pieces([document])
 
 
