@@ -11,7 +11,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   location.reload();
 });
 
-// An open menu closes on a click beside it and on Escape, and gives the focus back.
+// An open menu closes on a click outside it and on Escape, and gives the focus back.
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll("details.menu[open]")) {
     if (!menu.contains(event.target)) menu.open = false;

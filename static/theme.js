@@ -2,7 +2,7 @@
 (() => {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
-  const kept = () => {
+  const stored = () => {
     try {
       return localStorage.getItem("theme") || "auto";
     } catch {
@@ -10,7 +10,7 @@
     }
   };
   const apply = () => {
-    const choice = kept();
+    const choice = stored();
     root.dataset.themeChoice = choice;
     root.dataset.bsTheme = choice === "auto" ? (system.matches ? "dark" : "light") : choice;
     document.dispatchEvent(new CustomEvent("millrace:theme"));

@@ -1,4 +1,4 @@
-"""Channels, for staff: the list, and each channel's page to edit it, test it and see its messages."""
+"""Pages of notification channels, for staff: the list, and a page to edit and test one and see its notifications."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ def channel(request: HttpRequest, pk: int) -> HttpResponse:
 @staff_only
 @require_POST
 def channel_switch(request: HttpRequest, pk: int) -> HttpResponse:
-    """Switch it on or off, as the button said."""
+    """Switch the channel on or off, as the button says."""
     get_object_or_404(Channel, pk=pk)
     Channel.objects.filter(pk=pk).update(on=request.POST.get("on") == "yes")
     return redirect("channels")

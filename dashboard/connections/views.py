@@ -54,7 +54,7 @@ def connection(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @never_cache
 def connection_files(request: HttpRequest, pk: int) -> HttpResponse:
-    """The first files that lie there now, in their place on the page; which is not kept waiting for them."""
+    """The first files of the connection as a part of the page, which loads without waiting for them."""
     source = get_object_or_404(SourceConnection, pk=pk)
     files = there(source, "*", timezone.get_current_timezone(), most=MOST_FILES)
     if request.htmx:  # type: ignore[attr-defined]
@@ -76,7 +76,7 @@ def connection_check(request: HttpRequest, pk: int) -> HttpResponse:
 @staff_only
 @require_POST
 def connection_confirm(request: HttpRequest, pk: int) -> HttpResponse:
-    """Trust the key that the last check was shown, as whoever compared it says."""
+    """Trust the host key that the last check received, after the user has compared it."""
     confirmed = get_object_or_404(SourceConnection, pk=pk)
     try:
         host_key.confirm(confirmed, request.POST.get("key", ""))

@@ -182,7 +182,7 @@ def _summaries(
 ) -> str:
     """The highest and the lowest median, of several imports each where there are such, and how many are not drawn."""
     several = [each for each in summaries if each.spread.jobs > 1]
-    # One alone would be highest and lowest, whatever the picture shows.
+    # A single one would be both the highest and the lowest.
     several = several if len(several) > 1 else list(summaries)
     highest, lowest = (choose(several, key=lambda each: each.spread.median) for choose in (max, min))
 

@@ -5,7 +5,7 @@ from importer.engine.plan.option_specs import display
 from importer.history.facts import FACTS, Kind, Value
 from importer.history.formatting import in_words
 
-# Where the registry's title is too long for a column, or names the unit that it is asked for in.
+# Where the registry's title is too long for a column, or names the unit of the form's field.
 SHORT = {
     "job": "Import",
     "server_release": "Release",

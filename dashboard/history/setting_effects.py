@@ -1,4 +1,4 @@
-"""What made the difference, in words: the gains of settings, with runs and spread, and what nobody has tried yet."""
+"""The effects of settings in words: gains, with runs and spread, and settings that no import has tried yet."""
 
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -12,13 +12,13 @@ from importer.history.setting_effects import Differences, Gain, differences, unt
 
 RATES = (Kind.ROWS_PER_SECOND, Kind.BYTES_PER_SECOND)
 MOST_TABLES = 8
-# What the lab's form is to have besides the grid.
+# Further fields of the lab's form, by grid.
 LAB_DEFAULTS = {"own": {"set_sort": "keep, key"}}
 
 
 @dataclass(frozen=True)
 class Effect:
-    """A gain: what was set, how much faster it was, and what that rests on."""
+    """A gain in words: the setting, how much faster it was, and the evidence."""
 
     setting: str
     times: str
@@ -27,9 +27,9 @@ class Effect:
 
 @dataclass(frozen=True)
 class EffectReport:
-    """Of one table; where none is chosen, only `tables` to choose from: name, imports, and address.
+    """The effects in one table; where none is chosen, only `tables` to choose from: name, imports, and address.
 
-    `lab` is what the lab's page is asked for to try what is untried, "" where there is no import to begin with.
+    `lab` is the query of the lab's page that tries the untried settings, "" without an import to base it on.
     """
 
     tables: list[tuple[str, int, str]]
@@ -43,7 +43,7 @@ class EffectReport:
 
 
 def effect_report(view: View, tables: list[tuple[str, int]]) -> EffectReport:
-    """What the imports of the view tell, once they are of one table, because it is chosen or there is no other."""
+    """The effects among the view's imports, if they went into one table: the chosen one, or the only one."""
     table = tables[0][0] if len(tables) == 1 else view.table
     if not table:
         return EffectReport([(name, count, view.but(table=name)) for name, count in tables[:MOST_TABLES]])

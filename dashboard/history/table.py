@@ -12,7 +12,7 @@ from importer.history.query import Condition, Op, Query
 from importer.history.read import column
 from importer.history.search import Page, Row, matching, page
 
-# What the rows' badges go by, besides the columns.
+# Facts that the rows' badges depend on, in addition to the columns.
 ABOUT_BADGES = ("status", "slower_than_like", "rows_per_second", "like_rows_per_second", "like_imports")
 
 

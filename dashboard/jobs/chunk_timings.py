@@ -40,7 +40,7 @@ def timings_of(job: ImportJob) -> Timings:
     """Of the chunks that are loaded."""
     measured = chunk_timings(job)
     chunks = {each.number: each for each in job.chunks.filter(number__in=measured.slowest)}
-    # A retry of a mode that stages begins anew: what the record has slowest may not be there now.
+    # A retry of a mode that stages starts over: the record's slowest chunks may no longer exist.
     return Timings(measured, tuple(_slow(chunks[each], measured.median) for each in measured.slowest if each in chunks))
 
 

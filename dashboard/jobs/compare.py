@@ -22,7 +22,7 @@ MOST_DIGITS = 12
 
 @dataclass(frozen=True)
 class Column:
-    """An import: how fast it was beside the first, None where that is unknown, and where leaving it out leads to."""
+    """An import: its speed relative to the first, None if unknown, and the address of the comparison without it."""
 
     job: ImportJob
     times: float | None
@@ -59,7 +59,7 @@ def compare_imports(request: HttpRequest) -> HttpResponse:
 
 
 def _requested(texts: Sequence[str]) -> tuple[list[ImportJob], list[str]]:
-    """The imports that were asked for and can be compared, each once, and what is the matter with the others."""
+    """The requested imports that can be compared, each once, and the problems of the others."""
     problems = []
     numbers: list[int] = []
     for text in dict.fromkeys(each.strip() for each in texts if each.strip()):

@@ -1,4 +1,4 @@
-"""The list of all imports: settings beside timings, filtered, sorted and paged in the database."""
+"""The list of all imports with settings and timings, filtered, sorted and paged in the database."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ NEWEST_FIRST = "-started"
 # A cast of a duration gives microseconds on every database; bytes per microsecond are megabytes per second.
 MICROSECONDS = Cast(ExpressionWrapper(F("finished_at") - F("started_at"), DurationField()), FloatField())
 
-# What the table computes, beside the model's own fields.
+# Columns computed by the database, in addition to the model's fields.
 COMPUTED: dict[str, F | Expression] = {
     "file": F("source__name"),
     "size": F("source__size"),

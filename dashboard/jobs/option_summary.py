@@ -1,4 +1,4 @@
-"""What was asked for of an import, in words for its page: first what is not as usual, then the rest."""
+"""The options of an import in words for its page: first those that differ from the defaults, then the rest."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from importer.engine.plan.options import Options
 
 @dataclass(frozen=True)
 class OptionValue:
-    """One setting and its value in words; `usual` if nobody asked for anything else."""
+    """One option and its value in words; `usual` if it has the default value."""
 
     label: str
     value: str

@@ -1,4 +1,4 @@
-"""An import beside earlier ones into the same table: what its page says, and which comparisons it offers."""
+"""Compares an import with its peers, earlier imports into the same table, in words and links for its page."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ MOST_PEERS = 3
 
 @dataclass(frozen=True)
 class PeerComparison:
-    """How fast it was beside its like, where that is known; the import before it; and the latest ones like it."""
+    """Its speed relative to its peers, if known; the import before it; and its latest peers."""
 
     job: int
     judgement: regressions.PeerSpeed | None
@@ -43,7 +43,7 @@ def address(jobs: Iterable[int], **more: str) -> str:
 
 
 def peer_comparison(job: ImportJob) -> PeerComparison | None:
-    """None while it has not ended, or where there is nothing to hold it against."""
+    """None until the import has ended, or without an earlier import to compare it with."""
     if not job.ended or job.trial_id:
         return None
     same_table = ImportJob.objects.filter(target=job.target, schema_name=job.schema_name, table_name=job.table_name)

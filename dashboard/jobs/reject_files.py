@@ -1,4 +1,4 @@
-"""The rows that an import left out: two files to take away, and the way back in."""
+"""The rejects of an import: downloads of the reject file and the reasons, and a new import of the reject file."""
 
 from collections.abc import Callable, Iterator
 from typing import cast

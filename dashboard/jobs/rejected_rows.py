@@ -1,4 +1,4 @@
-"""The rows that an import left out, and the values it changed as asked, in the words and numbers of its page."""
+"""The rows that an import rejected or skipped, and the values that its options made it change, for its page."""
 
 from dataclasses import dataclass
 

@@ -8,7 +8,7 @@ from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WOR
 from importer.engine.schema.table import Column
 
 TRIMS = [each for each in TRANSFORMS.values() if each.cleans]
-# What a column without a field can get, besides nothing.
+# What can fill a column without a field.
 FILLINGS = {
     "text": "this text",
     "file": "the file's name",
@@ -47,7 +47,7 @@ class Field:
 
     @property
     def readings(self) -> list[Transform]:
-        """The ways to read it for its column, besides as it is."""
+        """The transforms that its column offers, without the value as it is."""
         return [each for each in fitting(self.column) if not each.cleans] if self.column else []
 
     @property

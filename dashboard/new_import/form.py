@@ -121,13 +121,13 @@ class NewImportForm:
         return self.before.options if self.before else None
 
     def settled(self) -> "NewImportForm":
-        """The same choices; all anew where another preset was chosen than the page was shown with."""
+        """The same choices, or those of the preset if another one was chosen than the page was shown with."""
         chosen = self.values.get("preset", "")
         if chosen == self.values.get("preset_shown", chosen):
             return self
-        anew = NewImportForm({"preset": chosen})
-        if anew.preset:
-            return anew.with_preset(anew.preset)
+        fresh = NewImportForm({"preset": chosen})
+        if fresh.preset:
+            return fresh.with_preset(fresh.preset)
         return NewImportForm(
             {"preset": "", **{name: self.values[name] for name in ("target", "table") if name in self.values}}
         )

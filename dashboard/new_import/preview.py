@@ -122,8 +122,8 @@ class Preview:
         """The first rows, each with its line in the file."""
         assert self.profile
         for place, (line, row) in enumerate(zip(self.profile.lines, self.profile.rows[:ROWS_SHOWN], strict=False)):
-            arriving = self.arrivals[place] if place < len(self.arrivals) else {}
-            yield line, [self._cell(number, text, arriving.get(number)) for number, text in enumerate(row)]
+            converted = self.arrivals[place] if place < len(self.arrivals) else {}
+            yield line, [self._cell(number, text, converted.get(number)) for number, text in enumerate(row)]
 
     def _cell(self, number: int, text: str, arrival: PreviewValue | None) -> Cell:
         unmapped = bool(self.mapping) and (number >= len(self.mapping) or not self.mapping[number].column)
@@ -166,7 +166,7 @@ def read_preview(source: SourceFile, choices: NewImportForm) -> Preview:
 def _dialect_before(source: SourceFile, choices: NewImportForm) -> Dialect | None:
     """That of the preset, or of the import whose rejected rows these are.
 
-    The latter's, but UTF-8 if the file is that beyond doubt: whoever mends a file often saves it so.
+    The latter's, but UTF-8 if the file certainly is: corrected files are often saved in UTF-8.
     """
     if not choices.again:
         return choices.before.file_dialect if choices.before else None
@@ -202,7 +202,7 @@ def _suggest_new_table(preview: Preview, profile: Profile, target: Target) -> No
     basis = preview.choices.basis(profile.dialect, profile.header, suggested.as_table())
     preview.asked_table = preview.choices.asked_table(suggested, basis)
     requested = preview.asked_table
-    # Whatever is wrong with a type is said beside the types as they were suggested.
+    # A problem with a type is shown with the types as they were suggested.
     preview.new_table, preview.table = suggested, suggested.as_table()
     preview.mapping = map_to_new(profile, preview.table)
     preview.new_table = change_table(suggested, requested.types, requested.primary_key, requested.widen)

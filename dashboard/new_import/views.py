@@ -38,7 +38,7 @@ JOBS_SHOWN = 5
 UPLOADS_SHOWN = 100
 # Stands in an address for the key that the page's script puts there.
 ANY_KEY = UUID(int=0)
-# What a form sends besides what was chosen.
+# Fields that a form sends in addition to the choices.
 NOT_CHOSEN = ("csrfmiddlewaretoken", "stay", "preset_name")
 DATETIME_FORMATS = ("%Y-%m-%dT%H:%i:%sZ", "%d.%m.%Y %H:%i", "%d/%m/%Y", "%m/%d/%Y %H:%i", "%Y%m%d")
 
@@ -54,7 +54,7 @@ def new(request: HttpRequest) -> HttpResponse:
 def new_source(request: HttpRequest, key: UUID) -> HttpResponse:
     """One uploaded file: what is in it and what would be done. A POST carries changed choices; nothing is imported.
 
-    A page that is come back to is as it was left, unless it is asked for `?afresh`.
+    A page that is opened again is as it was left, unless its address has `?afresh`.
     """
     source = get_object_or_404(uploads.importable_by(request.user), key=key)
     try:
@@ -70,7 +70,7 @@ def _choices(request: HttpRequest, source: SourceFile) -> NewImportForm:
     """What was chosen, now or when the page was left."""
     values = {name: value for name, value in request.POST.dict().items() if name not in NOT_CHOSEN}
     if request.method == "POST" or "afresh" in request.GET:
-        if source.owned:  # Of a file of the server that many import, each page begins anew.
+        if source.owned:  # Of a file of the server that many import, each page starts from the defaults.
             uploads.remember(source, values)
         return NewImportForm(values)
     return NewImportForm(request.GET.dict() or source.choices)

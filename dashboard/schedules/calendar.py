@@ -42,7 +42,7 @@ class Month:
 
 
 def month(schedule: Schedule, text: str) -> Month:
-    """The month as in 2026-11; the present one in the schedule's zone where nothing sensible is asked for."""
+    """The month of a text such as 2026-11; the present month in the schedule's zone if the text is no month."""
     zone = recurrence.zone_named(schedule.zone)
     today = timezone.now().astimezone(zone).date()
     first = _first_day(text) or today.replace(day=1)

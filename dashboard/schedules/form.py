@@ -78,7 +78,7 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
                 field.widget.attrs["class"] += " is-invalid"
 
     def schedule_request(self) -> ScheduleRequest:
-        """What is asked for; the form must be valid."""
+        """The request that the form makes; the form must be valid."""
         return ScheduleRequest(**{each.name: self.cleaned_data[each.name] for each in fields(ScheduleRequest)})
 
     def refuse(self, problem: Problem) -> None:

@@ -1,4 +1,4 @@
-"""Who is told of one schedule: its channels against the events, for staff."""
+"""The subscriptions of a schedule: a table of channels and events, for staff."""
 
 from dataclasses import dataclass
 

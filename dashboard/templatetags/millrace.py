@@ -74,7 +74,7 @@ def outcome(findings: list[dict[str, str]]) -> Counter[str]:
 
 @register.filter
 def worst_first(findings: list[dict[str, str]]) -> list[dict[str, str]]:
-    """The same findings, what has to be mended before what is as it should be."""
+    """The findings, failures first."""
     return sorted(findings, key=lambda each: ("fail", "warn", "ok").index(each["status"]))
 
 
@@ -86,7 +86,7 @@ def finding_name(name: str) -> str:
 
 @register.filter
 def fix_parts(fix: str) -> list[dict[str, str]]:
-    """A finding's fix in pieces: {"sql": statements to copy} or {"text": what to do besides}, in their order."""
+    """A finding's fix in pieces: {"sql": statements to copy} or {"text": other advice}, in their order."""
     pieces = enumerate(_STATEMENTS.split(fix))
     return [{"sql" if number % 2 else "text": piece.strip()} for number, piece in pieces if piece.strip()]
 

@@ -31,8 +31,8 @@
   // Beside each other where many have one and the same x; always by the same amount.
   const aside = (job) => ((job * 0.618034) % 1) - 0.5;
 
-  // Groups lie beside each other too, as far as the axis can be widened without saying something else.
-  function beside(data) {
+  // Groups lie side by side too, as far as the axis can be widened without saying something else.
+  function spreadOut(data) {
     if (!data.x.logarithmic) return (x, by) => (data.x.labels ? x + 0.2 * by : x);
     const all = data.groups.flatMap((group) => group.points.map(([x]) => x));
     const step = Math.min(1.1, (Math.max(...all) / Math.min(...all)) ** 0.015);
@@ -60,7 +60,7 @@
   };
 
   function settings(data) {
-    const moved = beside(data);
+    const moved = spreadOut(data);
     const label = (group) => (data.coloured ? `${data.coloured} ${group.label}` : "Imports");
     const datasets = data.groups.flatMap((group, number) => {
       const by = data.groups.length > 1 ? (2 * number) / (data.groups.length - 1) - 1 : 0;
@@ -78,7 +78,7 @@
     const x = axis({ type: data.x.logarithmic ? "logarithmic" : "linear", beginAtZero: false, ticks, title: { display: true, text: data.x.title } });
     if (data.x.labels) Object.assign(x, { min: -0.5, max: data.x.labels.length - 0.5, afterBuildTicks: (scale) => (scale.ticks = data.x.labels.map((_, value) => ({ value }))) });
     else if (data.x.logarithmic && data.x.form === "bytes") x.afterBuildTicks = powersOfTwo;
-    const told = (point) => `${form(data.y)(point.y)}${point.low === undefined ? "" : `, middle half ${form(data.y)(point.low)} to ${form(data.y)(point.high)}, ${point.jobs} imports`}`;
+    const summary = (point) => `${form(data.y)(point.y)}${point.low === undefined ? "" : `, middle half ${form(data.y)(point.low)} to ${form(data.y)(point.high)}, ${point.jobs} imports`}`;
     return {
       type: "scatter",
       data: { datasets },
@@ -98,7 +98,7 @@
               chart.update();
             },
           },
-          tooltip: { callbacks: { title: ([each]) => (each.raw.job ? `Import ${each.raw.job}` : "Median"), label: ({ raw, dataset }) => [dataset.label, told(raw)] } },
+          tooltip: { callbacks: { title: ([each]) => (each.raw.job ? `Import ${each.raw.job}` : "Median"), label: ({ raw, dataset }) => [dataset.label, summary(raw)] } },
         },
         onClick: (_event, [hit]) => toImport(hit && datasets[hit.datasetIndex].data[hit.index].job),
       },

@@ -88,7 +88,7 @@
   }, CURVE_EVERY);
   document.addEventListener("millrace:theme", paint);
 
-  // --- what a troubled chunk has to tell ---
+  // --- the problems of a chunk ---
   document.addEventListener("click", async (event) => {
     const link = event.target.closest("a[data-problem-chunks]");
     if (!link || event.ctrlKey || event.metaKey) return;

@@ -1,8 +1,8 @@
 // The page of one lab: asks for what has changed, and draws what was measured so far.
 (() => {
   const page = document.getElementById("lab-live");
-  const seen = () => document.getElementById("lab-page-state");
-  const ended = () => "ended" in seen().dataset;
+  const pageState = () => document.getElementById("lab-page-state");
+  const ended = () => "ended" in pageState().dataset;
   const LINES = ["--lab-line-1", "--lab-line-2", "--lab-line-3", "--lab-line-4", "--lab-line-5"];
   const BAR_PIXELS = 26;
 
@@ -119,8 +119,8 @@
 
   let drawn;
   async function draw() {
-    if (document.hidden || drawn === seen().value) return;
-    drawn = seen().value;
+    if (document.hidden || drawn === pageState().value) return;
+    drawn = pageState().value;
     const found = await live.data(page.dataset.charts);
     if (!found) return (drawn = undefined);
     drawBars(found.bars);

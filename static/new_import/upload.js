@@ -166,7 +166,7 @@ choice.addEventListener("change", () => {
   choice.value = ""; // so that the same file can be chosen again
 });
 
-// A drop beside the zone would make the browser leave the page.
+// A drop outside the zone would make the browser leave the page.
 document.addEventListener("dragover", (event) => event.preventDefault());
 document.addEventListener("dragenter", () => drop.classList.add("drop-here"));
 document.addEventListener("dragleave", (event) => {
@@ -206,17 +206,17 @@ for (const name of ["htmx:sendError", "htmx:responseError"]) {
 }
 
 // A preview that was looked at again opens and scrolls as it was, and keeps what is being typed meanwhile.
-const kept = new Map();
+const restored = new Map();
 document.addEventListener("htmx:beforeSwap", (event) => {
-  for (const each of event.detail.target.querySelectorAll("details[id][open]")) kept.set(each.id, true);
-  for (const each of event.detail.target.querySelectorAll("[data-keep-scroll]")) kept.set(each.id, each.scrollLeft);
+  for (const each of event.detail.target.querySelectorAll("details[id][open]")) restored.set(each.id, true);
+  for (const each of event.detail.target.querySelectorAll("[data-keep-scroll]")) restored.set(each.id, each.scrollLeft);
   const active = document.activeElement;
   if (active instanceof HTMLInputElement && event.detail.target.contains(active) && active.value !== active.defaultValue) {
-    kept.set(active.id, active.value);
+    restored.set(active.id, active.value);
   }
 });
 document.addEventListener("htmx:afterSettle", () => {
-  for (const [id, value] of kept) {
+  for (const [id, value] of restored) {
     const element = document.getElementById(id);
     if (element instanceof HTMLDetailsElement) element.open = true;
     else if (element instanceof HTMLInputElement && element.value !== value) {
@@ -225,5 +225,5 @@ document.addEventListener("htmx:afterSettle", () => {
       element.addEventListener("blur", () => element.dispatchEvent(new Event("change", { bubbles: true })), { once: true });
     } else if (element?.hasAttribute("data-keep-scroll")) element.scrollLeft = value;
   }
-  kept.clear();
+  restored.clear();
 });

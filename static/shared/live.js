@@ -4,7 +4,7 @@ const live = (() => {
   const HIDDEN = 10000;
 
   // Asks every second, by the event that `page` has as its hx-trigger, until `ended()`. `onEnd`: the last answer is
-  // there; `onPost`: something was asked for; `onShow`: somebody looks again.
+  // there; `onPost`: a button was pressed; `onShow`: the page is visible again.
   function follow(page, { ended, onEnd = () => {}, onPost = () => {}, onShow = () => {} }) {
     const unreachable = document.getElementById(page.dataset.unreachable);
     let timer;
