@@ -32,8 +32,8 @@ from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
 from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
-from importer.engine.sorting.external_sort import Source, sort_records
-from importer.engine.sorting.original_positions import Places
+from importer.engine.sorting.external_sort import SortInput, sort_records
+from importer.engine.sorting.original_positions import OriginalPositions
 from importer.engine.sorting.sort_key import SortKey
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
@@ -121,8 +121,8 @@ def run(server: Server, path: Path, way: str) -> dict:
 def sorted_copy(path: Path, profile: Profile, key: SortKey) -> tuple[Path, dict[str, float]]:
     """The sorted copy of a file, in a process of its own; its path, and what it took."""
     copy, begun = path.with_suffix(".sorted"), time.perf_counter()
-    with open_source(path) as fd, copy.open("wb") as out, Places.beside(copy).path.open("wb") as places:
-        source = Source(fd, profile.dialect, profile.data_offset, profile.data_line, profile.size)
+    with open_source(path) as fd, copy.open("wb") as out, OriginalPositions.next_to(copy).path.open("wb") as places:
+        source = SortInput(fd, profile.dialect, profile.data_offset, profile.data_line, profile.size)
         sort_records(source, key, out, places, path.parent)
     used = resource.getrusage(resource.RUSAGE_SELF)
     cost = {

@@ -25,7 +25,7 @@ from importer.engine.mysql.connection import connect
 from importer.engine.plan.option_specs import named
 from importer.engine.schema.table import list_tables
 from importer.engine.source import encodings
-from importer.engine.source.compression import WORDS
+from importer.engine.source.compression import PACKING_NAMES
 from importer.engine.source.dialect import LINE_ENDS, as_written
 from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
@@ -192,7 +192,7 @@ def _show(
         "delimiter": preview.choices.values.get("delimiter", as_written(preview.dialect.delimiter)),
         "skip_rows": preview.choices.values.get("skip_rows", preview.dialect.skip_rows),
         "encodings": encodings.COMMON,
-        "packed_as": WORDS.get(preview.profile.packing, "") if preview.profile else "",
+        "packed_as": PACKING_NAMES.get(preview.profile.packing, "") if preview.profile else "",
         "accounting": _accounting(preview.choices),
         "speed": speed_form.card(
             preview.choices.speed, preview.prepared.plan if preview.prepared else None, preview.problem

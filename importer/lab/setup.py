@@ -12,8 +12,8 @@ from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import Connection
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
 from importer.engine.schema.table import Table, read_table
-from importer.engine.source.byte_source import Place, open_source, size_of
-from importer.engine.source.compression import Limits
+from importer.engine.source.byte_source import SourceLocation, open_source, size_of
+from importer.engine.source.compression import DecompressionLimits
 from importer.engine.source.decoding import needs_copy, plain_pieces
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.target import scratch_tables
@@ -83,17 +83,17 @@ def _write(lab: Lab, source: SourceFile) -> tuple[Path, Taken]:
         plain.unlink(missing_ok=True)
 
 
-def _unpack(lab: Lab, file: Place, profile: Profile, plain: Path) -> None:
+def _unpack(lab: Lab, file: SourceLocation, profile: Profile, plain: Path) -> None:
     """What a packed or otherwise encoded file holds, as far as the budget goes: records are found in that only."""
     most = min(settings.UNPACKED_MAX_BYTES, lab.budget.local_bytes or settings.UNPACKED_MAX_BYTES)
-    limits = Limits(most, settings.UNPACKED_MAX_RATIO)
+    limits = DecompressionLimits(most, settings.UNPACKED_MAX_RATIO)
     with open_source(file) as fd, plain.open("wb") as out:
         for piece in plain_pieces(fd, profile.packing, profile.dialect.encoding, limits):
             _require_wanted(lab)
             out.write(piece.data)
 
 
-def _take(lab: Lab, plain: Place, profile: Profile, path: Path) -> Taken:
+def _take(lab: Lab, plain: SourceLocation, profile: Profile, path: Path) -> Taken:
     with open_source(plain) as fd, path.open("xb") as out:
         taken = write_sample(
             fd,

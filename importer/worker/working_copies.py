@@ -23,11 +23,11 @@ from importer.connections.places import place_of
 from importer.engine.errors import Cancelled, Problem, SourceChanged
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
-from importer.engine.sorting.external_sort import Source, sort_records
-from importer.engine.sorting.original_positions import Places
+from importer.engine.sorting.external_sort import SortInput, sort_records
+from importer.engine.sorting.original_positions import OriginalPositions
 from importer.engine.sorting.sort_key import Unsortable
 from importer.engine.source.byte_source import Readable, open_source, size_of
-from importer.engine.source.compression import Limits
+from importer.engine.source.compression import DecompressionLimits
 from importer.engine.source.decoding import plain_pieces
 from importer.models import ImportJob
 from importer.sources.uploads import SPARE_BYTES, DiskFull
@@ -80,7 +80,7 @@ class _Making:
         return 0.5 if self.job.is_sorted else 1.0
 
     def write_plain(self, fd: Readable) -> None:
-        job, limits = self.job, Limits(settings.UNPACKED_MAX_BYTES, settings.UNPACKED_MAX_RATIO)
+        job, limits = self.job, DecompressionLimits(settings.UNPACKED_MAX_BYTES, settings.UNPACKED_MAX_RATIO)
         self.verb = "unpacked" if job.packing else "turned into UTF-8"
         with self.part.open("wb") as out:
             for piece in plain_pieces(fd, job.packing, job.file_dialect.encoding, limits):
@@ -110,8 +110,8 @@ class _Making:
         size, done = size_of(plain), job.source.size * (1 - self.share)
         if shutil.disk_usage(settings.PLAIN_DIR).free < DISK_BYTES_PER_BYTE * size + SPARE_BYTES:
             raise _disk_full(self)
-        source = Source(plain, job.dialect, job.data_offset, job.data_line, size, job.options.on_error == "reject")
-        with self.sorted.open("wb") as out, Places.beside(self.sorted).path.open("wb") as places:
+        source = SortInput(plain, job.dialect, job.data_offset, job.data_line, size, job.options.on_error == "reject")
+        with self.sorted.open("wb") as out, OriginalPositions.next_to(self.sorted).path.open("wb") as places:
 
             def on_progress(share: float) -> None:
                 self._live(int(done + (job.source.size - done) * share), out, places)
@@ -134,12 +134,12 @@ class _Making:
         made = self.sorted if self.job.is_sorted else self.part
         size = made.stat().st_size
         if self.job.is_sorted:
-            Places.beside(made).path.replace(Places.beside(copy).path)
+            OriginalPositions.next_to(made).path.replace(OriginalPositions.next_to(copy).path)
         made.replace(copy)
         return jobs.record_copy(self.job, copy.name, size)
 
     def remove_parts(self) -> None:
-        for path in (self.part, self.sorted, Places.beside(self.sorted).path):
+        for path in (self.part, self.sorted, OriginalPositions.next_to(self.sorted).path):
             path.unlink(missing_ok=True)
 
     def _live(self, done: int, *files: IO[bytes]) -> None:
@@ -188,7 +188,7 @@ def _needed(name: str) -> bool:
     except (ValueError, ImportJob.DoesNotExist):
         return False
     if job.plain_copy:
-        return name in (job.plain_copy, Places.beside(Path(job.plain_copy)).path.name)
+        return name in (job.plain_copy, OriginalPositions.next_to(Path(job.plain_copy)).path.name)
     return str(job.step_attempt) == attempt
 
 
@@ -196,7 +196,7 @@ def require_all_rows(job: ImportJob) -> None:
     """Raise SourceChanged if the scan of a sorted copy has not found as many rows as went into it."""
     if not job.is_sorted:
         return
-    written, found = Places.beside(job.copy_file).count, jobs.scanned_rows(job)
+    written, found = OriginalPositions.next_to(job.copy_file).count, jobs.scanned_rows(job)
     if written != found:
         raise SourceChanged(
             f"{written:,} rows went into the sorted copy, and {found:,} are found in it.",

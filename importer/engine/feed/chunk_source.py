@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from importer.engine.sorting.original_positions import Places
-from importer.engine.source.byte_source import Place, Readable
+from importer.engine.sorting.original_positions import OriginalPositions
+from importer.engine.source.byte_source import Readable, SourceLocation
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
 
@@ -16,7 +16,7 @@ class ChunkSource:
     """
 
     fd: Readable
-    path: Place
+    path: SourceLocation
     chunk: ChunkRange
     dialect: Dialect
-    places: Places | None = None
+    places: OriginalPositions | None = None

@@ -8,7 +8,7 @@ expression (1287), and a variable does not count what is left out (server-behavi
 from collections.abc import Iterable, Iterator, Sequence
 
 from importer.engine.feed.feed import FeedTransform
-from importer.engine.sorting.original_positions import LINE, ROW, Places
+from importer.engine.sorting.original_positions import LINE, ROW, OriginalPositions
 from importer.engine.source.arrays import ByteArray, Mask, Offsets
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
@@ -27,7 +27,7 @@ def numbered(
     dialect: Dialect,
     numbers: Sequence[str],
     left_out: "Offsets | Sequence[tuple[int, int]]" = (),
-    places: Places | None = None,
+    places: OriginalPositions | None = None,
 ) -> FeedTransform:
     """A step for the chunk's own bytes, so the first one: each record with the `numbers` asked for before it.
 
@@ -94,7 +94,7 @@ class _Block:
         return int(self._is_row.sum())
 
     def numbered(
-        self, prefix: _Prefix, left_out: "Offsets | Sequence[tuple[int, int]]", places: Places | None
+        self, prefix: _Prefix, left_out: "Offsets | Sequence[tuple[int, int]]", places: OriginalPositions | None
     ) -> bytes:
         import numpy as np
 
@@ -105,7 +105,7 @@ class _Block:
             return _woven(self._data, lengths, fields)
         return _woven(self._data[np.repeat(kept, lengths)], lengths[kept], fields[kept])
 
-    def _numbers(self, places: Places | None) -> dict[str, Offsets]:
+    def _numbers(self, places: OriginalPositions | None) -> dict[str, Offsets]:
         """Row and line of each record; those of a blank line mean nothing."""
         import numpy as np
 

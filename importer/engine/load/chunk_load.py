@@ -11,8 +11,8 @@ from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.alter_table import OnDdlProgress
-from importer.engine.sorting.original_positions import Places
-from importer.engine.source.byte_source import Place
+from importer.engine.sorting.original_positions import OriginalPositions
+from importer.engine.source.byte_source import SourceLocation
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
 
@@ -42,7 +42,7 @@ class ChunkLoad:
 
     job: str
     attempt: int
-    path: Place
+    path: SourceLocation
     address: Address
     dialect: Dialect
     plan: ImportPlan
@@ -75,9 +75,9 @@ class ChunkLoad:
         return self.plan.unhexed if hex_decoder.available() else None
 
     @property
-    def places(self) -> Places | None:
+    def places(self) -> OriginalPositions | None:
         """The original positions of a sorted copy's rows; None for a file in its own order."""
-        return Places.beside(self.path) if self.plan.sorted_by and isinstance(self.path, Path) else None
+        return OriginalPositions.next_to(self.path) if self.plan.sorted_by and isinstance(self.path, Path) else None
 
     @property
     def skips(self) -> bool:

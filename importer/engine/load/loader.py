@@ -33,7 +33,7 @@ from importer.engine.mysql.connection import Address, Connection, LoaderConnecti
 from importer.engine.mysql.error_messages import about_rows, explain
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.table import read_definition, require_as_planned
-from importer.engine.source.byte_source import Place, Readable, open_source
+from importer.engine.source.byte_source import Readable, SourceLocation, open_source
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.target import staging
 
@@ -50,7 +50,7 @@ class Loader:
     closes the connection, which rolls back; the next load gets a new one.
     """
 
-    def __init__(self, path: Place, address: Address, session: Mapping[str, int | str]) -> None:
+    def __init__(self, path: SourceLocation, address: Address, session: Mapping[str, int | str]) -> None:
         self._path, self._address, self._session = path, address, session
         self._open = ExitStack()
         self._connection: LoaderConnection | None = None

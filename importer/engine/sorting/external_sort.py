@@ -16,7 +16,7 @@ from typing import IO
 
 import numpy as np
 
-from importer.engine.sorting.key_sample import borders, sampled_keys
+from importer.engine.sorting.key_sample import sampled_keys, share_borders
 from importer.engine.sorting.original_positions import OFFSET, head, number_bytes
 from importer.engine.sorting.runs import IN_THE_FILE, Bucket, Run
 from importer.engine.sorting.sort_key import SortKey, Unsortable
@@ -26,14 +26,14 @@ from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, blocks, end_of_records, pieces, read_exactly
 from importer.engine.source.records.boundary.state_machine import RecordWalk
 from importer.engine.source.records.boundary.stray_quotes import STRAY, UNCLOSED, MalformedRecord
-from importer.engine.source.records.malformed import problem
+from importer.engine.source.records.malformed import unreadable_record
 from importer.engine.units import MIB
 
 ROWS_AT_ONCE = 8192
 
 
 @dataclass(frozen=True)
-class Limits:
+class SortLimits:
     """Bytes that are sorted at once: of the file before they are spread, of a bucket as planned and as it may become;
     how many buckets there are at most; and bytes that are read at once, where a larger record stays in the file.
 
@@ -48,7 +48,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Source:
+class SortInput:
     """The records that are to be sorted: from byte `start` of an open file, on line `first_line`, to byte `end`.
 
     `tolerate`: records that cannot be read safely are rows all the same.
@@ -63,13 +63,13 @@ class Source:
 
 
 def sort_records(
-    source: Source,
+    source: SortInput,
     key: SortKey,
     out: IO[bytes],
     places: IO[bytes],
     folder: Path,
     on_progress: Callable[[float], None] = lambda _: None,
-    limits: Limits | None = None,
+    limits: SortLimits | None = None,
 ) -> int:
     """Write what comes before the records, and then the records in order; and their places. How many there are.
 
@@ -77,7 +77,7 @@ def sort_records(
     may raise to end it. Raises Unsortable where a quote leaves it uncertain where records end, else as scan() does, and
     OSError.
     """
-    sort = _Sort(source, key, out, places, folder, on_progress, limits or Limits())
+    sort = _Sort(source, key, out, places, folder, on_progress, limits or SortLimits())
     try:
         return sort.run()
     finally:
@@ -87,13 +87,13 @@ def sort_records(
 class _Sort:
     def __init__(
         self,
-        source: Source,
+        source: SortInput,
         key: SortKey,
         out: IO[bytes],
         places: IO[bytes],
         folder: Path,
         on_progress: Callable[[float], None],
-        limits: Limits,
+        limits: SortLimits,
     ) -> None:
         self._source, self._key, self._out, self._places = source, key, out, places
         self._folder, self._on_progress, self._limits = folder, on_progress, limits
@@ -110,7 +110,7 @@ class _Sort:
         size = self._end - source.start
         shares = min(self._limits.buckets, size // self._limits.bucket + 1)
         sample = sampled_keys(source.fd, source.dialect, self._key, source.start, self._end) if size else None
-        spread = _Spread(self._bucket, *borders(sample, shares)) if sample is not None else None
+        spread = _Spread(self._bucket, *share_borders(sample, shares)) if sample is not None else None
         first, keyless, last = self._bucket(), self._bucket(), self._bucket()
         for run, known in self._units():
             last_one = np.zeros(len(run), bool)
@@ -164,7 +164,7 @@ class _Sort:
         if not flaws:
             return
         if not self._source.tolerate:
-            raise problem(flaws[0], self._source.dialect.encoding)
+            raise unreadable_record(flaws[0], self._source.dialect.encoding)
         for flaw in flaws:
             if flaw.code in (STRAY, UNCLOSED):
                 # What comes after such a record decides where it ends, so it cannot be moved.
@@ -207,7 +207,7 @@ class _Sort:
     def _spread_again(self, bucket: Bucket) -> list[Bucket]:
         shares = min(self._limits.buckets, bucket.size // self._limits.bucket + 2)
         sample = np.concatenate([run.keys[:: max(1, len(run) // 64)] for run in bucket.each_run()])
-        spread = _Spread(self._bucket, *borders(sample, shares))
+        spread = _Spread(self._bucket, *share_borders(sample, shares))
         for run in bucket.each_run():
             spread.add(run, np.arange(len(run)))
             self._on_progress(self._share_written())

@@ -85,7 +85,7 @@ def _windows(fd: Readable, dialect: Dialect, key: SortKey, start: int, end: int)
     return found
 
 
-def borders(sample: Keys, shares: int) -> tuple[Keys, Mask]:
+def share_borders(sample: Keys, shares: int) -> tuple[Keys, Mask]:
     """Keys that cut what the sample is of into about equal `shares`, ascending; and which of them are so frequent that
     they make a share by themselves.
     """

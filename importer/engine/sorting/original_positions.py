@@ -29,13 +29,13 @@ def head(width: int) -> bytes:
 
 
 @dataclass(frozen=True)
-class Places:
+class OriginalPositions:
     """The places of a sorted copy's rows, which lie in the file `path`."""
 
     path: Path
 
     @classmethod
-    def beside(cls, copy: Path) -> "Places":
+    def next_to(cls, copy: Path) -> "OriginalPositions":
         return cls(copy.with_name(copy.name + SUFFIX))
 
     @property

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Protocol
 from importer.engine.errors import SourceProblem
 
 
-class Ranges(Protocol):
+class RangeReader(Protocol):
     """An object somewhere else, of `size` bytes, as it was when it was first looked at."""
 
     @property
@@ -20,10 +20,10 @@ class Ranges(Protocol):
         """Up to `length` bytes from `offset` on, b"" at the end. Raises SourceChanged if it is another one by now."""
 
 
-Readable = int | Ranges
+Readable = int | RangeReader
 
 
-class Elsewhere(Protocol):
+class RemoteSource(Protocol):
     """Where a source lies that has no path here, or none that may be opened just so."""
 
     @property
@@ -33,11 +33,11 @@ class Elsewhere(Protocol):
         """Raises SourceProblem if it cannot be read, SourceChanged if it is another one by now."""
 
 
-Place = Path | Elsewhere
+SourceLocation = Path | RemoteSource
 
 
 @contextmanager
-def open_source(place: Place) -> Iterator[Readable]:
+def open_source(place: SourceLocation) -> Iterator[Readable]:
     """The source, open for reading; closed at the end. Raises SourceProblem if it cannot be opened."""
     if not isinstance(place, Path):
         with place.open() as opened:
@@ -68,7 +68,7 @@ def as_file(source: Readable) -> BinaryIO:
 
 
 class _RawRanges(io.RawIOBase):
-    def __init__(self, ranges: Ranges) -> None:
+    def __init__(self, ranges: RangeReader) -> None:
         self._ranges, self._at = ranges, 0
 
     def readable(self) -> bool:

@@ -29,12 +29,12 @@ ZIP_MOST_ENTRIES = 1000
 _GZIP_MAGIC = (b"\x1f\x8b\x08",)
 _ZSTD_MAGIC = (b"\x28\xb5\x2f\xfd", *(bytes([byte]) + b"\x2a\x4d\x18" for byte in range(0x50, 0x60)))
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
-WORDS = {"gzip": "gzip", "zstd": "Zstandard", "zip": "ZIP"}
+PACKING_NAMES = {"gzip": "gzip", "zstd": "Zstandard", "zip": "ZIP"}
 _AGAIN = "Copy or download the file again, or pack it again."
 
 
 @dataclass(frozen=True)
-class Limits:
+class DecompressionLimits:
     """What may come out of a file: at most `largest` bytes, and `ratio` times the packed ones once over `small`."""
 
     largest: int = 200 * 1024 * MIB
@@ -49,7 +49,7 @@ class Piece(NamedTuple):
     used: int
 
 
-def packing(head: bytes) -> str:
+def detect_packing(head: bytes) -> str:
     """How a file with these first bytes is packed: gzip, zstd, zip, or "" for not at all. Its name does not count."""
     for name, magic in (("gzip", _GZIP_MAGIC), ("zstd", _ZSTD_MAGIC), ("zip", _ZIP_MAGIC)):
         if head.startswith(magic):
@@ -57,7 +57,7 @@ def packing(head: bytes) -> str:
     return ""
 
 
-def unpacked(fd: Readable, packing: str, limits: Limits) -> Iterator[Piece]:
+def unpacked(fd: Readable, packing: str, limits: DecompressionLimits) -> Iterator[Piece]:
     """The unpacked bytes of an open file, from its start.
 
     Raises SourceProblem for a file that is cut, damaged, encrypted, goes on with something else or holds more than one
@@ -70,7 +70,7 @@ def unpacked(fd: Readable, packing: str, limits: Limits) -> Iterator[Piece]:
         yield piece
 
 
-def _within(limits: Limits, total: int, used: int) -> None:
+def _within(limits: DecompressionLimits, total: int, used: int) -> None:
     if total > limits.largest:
         raise SourceProblem(
             f"The file unpacks to more than {limits.largest:,} bytes.",

@@ -8,20 +8,27 @@ from dataclasses import dataclass
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import Readable, read_at, size_of
-from importer.engine.source.compression import PIECE_BYTES, WORDS, Limits, Piece, packing, unpacked
-from importer.engine.source.encodings import Kind
+from importer.engine.source.compression import (
+    PACKING_NAMES,
+    PIECE_BYTES,
+    DecompressionLimits,
+    Piece,
+    detect_packing,
+    unpacked,
+)
+from importer.engine.source.encodings import EncodingKind
 from importer.engine.source.file_signature import refuse_other_kinds
 
 # For a look, which takes no more than it wants.
-BOUNDLESS = Limits(largest=2**63, ratio=2**63)
+NO_LIMITS = DecompressionLimits(largest=2**63, ratio=2**63)
 
 
 def needs_copy(packing: str, encoding: str) -> bool:
     """Whether a file is read from a plain copy; then its offsets and lines are those of the copy."""
-    return bool(packing) or encodings.kind(encoding) is Kind.OTHER
+    return bool(packing) or encodings.kind(encoding) is EncodingKind.OTHER
 
 
-def plain_pieces(fd: Readable, packing: str, encoding: str, limits: Limits) -> Iterator[Piece]:
+def plain_pieces(fd: Readable, packing: str, encoding: str, limits: DecompressionLimits) -> Iterator[Piece]:
     """The plain bytes of an open file from its start, and how many of its own bytes each piece has come to.
 
     Unpacked, and in UTF-8 where the encoding is one that ASCII bytes do not stand for themselves in. Raises
@@ -37,7 +44,7 @@ def plain_pieces(fd: Readable, packing: str, encoding: str, limits: Limits) -> I
 
     packed = unpacked(fd, packing, limits) if packing else _as_it_is(fd)
     plain = counted(packed)
-    if encodings.kind(encoding) is Kind.OTHER:
+    if encodings.kind(encoding) is EncodingKind.OTHER:
         plain = encodings.copied(plain, encoding)
     for data in plain:
         yield Piece(data, used)
@@ -51,7 +58,7 @@ def _as_it_is(fd: Readable) -> Iterator[Piece]:
 
 
 @dataclass(frozen=True)
-class Head:
+class SourceHead:
     """The first bytes of what a file of `size` bytes holds, at most `wanted`, unpacked but not decoded.
 
     `used` bytes of the file have come to them; `whole` if they are all there is.
@@ -69,7 +76,7 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Sample:
+class SourceSample:
     """A plain file that can be read through `fd` as far as `readable`; it has `size` bytes, or about so many.
 
     `whole`: it can be read to its end.
@@ -81,24 +88,25 @@ class Sample:
     whole: bool
 
 
-def read_head(fd: Readable, wanted: int) -> Head:
+def read_head(fd: Readable, wanted: int) -> SourceHead:
     """Look into an open file, as far as `wanted` unpacked bytes.
 
     Raises SourceProblem as unpacked() does, and for what is no text: a picture, a workbook, an archive in an archive.
     """
     size = size_of(fd)
     data = read_at(fd, wanted, 0)
-    packed_as = packing(data)
+    packed_as = detect_packing(data)
     refuse_other_kinds(data)
     if not packed_as:
-        return Head("", data, size, len(data), wanted)
-    data, used = _first(unpacked(fd, packed_as, BOUNDLESS), wanted)
+        return SourceHead("", data, size, len(data), wanted)
+    data, used = _first(unpacked(fd, packed_as, NO_LIMITS), wanted)
     refuse_other_kinds(data)
-    if packing(data):
+    if detect_packing(data):
         raise SourceProblem(
-            f"The file is packed twice: inside is another one ({WORDS[packing(data)]}).", advice="Unpack it once."
+            f"The file is packed twice: inside is another one ({PACKING_NAMES[detect_packing(data)]}).",
+            advice="Unpack it once.",
         )
-    return Head(packed_as, data, size, used, wanted)
+    return SourceHead(packed_as, data, size, used, wanted)
 
 
 def _first(pieces: Iterator[Piece], wanted: int) -> tuple[bytes, int]:
@@ -113,15 +121,15 @@ def _first(pieces: Iterator[Piece], wanted: int) -> tuple[bytes, int]:
 
 
 @contextmanager
-def open_sample(fd: Readable, head: Head, encoding: str) -> Iterator[Sample]:
+def open_sample(fd: Readable, head: SourceHead, encoding: str) -> Iterator[SourceSample]:
     """The plain file, where that is the file itself; else as much of it as the head has, in a file of its own."""
     if not needs_copy(head.packing, encoding):
-        yield Sample(fd, head.size, head.size, True)
+        yield SourceSample(fd, head.size, head.size, True)
         return
-    data, used = _first(plain_pieces(fd, head.packing, encoding, BOUNDLESS), head.wanted)
+    data, used = _first(plain_pieces(fd, head.packing, encoding, NO_LIMITS), head.wanted)
     whole = len(data) < head.wanted
     with tempfile.TemporaryFile() as file:
         file.write(data)
         file.flush()
         size = len(data) if whole else max(len(data), len(data) * head.size // used)
-        yield Sample(file.fileno(), len(data), size, whole)
+        yield SourceSample(file.fileno(), len(data), size, whole)

@@ -117,7 +117,7 @@ class Dialect:
     @property
     def plain(self) -> "Dialect":
         """How the plain file is read: in UTF-8, where the encoding needs a copy."""
-        copied = encodings.kind(self.encoding) is encodings.Kind.OTHER
+        copied = encodings.kind(self.encoding) is encodings.EncodingKind.OTHER
         return replace(self, encoding=encodings.UTF8) if copied else self
 
 

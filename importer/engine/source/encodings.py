@@ -48,7 +48,7 @@ _NO_FILE_HAS_IT = ("idna", "punycode", "undefined", "unicode-escape", "raw-unico
 _LONGEST_SEQUENCE = 3  # bytes; an encoding with longer ones is not proved, and gets a copy
 
 
-class Kind(StrEnum):
+class EncodingKind(StrEnum):
     """How a file in an encoding is read: as it is, transcoded by the feed, or from a plain copy."""
 
     UTF8 = "as it is"
@@ -85,11 +85,11 @@ def writable(text: str, encoding: str) -> bool:
 
 
 @lru_cache
-def kind(encoding: str) -> Kind:
+def kind(encoding: str) -> EncodingKind:
     """How a file in it is read, found out by trying the codec. Raises SourceProblem as named() does."""
     if named(encoding) == UTF8:
-        return Kind.UTF8
-    return Kind.SINGLE if _ascii_is_ascii(encoding) else Kind.OTHER
+        return EncodingKind.UTF8
+    return EncodingKind.SINGLE if _ascii_is_ascii(encoding) else EncodingKind.OTHER
 
 
 def _ascii_is_ascii(encoding: str) -> bool:
@@ -179,7 +179,7 @@ def invalid_at(data: bytes, encoding: str, start: int = 0, end: int | None = Non
 
 def steps(encoding: str) -> list[Callable[[Iterable[bytes]], Iterator[bytes]]]:
     """What a feed does with the bytes of a file in the encoding before they go to the server, which reads UTF-8."""
-    return [partial(transcoded, encoding=encoding)] if kind(encoding) is Kind.SINGLE else []
+    return [partial(transcoded, encoding=encoding)] if kind(encoding) is EncodingKind.SINGLE else []
 
 
 def to_utf8(raw: bytes, encoding: str) -> bytes:
@@ -250,7 +250,7 @@ def _not_decodable(error: UnicodeDecodeError, offset: int, line: int, encoding: 
 
 def in_source(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     """A whole file as it was read, in the source's own encoding and with its mark: what copied() has done is undone."""
-    if kind(encoding) is not Kind.OTHER:
+    if kind(encoding) is not EncodingKind.OTHER:
         yield from pieces
         return
     decode = codecs.getincrementaldecoder(UTF8)("surrogatepass").decode

@@ -13,7 +13,7 @@ from importer.engine.native import loader
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8
 from importer.engine.source.records.blocks import Block
-from importer.engine.source.records.boundary.delimiter_marks import Marks, marks_of
+from importer.engine.source.records.boundary.delimiter_marks import DelimiterMarks, marks_for
 from importer.engine.validation.column_rules import ColumnRule
 from importer.engine.validation.field_check import CellRule
 from importer.engine.validation.types.formatted_numbers import FormattedNumber
@@ -66,7 +66,7 @@ class _Field(ctypes.Structure):
 _ARGUMENTS = (
     ctypes.c_void_p,
     ctypes.c_size_t,
-    ctypes.POINTER(Marks),
+    ctypes.POINTER(DelimiterMarks),
     ctypes.POINTER(_Field),
     ctypes.c_size_t,
 )
@@ -84,7 +84,7 @@ class RecordAt(NamedTuple):
 class FastPath:
     """Knows how the records of one import usually look. `marks` and `fields` are fast_path.c's."""
 
-    marks: Marks
+    marks: DelimiterMarks
     fields: ctypes.Array[_Field]
 
     @classmethod
@@ -129,14 +129,14 @@ class FastPath:
         return int(call(at, size, self.marks, self.fields, len(self.fields)))
 
 
-def _marks(dialect: Dialect) -> Marks | None:
+def _marks(dialect: Dialect) -> DelimiterMarks | None:
     if set(IN_NUMBERS) & set(dialect.delimiter + dialect.quote + dialect.escape):
         return None
     told = DialectFlag.EMPTY_IS_NULL if dialect.unquoted_empty_is_null else DialectFlag(0)
     # Beside an escape, a quote tells the word NULL from a text.
     told |= DialectFlag.WORD_IS_NULL if dialect.escape and dialect.quote else 0
     told |= DialectFlag.NO_LAST_FIELD if dialect.trailing_delimiter else 0
-    return marks_of(dialect, told)
+    return marks_for(dialect, told)
 
 
 def _field(judge: CellRule, dialect: Dialect) -> _Field | None:

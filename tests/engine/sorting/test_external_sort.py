@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from importer.engine.errors import RecordUnreadable
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.schema.table import Column, Key, Table
-from importer.engine.sorting.external_sort import Limits, Source, sort_records
+from importer.engine.sorting.external_sort import SortInput, SortLimits, sort_records
 from importer.engine.sorting.key_sample import key_order
-from importer.engine.sorting.original_positions import Places
+from importer.engine.sorting.original_positions import OriginalPositions
 from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.dialect import ANY_LINE_END, RFC4180, Dialect
@@ -25,7 +25,7 @@ from importer.engine.stored import from_json, to_json
 from tests.examples import examples
 
 HEADERLESS = replace(RFC4180, header=False)
-SMALL = Limits(unit=60, bucket=40, largest_bucket=90, buckets=3)
+SMALL = SortLimits(unit=60, bucket=40, largest_bucket=90, buckets=3)
 COUNTER = itertools.count()
 
 
@@ -42,10 +42,10 @@ def sorted_copy(folder, data: bytes, key: SortKey, dialect: Dialect = HEADERLESS
     path.write_bytes(data)
     out, places = io.BytesIO(), io.BytesIO()
     with open_source(path) as fd:
-        source = Source(fd, dialect, start, 1 + data[:start].count(b"\n"), len(data), how.pop("tolerate", True))
+        source = SortInput(fd, dialect, start, 1 + data[:start].count(b"\n"), len(data), how.pop("tolerate", True))
         count = sort_records(source, key, out, places, folder, limits=how.pop("limits", SMALL))
     path.with_suffix(".places").write_bytes(places.getvalue())
-    return out.getvalue(), Places(path.with_suffix(".places")).of(1, count).tolist()
+    return out.getvalue(), OriginalPositions(path.with_suffix(".places")).of(1, count).tolist()
 
 
 def rows_of(data: bytes, dialect: Dialect) -> list[bytes]:
@@ -119,7 +119,7 @@ class TestSort:
     def test_borders_that_fit_badly(self, folder):
         """The sample sees the file's beginning and a part of what follows: nearly all keys fall into one bucket."""
         data = b"".join(b"%d,%s\n" % (n, b"x" * 40) for n in [*range(2000), *range(5000, 4000, -1)])
-        limits = Limits(unit=3000, bucket=5000, largest_bucket=6000, buckets=2)
+        limits = SortLimits(unit=3000, bucket=5000, largest_bucket=6000, buckets=2)
         copy, _ = sorted_copy(folder, data, key_of("int", "text"), limits=limits)
         assert [int(row.split(b",")[0]) for row in copy.splitlines()] == [*range(2000), *range(4001, 5001)]
 
@@ -143,7 +143,7 @@ class TestSort:
 
     def test_a_record_larger_than_a_block(self, folder):
         large = b'2,"' + b"x\n" * 300_000 + b'"\n'
-        copy, places = sorted_copy(folder, b"3,a\n" + large + b"1,b\n", key_of("int", "text"), limits=Limits())
+        copy, places = sorted_copy(folder, b"3,a\n" + large + b"1,b\n", key_of("int", "text"), limits=SortLimits())
         assert copy == b"1,b\n" + large + b"3,a\n"
         assert [line for _, line, _ in places] == [300_003, 2, 1]
 

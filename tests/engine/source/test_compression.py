@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import SourceProblem
-from importer.engine.source.compression import PIECE_BYTES, Limits, Piece, packing, unpacked, zstd
+from importer.engine.source.compression import PIECE_BYTES, DecompressionLimits, Piece, detect_packing, unpacked, zstd
 from tests.engine.packing import PACKED, zipped
 
 MIB = 2**20
@@ -37,15 +37,15 @@ def opened(tmp_path) -> Iterator[Callable[[bytes], int]]:
         os.close(descriptor)
 
 
-def pieces(fd: int, limits: Limits | None = None) -> Iterator[Piece]:
-    return unpacked(fd, packing(os.pread(fd, 4, 0)), limits or Limits())
+def pieces(fd: int, limits: DecompressionLimits | None = None) -> Iterator[Piece]:
+    return unpacked(fd, detect_packing(os.pread(fd, 4, 0)), limits or DecompressionLimits())
 
 
-def whole(fd: int, limits: Limits | None = None) -> bytes:
+def whole(fd: int, limits: DecompressionLimits | None = None) -> bytes:
     return b"".join(piece.data for piece in pieces(fd, limits))
 
 
-def refusal(fd: int, limits: Limits | None = None) -> SourceProblem:
+def refusal(fd: int, limits: DecompressionLimits | None = None) -> SourceProblem:
     with pytest.raises(SourceProblem) as caught:
         deque(pieces(fd, limits), maxlen=0)
     assert caught.value.advice
@@ -56,7 +56,7 @@ class TestWhatComesOut:
     @pytest.mark.parametrize("name", PACKED)
     def test_is_what_went_in(self, opened, name):
         packed = PACKED[name](TEXT)
-        assert packing(packed) == name
+        assert detect_packing(packed) == name
         found = list(pieces(opened(packed)))
         assert b"".join(piece.data for piece in found) == TEXT
         assert max(len(piece.data) for piece in found) <= PIECE_BYTES
@@ -86,7 +86,13 @@ class TestWhatComesOut:
         assert whole(opened(archive)) == TEXT
 
     def test_other_files_are_not_packed(self):
-        assert packing(b"a,b\n") == packing(b"") == packing(b"PK") == packing(b"\x1f\x8b") == ""
+        assert (
+            detect_packing(b"a,b\n")
+            == detect_packing(b"")
+            == detect_packing(b"PK")
+            == detect_packing(b"\x1f\x8b")
+            == ""
+        )
 
 
 class TestBroken:
@@ -170,7 +176,7 @@ class TestLimits:
         os.close(fd)
         assert "UNPACKED_MAX_RATIO" in caught.value.advice
         assert most < 16 * MIB
-        assert 0 < sum(sizes) <= Limits().small
+        assert 0 < sum(sizes) <= DecompressionLimits().small
 
     def test_small_files_may_pack_well(self, opened):
         content = b"0,0\n" * (10 * MIB)
@@ -178,9 +184,9 @@ class TestLimits:
         assert whole(opened(gzip.compress(content))) == content
 
     def test_the_largest_size(self, opened):
-        problem = refusal(opened(gzip.compress(TEXT)), Limits(largest=len(TEXT) - 1))
+        problem = refusal(opened(gzip.compress(TEXT)), DecompressionLimits(largest=len(TEXT) - 1))
         assert "UNPACKED_MAX_BYTES" in problem.advice
-        assert whole(opened(gzip.compress(TEXT)), Limits(largest=len(TEXT))) == TEXT
+        assert whole(opened(gzip.compress(TEXT)), DecompressionLimits(largest=len(TEXT))) == TEXT
 
     def test_a_frame_that_wants_much_memory(self, opened):
         window = (28 - 10) << 3  # 256 MiB: RFC 8878, 3.1.1.1.2

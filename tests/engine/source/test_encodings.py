@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.encodings import Kind
+from importer.engine.source.encodings import EncodingKind
 
 
 def known() -> list[str]:
@@ -26,7 +26,7 @@ def known() -> list[str]:
 
 
 KNOWN = known()
-OTHER = [each for each in KNOWN if encodings.kind(each) is Kind.OTHER]
+OTHER = [each for each in KNOWN if encodings.kind(each) is EncodingKind.OTHER]
 
 
 def pieces(data: bytes, size: int) -> list[bytes]:
@@ -64,17 +64,25 @@ class TestKinds:
     @pytest.mark.parametrize(
         ("name", "kind"),
         [
-            *((name, Kind.SINGLE) for name in ("cp1252", "latin1", "iso8859-15", "koi8-r", "cp850", "gb2312", "ascii")),
-            *((name, Kind.OTHER) for name in ("utf-16-be", "shift_jis", "gbk", "big5", "gb18030", "iso2022_jp", "hz")),
+            *(
+                (name, EncodingKind.SINGLE)
+                for name in ("cp1252", "latin1", "iso8859-15", "koi8-r", "cp850", "gb2312", "ascii")
+            ),
+            *(
+                (name, EncodingKind.OTHER)
+                for name in ("utf-16-be", "shift_jis", "gbk", "big5", "gb18030", "iso2022_jp", "hz")
+            ),
             # ~ is 8F A2 B7 there; EBCDIC; + begins an escape.
-            *((name, Kind.OTHER) for name in ("euc_jp", "cp037", "utf-7")),
-            ("utf-8", Kind.UTF8),
+            *((name, EncodingKind.OTHER) for name in ("euc_jp", "cp037", "utf-7")),
+            ("utf-8", EncodingKind.UTF8),
         ],
     )
     def test_by_what_ascii_bytes_mean(self, name, kind):
         assert encodings.kind(encodings.named(name)) is kind
 
-    @given(st.sampled_from([each for each in KNOWN if encodings.kind(each) is Kind.SINGLE]), st.binary(max_size=40))
+    @given(
+        st.sampled_from([each for each in KNOWN if encodings.kind(each) is EncodingKind.SINGLE]), st.binary(max_size=40)
+    )
     def test_ascii_bytes_stay_where_they_are(self, encoding, data):
         """What makes it sound to find records in the bytes themselves: so many of each mark, in the same order."""
         try:

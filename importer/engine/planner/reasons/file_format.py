@@ -5,19 +5,19 @@ from collections.abc import Iterator
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.source import encodings
-from importer.engine.source.compression import WORDS
-from importer.engine.source.encodings import Kind
+from importer.engine.source.compression import PACKING_NAMES
+from importer.engine.source.encodings import EncodingKind
 
 
 def reading_reasons(case: PlanningContext) -> Iterator[Reason]:
     """How the file's bytes get to the server."""
     dialect, packing = case.dialect, case.packing
     kind = encodings.kind(dialect.encoding)
-    if packing or kind is Kind.OTHER:
-        unpacked = [f"it is packed ({WORDS[packing]})"] if packing else []
-        decoded = [f"{dialect.encoding} cannot be read in parallel"] if kind is Kind.OTHER else []
+    if packing or kind is EncodingKind.OTHER:
+        unpacked = [f"it is packed ({PACKING_NAMES[packing]})"] if packing else []
+        decoded = [f"{dialect.encoding} cannot be read in parallel"] if kind is EncodingKind.OTHER else []
         yield Reason("A plain copy is made first", f"{' and '.join(unpacked + decoded)}; it goes when the import ends")
-    if kind is Kind.SINGLE:
+    if kind is EncodingKind.SINGLE:
         # Measured (server-behaviour.md, Encodings and packed files).
         why = "on the way to the server, at about 700 MB/s; what is pure ASCII goes as it is"
         yield Reason(f"Transcoded from {dialect.encoding}", why)
@@ -26,5 +26,5 @@ def reading_reasons(case: PlanningContext) -> Iterator[Reason]:
         # session.
         cost = "costs up to 10 % of the speed, more where quotes or escapes are unusual"
         yield Reason("Records are rewritten", f"{'; '.join(dialect.rewriting)}; that {cost}", holds_back=True)
-    elif kind is not Kind.SINGLE:
+    elif kind is not EncodingKind.SINGLE:
         yield Reason("Bytes go as they are", "the server reads this dialect itself")

@@ -10,7 +10,7 @@ from importer.engine.source.byte_source import Readable
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, MAX_RECORD_BYTES, Block, blocks, end_of_records, pieces
-from importer.engine.source.records.malformed import problem
+from importer.engine.source.records.malformed import unreadable_record
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class ChunkRange:
         return self.offset + self.length
 
 
-class Checks(Protocol):
+class ValueChecks(Protocol):
     """What looks at values as they are scanned: an Exactness."""
 
     def suspicious(self, block: Block) -> bool:
@@ -74,7 +74,7 @@ class ScanPolicy:
 
     drop_blank_end: bool = True
     tolerate: bool = False
-    exactness: Checks | None = None
+    exactness: ValueChecks | None = None
     block_bytes: int = BLOCK_BYTES
     max_record_bytes: int = MAX_RECORD_BYTES
 
@@ -104,7 +104,7 @@ def scan(
     chunk = _OpenChunk(begin, dialect.line_end)
     for block in blocks(fd, dialect, begin.offset, begin.line, end, policy.block_bytes, policy.max_record_bytes):
         if block.flaws and not policy.tolerate:
-            raise problem(block.flaws[0], dialect.encoding)
+            raise unreadable_record(block.flaws[0], dialect.encoding)
         low, suspicious = 0, None if exactness else False
         while low < block.size:
             most = sizes.most_bytes(chunk.begin.number, end - chunk.begin.offset)

@@ -12,9 +12,9 @@ from typing import Any
 
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.source import encodings
-from importer.engine.source.byte_source import Place, Readable
-from importer.engine.source.compression import WORDS
-from importer.engine.source.decoding import Head, Sample, open_sample, read_head
+from importer.engine.source.byte_source import Readable, SourceLocation
+from importer.engine.source.compression import PACKING_NAMES
+from importer.engine.source.decoding import SourceHead, SourceSample, open_sample, read_head
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.sample import (
     SAMPLE_BYTES,
@@ -22,7 +22,7 @@ from importer.engine.source.profile.sample import (
     SampleRecord,
     detect_encoding,
     sample_records,
-    skipped,
+    skipped_bytes,
 )
 from importer.engine.source.profile.sniff import sniff
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES, read_exactly
@@ -65,7 +65,7 @@ class Profile:
         return Counter(row[number] for row in self.rows if number < len(row) and row[number] != null)
 
 
-def profile_file(path: Place, dialect: Dialect | None = None, **known: Any) -> Profile:
+def profile_file(path: SourceLocation, dialect: Dialect | None = None, **known: Any) -> Profile:
     """Look at a file's first part. Without a dialect, sniff encoding, delimiter, quote, line end and header.
 
     `known` fields of the dialect, such as header=False, stand whatever the sample suggests; only a byte order mark is
@@ -102,7 +102,9 @@ def _refuse_blank(sample: bytes) -> None:
         raise SourceProblem(what, advice="Check how it was written.")
 
 
-def _profile(sample: Sample, told: DetectedEncoding, dialect: Dialect | None, known: dict[str, Any]) -> Profile | None:
+def _profile(
+    sample: SourceSample, told: DetectedEncoding, dialect: Dialect | None, known: dict[str, Any]
+) -> Profile | None:
     """The profile of a plain file; None if no data record ends in the sample, but may do so in a larger one."""
     begin = read_exactly(sample.fd, min(sample.readable, SAMPLE_BYTES), 0)
     start = len(UTF8_BOM) if begin.startswith(UTF8_BOM) else 0
@@ -112,7 +114,7 @@ def _profile(sample: Sample, told: DetectedEncoding, dialect: Dialect | None, kn
         dialect, found = sniff(begin[start:], final=sample.whole and len(begin) == sample.readable, asked=asked)
         notes += found
     dialect = replace(dialect, **{**known, "encoding": told.encoding})
-    start += skipped(begin[start:], dialect)
+    start += skipped_bytes(begin[start:], dialect)
     records = list(islice(sample_records(sample, dialect.plain, start), SAMPLE_ROWS + dialect.header))
     first, data = (records[0], records[1:]) if dialect.header and records else (None, records)
     if not data and not sample.whole:
@@ -139,12 +141,12 @@ def _profile(sample: Sample, told: DetectedEncoding, dialect: Dialect | None, kn
     )
 
 
-def _packing_notes(head: Head) -> tuple[str, ...]:
-    return (f"Packed with {WORDS[head.packing]}; it is unpacked before it is read.",) if head.packing else ()
+def _packing_notes(head: SourceHead) -> tuple[str, ...]:
+    return (f"Packed with {PACKING_NAMES[head.packing]}; it is unpacked before it is read.",) if head.packing else ()
 
 
 @contextmanager
-def _opened(path: Place) -> Iterator[Readable]:
+def _opened(path: SourceLocation) -> Iterator[Readable]:
     """The open file. Raises SourceProblem if it is not a regular file that can be read."""
     if not isinstance(path, Path):
         with path.open() as elsewhere:

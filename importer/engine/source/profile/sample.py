@@ -7,9 +7,9 @@ from itertools import islice
 
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.source import encodings
-from importer.engine.source.decoding import Head, Sample
+from importer.engine.source.decoding import SourceHead, SourceSample
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.encodings import Kind
+from importer.engine.source.encodings import EncodingKind
 from importer.engine.source.records.blocks import blocks, end_of_records, read_exactly
 from importer.engine.source.records.boundary.state_machine import RECORD_ENDS
 from importer.engine.source.records.fields import fields
@@ -34,7 +34,7 @@ class DetectedEncoding:
     doubt: SourceProblem | None = None
 
 
-def detect_encoding(head: Head, asked: str = "") -> DetectedEncoding:
+def detect_encoding(head: SourceHead, asked: str = "") -> DetectedEncoding:
     """A byte order mark decides, then what was asked for, then whether the head is UTF-8; else it is a guess."""
     marked, _ = encodings.marked(head.data)
     if marked:
@@ -90,14 +90,14 @@ def _line(data: bytes, at: int) -> int:
 def _notes_on_asked(data: bytes, asked: str, odd: str) -> tuple[str, ...]:
     if asked == encodings.UTF8:
         return (f"{odd}: its row cannot be read.",) if odd else ()
-    if encodings.kind(asked) is not Kind.SINGLE:
+    if encodings.kind(asked) is not EncodingKind.SINGLE:
         return ()
     if odd:
         return (f"{odd}; it is read as {asked}: check the words below.",)
     return () if data.isascii() else (f"The text would be valid UTF-8, too, but is read as {asked}: please check.",)
 
 
-def skipped(sample: bytes, dialect: Dialect) -> int:
+def skipped_bytes(sample: bytes, dialect: Dialect) -> int:
     """How many bytes the lines take that come before the header. Raises SourceProblem if there are not so many."""
     if not dialect.skip_rows:
         return 0
@@ -119,7 +119,7 @@ class SampleRecord:
     values: tuple[str, ...]
 
 
-def sample_records(sample: Sample, dialect: Dialect, start: int) -> Iterator[SampleRecord]:
+def sample_records(sample: SourceSample, dialect: Dialect, start: int) -> Iterator[SampleRecord]:
     """Records from byte `start` on, read as the scan reads them; raises as scan() does.
 
     A record that the end of a sample cuts is left out.

@@ -26,9 +26,9 @@ from importer.engine.source.records.boundary.stray_quotes import (
     MalformedRecord,
     line_around,
     look_into,
-    settled,
+    resolve_quotes,
 )
-from importer.engine.source.records.byte_scan import has_null_letters, survey
+from importer.engine.source.records.byte_scan import has_null_letters, scan_bytes
 from importer.engine.source.records.lines import ends_in_lf, line_ends
 
 # Small enough for what is made of a block to stay in the second-level cache, large enough that the fixed cost of some
@@ -142,7 +142,7 @@ def blocks(
 
 
 def _checked(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) -> Block:
-    seen = survey(data, ends.size)
+    seen = scan_bytes(data, ends.size)
     may_be_blank = seen.empty_line and dialect.blank_lines == "skip"
     blank = blank_records(data, ends, dialect) if may_be_blank else ()
     flaws = [replace(flaw, line=flaw.line + line - 1) for flaw in ends.flaws]
@@ -268,7 +268,7 @@ def _large_record(
     def look(low: int, high: int) -> bytes:
         return read_exactly(fd, min(offset + high, at) - offset - low, offset + low)
 
-    flaw, length = settled(walk, look, length, at - offset, dialect)
+    flaw, length = resolve_quotes(walk, look, length, at - offset, dialect)
     if not length:
         raise _endless(walk.opened if walk.is_open else None, line, at == end, max_record_bytes)
     return _single(fd, dialect, offset, line, length, [flaw] if flaw else [])

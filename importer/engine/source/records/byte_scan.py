@@ -8,7 +8,7 @@ from importer.engine.source.records.lines import LARGE, line_ends
 
 
 @dataclass(frozen=True)
-class Survey:
+class ByteScan:
     """`line_feeds` are counted. `empty_line`: a line end, of any kind, comes first or right after another one.
 
     `null_letters`: the letters NULL occur.
@@ -31,21 +31,21 @@ class _Found(ctypes.Structure):
     )
 
 
-def survey(data: bytes, size: int) -> Survey:
+def scan_bytes(data: bytes, size: int) -> ByteScan:
     """What occurs in data[:size]."""
     call = loader.function("scan_bytes", None, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Found))
     if not call:
-        return survey_in_steps(data, size)
+        return scan_bytes_in_python(data, size)
     found = _Found()
     call(data, size, found)
-    return Survey(found.line_feeds, not found.beyond_ascii, bool(found.empty_line), bool(found.null_letters))
+    return ByteScan(found.line_feeds, not found.beyond_ascii, bool(found.empty_line), bool(found.null_letters))
 
 
-def survey_in_steps(data: bytes, size: int) -> Survey:
+def scan_bytes_in_python(data: bytes, size: int) -> ByteScan:
     """The same without the library."""
     ascii_only = data.isascii() or data[:size].isascii()
     line_feeds = line_ends(data, "\n", 0, size)
-    return Survey(line_feeds, ascii_only, _has_empty_line(data, size), has_null_letters(data, 0, size))
+    return ByteScan(line_feeds, ascii_only, _has_empty_line(data, size), has_null_letters(data, 0, size))
 
 
 def has_null_letters(data: bytes, low: int, high: int) -> bool:

@@ -11,7 +11,7 @@ from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import Block, blocks, read_exactly
 from importer.engine.source.records.boundary.boundaries import first_record
-from importer.engine.source.records.boundary.state_machine import RECORD_ENDS, Marks, none_of
+from importer.engine.source.records.boundary.state_machine import RECORD_ENDS, MarkPatterns, none_of
 from importer.engine.source.records.lines import line_ends
 
 # unescape() in sql/sql_load.cc; any other escaped byte stands for itself.
@@ -117,13 +117,13 @@ def _decoded(field: re.Match[bytes], special: re.Pattern[bytes], dialect: Dialec
     kind = field.lastgroup or "plain"
     if dialect.escape and field[kind] == rb"\N" and kind != "rest":
         return None
-    value = special.sub(lambda match: undone(match, kind), field[kind])
+    value = special.sub(lambda match: decode_special(match, kind), field[kind])
     if kind == "rest":
-        return special.sub(lambda match: undone(match, "opened"), field["opened"]) + value
+        return special.sub(lambda match: decode_special(match, "opened"), field["opened"]) + value
     return dialect.quote.encode() + value if kind == "unclosed" else value
 
 
-def undone(special: re.Match[bytes], kind: str) -> bytes:
+def decode_special(special: re.Match[bytes], kind: str) -> bytes:
     """What an escaped byte or a doubled quote stands for; in an unenclosed field two quotes are two."""
     if special.lastgroup == "escaped":
         return _ESCAPED.get(special["escaped"], special["escaped"])
@@ -178,7 +178,7 @@ class FieldPatterns:
 @lru_cache
 def field_patterns(dialect: Dialect) -> FieldPatterns:
     """The patterns of a dialect's fields."""
-    marks = Marks.of(dialect)
+    marks = MarkPatterns.of(dialect)
     d, q, e, end = marks.delimiter, marks.quote, marks.escape, RECORD_ENDS[dialect.line_end]
     delimiter, quote, escape = dialect.delimiter_bytes, dialect.quote.encode(), dialect.escape.encode()
     escaped = rb"%b(?:.|\Z)" % e

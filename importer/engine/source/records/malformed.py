@@ -28,7 +28,7 @@ def _fault(flaw: MalformedRecord, encoding: str) -> RowError:
     return RowError(flaw.code, REASONS[flaw.code], value=encodings.excerpt(flaw.around, encoding), field=flaw.field)
 
 
-def problem(flaw: MalformedRecord, encoding: str) -> RecordUnreadable:
+def unreadable_record(flaw: MalformedRecord, encoding: str) -> RecordUnreadable:
     """What to raise where a flaw is to stop the import."""
     around = encodings.excerpt(flaw.around, encoding)
     what = f"{flaw.what.removesuffix('.')}: {around!r}." if around else flaw.what

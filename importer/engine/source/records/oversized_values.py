@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.records.fields import FieldPatterns, field_patterns, undone
+from importer.engine.source.records.fields import FieldPatterns, decode_special, field_patterns
 from importer.engine.units import MIB
 
 # Bytes; of a record that is larger there should not be several copies.
@@ -63,7 +63,7 @@ class LargeValue:
             at = low
             for special in self.patterns.special.finditer(self.record, low, high):
                 yield from self._cut(at, special.start())
-                yield undone(special, kind)
+                yield decode_special(special, kind)
                 at = special.end()
             yield from self._cut(at, high)
 

@@ -6,7 +6,7 @@ from io import BytesIO
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.boundaries import Ends, ListedEnds, find_ends, first_record
 from importer.engine.source.records.boundary.state_machine import RecordWalk
-from importer.engine.source.records.boundary.stray_quotes import settled
+from importer.engine.source.records.boundary.stray_quotes import resolve_quotes
 from importer.engine.source.records.oversized_values import LARGE
 
 
@@ -77,7 +77,7 @@ class _LargeRecord:
     def _settle(self) -> None:
         """What is behind it is cut off; a quote in it may be astray, and the record shorter than it seems."""
         size, look = self._held.tell(), self._look
-        self.length = settled(self._walk, look, self.length, size, self._dialect)[1]
+        self.length = resolve_quotes(self._walk, look, self.length, size, self._dialect)[1]
         self.behind = look(self.length, size)
         self._held.truncate(self.length)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from importer.engine.native import loader
 from importer.engine.source.dialect import MYSQL_TSV, Dialect
 from importer.engine.source.records.boundary.boundaries import find_ends
-from importer.engine.source.records.boundary.quoted_boundaries import can_tell, regular_ends
+from importer.engine.source.records.boundary.quoted_boundaries import find_regular_ends, is_supported
 from tests.engine.reference import read
 from tests.examples import examples
 
@@ -89,7 +89,7 @@ def written(rows: list[list[str]], dialect: Dialect, *, quoted: bool) -> str:
 )
 def test_what_programs_write_is_told_wherever_it_lies(dialect, rows, quoted, before):
     data = ("x" * before + dialect.line_end + written(rows, dialect, quoted=quoted)).encode()
-    ends, whole, regular = regular_ends(data, dialect)
+    ends, whole, regular = find_regular_ends(data, dialect)
     assert whole
     assert regular or not dialect.quote
     assert ends.tolist() == read(data, dialect).ends
@@ -116,7 +116,7 @@ def loosely_written(draw: st.DrawFn) -> tuple[Dialect, bytes]:
 @given(loosely_written())
 def test_quotes_within_fields_without_any_are_data(document):
     dialect, data = document
-    found, reading = regular_ends(data, dialect), read(data, dialect)
+    found, reading = find_regular_ends(data, dialect), read(data, dialect)
     if found and not found.whole:
         assert found.ends.tolist() == reading.ends[: len(found.ends)]
         carriage = b"\r" in data or dialect.line_end == "\r\n"
@@ -140,7 +140,7 @@ def test_quotes_within_fields_without_any_are_data(document):
 def test_what_is_odd_is_not_told_or_told_right(dialect, rows, noise, place, before):
     text = "x" * before + dialect.line_end + written(rows, dialect, quoted=True)
     data = (text[:place] + noise + text[place:]).encode()
-    found = regular_ends(data, dialect)
+    found = find_regular_ends(data, dialect)
     if found:
         ends, whole, _ = found
         reading = read(data, dialect)
@@ -151,4 +151,4 @@ def test_what_is_odd_is_not_told_or_told_right(dialect, rows, noise, place, befo
 
 @pytest.mark.parametrize("dialect", [Dialect(line_end="any"), Dialect(line_end="\r"), Dialect(delimiter="東" * 6)])
 def test_other_dialects_are_left_to_others(dialect: Dialect):
-    assert not can_tell(dialect)
+    assert not is_supported(dialect)

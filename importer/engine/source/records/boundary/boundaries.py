@@ -15,9 +15,20 @@ from functools import lru_cache
 
 from importer.engine.source.arrays import ByteArray, Offsets
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
-from importer.engine.source.records.boundary.quoted_boundaries import can_tell, regular_ends
-from importer.engine.source.records.boundary.state_machine import NOTHING, RECORD_ENDS, Marks, RecordWalk, none_of
-from importer.engine.source.records.boundary.stray_quotes import MalformedRecord, judged, look_into, settled
+from importer.engine.source.records.boundary.quoted_boundaries import find_regular_ends, is_supported
+from importer.engine.source.records.boundary.state_machine import (
+    NOTHING,
+    RECORD_ENDS,
+    MarkPatterns,
+    RecordWalk,
+    none_of,
+)
+from importer.engine.source.records.boundary.stray_quotes import (
+    MalformedRecord,
+    look_into,
+    resolve_ended,
+    resolve_quotes,
+)
 from importer.engine.source.records.lines import count_byte, line_ends
 
 LF, CR = ord("\n"), ord("\r")
@@ -112,7 +123,7 @@ def first_record(data: bytes, dialect: Dialect, start: int = 0, *, final: bool) 
     length = walk.feed(data, start, final=final)
     if not length and not final:
         return None, 0
-    return settled(walk, look_into(data, start), length, len(data) - start, dialect)
+    return resolve_quotes(walk, look_into(data, start), length, len(data) - start, dialect)
 
 
 def blank_records(data: bytes, ends: Ends, dialect: Dialect) -> Sequence[int]:
@@ -223,10 +234,10 @@ def _regular_ends(data: bytes, dialect: Dialect, final: bool) -> ListedEnds | No
     """The ends if every quote opens a field, closes one, is half of a doubled quote, or, where that can be told, stands
     within a field without quotes; None if not.
     """
-    if not can_tell(dialect):
+    if not is_supported(dialect):
         known = not dialect.escape and len(dialect.delimiter_bytes) == 1 and dialect.line_end != "\r"
         return _ends_by_parity(data, dialect, final) if known else None
-    if not (found := regular_ends(data, dialect)):
+    if not (found := find_regular_ends(data, dialect)):
         return None
     escaped = bool(dialect.escape) and dialect.escape.encode() in data
     return replace(_listed(found.ends, data, final and found.whole), regular=found.regular and not escaped)
@@ -302,7 +313,7 @@ def _ends_by_pattern(data: bytes, dialect: Dialect, final: bool) -> ListedEnds:
             line_known_at = position
             walk = RecordWalk(dialect, line)
             walk.feed(match[0], final=True)
-            flaw, length = judged(walk, look_into(match[0]), len(match[0]), dialect)
+            flaw, length = resolve_ended(walk, look_into(match[0]), len(match[0]), dialect)
             if not flaw:
                 break
             flaws.append(flaw.of_record(len(ends)))
@@ -319,7 +330,7 @@ def _record_pattern(dialect: Dialect, final: bool, *, stray: bool) -> re.Pattern
 
     With `stray` it may have stray quotes. Possessive throughout, as the servers never look back.
     """
-    marks = Marks.of(dialect)
+    marks = MarkPatterns.of(dialect)
     d, q, e = marks.delimiter, marks.quote, marks.escape
     end = _line_end_pattern(dialect, final)
     escaped = rb"%b%b" % (e, rb"(?:.|\Z)" if final else b".")

@@ -7,7 +7,7 @@ from importer.engine.source.dialect import Dialect
 LONGEST_DELIMITER = 16  # bytes
 
 
-class Marks(ctypes.Structure):
+class DelimiterMarks(ctypes.Structure):
     """delimiter_marks.h's `struct marks`."""
 
     _fields_ = (
@@ -16,11 +16,11 @@ class Marks(ctypes.Structure):
     )
 
 
-def marks_of(dialect: Dialect, null_rules: int = 0) -> Marks | None:
+def marks_for(dialect: Dialect, null_rules: int = 0) -> DelimiterMarks | None:
     """None for a dialect that delimiter_marks.h does not know. `null_rules`: usual_values.h's `enum null_rules`."""
     delimiter = dialect.delimiter_bytes
     if len(delimiter) > LONGEST_DELIMITER or dialect.line_end not in ("\n", "\r\n"):
         return None
     quote, escape = (ord(mark or "\0") for mark in (dialect.quote, dialect.escape))
     padded = (ctypes.c_uint8 * LONGEST_DELIMITER)(*delimiter)
-    return Marks(padded, len(delimiter), quote, escape, dialect.line_end == "\r\n", null_rules)
+    return DelimiterMarks(padded, len(delimiter), quote, escape, dialect.line_end == "\r\n", null_rules)

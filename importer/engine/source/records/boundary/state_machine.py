@@ -47,7 +47,7 @@ class RecordWalk:
     def __init__(self, dialect: Dialect, line: int = 1, *, literal: bool = False) -> None:
         self._dialect = dialect
         self._quote = dialect.quote.encode()
-        self._stops = _stops(dialect)
+        self._stop_bytes = _stop_bytes(dialect)
         self._line = line
         self._counted = 0  # up to where in the piece at hand lines are counted
         self._before = b""
@@ -96,7 +96,7 @@ class RecordWalk:
                 if enclosed:
                     self.opened = self._quote_at(data, position)
                     position += 1
-            stop = self._stops[self._state].search(data, position)
+            stop = self._stop_bytes[self._state].search(data, position)
             if not stop:
                 return len(data), False
             event = events[self._state].match(data, stop.start())
@@ -147,7 +147,7 @@ class RecordWalk:
 
 
 @dataclass(frozen=True)
-class Marks:
+class MarkPatterns:
     """A dialect's characters as patterns over bytes; one that is not set matches nothing.
 
     `cut_delimiter` matches what may be the first part of a delimiter at the end of the data.
@@ -159,7 +159,7 @@ class Marks:
     escape: bytes
 
     @classmethod
-    def of(cls, dialect: Dialect) -> "Marks":
+    def of(cls, dialect: Dialect) -> "MarkPatterns":
         quote, escape = (re.escape(each.encode()) or NOTHING for each in (dialect.quote, dialect.escape))
         delimiter = dialect.delimiter_bytes
         parts = [re.escape(delimiter[:length]) for length in range(1, len(delimiter))]
@@ -181,7 +181,7 @@ def none_of(*characters: bytes) -> bytes:
 
 
 @lru_cache
-def _stops(dialect: Dialect) -> dict[str, re.Pattern[bytes]]:
+def _stop_bytes(dialect: Dialect) -> dict[str, re.Pattern[bytes]]:
     """Where something may happen, in an unenclosed and in an enclosed field: a class of bytes, found fast."""
     escape = dialect.escape.encode()
     return {
@@ -199,7 +199,7 @@ _FOREIGN = {"\r\n": rb"\n", "\r": rb"\n"}
 @lru_cache
 def _events(dialect: Dialect, final: bool) -> dict[str, re.Pattern[bytes]]:
     """What happens there, if anything does; `unsure` stands at the end of a piece that is not the last."""
-    marks = Marks.of(dialect)
+    marks = MarkPatterns.of(dialect)
     d, q, e = marks.delimiter, marks.quote, marks.escape
     foreign_record, record, foreign = (
         each.get(dialect.line_end, NOTHING) for each in (_FOREIGN_RECORD, RECORD_ENDS, _FOREIGN)

@@ -60,7 +60,7 @@ def look_into(data: bytes, start: int = 0) -> Look:
     return lambda low, high: data[start + low : start + high]
 
 
-def settled(
+def resolve_quotes(
     walk: RecordWalk, look: Look, length: int, size: int, dialect: Dialect
 ) -> tuple[MalformedRecord | None, int]:
     """What is wrong with the quotes of a record that `walk` has read, and how long the record really is.
@@ -69,13 +69,13 @@ def settled(
     looked at. Then it has no length, unless a quote that is never closed shows where its line ends.
     """
     if length:
-        return judged(walk, look, length, dialect)
+        return resolve_ended(walk, look, length, dialect)
     if walk.opened and walk.is_open:
-        return never_closed(walk.opened, look, size, dialect)
+        return resolve_unclosed(walk.opened, look, size, dialect)
     return None, 0
 
 
-def judged(walk: RecordWalk, look: Look, length: int, dialect: Dialect) -> tuple[MalformedRecord | None, int]:
+def resolve_ended(walk: RecordWalk, look: Look, length: int, dialect: Dialect) -> tuple[MalformedRecord | None, int]:
     """What is wrong with the quotes of a record that `walk` has read to its end, and how long the record really is.
 
     `length` is how long it is as the walk has read it.
@@ -91,7 +91,7 @@ def judged(walk: RecordWalk, look: Look, length: int, dialect: Dialect) -> tuple
     return (_stray(walk.stray, walk.opened_astray, look) if walk.stray else None), length
 
 
-def never_closed(opened: Quote, look: Look, length: int, dialect: Dialect) -> tuple[MalformedRecord | None, int]:
+def resolve_unclosed(opened: Quote, look: Look, length: int, dialect: Dialect) -> tuple[MalformedRecord | None, int]:
     """The same where the field that `opened` began has no end in the `length` bytes that there are or are looked at.
 
     No flaw if the line on which it opened cannot be told from a sound one: then nobody knows what comes after it.
