@@ -1,4 +1,4 @@
-"""What can go wrong, said so that its reader knows what, where, and what to do next."""
+"""Problems: the exceptions for everything that can go wrong, each with what happened, where, and what to do next."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class BadRow:
-    """A row that the server would have changed or skipped: file line (1-based), column, value and the reason."""
+    """A row that the server would have changed or skipped: line of the file (from 1), column, value and reason."""
 
     line: int
     column: str
@@ -17,11 +17,11 @@ class BadRow:
 
 @dataclass
 class Problem(Exception):
-    """Anything that stops an import or part of it.
+    """An error that stops an import or part of it.
 
-    `what` happened, `where` (file, line, server...), and `advice`: what to do next. `retryable` tells whether the
-    same step may well succeed a little later (a lost connection, a deadlock), `rows` names the rows at fault,
-    `bad_rows` counts them all. `option` is the field of Options at fault, beside which pages say it.
+    `what`: what happened. `where`: file, line, server. `advice`: what to do next. `retryable`: the step may succeed a
+    little later (after a lost connection or a deadlock). `rows`: some of the rows at fault; `bad_rows`: the number of
+    all of them. `option`: the field of Options at fault; pages show the problem next to that option.
     """
 
     what: str
@@ -33,40 +33,40 @@ class Problem(Exception):
     option: str = ""
 
     def __str__(self) -> str:
-        said = f"{self.where}: {self.what}" if self.where else self.what
-        return f"{said} {self.advice}".strip()
+        located = f"{self.where}: {self.what}" if self.where else self.what
+        return f"{located} {self.advice}".strip()
 
     def as_json(self) -> dict[str, Any]:
         return {"kind": type(self).__name__, **asdict(self)}
 
 
 class SourceProblem(Problem):
-    """The file cannot be read as what it claims to be."""
+    """The file cannot be read in the format that it claims to have."""
 
 
 class RecordUnreadable(SourceProblem):
-    """A record of the file cannot be read safely; those beside it can."""
+    """A record of the file cannot be read safely; its neighbours can."""
 
 
 class SourceChanged(SourceProblem):
-    """The file is no longer what the scan saw."""
+    """The file has changed since the scan."""
 
 
 class TargetProblem(Problem):
-    """The server, the account or the table does not allow it."""
+    """The server, the account or the table does not allow the operation."""
 
 
 class RowsRefused(Problem):
-    """The server would have changed or skipped rows of a chunk; nothing of the chunk was kept."""
+    """The server would have changed or skipped rows of a chunk; no row of the chunk was stored."""
 
 
 class TooManyRejects(Problem):
-    """More rows cannot go in than may be left out."""
+    """More rows are rejected than max_rejects or max_reject_percent allows."""
 
 
 class Cancelled(Problem):
-    """Somebody asked for it to stop."""
+    """A user cancelled the work."""
 
 
 class MethodRefused(TargetProblem):
-    """The server does not take what the method does; another one may well do."""
+    """The server refuses the load method; another method may work."""

@@ -1,6 +1,6 @@
-"""Dataclasses to JSON for storage, and back: what an older version stored is read by the same two functions.
+"""Converts dataclasses to JSON for storage, and back, also from JSON that an older version stored.
 
-A field that an older version did not have takes its default; a key that is no longer a field is ignored.
+A field that an older version did not have takes its default. A key that is no longer a field is ignored.
 """
 
 from collections.abc import Mapping
@@ -9,22 +9,22 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-# Field names to JSON keys, for the fields of a class whose key is another one.
+# Field names to JSON keys, for the fields whose JSON key differs from their name.
 Keys = Mapping[str, str]
 
 
 def to_json(value: Any, keys: Keys | None = None) -> dict[str, Any]:
-    """The dataclass and those inside it as dictionaries, with `keys` for the fields of the outermost one."""
+    """Convert the dataclass, with those inside it, to dictionaries. `keys` applies to the outermost dataclass."""
     values = asdict(value)
     return {(keys or {}).get(name, name): each for name, each in values.items()}
 
 
 def from_json(kind: type[T], values: Mapping[str, Any], keys: Keys | None = None) -> T:
-    """The dataclass that to_json() wrote, perhaps by an older version. Lists become the tuples of its annotations.
+    """Read a dataclass from the JSON of to_json(), of this or an older version. Lists become tuples where annotated.
 
-    Raises msgspec.ValidationError, with the path to it, for a value that the annotations do not allow.
+    Raises msgspec.ValidationError, with the path to the value, if the annotations do not allow a value.
     """
-    import msgspec  # by what reads stored values only
+    import msgspec  # Here, because only code that reads stored values needs it.
 
     names = {key: name for name, key in (keys or {}).items()}
     return msgspec.convert({names.get(key, key): each for key, each in values.items()}, kind)

@@ -1,4 +1,4 @@
-"""Units of bytes, and sizes in words."""
+"""Sizes in bytes, to text and from text."""
 
 import re
 
@@ -8,7 +8,7 @@ GIB = 2**30
 
 
 def human_bytes(count: int) -> str:
-    """A size as people say it: 134217728 is "128 MiB"."""
+    """Format a size for people: 134217728 is "128 MiB"."""
     size = float(count)
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if size < 1024:
@@ -18,12 +18,12 @@ def human_bytes(count: int) -> str:
 
 
 def parse_size(text: str) -> int | None:
-    """`32M` as bytes, also as 32MB or 32MiB; None for what is no size."""
-    found = re.fullmatch(r"(\d+)([KMG]?)i?B?", text, re.IGNORECASE)
-    return int(found[1]) * UNITS[found[2].upper()] if found else None
+    """The bytes of a size such as `32M`, 32MB or 32MiB; None if the text is no size."""
+    match = re.fullmatch(r"(\d+)([KMG]?)i?B?", text, re.IGNORECASE)
+    return int(match[1]) * UNITS[match[2].upper()] if match else None
 
 
 def short_size(count: int) -> str:
-    """The inverse of parse_size(): 33554432 is "32M", and what is no whole KiB is a number of bytes."""
+    """The inverse of parse_size(): 33554432 is "32M". A size that is no multiple of a KiB has no unit."""
     unit = next((each for each in reversed(UNITS) if count and count % UNITS[each] == 0), "")
     return f"{count // UNITS[unit]}{unit}"

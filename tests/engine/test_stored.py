@@ -1,4 +1,4 @@
-"""Dataclasses stored as JSON and read back, also when an older version stored them."""
+"""Dataclasses are stored as JSON and read back, also if an older version stored them."""
 
 import json
 from dataclasses import dataclass
@@ -29,15 +29,15 @@ def through_json(values):
     return json.loads(json.dumps(values))
 
 
-def test_reads_back_what_was_stored():
+def test_stored_dataclass_is_read_back():
     assert from_json(Whole, through_json(to_json(WHOLE))) == WHOLE
 
 
-def test_missing_field_takes_its_default_and_unknown_key_is_ignored():
+def test_stored_json_without_a_field_takes_its_default_and_an_unknown_key_is_ignored():
     assert from_json(Whole, {"parts": [{"name": "a", "colour": "red"}], "gone": 1}) == Whole((Part("a"),))
 
 
-def test_field_may_have_another_key():
+def test_stored_field_may_have_another_key():
     keys = {"parts": "pieces"}
     stored = through_json(to_json(WHOLE, keys))
     assert "pieces" in stored
@@ -45,6 +45,6 @@ def test_field_may_have_another_key():
     assert from_json(Whole, stored, keys) == WHOLE
 
 
-def test_wrong_value_is_named_by_its_path():
+def test_wrong_stored_value_is_named_by_its_path():
     with pytest.raises(msgspec.ValidationError, match=r"\$\.parts\[0\]\.name"):
         from_json(Whole, {"parts": [{"name": 1}]})

@@ -1,1 +1,1 @@
-"""The connection to a MySQL or MariaDB server, and what the server says of itself."""
+"""The connection to a MySQL or MariaDB server, its variables and its error messages."""

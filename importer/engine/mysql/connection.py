@@ -1,4 +1,4 @@
-"""Connections to a target: one for asking, one for loading with a handler that serves our bytes and nothing else."""
+"""Opens connections to a target: for queries, and for loads, whose LOAD DATA LOCAL handler serves only the feed."""
 
 import ctypes
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,22 +30,22 @@ __all__ = [
     "kill",
 ]
 
-# The only name we ever answer to. No path: Debian 12's client library crashes on "://" in one (server-behaviour.md).
+# The only file name that the handler serves. No path: Debian 12's client library crashes on a name with "://"
+# (server-behaviour.md).
 FEED_NAME = "millrace"
 
 CONNECT_TIMEOUT = 10  # seconds
-READ_TIMEOUT = 600  # seconds without a byte from the server, a long COMMIT included
+READ_TIMEOUT = 600  # seconds without a byte from the server; a long COMMIT counts
 WRITE_TIMEOUT = 60  # seconds
 
-# Strict, so that REPLACE and INSERT fail on bad values; LOAD DATA LOCAL without REPLACE only warns
-# (server-behaviour.md).
+# Strict mode: REPLACE and INSERT fail on bad values. LOAD DATA LOCAL without REPLACE only warns (server-behaviour.md).
 SQL_MODE = (
     "STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
     "NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO"
 )
 LOADER_SESSION: dict[str, int | str] = {
     "sql_mode": SQL_MODE,
-    # Its warnings are read: row numbers, columns and keys stand in them (warnings.py).
+    # The warnings are parsed: they have row numbers, columns and keys (load/rejects/warnings.py).
     "lc_messages": "en_US",
     "time_zone": "+00:00",
     "unique_checks": 1,
@@ -53,21 +53,21 @@ LOADER_SESSION: dict[str, int | str] = {
     "sql_notes": 1,
     "innodb_lock_wait_timeout": 50,
     "net_read_timeout": 60,
-    # An orphaned transaction, whose client's machine vanished, gives its ledger row free after this (seconds).
+    # Seconds until the server ends a transaction whose client vanished, which releases its ledger row.
     "wait_timeout": 120,
 }
 
-# Set by a statement of its own; the name is MySQL's, MariaDB has it since 11.1.
+# Set by a separate statement. The name is MySQL's; MariaDB has it since 11.1.
 ISOLATION = "transaction_isolation"
 USUAL_ISOLATION = "READ-COMMITTED"
 
-# The list of warnings is cut there; at most 65,535 (manual, Server System Variables).
+# The server lists no more warnings than this; at most 65,535 (manual, Server System Variables).
 MAX_ERROR_COUNT = 65535
 
 
 @dataclass(frozen=True)
 class Address:
-    """A server, an account on it, and the database to work in. `tls` is "off", "encrypt" or "verify"."""
+    """A server, an account on it, and the database. `tls` is "off", "encrypt" or "verify"."""
 
     host: str
     port: int
@@ -82,15 +82,14 @@ class Address:
 
 
 class NotEncrypted(TargetProblem):
-    """The target asks for TLS and the connection has none."""
+    """The target requires TLS, and the connection is not encrypted."""
 
 
 class LoaderConnection(Connection):
-    """A connection whose LOAD DATA LOCAL sends the pieces of `feed`, whatever file name the server asks for.
+    """A connection whose LOAD DATA LOCAL sends the pieces of `feed`, and no file, whatever file the server requests.
 
-    The handler is in place before the first statement after the handshake, which mysqlclient always sends from
-    set_character_set(): a hostile server gets nothing at any later moment (server-behaviour.md, The local-infile
-    callback).
+    The handler is installed before the first statement after the handshake, which mysqlclient always sends from
+    set_character_set(). From then on a hostile server gets no file (server-behaviour.md, The local-infile callback).
     """
 
     feed: Feed | None = None
@@ -103,16 +102,16 @@ class LoaderConnection(Connection):
 
     @property
     def feed_error(self) -> BaseException | None:
-        """What the feed of the last load raised."""
+        """The exception that the feed of the last load raised, or None."""
         return self._buffer.error if self._buffer else None
 
     def _install_handler(self) -> None:
-        # Kept on the connection: the client library calls them as long as it lives.
+        # Stored on the connection, because the client library calls them as long as the connection lives.
         self._handler = (BEGIN(self._begin), read_function(), END(self._end), ERROR(self._error))
         library.mysql_set_local_infile_handler(mysql_handle(self), *self._handler, None)
 
-    # An exception that leaves a callback is lost and the return value garbage, so the load would never end
-    # (server-behaviour.md): none of them raises any.
+    # The callbacks never raise. An exception that leaves a callback is lost, and the return value is garbage, so that
+    # the load would never end (server-behaviour.md).
 
     def _begin(self, state: Any, name: bytes, _data: Any) -> int:
         if self.feed is None or name != FEED_NAME.encode():
@@ -130,7 +129,8 @@ class LoaderConnection(Connection):
         return 2  # CR_UNKNOWN_ERROR's neighbourhood; the real cause is in feed_error
 
 
-# Resolves the very client library that mysqlclient links (server-behaviour.md, The local-infile callback).
+# This resolves the client library that mysqlclient links, and no other (server-behaviour.md, The local-infile
+# callback).
 library = ctypes.CDLL(MySQLdb._mysql.__file__)
 library.mysql_set_local_infile_handler.argtypes = [ctypes.c_void_p, BEGIN, READ, END, ERROR, ctypes.c_void_p]
 library.mysql_set_local_infile_handler.restype = None
@@ -148,9 +148,10 @@ def mysql_handle(connection: Connection) -> int:
 
 @contextmanager
 def connect(address: Address, read_timeout: int = READ_TIMEOUT) -> Iterator[Connection]:
-    """A connection for asking and for changes; closed at the end. Raises TargetProblem if it cannot be had.
+    """Open a connection for queries and changes, with autocommit; closed at the end.
 
-    `read_timeout`: seconds that a statement may take without a word from the server.
+    `read_timeout`: seconds that a statement may take without a byte from the server. Raises TargetProblem if the
+    connection fails, and for a MySQL error inside the block.
     """
     options = {**_options(address), "read_timeout": read_timeout}
     with explain(str(address)):
@@ -164,10 +165,11 @@ def connect(address: Address, read_timeout: int = READ_TIMEOUT) -> Iterator[Conn
 def connect_loader(
     address: Address, read_timeout: int = READ_TIMEOUT, session: Mapping[str, int | str] = MappingProxyType({})
 ) -> Iterator[LoaderConnection]:
-    """A fresh connection for loading: no autocommit, session as LOADER_SESSION; closed at the end, which rolls back.
+    """Open a connection for loading: without autocommit, with LOADER_SESSION; closed at the end, which rolls back.
 
-    `read_timeout`: seconds that a statement may take without a word from the server. `session`: variables that this
-    import sets besides, or instead (ImportPlan.session).
+    `read_timeout`: seconds that a statement may take without a byte from the server. `session`: the import's own
+    variables, added to LOADER_SESSION or replacing values there (ImportPlan.session). Raises TargetProblem as
+    connect() does.
     """
     options = {**_options(address), "read_timeout": read_timeout}
     with explain(str(address)):
@@ -187,7 +189,7 @@ def _set_session(connection: Connection, variables: dict[str, int | str]) -> Non
 
 
 def cipher(connection: Connection) -> str:
-    """The cipher that the client library itself says is in use; "" if the connection is not encrypted."""
+    """The cipher in use according to the client library; "" if the connection is not encrypted."""
     return (library.mysql_get_ssl_cipher(mysql_handle(connection)) or b"").decode()
 
 
@@ -203,7 +205,8 @@ def _require_tls(connection: Connection, address: Address) -> None:
 
 
 def _see_all_warnings(connection: Connection) -> None:
-    # MySQL 9.7 lets only privileged accounts change it; the others see the first 1,024 (MariaDB lets everybody).
+    # MySQL 9.7 lets only privileged accounts change it; other accounts see the first 1,024 warnings. MariaDB lets every
+    # account change it.
     try:
         execute(connection, "SET SESSION max_error_count = %s", (MAX_ERROR_COUNT,))
     except MySQLdb.OperationalError as error:
@@ -212,9 +215,9 @@ def _see_all_warnings(connection: Connection) -> None:
 
 
 def _options(address: Address) -> dict[str, Any]:
-    """The only keywords ever given to the client library: no option file, no init command, no plugin folder."""
+    """All keywords that the client library is given: no option file, no init command, no plugin folder."""
     options: dict[str, Any] = {
-        # For "localhost" the client library would take its default Unix socket, whatever the port.
+        # For "localhost" the client library would ignore the port and take its default Unix socket.
         "host": "127.0.0.1" if address.host == "localhost" else address.host,
         "port": address.port,
         "user": address.user,
@@ -233,25 +236,25 @@ def _options(address: Address) -> dict[str, Any]:
 
 
 def execute(connection: Connection, sql: str, args: Sequence[Any] = ()) -> int:
-    """Run one statement; the number of affected rows."""
+    """Run one statement. Returns the number of affected rows."""
     with closing(connection.cursor()) as cursor:
         cursor.execute(sql, args or None)
         return int(cursor.rowcount)
 
 
 def fetch_all(connection: Connection, sql: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-    """All rows of one query; for small answers."""
+    """All rows of one query; for small results."""
     with closing(connection.cursor()) as cursor:
         cursor.execute(sql, args or None)
         return list(cursor.fetchall())
 
 
 def kill(address: Address, connection_id: int) -> None:
-    """End a connection of this account, whatever it is doing; its transaction rolls back. Gone already is fine."""
+    """Kill a connection of this account; its transaction rolls back. No error if the connection is gone already."""
     with connect(address) as connection:
         try:
             execute(connection, "KILL CONNECTION %s", (connection_id,))
         except MySQLdb.OperationalError as error:
-            # Denied: after a restart of the server somebody else has the number.
+            # Denied: after a restart of the server the id belongs to another account.
             if error.args[0] not in (ER.NO_SUCH_THREAD, ER.KILL_DENIED_ERROR):
                 raise

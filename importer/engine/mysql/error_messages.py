@@ -1,4 +1,4 @@
-"""The server's and the client library's errors, put into words that say what to do next."""
+"""Translates errors of the server and the client library into messages that say what to do next."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,24 +11,24 @@ from importer.engine.errors import TargetProblem
 
 @dataclass(frozen=True)
 class Meaning:
-    """What an error number means here; `what` "" keeps the server's own words."""
+    """The message for an error number. With an empty `what`, the server's own text is shown."""
 
     what: str = ""
     advice: str = ""
     retryable: bool = False
 
 
-_GONE = Meaning("The connection to the server was lost.", "It is tried again; if it goes on, look at the server.", True)
+_GONE = Meaning("The connection to the server was lost.", "It is tried again; if it recurs, check the server.", True)
 _DOWN = Meaning("No server answers there.", "Check host and port, and that the server runs and listens there.", True)
 
 # Numbers: manual, Server Error Message Reference (1000 to 1999, 3000 on) and Client Error Message Reference (2000 on).
 MEANINGS = {
-    1020: Meaning("A row was changed by somebody else meanwhile.", "It is tried again.", True),
+    1020: Meaning("Another session changed a row meanwhile.", "It is tried again.", True),
     1021: Meaning("The server's disk is full.", "Make room on the server, then retry the import."),
     1044: Meaning("", "Give the account the rights on that database; the target's check writes the GRANT for you."),
     1045: Meaning("", "Check user name and password of the target."),
     1049: Meaning("", "Create the database first, or correct its name in the target."),
-    1040: Meaning("The server has no connection free.", "It is tried again; else lower the parallelism.", True),
+    1040: Meaning("The server has no free connection.", "It is tried again; if it recurs, load fewer chunks.", True),
     1053: _GONE,
     1114: Meaning("The table or the server's disk is full.", "Make room on the server, then retry the import."),
     1142: Meaning("", "Give the account that right; the target's check writes the GRANT for you."),
@@ -64,28 +64,28 @@ MEANINGS = {
     4031: _GONE,
 }
 
-# About the server or the transaction, though somebody who loads seldom meets them.
+# Errors about the server or the transaction that a load seldom meets, so that they need no message here.
 _NOT_ABOUT_ROWS = {1030, 1037, 1038, 1041, 1064, 1099, 1100, 1180, 1206, 1402, 1613, 1614, 1637, 1689, 1785, 1792, 1969}
 _CLIENT_ERRORS = range(2000, 3000)
 
 
 def about_rows(error: MySQLdb.Error) -> bool:
-    """Whether a statement that loads rows may have ended with this error because of one of them.
+    """Whether a row may be the reason why a loading statement ended with this error.
 
-    Anything may come from a trigger's SIGNAL, so whatever is not known to be about something else may.
+    A trigger's SIGNAL can have any number, so every error counts that is not known to be about something else.
     """
     number = _number(error)
     return number > 0 and number not in MEANINGS and number not in _NOT_ABOUT_ROWS and number not in _CLIENT_ERRORS
 
 
 def is_lost(error: MySQLdb.Error) -> bool:
-    """Whether the connection is gone or the server away, so that nobody knows what became of the statement."""
+    """Whether the connection or the server is gone, so that the outcome of the statement is unknown."""
     return MEANINGS.get(_number(error)) in (_GONE, _DOWN)
 
 
 @contextmanager
 def explain(where: str) -> Iterator[None]:
-    """Turn a MySQL error inside the block into a TargetProblem that names the server and says what to do."""
+    """Turn a MySQL error inside the block into a TargetProblem with `where` (the server) and advice."""
     try:
         yield
     except MySQLdb.Error as error:

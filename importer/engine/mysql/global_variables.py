@@ -1,11 +1,14 @@
-"""What an import may set for the whole server while it runs: a whitelist; server_variables.py sets and puts back."""
+"""The whitelist of global variables that an import may set while it runs.
+
+target/global_settings.py sets them and restores the old values.
+"""
 
 from collections.abc import Mapping
 
 from importer.engine.mysql.variables import Variable
 from importer.engine.units import GIB, MIB
 
-# Manual, InnoDB Startup Options and System Variables; that each can be set while the server runs was tried on both.
+# Manual, InnoDB Startup Options and System Variables. Each was set at run time on a MySQL and a MariaDB server.
 SERVER_VARIABLES: Mapping[str, Variable] = {
     each.name: each
     for each in (
@@ -31,7 +34,13 @@ SERVER_VARIABLES: Mapping[str, Variable] = {
             least=100,
             most=1_000_000,
         ),
-        Variable("innodb_io_capacity_max", "the same, when in need", "disk time of others", least=100, most=2_000_000),
+        Variable(
+            "innodb_io_capacity_max",
+            "more pages are written back a second when flushing falls behind",
+            "disk time of others",
+            least=100,
+            most=2_000_000,
+        ),
         Variable(
             "innodb_max_dirty_pages_pct", "more pages wait to be written back", "a longer recovery", least=1, most=99
         ),
@@ -46,7 +55,7 @@ SERVER_VARIABLES: Mapping[str, Variable] = {
         Variable(
             "binlog_cache_size",
             "a chunk's events stay in memory",
-            "so much memory for every session that connects meanwhile",
+            "that much memory for every session that connects meanwhile",
             least=4096,
             most=GIB,
         ),

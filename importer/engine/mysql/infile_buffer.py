@@ -1,7 +1,7 @@
 """Hands the pieces of a feed to the client library for LOAD DATA LOCAL: 4,096 bytes a call (server-behaviour.md).
 
-native/src/infile_buffer.c copies them if the C library is there. A call into Python each time costs twice the processor
-time of a load's client.
+native/src/infile_buffer.c copies them if the C library is there. With a call into Python for each 4,096 bytes, the
+client of a load takes twice the processor time.
 """
 
 import ctypes
@@ -10,7 +10,7 @@ from typing import Any
 
 from importer.engine.native import loader
 
-# The pieces of the data to send, cut anywhere: only their concatenation has a meaning.
+# The data to send, in pieces that may be cut anywhere.
 Feed = Iterable[bytes]
 
 # The four functions of mysql_set_local_infile_handler() (manual, mysql_set_local_infile_handler()).
@@ -22,13 +22,13 @@ _FETCH = ctypes.CFUNCTYPE(ctypes.c_int)
 
 
 class _State(ctypes.Structure):
-    """infile_buffer.c's `struct infile_buffer`: address and size of what is left of the piece, `fetch`."""
+    """infile_buffer.c's `struct infile_buffer`: address and bytes of the rest of the current piece, and `fetch`."""
 
     _fields_ = (("rest", ctypes.c_void_p), ("left", ctypes.c_size_t), ("fetch", _FETCH))
 
 
 class InfileBuffer:
-    """The state of the local-infile handler during one load. `error`: an exception of the feed, which ends the data."""
+    """The state of the local-infile handler during one load. `error`: the feed's exception, which ended the data."""
 
     def __init__(self, feed: Feed) -> None:
         self._pieces = filter(None, iter(feed))
@@ -42,7 +42,7 @@ class InfileBuffer:
         return ctypes.addressof(self._state)
 
     def _fetch(self) -> int:
-        """Put the next piece into the state. Returns 1, 0 at the end, -1 for an error."""
+        """Put the next piece into the state. Returns 1, or 0 at the end, or -1 for an error."""
         try:
             self._piece = next(self._pieces, b"")
             self._state.rest = ctypes.cast(ctypes.c_char_p(self._piece), ctypes.c_void_p).value
@@ -54,13 +54,13 @@ class InfileBuffer:
 
 
 def read_function() -> Any:
-    """The function that copies the next bytes into the client library's buffer: in C if possible, else in Python."""
+    """The function that copies the next bytes into the client library's buffer: in C if possible, or in Python."""
     library = loader.library()
     return ctypes.cast(library.read_infile_buffer, READ) if library else READ(read_infile_buffer)
 
 
 def read_infile_buffer(state: int, buffer: int, size: int) -> int:
-    """infile_buffer.c's function of this name, in Python."""
+    """The function of this name in infile_buffer.c, in Python. Returns bytes copied, 0 at the end, -1 for an error."""
     buffered = _State.from_address(state)
     if not buffered.left and (fetched := buffered.fetch()) <= 0:
         return int(fetched)

@@ -1,8 +1,8 @@
-"""Named pipes that a server on this machine reads a chunk's bytes from, as if they were a file.
+"""Named pipes from which a server on this machine reads a chunk's bytes as if from a file.
 
-Each lies in a folder of its own, whose name begins with PREFIX, under one that the server may read. The owner holds a
-lock on that folder: one without an owner was left behind by a process that was killed, and whoever comes next removes
-it, which also ends a server's waiting for its bytes.
+Each pipe has its own folder, whose name begins with PREFIX, in a folder that the server may read. The owner locks the
+pipe's folder. An unlocked folder was left by a killed process; the next process removes it, which also ends the wait of
+a server for its bytes.
 """
 
 import fcntl
@@ -18,16 +18,16 @@ from pathlib import Path
 from importer.engine.errors import TargetProblem
 
 PREFIX = "millrace-"
-# The most that the system gives an unprivileged process (man 7 pipe, /proc/sys/fs/pipe-max-size).
+# The largest pipe buffer of an unprivileged process (man 7 pipe, /proc/sys/fs/pipe-max-size).
 PIPE_BYTES = 2**20
-# Seconds between two looks whether the server has opened the pipe, and whether its statement has ended.
-LOOK = 0.001
-LOOK_AGAIN = 0.5
+# Seconds between checks whether the server has opened the pipe, and whether its statement has ended.
+OPEN_POLL = 0.001
+WRITE_POLL = 0.5
 
 
 @contextmanager
 def pipe_in(folder: Path) -> Iterator[Path]:
-    """A new pipe in the folder, gone at the end. Raises TargetProblem if none can be made there."""
+    """Make a pipe in the folder; removed at the end. Raises TargetProblem if no pipe can be made there."""
     try:
         remove_stale(folder)
         own = folder / f"{PREFIX}{secrets.token_hex(8)}"
@@ -41,7 +41,7 @@ def pipe_in(folder: Path) -> Iterator[Path]:
     lock = os.open(own, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        # The server runs as somebody else. Nobody can list the folder, so nobody else knows the pipe's name.
+        # The server runs as another user. Other users cannot list the folder, so only the server learns the name.
         own.chmod(0o711)
         pipe = own / secrets.token_hex(16)
         os.mkfifo(pipe)
@@ -53,15 +53,15 @@ def pipe_in(folder: Path) -> Iterator[Path]:
 
 
 def remove_stale(folder: Path) -> None:
-    """Remove the pipes whose owners are gone. Raises OSError if the folder cannot be read."""
+    """Remove pipes whose owners are gone. Raises OSError if the folder cannot be read."""
     for own in folder.iterdir():
         if not own.name.startswith(PREFIX):
             continue
-        with suppress(OSError):  # Somebody else's, or just removed.
+        with suppress(OSError):  # Another user's, or just removed.
             lock = os.open(own, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                # Its owner may have made it a moment ago, and not locked it yet.
+                # An empty folder stays: its owner may have just made it, and not locked it yet.
                 if any(own.iterdir()):
                     _remove(own)
             finally:
@@ -69,7 +69,7 @@ def remove_stale(folder: Path) -> None:
 
 
 def _remove(own: Path) -> None:
-    """Remove the folder; a server that waits for its pipe to be opened gets an end of data."""
+    """Remove the folder. A server that waits for a writer of its pipe gets an end of data."""
     with suppress(OSError):
         for pipe in own.iterdir():
             with suppress(OSError):
@@ -78,9 +78,9 @@ def _remove(own: Path) -> None:
 
 
 class PipeWriter:
-    """Writes pieces into a pipe from a thread of its own, until all are written, the reader is gone, or stop().
+    """Writes pieces into a pipe in a thread, until all are written, the reader is gone, or stop() is called.
 
-    `error` is what the pieces raised; `done`: all of them have been written.
+    `error`: the exception that the pieces raised. `done`: all pieces have been written.
     """
 
     def __init__(self, pipe: Path, pieces: Iterable[bytes]) -> None:
@@ -92,39 +92,39 @@ class PipeWriter:
         self._thread.start()
 
     def stop(self) -> None:
-        """To be called when the server's statement has ended: nobody reads any more."""
+        """Stop writing and join the thread; to be called when the server's statement has ended."""
         self._stopped.set()
         self._thread.join()
 
     def _run(self) -> None:
-        fd = self._opened()
+        fd = self._open()
         if fd is None:
             return
         try:
             with suppress(OSError):
                 fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
             for piece in self._pieces:
-                if not self._written(fd, piece):
+                if not self._write(fd, piece):
                     return
             self.done = True
         except BrokenPipeError:
-            pass  # The statement has ended, and says why.
+            pass  # The statement has ended; its own error tells the reason.
         except BaseException as error:
             self.error = error
         finally:
             os.close(fd)
 
-    def _opened(self) -> int | None:
-        """The pipe, as soon as the server has it open: it would see nothing of bytes that were gone by then."""
-        while not self._stopped.wait(LOOK):
+    def _open(self) -> int | None:
+        """Open the pipe once the server has it open, because bytes written and closed before would be lost."""
+        while not self._stopped.wait(OPEN_POLL):
             try:
                 return os.open(self._pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
             except OSError:
                 continue
         return None
 
-    def _written(self, fd: int, piece: bytes) -> bool:
-        """Whether all of it went in. Never waits for ever: the server may have stopped reading."""
+    def _write(self, fd: int, piece: bytes) -> bool:
+        """Write the piece; False if stop() was called before the end, since the server may have stopped reading."""
         rest = memoryview(piece)
         poller = select.poll()
         poller.register(fd, select.POLLOUT)
@@ -132,7 +132,7 @@ class PipeWriter:
             try:
                 rest = rest[os.write(fd, rest) :]
             except BlockingIOError:
-                while not poller.poll(LOOK_AGAIN * 1000):
+                while not poller.poll(WRITE_POLL * 1000):
                     if self._stopped.is_set():
                         return False
         return True

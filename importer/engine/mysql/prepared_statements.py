@@ -1,4 +1,4 @@
-"""Prepared statements of the client library, which mysqlclient does not offer: any bytes bound to the placeholders."""
+"""Prepared statements of the client library, which mysqlclient does not offer, with bytes bound to placeholders."""
 
 import ctypes
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from importer.engine.mysql.connection import Connection, library, mysql_handle
 # The protocol counts placeholders in two bytes (manual, COM_STMT_PREPARE Response).
 MOST_PLACEHOLDERS = 65535
 _STRING = 254  # MYSQL_TYPE_STRING
-# MYSQL_BIND: the same in MySQL's and in MariaDB's mysql.h, on 64 bits.
+# MYSQL_BIND has one layout in MySQL's and MariaDB's mysql.h, on 64 bits.
 _BIND = (
     ("length", "u8"), ("is_null", "u8"), ("buffer", "u8"), ("error", "u8"), ("row_ptr", "u8"),
     ("store_param_func", "u8"), ("fetch_result", "u8"), ("skip_result", "u8"),
@@ -39,7 +39,7 @@ class PreparedStatement:
     """One statement with `count` placeholders on a connection; close() it before the connection."""
 
     def __init__(self, connection: Connection, sql: bytes, count: int) -> None:
-        """Raises the server's error."""
+        """Prepare the statement. Raises MySQLdb.OperationalError with the server's error."""
         import numpy as np  # Not at the top: it costs 16 MB, and most loads prepare nothing.
 
         self._handle = library.mysql_stmt_init(mysql_handle(connection))
@@ -53,14 +53,19 @@ class PreparedStatement:
             self._fail()
 
     def execute(self, addresses: Any, lengths: Any, nulls: Any) -> int:
-        """Run it with the bytes at `addresses` as texts, or NULL where `nulls` is True: arrays, a number for each
-        placeholder. Gives the number of affected rows; raises the server's error.
+        """Run the statement with the texts at these memory addresses. Returns the number of affected rows.
+
+        Arrays with one entry for each placeholder: address and bytes of its text, and whether it is NULL. Raises
+        MySQLdb.OperationalError with the server's error.
         """
         self._bind(addresses, lengths, nulls)
         return self._execute()
 
     def execute_in_pieces(self, values: Sequence[Iterable[bytes] | None]) -> int:
-        """The same with a text for each placeholder that comes in pieces, each sent by itself; None is NULL."""
+        """Run the statement with one text in pieces for each placeholder; None is NULL. Each piece is sent by itself.
+
+        Returns the number of affected rows. Raises MySQLdb.OperationalError with the server's error.
+        """
         self._bind(0, 0, [value is None for value in values])
         for place, value in enumerate(values):
             for piece in value or ():

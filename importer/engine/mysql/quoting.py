@@ -1,4 +1,4 @@
-"""Names and texts as they stand in a statement."""
+"""Quotes names and texts for SQL statements."""
 
 from importer.engine.errors import TargetProblem
 
@@ -6,12 +6,12 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\0": "\\0", "\n": "\\n", "\
 
 
 def quote_name(name: str) -> str:
-    """An identifier (manual, Schema Object Names: a backtick inside is doubled). Raises TargetProblem for a NUL."""
+    """Quote an identifier; a backtick is doubled (manual, Schema Object Names). Raises TargetProblem for a NUL."""
     if "\0" in name:
         raise TargetProblem(f"The name {name!r} contains a NUL character.", advice="MySQL allows none in names.")
     return "`" + name.replace("`", "``") + "`"
 
 
 def quote_text(text: str) -> str:
-    """A string literal (manual, String Literals), for our own sessions: their sql_mode leaves backslash an escape."""
+    """Quote a string literal (manual, String Literals), for sessions whose sql_mode lacks NO_BACKSLASH_ESCAPES."""
     return "'" + text.translate(_ESCAPES) + "'"

@@ -1,4 +1,4 @@
-"""What there is to know of a server: its maker, its version, and the settings that decide speed and safety."""
+"""Reads a server's flavour, its version, and the settings that decide speed and safety."""
 
 import ipaddress
 import os
@@ -11,8 +11,8 @@ from MySQLdb.constants import ER
 
 from importer.engine.mysql.connection import Address, Connection, execute, fetch_all
 
-# Those a flavour does not have are absent from `Server.variables`; sizes there are bytes. First those that decide how
-# fast it loads, or tell what it runs on: they are kept with every import (planner/initial_conditions.py).
+# A variable that a flavour does not have is absent from `Server.variables`; sizes there are bytes. These decide how
+# fast the server loads, or describe its machine. Every import records them (planner/initial_conditions.py).
 SPEED_VARIABLES = (
     "binlog_cache_size",
     "binlog_format",
@@ -71,8 +71,8 @@ VARIABLES = (
     "wsrep_max_ws_size",
 )
 
-# What `version` or `version_comment` says, in the order to look: TiDB's comment also says MySQL. Aurora says nothing
-# there, but has a variable of its own.
+# Words in `version` or `version_comment`, in the order to look for them, as TiDB's comment also contains MySQL. Aurora
+# has no such word, but a variable aurora_version.
 FLAVOURS = (
     ("mariadb", "MariaDB"),
     ("tidb", "TiDB"),
@@ -82,43 +82,43 @@ FLAVOURS = (
     ("percona", "Percona Server"),
 )
 
-# They refuse LOAD DATA LOCAL whatever local_infile is (server-behaviour.md, LOAD DATA LOCAL).
+# These refuse LOAD DATA LOCAL even if local_infile is on (server-behaviour.md, LOAD DATA LOCAL).
 REFUSE_LOCAL = ("Vitess", "ProxySQL")
 _TRIAL = "LOAD DATA INFILE '/millrace_nowhere' INTO TABLE millrace_nowhere"
 
 
 @dataclass(frozen=True)
 class Server:
-    """What the planner and the check know of a server; read with read_server()."""
+    """The properties of a server that the planner and the preflight check use; read by read_server()."""
 
-    flavour: str  # "MySQL" or "MariaDB", or one of their relatives in FLAVOURS
+    flavour: str  # "MySQL", "MariaDB" or another one of FLAVOURS
     version: str  # as the server writes it, such as "10.11.19-MariaDB-deb12"
     variables: dict[str, str]
-    local: bool  # whether it runs on this machine
+    local: bool  # whether the server runs on this machine
     cores: int  # of this machine; the server's own are not visible
     reads_files: bool = False  # whether the account may load files that the server sees (the FILE privilege)
-    refused: bool = False  # whether it was seen to refuse LOAD DATA LOCAL, whatever it says
-    files_dir: str = ""  # a folder that both see, if somebody named one (SERVER_FILES_DIR)
-    replica: bool | None = None  # whether it follows another server; None where the account may not know
+    refused: bool = False  # whether the server has refused LOAD DATA LOCAL, although local_infile may be on
+    files_dir: str = ""  # a folder that server and workers both see, if one is configured (SERVER_FILES_DIR)
+    replica: bool | None = None  # whether the server follows another one; None if the account may not read that
 
     @property
     def release(self) -> tuple[int, ...]:
-        """The version as numbers, such as (10, 11, 19); (0,) where it does not begin with any."""
-        found = re.match(r"\d+(?:\.\d+)*", self.version)
-        return tuple(int(part) for part in found[0].split(".")) if found else (0,)
+        """The version as numbers, such as (10, 11, 19); (0,) if it does not begin with a number."""
+        match = re.match(r"\d+(?:\.\d+)*", self.version)
+        return tuple(int(part) for part in match[0].split(".")) if match else (0,)
 
     @property
     def takes_local(self) -> bool:
-        """Whether it takes LOAD DATA LOCAL, as far as it says; a proxy in between may refuse it all the same."""
+        """Whether the server accepts LOAD DATA LOCAL by its settings; a proxy in between may still refuse it."""
         return not self.refused and self.on("local_infile") and self.flavour not in REFUSE_LOCAL
 
     def after_refusal(self, *, of_pipe: bool) -> "Server":
-        """The server once it has refused LOAD DATA LOCAL, and the files that it would read itself if `of_pipe`."""
+        """The server once it has refused LOAD DATA LOCAL, and with `of_pipe` also to read a pipe or file itself."""
         return replace(self, refused=True, reads_files=self.reads_files and not of_pipe)
 
     @property
     def shared_folder(self) -> str:
-        """A folder that the server may load files from and that we can write into; "" if there is none."""
+        """A folder that the server may load files from and that this process can write to; "" if there is none."""
         allowed = self.variables.get("secure_file_priv", "")
         own = allowed.rstrip("/") if self.local and allowed not in ("", "NULL") else ""
         folder = self.files_dir or own
@@ -129,34 +129,34 @@ class Server:
         return self.flavour == "MariaDB"
 
     def on(self, variable: str) -> bool:
-        """Whether a variable is there and switched on."""
+        """Whether a variable exists and is switched on."""
         return self.variables.get(variable, "").upper() in ("ON", "1", "YES", "TRUE")
 
     def number(self, variable: str) -> int | None:
-        """A variable's value as a number; None if this flavour does not have it or it is no number."""
+        """A variable's value as a number; None if the flavour does not have the variable or it is no number."""
         value = self.variables.get(variable, "")
         return int(value) if re.fullmatch(r"-?\d+", value) else None
 
     @property
     def redo_bytes(self) -> int | None:
-        """The redo log's whole size in bytes: one variable since MySQL 8.0.30, file size times files before."""
+        """The redo log's total size in bytes: one variable since MySQL 8.0.30, file size times files before."""
         if (capacity := self.number("innodb_redo_log_capacity")) is not None:
             return capacity
         size = self.number("innodb_log_file_size")
-        # MariaDB has one file since 10.5 and no variable that counts them any more.
+        # MariaDB has one file since 10.5, and no variable for the number of files any more.
         return None if size is None else size * (self.number("innodb_log_files_in_group") or 1)
 
 
 def read_server(connection: Connection, address: Address) -> Server:
-    """Ask the server for its version and settings: the global ones, as new sessions get them."""
+    """Read the server's version and its global settings, which new sessions get."""
     names = ", ".join("%s" for _ in VARIABLES)
     rows = fetch_all(connection, f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({names})", VARIABLES)
     variables = {name.lower(): _text(value) for name, value in rows}
-    # A proxy may keep SHOW VARIABLES from us; the version it gave at connecting is always there.
+    # A proxy may block SHOW VARIABLES; the version from the handshake is always there.
     version = variables.get("version") or connection.get_server_info()
     return Server(
         flavour=_flavour(version, variables),
-        version=version.removeprefix("5.5.5-"),  # MariaDB before 11.0 put it in front for old replicas (MDEV-28910)
+        version=version.removeprefix("5.5.5-"),  # MariaDB before 11.0 adds this for old replicas (MDEV-28910)
         variables=variables,
         local=is_loopback(address.host),
         cores=os.cpu_count() or 1,
@@ -166,9 +166,9 @@ def read_server(connection: Connection, address: Address) -> Server:
 
 
 def _reads_files(connection: Connection) -> bool:
-    """Whether the account has the FILE privilege, be it its own or a role's: nothing is read to find that out.
+    """Whether the account has the FILE privilege, by itself or by a role; no file is read to find out.
 
-    Without it, that is what the server says; with it, that there is no such table.
+    With the privilege, the server's error for _TRIAL is a missing table or database; without it, access denied.
     """
     try:
         execute(connection, _TRIAL)
@@ -178,8 +178,9 @@ def _reads_files(connection: Connection) -> bool:
 
 
 def _is_replica(connection: Connection) -> bool | None:
-    """Whether it has another server to follow; None below MySQL 8.0.22, or without REPLICATION CLIENT (MariaDB: REPLICA
-    MONITOR).
+    """Whether the server is configured as a replica.
+
+    None below MySQL 8.0.22, or without the privilege REPLICATION CLIENT (MariaDB: REPLICA MONITOR).
     """
     try:
         return bool(fetch_all(connection, "SHOW REPLICA STATUS"))
@@ -188,19 +189,19 @@ def _is_replica(connection: Connection) -> bool | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether every address of that name is this machine's own loopback; False for a name that is not known."""
+    """Whether every address of the host is a loopback address; False if the name does not resolve."""
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError:
         return False
-    return all(ipaddress.ip_address(str(entry[4][0]).split("%")[0]).is_loopback for entry in found)
+    return all(ipaddress.ip_address(str(entry[4][0]).split("%")[0]).is_loopback for entry in addresses)
 
 
 def _flavour(version: str, variables: dict[str, str]) -> str:
-    said = f"{version} {variables.get('version_comment', '')}".lower()
+    text = f"{version} {variables.get('version_comment', '')}".lower()
     if "aurora_version" in variables:
         return "Aurora MySQL"
-    return next((flavour for word, flavour in FLAVOURS if word in said), "MySQL")
+    return next((flavour for word, flavour in FLAVOURS if word in text), "MySQL")
 
 
 def _text(value: str | bytes) -> str:

@@ -1,6 +1,7 @@
-"""What an import may set for its own sessions: a whitelist; preflight/session_settings.py tries what was asked for.
+"""The whitelist of session variables that an import may set; preflight/session_settings.py tries them on the server.
 
-Never those that exactness depends on: sql_mode, time_zone, character sets, autocommit, sql_notes, max_error_count.
+Variables that exactness depends on are not in it: sql_mode, time_zone, character sets, autocommit, sql_notes,
+max_error_count.
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ A_DAY = 86_400  # seconds
 
 ISOLATIONS = ("READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE")
 
-# Manual, Server System Variables; that each can be set by a session was tried on both servers (server-behaviour.md).
+# Manual, Server System Variables. Each was set in a session of both servers (server-behaviour.md).
 SESSION_VARIABLES: Mapping[str, Variable] = {
     each.name: each
     for each in (

@@ -1,4 +1,4 @@
-"""Pipes that a server reads: never waited for without end, and gone whatever becomes of their owners."""
+"""Pipes that a server reads from: no side waits for ever, and a killed owner leaves none behind."""
 
 import os
 import subprocess
@@ -45,28 +45,28 @@ with connect_loader(Address(**{address!r})) as connection:
 """
 
 
-def left(folder: Path) -> list[Path]:
+def pipe_folders(folder: Path) -> list[Path]:
     return list(folder.glob(f"{PREFIX}*"))
 
 
-def test_what_is_written_is_read_and_the_pipe_is_gone_at_the_end(tmp_path: Path):
+def test_reader_of_a_pipe_gets_the_bytes_and_the_pipe_is_removed_at_the_end(tmp_path: Path):
     data = os.urandom(3 * 2**20)
     with pipe_in(tmp_path) as pipe:
         writer = PipeWriter(pipe, [data[:100], data[100:]])
         assert pipe.read_bytes() == data
         writer.stop()
         assert writer.done
-    assert left(tmp_path) == []
+    assert pipe_folders(tmp_path) == []
 
 
-def test_a_writer_that_nobody_reads_from_ends_when_it_is_told_to(tmp_path: Path):
+def test_pipe_writer_without_a_reader_ends_when_it_is_stopped(tmp_path: Path):
     with pipe_in(tmp_path) as pipe:
         writer = PipeWriter(pipe, [b"x"])
         writer.stop()
         assert not writer.done
 
 
-def test_a_writer_whose_reader_stops_reading_ends(tmp_path: Path):
+def test_pipe_writer_whose_reader_stops_reading_ends_when_it_is_stopped(tmp_path: Path):
     with pipe_in(tmp_path) as pipe:
         writer = PipeWriter(pipe, [b"x" * 2**22])
         with pipe.open("rb") as reader:
@@ -76,7 +76,7 @@ def test_a_writer_whose_reader_stops_reading_ends(tmp_path: Path):
         assert not writer.error
 
 
-def test_what_the_pieces_raise_is_kept(tmp_path: Path):
+def test_pipe_writer_records_an_exception_of_the_pieces(tmp_path: Path):
     def pieces() -> Iterator[bytes]:
         yield b"x"
         raise SourceChanged("shorter")
@@ -88,7 +88,7 @@ def test_what_the_pieces_raise_is_kept(tmp_path: Path):
         assert isinstance(writer.error, SourceChanged)
 
 
-def test_the_next_one_removes_what_a_killed_process_left_and_who_waits_for_it_goes_on(tmp_path: Path):
+def test_next_pipe_removes_that_of_a_killed_process_and_ends_the_wait_of_its_reader(tmp_path: Path):
     dead = subprocess.run([sys.executable, "-c", DIES, tmp_path], stdout=subprocess.PIPE, text=True)
     pipe = Path(dead.stdout.strip())
     assert pipe.is_fifo()
@@ -97,7 +97,7 @@ def test_the_next_one_removes_what_a_killed_process_left_and_who_waits_for_it_go
     server.start()
     wait_until(lambda: _opens(server), what="the reader to wait for a writer")
     with pipe_in(tmp_path) as mine:
-        assert left(tmp_path) == [mine.parent]
+        assert pipe_folders(tmp_path) == [mine.parent]
     server.join(timeout=10)
     assert read == [b""]
 
@@ -107,17 +107,17 @@ def _opens(thread: threading.Thread) -> bool:
     return Path(f"/proc/self/task/{thread.native_id}/syscall").read_text().split()[0] in ("257", "56")
 
 
-def test_another_ones_pipe_stays_while_it_lives(tmp_path: Path):
+def test_pipe_of_a_living_process_is_not_removed(tmp_path: Path):
     with pipe_in(tmp_path) as first, pipe_in(tmp_path):
         assert first.is_fifo()
 
 
-class TestLoads:
+class TestLoadFromAPipe:
     @pytest.fixture
     def table(self, database: Address) -> None:
         run_sql(database, "CREATE TABLE t (n INT)")
 
-    def test_a_file_that_became_shorter_is_refused_and_nothing_stays(self, database, tmp_path, table):
+    def test_load_of_a_file_that_became_shorter_fails_and_leaves_no_rows_and_no_pipe(self, database, tmp_path, table):
         path = tmp_path / "data.csv"
         path.write_text("1\n" * 100_000)
         (work,) = works(database, path, ["n"], BY_PIPE)
@@ -125,21 +125,21 @@ class TestLoads:
         with pytest.raises(SourceChanged):
             load_chunk(work, LoadCallbacks())
         assert rows_of(database) == []
-        assert left(Path(work.plan.files_folder)) == []
+        assert pipe_folders(Path(work.plan.files_folder)) == []
 
-    def test_an_account_without_the_right_is_told_the_grant(self, database, tmp_path, table):
+    def test_load_by_an_account_without_the_file_privilege_fails_with_the_grant(self, database, tmp_path, table):
         path = tmp_path / "data.csv"
         path.write_text("1\n")
         with account_with(database, "INSERT", "SELECT", "CREATE") as address:
             with pytest.raises(TargetProblem, match="GRANT FILE"):
                 works(address, path, ["n"], BY_PIPE)
-            # As when the right is taken away after the plan.
+            # The privilege was revoked after planning.
             (work,) = works(database, path, ["n"], BY_PIPE)
             with pytest.raises(TargetProblem, match="GRANT FILE"):
                 load_chunk(replace(work, address=address), LoadCallbacks())
-        assert left(Path(work.plan.files_folder)) == []
+        assert pipe_folders(Path(work.plan.files_folder)) == []
 
-    def test_a_folder_that_is_not_the_servers_is_named(self, database, tmp_path, table):
+    def test_load_from_a_missing_folder_fails_with_the_name_of_the_setting(self, database, tmp_path, table):
         path = tmp_path / "data.csv"
         path.write_text("1\n")
         (work,) = works(database, path, ["n"], BY_PIPE)
@@ -147,7 +147,7 @@ class TestLoads:
         with pytest.raises(TargetProblem, match="SERVER_FILES_DIR"):
             load(None, "", None)
 
-    def test_a_loader_that_is_killed_leaves_nothing_and_the_next_one_loads_all(self, database, tmp_path, table):
+    def test_load_after_a_killed_loader_stores_all_rows_and_removes_its_pipe(self, database, tmp_path, table):
         path = tmp_path / "data.csv"
         path.write_text("1\n2\n")
         (work,) = works(database, path, ["n"], BY_PIPE)
@@ -160,7 +160,7 @@ class TestLoads:
         wait_until(lambda: rows_of(database, running) == [(1,)], what="the load to begin")
         child.kill()
         child.wait()
-        assert len(left(folder)) == 1
+        assert len(pipe_folders(folder)) == 1
         assert load_chunk(work, LoadCallbacks()).tally == Tally(loaded=2)
         assert sorted(rows_of(database)) == [(1,), (2,)]
-        assert left(folder) == []
+        assert pipe_folders(folder) == []

@@ -10,7 +10,7 @@ from importer.engine.mysql.connection import FEED_NAME, Address, connect, connec
 from importer.engine.preflight import check
 from tests.rogue_server import RogueServer
 
-CANARY = b"canary-7f3a: nobody may read this"
+CANARY = b"canary-7f3a: no server may read this"
 OUR_ROWS = b"1,these rows are for the server\n"
 
 
@@ -31,8 +31,8 @@ def load(connection, name=FEED_NAME):
 
 
 class TestRogueServer:
-    def test_robs_a_careless_client(self, canary):
-        """Without this, the tests below would prove nothing."""
+    def test_rogue_server_robs_a_careless_client(self, canary):
+        """The rogue server works; otherwise the tests below would prove nothing."""
         with RogueServer(canary, attack=b"SET NAMES") as rogue:
             with suppress(MySQLdb.Error):
                 MySQLdb.connect(host="127.0.0.1", port=rogue.port, user="x", charset="utf8mb4", local_infile=1).close()
@@ -43,7 +43,7 @@ class TestRogueServer:
         ("open_connection", "attack"),
         [(connect, b"SET NAMES"), (connect_loader, b"SET NAMES"), (connect_loader, b"SET SESSION")],
     )
-    def test_gets_nothing_while_we_connect(self, canary, open_connection, attack):
+    def test_rogue_server_gets_no_file_while_we_connect(self, canary, open_connection, attack):
         with RogueServer(canary, attack) as rogue:
             with suppress(Problem), open_connection(address_of(rogue)):
                 pass
@@ -51,7 +51,7 @@ class TestRogueServer:
             assert rogue.stolen == b""
 
     @pytest.mark.parametrize("open_connection", [connect, connect_loader])
-    def test_gets_nothing_for_a_question(self, canary, open_connection):
+    def test_rogue_server_gets_no_file_in_answer_to_a_query(self, canary, open_connection):
         with RogueServer(canary, b"SELECT 1") as rogue:
             with pytest.raises(Problem), open_connection(address_of(rogue)) as connection:
                 fetch_all(connection, "SELECT 1")
@@ -59,27 +59,27 @@ class TestRogueServer:
             assert rogue.stolen == b""
 
     @pytest.mark.parametrize("wanted", ["/etc/passwd", "canary", "./millrace", "millrace.txt", ""])
-    def test_gets_nothing_else_in_answer_to_our_load(self, canary, wanted):
+    def test_rogue_server_gets_no_other_file_in_answer_to_our_load(self, canary, wanted):
         with RogueServer(canary if wanted == "canary" else wanted, b"LOAD DATA") as rogue:
             with pytest.raises(Problem), connect_loader(address_of(rogue)) as connection:
                 load(connection)
             assert rogue.attacked
             assert rogue.stolen == b""
 
-    def test_gets_our_rows_when_it_asks_for_them(self, canary):
+    def test_server_that_requests_the_feed_gets_our_rows(self, canary):
         with RogueServer(FEED_NAME, b"LOAD DATA") as rogue:
             with connect_loader(address_of(rogue)) as connection:
                 load(connection)
             assert rogue.stolen == OUR_ROWS
 
-    def test_gets_no_rows_before_we_send_any(self, canary):
+    def test_rogue_server_gets_no_rows_before_our_load(self, canary):
         with RogueServer(FEED_NAME, b"SELECT 1") as rogue:
             with pytest.raises(Problem), connect_loader(address_of(rogue)) as connection:
                 fetch_all(connection, "SELECT 1")
             assert rogue.attacked
             assert rogue.stolen == b""
 
-    def test_gets_nothing_from_a_check(self, canary):
+    def test_rogue_server_gets_no_file_from_a_preflight_check(self, canary):
         with RogueServer(canary, b"S") as rogue:
             findings = check(address_of(rogue))
             assert rogue.attacked

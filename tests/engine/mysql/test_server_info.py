@@ -41,7 +41,7 @@ class TestReadServer:
             execute(connection, "SET SESSION sql_mode = ''")
             assert "STRICT_TRANS_TABLES" in read_server(connection, database).variables["sql_mode"]
 
-    def test_what_a_flavour_does_not_have_is_absent(self, server, database):
+    def test_variable_that_a_flavour_does_not_have_is_absent(self, server, database):
         facts = read(database)
         assert ("super_read_only" in facts.variables) == (server.flavour == "mysql")
         assert ("innodb_redo_log_capacity" in facts.variables) == (server.flavour == "mysql")
@@ -50,7 +50,7 @@ class TestReadServer:
     def test_redo_log_size_is_known_on_every_flavour(self, database):
         assert read(database).redo_bytes >= 2**20
 
-    def test_an_account_without_any_right_reads_it_too(self, server, database):
+    def test_account_without_privileges_reads_the_server_too(self, server, database):
         server.run("CREATE USER nobody_much@'127.0.0.1' IDENTIFIED BY 'secret'")
         try:
             poor = replace(database, user="nobody_much", password="secret", database="information_schema")
@@ -58,7 +58,7 @@ class TestReadServer:
         finally:
             server.run("DROP USER nobody_much@'127.0.0.1'")
 
-    def test_the_test_server_is_on_this_machine(self, database):
+    def test_test_server_is_on_this_machine(self, database):
         assert read(database).local
 
 
@@ -74,10 +74,10 @@ class TestFlavour:
             ("8.0.39", "(ProxySQL)", "ProxySQL"),
         ],
     )
-    def test_is_told_by_version_and_comment(self, version, comment, flavour):
+    def test_flavour_follows_from_version_and_comment(self, version, comment, flavour):
         assert _flavour(version, {"version_comment": comment}) == flavour
 
-    def test_aurora_is_told_by_its_own_variable(self):
+    def test_flavour_is_aurora_if_the_server_has_its_variable(self):
         assert (
             _flavour("8.0.39", {"version_comment": "Source distribution", "aurora_version": "3.08.0"}) == "Aurora MySQL"
         )
@@ -88,10 +88,10 @@ class TestServer:
         ("version", "release"),
         [("10.11.19-MariaDB-deb12", (10, 11, 19)), ("9.7.4", (9, 7, 4)), ("8.0.36-28", (8, 0, 36)), ("odd", (0,))],
     )
-    def test_release_compares_as_numbers(self, version, release):
+    def test_release_is_the_version_as_numbers(self, version, release):
         assert make(version).release == release
 
-    def test_a_switch_is_on_in_any_spelling_and_off_when_absent(self):
+    def test_server_switch_is_on_in_any_spelling_and_off_when_absent(self):
         server = make(local_infile="ON", read_only="1", log_bin="OFF")
         assert server.on("local_infile")
         assert server.on("read_only")
@@ -106,9 +106,9 @@ class TestServer:
 
 class TestLoopback:
     @pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
-    def test_this_machine(self, host):
+    def test_loopback_host_is_this_machine(self, host):
         assert is_loopback(host)
 
     @pytest.mark.parametrize("host", ["192.0.2.7", "no-such-name.invalid"])
-    def test_elsewhere_or_unknown(self, host):
+    def test_remote_or_unknown_host_is_not_this_machine(self, host):
         assert not is_loopback(host)
