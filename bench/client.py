@@ -104,7 +104,7 @@ def insert(
     with connected(address, autocommit=False) as connection:
         for table in tables:
             plain_inserts.insert(
-                connection, plain_inserts.Rows(**table), rows_per_statement, commit_every, clock.committed
+                connection, plain_inserts.CsvRows(**table), rows_per_statement, commit_every, clock.committed
             )
 
 

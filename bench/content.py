@@ -4,7 +4,7 @@ from bench.files import Content, Files
 from bench.servers import Server
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.schema.table import read_table
-from importer.experiments.workloads.table import Table
+from importer.experiments.workloads.table import WorkloadTable
 
 
 class LoadedSomethingElse(AssertionError):
@@ -25,7 +25,7 @@ def check_tables(server: Server, files: Files, rows: int, way: str) -> None:
             raise LoadedSomethingElse(f"{where} has the keys {sorted(keys)}, and should have {sorted(wanted_keys)}.")
 
 
-def content_of(server: Server, table: Table, separator: str) -> Content:
+def content_of(server: Server, table: WorkloadTable, separator: str) -> Content:
     """What is in a table: the server writes each row as the file does, and sums up the CRC-32 of these lines."""
     values = ", ".join(f"HEX({each.name})" if each.hexadecimal else each.name for each in table.fields)
     with connect(server.address) as connection:

@@ -49,10 +49,10 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _wait_until_quiet() -> None:
     """Return when a report would not call this machine busy with what the one before has left, or after a while."""
-    from importer.experiments.outcome import Begun
+    from importer.experiments.outcome import StartState
 
     until = time.monotonic() + LONGEST_WAIT
-    while Begun().busy and time.monotonic() < until:
+    while StartState().busy and time.monotonic() < until:
         time.sleep(1)
 
 

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from importer.experiments.workloads.table import SEED, Table, Workload
+from importer.experiments.workloads.table import SEED, Workload, WorkloadTable
 
 PIECES = 8
 MARK = "made.json"
@@ -36,15 +36,15 @@ class Files:
     separator: str = ","
     _contents: dict[tuple[str, int], Content] = field(default_factory=dict)
 
-    def whole(self, table: Table) -> Path:
+    def whole(self, table: WorkloadTable) -> Path:
         return self.folder / f"{table.name}.csv"
 
-    def pieces(self, table: Table, count: int = PIECES) -> list[Path]:
+    def pieces(self, table: WorkloadTable, count: int = PIECES) -> list[Path]:
         """As many as are there from the beginning, or as cut() makes."""
         within = self.folder if count == PIECES else self.folder / f"in-{count}"
         return [within / str(number) / f"{table.name}.csv" for number in range(count)]
 
-    def cut(self, table: Table, count: int) -> None:
+    def cut(self, table: WorkloadTable, count: int) -> None:
         """Have so many pieces, too."""
         missing = [piece for piece in self.pieces(table, count) if not piece.exists()]
         if missing:
@@ -56,7 +56,7 @@ class Files:
     def bytes(self) -> int:
         return sum(self.whole(table).stat().st_size for table in self.workload.tables)
 
-    def content(self, table: Table, rows: int) -> Content:
+    def content(self, table: WorkloadTable, rows: int) -> Content:
         """What the table must hold after `rows` of the whole workload were loaded."""
         wanted = table.rows_of(rows)
         if (table.name, wanted) not in self._contents:

@@ -8,11 +8,11 @@ Prints `ready` once it listens, and runs until it is ended. All its connections 
 import argparse
 import asyncio
 
-from importer.experiments.slow_link import BLOCK, Line, relaying
+from importer.experiments.slow_link import BLOCK, SlowLink, relaying
 
 
 async def serve(arguments: argparse.Namespace) -> None:
-    there, back = (Line(arguments.delay, arguments.rate) for _ in range(2))
+    there, back = (SlowLink(arguments.delay, arguments.rate) for _ in range(2))
     relay = relaying(arguments.to_host, arguments.to_port, there, back)
     server = await asyncio.start_server(relay, arguments.host, arguments.port, limit=BLOCK)
     print("ready", flush=True)

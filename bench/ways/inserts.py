@@ -6,7 +6,7 @@ from bench.ways.client import call, run_statements
 from bench.ways.raw import pieces_sql
 from bench.ways.way import Clocked, Way, empty_tables
 from importer.engine.mysql.connection import connect, execute
-from importer.experiments.workloads.table import Table
+from importer.experiments.workloads.table import WorkloadTable
 
 # The sample of a way that sends several rows with each statement is so many times as large, at most.
 MOST_SAMPLES = 50
@@ -71,5 +71,5 @@ class Copy(Way):
                     execute(connection, f"DROP TABLE {_source(table)}")
 
 
-def _source(table: Table) -> str:
+def _source(table: WorkloadTable) -> str:
     return f"{table.name}_source"

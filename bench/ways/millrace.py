@@ -20,7 +20,7 @@ from bench.ways.way import AFTER, BEFORE, Clocked, Way
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.units import parse_size
-from importer.experiments.workloads.table import Table, dialect_of
+from importer.experiments.workloads.table import WorkloadTable, dialect_of
 
 # Looking must not cost what is measured, and the raw ways have nobody who looks: so the next look comes the later, the
 # longer it has taken so far. For the end that costs no precision, since it is read off the job; for the first row 1 %.
@@ -77,7 +77,7 @@ class Millrace(Way):
             choices=tuple(reason.choice for reason in jobs[-1].plan.reasons),
         )
 
-    def _prepared(self, target: Any, files: Files, table: Table) -> Any:
+    def _prepared(self, target: Any, files: Files, table: WorkloadTable) -> Any:
         from importer.preparation.prepare import ImportRequest, prepare
         from importer.sources import uploads
 

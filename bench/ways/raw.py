@@ -4,7 +4,7 @@ from bench.files import PIECES, Files
 from bench.servers import Server
 from bench.ways.client import run_statements
 from bench.ways.way import AFTER, BEFORE, Clocked, Way
-from importer.experiments.workloads.table import Table
+from importer.experiments.workloads.table import WorkloadTable
 
 # For what puts keys on: several threads and sorting in memory (MySQL manual, Configuring Parallel Threads for Online
 # DDL Operations).
@@ -61,7 +61,7 @@ class Pieces(Way):
         return run_statements(server.address, steps, sessions=2)
 
 
-def pieces_sql(files: Files, table: Table, into: str = "", count: int = PIECES) -> list[str]:
+def pieces_sql(files: Files, table: WorkloadTable, into: str = "", count: int = PIECES) -> list[str]:
     """A statement for each piece of the table's file, into the table or another one with its columns."""
     pieces = files.pieces(table, count)
     return [table.load_sql(str(piece), files.separator, into=into, header=False) for piece in pieces]

@@ -11,7 +11,7 @@ import numpy as np
 from dashboard.history.labels import short, title
 from dashboard.history.url_state import View
 from importer.history import charts
-from importer.history.charts import Change, Point, Spread, Summary
+from importer.history.charts import Change, Point, Summary, TimingSpread
 from importer.history.facts import FACTS, PHASES, SERVER, Fact, Kind, Value
 from importer.history.formatting import in_words
 from importer.history.read import column
@@ -169,7 +169,7 @@ def _along(view: View, each: Summary, categories: Classes | None) -> str:
     return f"{short(view.x, each.value)} to {short(view.x, each.upto)}"
 
 
-def _spread(name: str, spread: Spread) -> tuple[str, ...]:
+def _spread(name: str, spread: TimingSpread) -> tuple[str, ...]:
     return (
         short(name, spread.median),
         f"{short(name, spread.low)} to {short(name, spread.high)}",
@@ -221,7 +221,7 @@ def over_time(view: View) -> Drawing:
         "shown": len(shown),
         "found": len(line.points),
     }
-    spread = Spread.of([float(point.y) for point in line.points])
+    spread = TimingSpread.of([float(point.y) for point in line.points])
     text = f"{_imports(spread.jobs)}: median {in_words(view.y, spread.median)}, middle half"
     text += f" {short(view.y, spread.low)} to {short(view.y, spread.high)}."
     if tables > 1:

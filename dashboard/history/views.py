@@ -68,7 +68,7 @@ def _context(view: View) -> dict[str, Any]:
         "charts": [(name, title, view.but(chart=name, page=view.page)) for name, title in CHARTS.items()],
         "parts": PARTS,
         "facts": choices.facts(),
-        "along": choices.facts(Group.CHOSEN, Group.ASKED, Group.FILE, Group.TABLE, Group.SERVER, Group.JOB),
+        "along": choices.facts(Group.CHOSEN, Group.REQUESTED, Group.FILE, Group.TABLE, Group.SERVER, Group.JOB),
         "timings": choices.timings(),
     }
 

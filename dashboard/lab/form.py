@@ -126,7 +126,7 @@ class LabForm:
 
 def form_of_lab(lab: Lab) -> LabForm:
     """The form as it would be filled in for a lab like this one."""
-    sample, budget, grid = lab.asked_sample, lab.budget, lab.grid
+    sample, budget, grid = lab.requested_sample, lab.budget, lab.grid
     begun = {"job": str(lab.of_job_id)} if lab.of_job_id else {}
     if lab.source and not begun:
         begun = {"source": str(lab.source.key), "target": str(lab.target_id), "table": lab.table}

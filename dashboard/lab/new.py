@@ -35,7 +35,7 @@ class Card:
 
     offer: Offer
     chosen: bool
-    expected: lab.Expected | None
+    expected: lab.LabEstimate | None
     why_not: str
 
 
@@ -60,7 +60,7 @@ class LabPreview:
     prepared: PreparedImport | None = None
     suggested: int = SAMPLE_ROWS
     requested: lab.LabRequest | None = None
-    expected: lab.Expected | None = None
+    expected: lab.LabEstimate | None = None
     problem: Problem | None = None
     cards: list[Card] = field(default_factory=list)
 
@@ -114,7 +114,7 @@ def _preview(choices: LabForm, user: User | AnonymousUser) -> LabPreview:
             preview.suggested = lab.suggest_sample(preview.prepared)
             preview.cards = [_card(preview, offer, preview.prepared) for offer in OFFERS]
             preview.requested = choices.lab_request(preview.suggested)
-            preview.expected = lab.expect(preview.prepared, preview.requested)
+            preview.expected = lab.estimate(preview.prepared, preview.requested)
     except Problem as problem:
         preview.problem = uploads.named(problem, preview.source) if preview.source else problem
     return preview
@@ -149,7 +149,7 @@ def _card(preview: LabPreview, offer: Offer, prepared: PreparedImport) -> Card:
     if reason or offer.name == OWN:
         return Card(offer, chosen, None, reason)
     try:
-        return Card(offer, chosen, lab.expect(prepared, preview.choices.lab_request(preview.suggested, offer)), "")
+        return Card(offer, chosen, lab.estimate(prepared, preview.choices.lab_request(preview.suggested, offer)), "")
     except Problem as problem:
         return Card(offer, chosen, None, "" if problem.option else problem.what)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from math import ceil, floor, log10
 
-from importer.experiments.verdicts import Spread
+from importer.experiments.verdicts import RateSpread
 
 LABELS, BARS, VALUES = 330, 480, 90  # pixels: names, bars, numbers
 LINE, HEAD, FOOT = 22, 44, 30
@@ -19,15 +19,15 @@ OURS, ARTICLE, INK, FAINT = "#1d4ed8", "#b45309", "#1f2937", "#d1d5db"
 
 
 @dataclass(frozen=True)
-class Bar:
+class RateBar:
     """One way: its rates here and the article's, per second."""
 
     name: str
-    rate: Spread
+    rate: RateSpread
     published: float | None
 
 
-def draw(title: str, bars: Sequence[Bar]) -> str:
+def draw(title: str, bars: Sequence[RateBar]) -> str:
     """The chart as SVG text. There is at least one bar."""
     values = [value for bar in bars for value in (bar.rate.least, bar.rate.most, bar.published) if value]
     low, high = floor(log10(min(values))), ceil(log10(max(values)))
@@ -60,7 +60,7 @@ def draw(title: str, bars: Sequence[Bar]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _bar(bar: Bar, y: float, place: Callable[[float], float]) -> Iterator[str]:
+def _bar(bar: RateBar, y: float, place: Callable[[float], float]) -> Iterator[str]:
     end, least, most = place(bar.rate.median), place(bar.rate.least), place(bar.rate.most)
     yield f'<text x="{LABELS - 8}" y="{y + 4}" text-anchor="end">{escape(bar.name)}</text>'
     yield f'<rect x="{LABELS}" y="{y - 7}" width="{max(1.0, end - LABELS):.1f}" height="14" fill="{OURS}"/>'

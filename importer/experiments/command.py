@@ -11,10 +11,9 @@ from django.core.management.base import BaseCommand, CommandError
 from importer.engine.errors import Cancelled, Problem
 from importer.experiments import runner
 from importer.experiments.experiment import FULL, SMALL
-from importer.experiments.outcome import Begun
-from importer.experiments.outcome import found as experiment_result
+from importer.experiments.outcome import StartState, experiment_result
 from importer.experiments.published.registry import EXPERIMENTS, experiment_named
-from importer.experiments.report import Found, markdown, number, write_report
+from importer.experiments.report import ExperimentResult, markdown, number, write_report
 from importer.lab.commands import MOST_REPEATS, REPEATS
 from importer.management.argument_types import bounded
 from importer.management.build_import import named_target
@@ -85,10 +84,10 @@ def lines(known: Iterable[dict[str, Any]]) -> Iterable[str]:
             yield f"    {size}: {much['rows']:,} rows, about {_time(much['seconds'])} with {REPEATS} repeats"
 
 
-def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[Found, Lab]:
+def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[ExperimentResult, Lab]:
     """Run one to its end, and say what becomes of each trial; Ctrl-C ends it. Raises Problem for what cannot be."""
     asked = _asked(options)
-    begun = Begun()
+    begun = StartState()
     made = runner.begin(asked, named_target(options["target"]))
     seconds = asked.experiment.seconds(asked.rows, asked.repeats)
     trials = made.trials.count()

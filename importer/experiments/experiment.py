@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
-from importer.experiments.raw_statements import Place
-from importer.experiments.workloads.table import Table, Workload
+from importer.experiments.raw_statements import StatementTarget
+from importer.experiments.workloads.table import Workload, WorkloadTable
 
 SMALL, FULL = "small", "full"
 # Seconds of a trial besides its work: tables made and dropped, a file looked at, an import's steps.
@@ -17,25 +17,25 @@ FILLED_IN_A_SECOND = 200_000
 
 
 @dataclass(frozen=True)
-class Import:
+class ImportAction:
     """Done by an import with these options, ledger and verification included."""
 
     options: Options
 
 
 @dataclass(frozen=True)
-class Raw:
+class RawAction:
     """Done without an import: `run` gives how many rows or operations it did. `delay`: from so many seconds away."""
 
-    run: Callable[[Place], int]
+    run: Callable[[StatementTarget], int]
     delay: float = 0
 
 
 @dataclass(frozen=True)
-class Made:
+class WayTable:
     """A table that is made for a way, of a workload's; `filled`: it has its rows before the clock starts."""
 
-    table: Table
+    table: WorkloadTable
     keys: bool = True
     engine: str = "InnoDB"
     filled: bool = False
@@ -52,14 +52,14 @@ class Way:
     """
 
     name: str
-    do: Import | Raw
-    tables: tuple[Made, ...]
+    action: ImportAction | RawAction
+    tables: tuple[WayTable, ...]
     rate: float
     published: float | None = None
-    why_not: str = ""
+    not_comparable: str = ""
     most_rows: int | None = None
     most_seconds: float = math.inf
-    beside: str = ""
+    compared_with: str = ""
 
     def rows(self, rows: int) -> int:
         """How many rows of its last table it loads, where the workload has so many."""
@@ -72,7 +72,7 @@ class Way:
         filled = sum(count for each, (_, count) in made if each.filled)
         return PER_TRIAL + filled / FILLED_IN_A_SECOND + min(self.rows(rows) / self.rate, self.most_seconds)
 
-    def files(self, rows: int) -> list[tuple[Table, int]]:
+    def files(self, rows: int) -> list[tuple[WorkloadTable, int]]:
         """The table and its rows of each file that it takes, in the order of its tables; a copy has its source's."""
         own = self.tables[-1].table.name
         tables = [each.table for each in self.tables]
@@ -114,7 +114,7 @@ class Experiment:
 
     def __post_init__(self) -> None:
         known = {each.name for each in self.ways}
-        named = {self.baseline, *(way.beside for way in self.ways if way.beside)}
+        named = {self.baseline, *(way.compared_with for way in self.ways if way.compared_with)}
         named |= {name for claim in self.claims for name in (claim.of, claim.to) if name}
         assert named <= known, f"{self.name} has no way {named - known}"
 

@@ -11,7 +11,7 @@ from importer.engine.tuning.grid import WAY
 from importer.engine.tuning.rounds import WARM_UP
 from importer.engine.units import GIB
 from importer.experiments.published.registry import experiment_named
-from importer.experiments.report import Circumstances, Found
+from importer.experiments.report import Conditions, ExperimentResult
 from importer.models import Lab, Target, Trial
 
 # Processes at work before it began, as a share of the processors, from which on the machine was busy.
@@ -19,7 +19,7 @@ BUSY = 0.25
 
 
 @dataclass(frozen=True)
-class Begun:
+class StartState:
     """When it began, and how busy this machine was then: processes at work, on average of a minute."""
 
     date: str = field(default_factory=lambda: f"{timezone.now():%Y-%m-%d}")
@@ -38,12 +38,12 @@ class Begun:
         return f"It was busy: {self.load:.1f} processes were at work on its {_cores()} cores before it began."
 
 
-def found(lab: Lab, begun: Begun, command: str) -> Found:
+def experiment_result(lab: Lab, begun: StartState, command: str) -> ExperimentResult:
     """Its figures so far. Raises TargetProblem if the server does not answer."""
     trials = list(lab.trials.select_related("lab"))
     with connect(lab.target.address) as connection:
         server = read_server(connection, lab.target.address)
-    circumstances = Circumstances(
+    circumstances = Conditions(
         server=f"{server.flavour} {'.'.join(map(str, server.release))}",
         distance="on this machine" if server.local else _away(lab.target),
         machine=_machine(),
@@ -55,7 +55,7 @@ def found(lab: Lab, begun: Begun, command: str) -> Found:
         seed=lab.seed,
         command=command,
     )
-    return Found(experiment_named(lab.experiment), circumstances, _rates(trials), _failed(trials))
+    return ExperimentResult(experiment_named(lab.experiment), circumstances, _rates(trials), _failed(trials))
 
 
 def _rates(trials: list[Trial]) -> dict[str, dict[int, float]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Rows:
+class CsvRows:
     """The first `count` rows of a file with a header, and where they go: table and columns as SQL has them.
 
     `hexadecimal` are the positions of fields whose bytes stand there as hexadecimal digits.
@@ -27,7 +27,7 @@ class Rows:
 
 
 def insert(
-    connection: Any, rows: Rows, rows_per_statement: int, commit_every: int, committed: Callable[[], None]
+    connection: Any, rows: CsvRows, rows_per_statement: int, commit_every: int, committed: Callable[[], None]
 ) -> None:
     """INSERTs of so many rows, committed after so many statements (0: once, at the end); tells of each commit.
 
@@ -46,7 +46,7 @@ def insert(
     committed()
 
 
-def _values(rows: Rows, rows_per_statement: int) -> Iterator[Sequence[str | bytes]]:
+def _values(rows: CsvRows, rows_per_statement: int) -> Iterator[Sequence[str | bytes]]:
     """The values of each statement, one row after the other."""
     with Path(rows.path).open(newline="") as file:
         reader = islice(csv.reader(file, delimiter=rows.separator), 1, rows.count + 1)

@@ -6,13 +6,22 @@ from pathlib import Path
 from typing import Any
 
 from importer.engine.stored import to_json
-from importer.experiments.chart import Bar, draw
-from importer.experiments.experiment import Experiment, Import, Raw, Way
-from importer.experiments.verdicts import AGREES, DISAGREES, RULE, Judged, Rates, Spread, judge_claim, judge_way
+from importer.experiments.chart import RateBar, draw
+from importer.experiments.experiment import Experiment, ImportAction, RawAction, Way
+from importer.experiments.verdicts import (
+    AGREES,
+    DISAGREES,
+    RULE,
+    ClaimVerdict,
+    Rates,
+    RateSpread,
+    judge_claim,
+    judge_way,
+)
 
 
 @dataclass(frozen=True)
-class Circumstances:
+class Conditions:
     """Where and how it was measured: the server in words, its distance, the machine, how busy it was, and when."""
 
     server: str
@@ -28,17 +37,17 @@ class Circumstances:
 
 
 @dataclass(frozen=True)
-class Found:
+class ExperimentResult:
     """All of it: rates by way and round, warm-up left out, and why ways have none."""
 
     experiment: Experiment
-    circumstances: Circumstances
+    circumstances: Conditions
     rates: Rates
     failed: Mapping[str, str]
 
-    def spread(self, way: Way) -> Spread | None:
+    def spread(self, way: Way) -> RateSpread | None:
         """Of the way's rates."""
-        return Spread.of(list(self.rates.get(way.name, {}).values()))
+        return RateSpread.of(list(self.rates.get(way.name, {}).values()))
 
     def as_json(self) -> dict[str, Any]:
         """What `lab experiment --json` prints: a contract. Rates are rows, or statements, per second."""
@@ -59,7 +68,7 @@ class Found:
         return {
             "way": way.name,
             "how": _how(way),
-            "beside": way.beside or self.experiment.baseline,
+            "beside": way.compared_with or self.experiment.baseline,
             "rows": way.rows(self.circumstances.rows),
             "rates": list(self.rates.get(way.name, {}).values()),
             "rate": asdict(spread) if spread else None,
@@ -69,7 +78,7 @@ class Found:
         }
 
 
-def write_report(found: Found, folder: Path) -> Path:
+def write_report(found: ExperimentResult, folder: Path) -> Path:
     """Write report and chart into the folder, called by experiment and flavour; the report's path. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{found.experiment.name}-{found.circumstances.server.split()[0].lower()}"
@@ -79,14 +88,14 @@ def write_report(found: Found, folder: Path) -> Path:
     return report
 
 
-def chart(found: Found) -> str:
+def chart(found: ExperimentResult) -> str:
     """The rates as SVG; "" if there is none."""
-    bars = [Bar(way.name, spread, way.published) for way in found.experiment.ways if (spread := found.spread(way))]
+    bars = [RateBar(way.name, spread, way.published) for way in found.experiment.ways if (spread := found.spread(way))]
     title = f"{found.experiment.article}: {found.circumstances.server}"
     return draw(title, bars) if bars else ""
 
 
-def markdown(found: Found, chart_name: str) -> str:
+def markdown(found: ExperimentResult, chart_name: str) -> str:
     """The report, with the chart in a file of that name beside it, "" for none."""
     told, of = found.circumstances, found.experiment
     after = " after one to warm up" if told.warm_up else ""
@@ -114,7 +123,7 @@ def markdown(found: Found, chart_name: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _ways(found: Found) -> str:
+def _ways(found: ExperimentResult) -> str:
     head = ("way", "done by", "rows", "a second (least to most)", "article", "ratio", "article's", "agreement")
     rows = []
     for way in found.experiment.ways:
@@ -122,7 +131,7 @@ def _ways(found: Found) -> str:
         rows.append(
             (
                 way.name,
-                "import" if isinstance(way.do, Import) else "raw",
+                "import" if isinstance(way.action, ImportAction) else "raw",
                 f"{way.rows(found.circumstances.rows):,}",
                 _rate(found.spread(way)),
                 number(way.published) if way.published else "",
@@ -134,7 +143,7 @@ def _ways(found: Found) -> str:
     return _table(head, rows)
 
 
-def _claims(found: Found) -> str:
+def _claims(found: ExperimentResult) -> str:
     rows = []
     for each in found.experiment.claims:
         judged = judge_claim(each, found.rates)
@@ -142,7 +151,7 @@ def _claims(found: Found) -> str:
     return _table(("it says", "here", "article", "agreement"), rows)
 
 
-def _short(found: Found) -> str:
+def _short(found: ExperimentResult) -> str:
     of = found.experiment
     judged = {way.name: judge_way(of, way, found.rates).verdict for way in of.ways}
     judged |= {claim.says: judge_claim(claim, found.rates).verdict for claim in of.claims}
@@ -155,27 +164,27 @@ def _short(found: Found) -> str:
 
 
 def _how(way: Way) -> str:
-    match way.do:
-        case Import(options):
+    match way.action:
+        case ImportAction(options):
             given = {name: value for name, value in to_json(options).items() if value != getattr(type(options)(), name)}
             return "import: " + ", ".join(f"{name}={value}" for name, value in given.items())
-        case Raw(_, delay):
+        case RawAction(_, delay):
             return f"raw, {delay * 1000:g} ms away" if delay else "raw"
 
 
-def _verdict(judged: Judged) -> str:
+def _verdict(judged: ClaimVerdict) -> str:
     return f"{judged.verdict} ({judged.why})" if judged.why and judged.verdict else judged.verdict or judged.why
 
 
-def _rate(spread: Spread | None) -> str:
+def _rate(spread: RateSpread | None) -> str:
     return _spread(spread, number) if spread else "not measured"
 
 
-def _ratio(spread: Spread | None) -> str:
+def _ratio(spread: RateSpread | None) -> str:
     return _spread(spread, lambda ratio: f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}") if spread else ""
 
 
-def _spread(spread: Spread, written: Callable[[float], str]) -> str:
+def _spread(spread: RateSpread, written: Callable[[float], str]) -> str:
     middle, least, most = (written(each) for each in (spread.median, spread.least, spread.most))
     return middle if least == most else f"{middle} ({least} to {most})"
 

@@ -34,7 +34,7 @@ from importer.lab.commands import MOST_REPEATS, REPEATS
 from importer.lab.lifecycle import GONE, take
 from importer.lab.transitions import Status, change_held, claim, connected, end, held, lease_keeper, release
 from importer.lab.trial_order import lay_out
-from importer.lab.trials import change_trial, disturbed, give_back, imports_beside, record_trial
+from importer.lab.trials import change_trial, disturbed, other_imports, record_trial, retry_trial
 from importer.lease import lease_end
 from importer.models import ImportJob, Lab, Target, Trial
 from importer.worker import local_pool, sweep
@@ -176,7 +176,7 @@ def _wait_for_imports(lab: Lab) -> None:
     """Imports come first. Raises Cancelled if the lab is no longer wanted."""
     told = ""
     while held(lab).exists():
-        other = None if lab.beside_imports else imports_beside(lab).first()
+        other = None if lab.beside_imports else other_imports(lab).first()
         says = f"import {other.pk} into {other.table} runs on the same target" if other else ""
         if says != told:
             change_held(lab, waits_for=says)
@@ -203,7 +203,7 @@ def _try(lab: Lab, trial: Trial, keeper: LeaseKeeper, tell: Callable[[Trial], ob
     else:
         if not lab.beside_imports and disturbed(lab, trial):
             why = Problem("Imports ran on the same target beside it.", str(trial), "Start it when none do.")
-            give_back(trial, why)
+            retry_trial(trial, why)
         else:
             record_trial(trial, status=State.DONE, **figures)
     with connected(lab, keeper) as connection:

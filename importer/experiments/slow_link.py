@@ -16,7 +16,7 @@ BLOCK = 16 * 1024  # bytes
 MOST_BLOCKS = 16
 
 
-class Line:
+class SlowLink:
     """One direction of a line: seconds of `delay`, and at most `rate` bytes a second (0: no limit)."""
 
     def __init__(self, delay: float, rate: float) -> None:
@@ -29,7 +29,7 @@ class Line:
         return self._free_at + self._delay
 
 
-async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, line: Line) -> None:
+async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, line: SlowLink) -> None:
     """Carry bytes over the line until their end, and that too; the other direction stays open."""
     under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(MOST_BLOCKS)
     clock = asyncio.get_running_loop().time
@@ -55,7 +55,7 @@ async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, line
             await under_way.put((line.arrives(len(data), clock()), data))
 
 
-def relaying(host: str, port: int, there: Line, back: Line) -> Callable[..., Awaitable[None]]:
+def relaying(host: str, port: int, there: SlowLink, back: SlowLink) -> Callable[..., Awaitable[None]]:
     """What is done with each connection that comes in."""
 
     async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -68,7 +68,7 @@ def relaying(host: str, port: int, there: Line, back: Line) -> Callable[..., Awa
 
 
 @contextmanager
-def farther(address: Address, seconds: float) -> Iterator[Address]:
+def delayed(address: Address, seconds: float) -> Iterator[Address]:
     """The address of a relay to the server, `seconds` there and back away, in a thread of ours until the `with` ends.
 
     A certificate for the server's name is none for the relay's: with TLS "verify" connecting fails.
@@ -76,7 +76,7 @@ def farther(address: Address, seconds: float) -> Iterator[Address]:
     told: Queue[tuple[asyncio.AbstractEventLoop, asyncio.Event, int]] = Queue()
 
     async def until_done() -> None:
-        hand_on = relaying(address.host, address.port, Line(seconds / 2, 0), Line(seconds / 2, 0))
+        hand_on = relaying(address.host, address.port, SlowLink(seconds / 2, 0), SlowLink(seconds / 2, 0))
         running: set[asyncio.Task[None]] = set()
 
         async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

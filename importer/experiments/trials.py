@@ -16,13 +16,13 @@ from importer.engine.plan.options import Options
 from importer.engine.target import scratch_tables
 from importer.engine.target.scratch_tables import ScratchTable
 from importer.experiments import raw_statements
-from importer.experiments.experiment import Import, Raw, Way
-from importer.experiments.raw_statements import Place, Placed
-from importer.experiments.slow_link import farther
-from importer.experiments.workloads.table import Table, dialect_of
+from importer.experiments.experiment import ImportAction, RawAction, Way
+from importer.experiments.raw_statements import StatementTarget, TrialTable
+from importer.experiments.slow_link import delayed
+from importer.experiments.workloads.table import WorkloadTable, dialect_of
 from importer.lab.setup import scratch_of
 from importer.lab.transitions import connected, held
-from importer.lab.trials import in_chunks, require_as_asked
+from importer.lab.trials import in_chunks, require_as_requested
 from importer.models import ImportJob, Lab, SourceFile, Trial
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.worker import local_pool
@@ -47,10 +47,10 @@ def try_way(lab: Lab, trial: Trial, way: Way, keeper: LeaseKeeper) -> dict[str, 
                 execute(connection, raw_statements.create_sql(placed, place, keys=made.keys, engine=made.engine))
             if made.filled:
                 raw_statements.load_file(place.address, placed, keeper.connected)
-    match way.do:
-        case Raw():
-            figures = _raw(way.do, place)
-        case Import(options):
+    match way.action:
+        case RawAction():
+            figures = _raw(way.action, place)
+        case ImportAction(options):
             figures = _import(lab, trial, options, place, scratches[-1])
     if not way.tables[-1].filled:
         with connected(lab, keeper) as connection:
@@ -58,15 +58,15 @@ def try_way(lab: Lab, trial: Trial, way: Way, keeper: LeaseKeeper) -> dict[str, 
     return figures
 
 
-def _place(lab: Lab, way: Way, scratches: list[ScratchTable], keeper: LeaseKeeper) -> Place:
+def _place(lab: Lab, way: Way, scratches: list[ScratchTable], keeper: LeaseKeeper) -> StatementTarget:
     placed = [
-        Placed(table, kept.quoted, _file(lab, table, rows), rows)
+        TrialTable(table, kept.quoted, _file(lab, table, rows), rows)
         for (table, rows), kept in zip(way.files(lab.sample_rows), scratches, strict=True)
     ]
-    return Place(lab.target.address, tuple(placed), keeper.connected)
+    return StatementTarget(lab.target.address, tuple(placed), keeper.connected)
 
 
-def _file(lab: Lab, table: Table, rows: int) -> Path:
+def _file(lab: Lab, table: WorkloadTable, rows: int) -> Path:
     """The file of so many rows for a table, made on first use; it goes with the lab."""
     path: Path = settings.LAB_DIR / f"{lab.key}.{lab.attempt}.{table.name}-{rows}"
     if not path.exists():
@@ -76,10 +76,10 @@ def _file(lab: Lab, table: Table, rows: int) -> Path:
     return path
 
 
-def _raw(do: Raw, place: Place) -> dict[str, Any]:
+def _raw(do: RawAction, place: StatementTarget) -> dict[str, Any]:
     with _at(place.address, do.delay) as address, explain(place.own.name):
         begun = time.perf_counter()
-        done = do.run(Place(address, place.tables, place.on_connection))
+        done = do.run(StatementTarget(address, place.tables, place.on_connection))
         seconds = time.perf_counter() - begun
     timings = {**dict.fromkeys(("scan", "load", "index", "verify")), "total": round(seconds, 6), "chunks": {"count": 0}}
     return {"rows": done, "rows_per_second": done / seconds, "timings": timings}
@@ -90,11 +90,11 @@ def _at(address: Address, delay: float) -> Iterator[Address]:
     if not delay:
         yield address
         return
-    with farther(address, delay) as far:
+    with delayed(address, delay) as far:
         yield far
 
 
-def _import(lab: Lab, trial: Trial, options: Options, place: Place, into: ScratchTable) -> dict[str, Any]:
+def _import(lab: Lab, trial: Trial, options: Options, place: StatementTarget, into: ScratchTable) -> dict[str, Any]:
     """The rate from the import's start to its last commit, with what came off put back."""
     own = place.own
     prepared = prepare(
@@ -104,13 +104,13 @@ def _import(lab: Lab, trial: Trial, options: Options, place: Place, into: Scratc
         ImportRequest(dialect=dialect_of(SEPARATOR), mapping=own.table.mapping, options=options),
     )
     asked = _asked(options)
-    require_as_asked(asked, prepared.plan, str(trial))
+    require_as_requested(asked, prepared.plan, str(trial))
     job = _ended(lab, jobs.create(prepared, trial=trial))
     if not (job.status == ImportJob.Status.SUCCEEDED and job.balanced):
         raise Problem(
             str(job.problem.get("what") or f"Its import was {job.status}."), str(trial), "See its worker's log."
         )
-    require_as_asked(asked, job.plan, str(trial))
+    require_as_requested(asked, job.plan, str(trial))
     timings = job.step_seconds
     staged = options.mode != "append"
     seconds = timings["total"] if staged else (timings["load"] or 0) + (timings["index"] or 0)
@@ -151,7 +151,7 @@ def _ended(lab: Lab, job: ImportJob) -> ImportJob:
     return job
 
 
-def _require_rows(connection: Connection, own: Placed) -> None:
+def _require_rows(connection: Connection, own: TrialTable) -> None:
     found = fetch_all(connection, f"SELECT COUNT(*) FROM {own.name}")[0][0]
     if found != own.rows:
         raise Problem(f"{found:,} rows are in the table, and {own.rows:,} were to be.", own.name, "Look at the log.")

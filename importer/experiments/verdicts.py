@@ -23,7 +23,7 @@ Rates = Mapping[str, Mapping[int, float]]
 
 
 @dataclass(frozen=True)
-class Spread:
+class RateSpread:
     """The median of the rounds, the least and the most."""
 
     median: float
@@ -31,15 +31,15 @@ class Spread:
     most: float
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> "Spread | None":
+    def of(cls, values: Sequence[float]) -> "RateSpread | None":
         return cls(median(values), min(values), max(values)) if values else None
 
 
 @dataclass(frozen=True)
-class Judged:
+class ClaimVerdict:
     """A figure of ours beside the article's: `ratio` within rounds, `published` the article's, and what follows."""
 
-    ratio: Spread | None
+    ratio: RateSpread | None
     published: str
     verdict: str
     why: str = ""
@@ -48,24 +48,24 @@ class Judged:
         return asdict(self)
 
 
-def judge_way(experiment: Experiment, way: Way, rates: Rates) -> Judged:
+def judge_way(experiment: Experiment, way: Way, rates: Rates) -> ClaimVerdict:
     """A way's rate beside that of the way it is measured by: the baseline, as a rule."""
-    base = experiment.way(way.beside or experiment.baseline)
+    base = experiment.way(way.compared_with or experiment.baseline)
     ratios = _ratios(rates, way.name, base.name)
     article = way.published / base.published if way.published and base.published else None
     if way is base:
-        return Judged(Spread.of(ratios), "1", "", "the baseline")
-    if way.why_not or article is None:
-        return Judged(
-            Spread.of(ratios),
+        return ClaimVerdict(RateSpread.of(ratios), "1", "", "the baseline")
+    if way.not_comparable or article is None:
+        return ClaimVerdict(
+            RateSpread.of(ratios),
             f"{article:.3g}" if article else "",
             NOT_COMPARABLE,
-            way.why_not or "the article has no figure",
+            way.not_comparable or "the article has no figure",
         )
     return _judged(Claim(way.name, way.name, base.name, about=article), ratios)
 
 
-def judge_claim(claim: Claim, rates: Rates) -> Judged:
+def judge_claim(claim: Claim, rates: Rates) -> ClaimVerdict:
     """A sentence of the article."""
     return _judged(claim, _ratios(rates, claim.of, claim.to) if claim.to else list(rates.get(claim.of, {}).values()))
 
@@ -76,13 +76,15 @@ def _ratios(rates: Rates, of: str, to: str) -> list[float]:
     return [rate / others[number] for number, rate in own.items() if number in others]
 
 
-def _judged(claim: Claim, ratios: Sequence[float]) -> Judged:
+def _judged(claim: Claim, ratios: Sequence[float]) -> ClaimVerdict:
     answers = {_agrees(claim, ratio) for ratio in ratios}
     if not answers:
-        return Judged(None, _published(claim), NOT_COMPARABLE, "it could not be measured")
+        return ClaimVerdict(None, _published(claim), NOT_COMPARABLE, "it could not be measured")
     if len(answers) > 1:
-        return Judged(Spread.of(ratios), _published(claim), NOT_COMPARABLE, "the rounds do not give the same answer")
-    return Judged(Spread.of(ratios), _published(claim), AGREES if answers == {True} else DISAGREES)
+        return ClaimVerdict(
+            RateSpread.of(ratios), _published(claim), NOT_COMPARABLE, "the rounds do not give the same answer"
+        )
+    return ClaimVerdict(RateSpread.of(ratios), _published(claim), AGREES if answers == {True} else DISAGREES)
 
 
 def _agrees(claim: Claim, ratio: float) -> bool:

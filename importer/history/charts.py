@@ -41,7 +41,7 @@ class Points:
 
 
 @dataclass(frozen=True)
-class Spread:
+class TimingSpread:
     """A timing of several imports: the median, the middle half (`low` to `high`), and the extremes."""
 
     jobs: int
@@ -52,7 +52,7 @@ class Spread:
     most: float
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> "Spread":
+    def of(cls, values: Sequence[float]) -> "TimingSpread":
         """Quartiles between the values where no value lies on them; `values` must not be empty."""
         least, low, median, high, most = (float(each) for each in np.quantile(values, (0, 0.25, 0.5, 0.75, 1)))
         return cls(len(values), median, low, high, least, most)
@@ -70,7 +70,7 @@ class Summary:
     value: Value
     upto: Value
     colour: Value | None
-    spread: Spread
+    spread: TimingSpread
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def summaries(drawn: Iterable[Point], *, numbers: bool) -> tuple[Summary, ...]:
         first, last = ranges.get(point.x, (point.x, point.x))
         groups[first, last, point.colour].append(float(point.y))
     ordered = sorted(groups.items(), key=lambda group: (group[0][0], group[0][2] is not None, group[0][2]))
-    return tuple(Summary(*group, Spread.of(values)) for group, values in ordered)
+    return tuple(Summary(*group, TimingSpread.of(values)) for group, values in ordered)
 
 
 def _ranges(values: set[Value], drawn: Sequence[Point]) -> dict[Value, tuple[Value, Value]]:

@@ -23,7 +23,7 @@ Timed = tuple[int, int, int, dict[str, float]]
 
 
 @dataclass(frozen=True)
-class Point:
+class ChunkPoint:
     """Neighbouring chunks: the seconds of each of LAPS as the mean of them, and of the longest one altogether.
 
     `retried` of them were tried again, and `rejected` rows left out.
@@ -46,14 +46,14 @@ class ChunkTimings:
 
     chunks: int = 0
     median: float = 0.0
-    points: tuple[Point, ...] = ()
+    points: tuple[ChunkPoint, ...] = ()
     slowest: tuple[int, ...] = ()
     retried: int = 0
     rejected: int = 0
 
     @classmethod
     def from_json(cls, told: dict[str, Any]) -> "ChunkTimings":
-        points = tuple(Point(first, last, tuple(laps), *rest) for first, last, laps, *rest in told["points"])
+        points = tuple(ChunkPoint(first, last, tuple(laps), *rest) for first, last, laps, *rest in told["points"])
         return cls(**told | {"points": points, "slowest": tuple(told["slowest"])})
 
     def as_json(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def read(job: ImportJob) -> ChunkTimings:
 
 def add_up(chunks: Iterable[Timed], together: int) -> ChunkTimings:
     """Of the chunks in their order, so many numbers in a point."""
-    points: list[Point] = []
+    points: list[ChunkPoint] = []
     numbers: list[int] = []
     seconds: list[float] = []
     retried = rejected = 0
@@ -105,11 +105,11 @@ def add_up(chunks: Iterable[Timed], together: int) -> ChunkTimings:
     )
 
 
-def _point(chunks: list[Timed]) -> Point:
+def _point(chunks: list[Timed]) -> ChunkPoint:
     spent: Counter[str] = Counter()
     for *_, timings in chunks:
         spent.update(timings)
-    return Point(
+    return ChunkPoint(
         chunks[0][0],
         chunks[-1][0],
         tuple(round(spent[lap] / len(chunks), 6) for lap in LAPS),

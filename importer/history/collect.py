@@ -20,7 +20,7 @@ from importer.engine.plan import option_specs
 from importer.engine.plan.options import Options
 from importer.engine.source import encodings
 from importer.engine.source.dialect import as_written
-from importer.history.facts import ASKED, CHOSEN, FACTS, PHASES, SERVER, Fact, Kind, Value
+from importer.history.facts import CHOSEN, FACTS, PHASES, REQUESTED, SERVER, Fact, Kind, Value
 from importer.models import Chunk, ImportJob
 
 Told = Iterator[tuple[str, Any]]
@@ -28,7 +28,7 @@ YES = ("1", "on", "yes", "true")
 
 
 @dataclass(frozen=True)
-class Chunks:
+class ChunkTotals:
     """All chunks of a job together: `seconds` of each that is loaded, and seconds by phase of all of them."""
 
     count: int = 0
@@ -38,14 +38,14 @@ class Chunks:
     phases: dict[str, float] = field(default_factory=dict)
 
 
-def chunks_of(job: ImportJob) -> Chunks:
+def chunks_of(job: ImportJob) -> ChunkTotals:
     """Add up the job's chunks."""
     rows = job.chunks.order_by().values_list("status", "attempt", "deaths", "timings").iterator(chunk_size=5000)
     loaded = Chunk.Status.LOADED
     return add_up((attempt, deaths, timings if status == loaded else {}) for status, attempt, deaths, timings in rows)
 
 
-def add_up(chunks: Iterable[tuple[int, int, dict[str, float]]]) -> Chunks:
+def add_up(chunks: Iterable[tuple[int, int, dict[str, float]]]) -> ChunkTotals:
     """Of the attempts, the deaths and the timings of each chunk."""
     count = retries = dead = 0
     seconds: list[float] = []
@@ -56,10 +56,10 @@ def add_up(chunks: Iterable[tuple[int, int, dict[str, float]]]) -> Chunks:
             seconds.append(sum(timings.values()))
             for phase, took in timings.items():
                 phases[phase] += took  # type: ignore[assignment]
-    return Chunks(count, retries, dead, seconds, dict(phases))
+    return ChunkTotals(count, retries, dead, seconds, dict(phases))
 
 
-def facts_of(job: ImportJob, chunks: Chunks) -> dict[str, Value]:
+def facts_of(job: ImportJob, chunks: ChunkTotals) -> dict[str, Value]:
     """All that is known of the job, of the facts that there are; needs its source and target."""
     told: dict[str, Any] = {}
     for about in (_job, _file, _asked, _chosen, _before, _result, _timing):
@@ -70,10 +70,10 @@ def facts_of(job: ImportJob, chunks: Chunks) -> dict[str, Value]:
 
 
 @cache
-def asked_for() -> dict[str, Value]:
+def default_values() -> dict[str, Value]:
     """What an import has been asked for where nobody has asked for anything."""
     usual = Options()
-    return _known((fact.name, _in_words(fact, usual)) for fact in ASKED)
+    return _known((fact.name, _in_words(fact, usual)) for fact in REQUESTED)
 
 
 def _known(told: Iterable[tuple[str, Any]]) -> dict[str, Value]:
@@ -148,7 +148,7 @@ def _file(job: ImportJob) -> Told:
 
 def _asked(job: ImportJob) -> Told:
     options = job.options
-    for fact in ASKED:
+    for fact in REQUESTED:
         yield fact.name, _in_words(fact, options)
 
 
@@ -234,7 +234,7 @@ def _timing(job: ImportJob) -> Told:
         yield "load_rows_per_second", round(job.scanned_rows / seconds["load"], 1) if seconds["load"] else None
 
 
-def _of_chunks(job: ImportJob, chunks: Chunks) -> Told:
+def _of_chunks(job: ImportJob, chunks: ChunkTotals) -> Told:
     yield "chunks", chunks.count
     yield "retries", chunks.retries
     yield "deaths", chunks.deaths

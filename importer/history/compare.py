@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from importer.history.charts import Spread
-from importer.history.facts import ASKED, CHOSEN, FILE, SERVER, TABLE, TIMINGS, Fact, Value
+from importer.history.charts import TimingSpread
+from importer.history.facts import CHOSEN, FILE, REQUESTED, SERVER, TABLE, TIMINGS, Fact, Value
 from importer.history.query import Condition, Op, Query
 from importer.history.read import column, rows
 from importer.history.search import matching
@@ -52,7 +52,7 @@ class Comparison:
     settings: tuple[Difference, ...]
     alike: tuple[Difference, ...]
     timings: tuple[Difference, ...]
-    runs: tuple[Spread | None, ...]
+    runs: tuple[TimingSpread | None, ...]
     reasons: tuple[list[dict[str, Any]], ...]
     slower: tuple[bool, ...]
 
@@ -72,7 +72,7 @@ def compare(jobs: Sequence[int]) -> Comparison:
     """Two or more imports; one without a record knows nothing."""
     told = rows(jobs)
     kept = dict(JobRecord.objects.filter(pk__in=jobs).values_list("pk", "reasons"))
-    settings = _side_by_side(told, (*CHOSEN, *ASKED, *FILE, *TABLE, *SERVER))
+    settings = _side_by_side(told, (*CHOSEN, *REQUESTED, *FILE, *TABLE, *SERVER))
     return Comparison(
         tuple(jobs),
         tuple(each for each in settings if len(set(each.values)) > 1),
@@ -88,13 +88,13 @@ def _side_by_side(told: dict[int, dict[str, Value]], facts: Sequence[Fact]) -> l
     return [Difference(each, tuple(facts.get(each.name) for facts in told.values())) for each in facts]
 
 
-def runs_like(facts: dict[str, Value], timing: str = "rows_per_second") -> Spread | None:
+def runs_like(facts: dict[str, Value], timing: str = "rows_per_second") -> TimingSpread | None:
     """A timing of all imports that are like the one of these facts, itself included; None if it has none itself."""
     if timing not in facts:
         return None
     alike = matching(Query(tuple(Condition(name, Op.IS, facts.get(name)) for name in ALIKE)))
     took = column(timing, alike)
-    return Spread.of([float(took[job]) for job in alike if job in took])
+    return TimingSpread.of([float(took[job]) for job in alike if job in took])
 
 
 def _watched(first: bool, other: bool) -> Verdict | None:
@@ -104,7 +104,7 @@ def _watched(first: bool, other: bool) -> Verdict | None:
     return Verdict(True, f"{'the first' if first else 'this one'} is clearly slower than the imports like it before")
 
 
-def _verdict(first: Spread | None, other: Spread | None) -> Verdict:
+def _verdict(first: TimingSpread | None, other: TimingSpread | None) -> Verdict:
     if not (first and other):
         return Verdict(False, "only imports that succeeded have a rate to compare")
     if first == other:
@@ -118,11 +118,11 @@ def _verdict(first: Spread | None, other: Spread | None) -> Verdict:
     return Verdict(clear, f"{known}: {'the difference is clear' if clear else 'they overlap, so it may be chance'}")
 
 
-def _spread(runs: Spread) -> str:
+def _spread(runs: TimingSpread) -> str:
     """The middle half of them as a share of their median."""
     return f" (spread {100 * runs.share:.0f} %)" if runs.jobs > 1 else ""
 
 
-def apart(one: Spread, other: Spread) -> bool:
+def apart(one: TimingSpread, other: TimingSpread) -> bool:
     """Whether two timings differ by more than chance: runs enough, and not one of either among those of the other."""
     return min(one.jobs, other.jobs) >= FEWEST and (one.least > other.most or other.least > one.most)

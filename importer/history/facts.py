@@ -47,7 +47,7 @@ class Group(Enum):
     FILE = "The file"
     TABLE = "The table before"
     SERVER = "The server"
-    ASKED = "What was asked for"
+    REQUESTED = "What was asked for"
     CHOSEN = "How it was loaded"
     RESULT = "What became of the rows"
     TIMING = "How long it took"
@@ -182,8 +182,8 @@ SERVER = _of(
     ("server_wsrep_on", "Galera (wsrep_on)", Kind.SWITCH),
 )
 # Options without a planned value have their own name, the others asked_...
-ASKED = _of(
-    Group.ASKED,
+REQUESTED = _of(
+    Group.REQUESTED,
     *((each.name, each.label, _KINDS[each.kind], each.name) for each in OPTIONS if each.group is OptionGroup.ROWS),
     *((f"asked_{each.name}", f"{each.label}, asked", _KINDS[each.kind], each.name) for each in SPEED),
 )
@@ -261,10 +261,10 @@ LIKE = _of(
 
 FACTS: dict[str, Fact] = {
     fact.name: fact
-    for fact in (*JOB, *FILE, *TABLE, *SERVER, *ASKED, *CHOSEN, *RESULT, *TIMING, *PHASES, *CHUNKS, *LIKE)
+    for fact in (*JOB, *FILE, *TABLE, *SERVER, *REQUESTED, *CHOSEN, *RESULT, *TIMING, *PHASES, *CHUNKS, *LIKE)
 }
 # What a comparison calls settings, what it calls timings, and what a digest is made of.
-SETTINGS = (*CHOSEN, *ASKED)
+SETTINGS = (*CHOSEN, *REQUESTED)
 TIMINGS = (*TIMING, *PHASES, *CHUNKS)
 
 

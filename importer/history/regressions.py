@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from importer.history.collect import Chunks, asked_for, facts_of
-from importer.history.facts import ASKED, CHOSEN, FACTS, FILE, SERVER, TABLE, Fact, Value
+from importer.history.collect import ChunkTotals, default_values, facts_of
+from importer.history.facts import CHOSEN, FACTS, FILE, REQUESTED, SERVER, TABLE, Fact, Value
 from importer.history.formatting import in_words
 from importer.history.query import Condition, Op, Query
 from importer.history.read import column, rows
@@ -121,7 +121,7 @@ def recorded_peer_speed(job: ImportJob) -> PeerSpeed | None:
         return None
     changed = JobRecord.objects.filter(pk=job.pk).values_list("changed", flat=True).first()
     if changed is None:
-        return compare_with_peers(facts_of(job, Chunks()))
+        return compare_with_peers(facts_of(job, ChunkTotals()))
     facts = rows([job.pk], ("rows_per_second", "slower_than_like", "like_imports", "like_rows_per_second"))[job.pk]
     if "slower_than_like" not in facts:
         return None
@@ -167,7 +167,7 @@ def peers(facts: dict[str, Value]) -> list[int]:
     found = matching(Query(conditions))
     ended = column("ended", found)
     latest = sorted(found, key=lambda job: ended[job], reverse=True)[:MOST_CANDIDATES]
-    told = rows(latest, [*(each.name for each in ASKED), "pauses", "rows_per_second"])
+    told = rows(latest, [*(each.name for each in REQUESTED), "pauses", "rows_per_second"])
     wanted = _asked(facts)
     alike = (job for job in latest if _asked(told[job]) == wanted and not told[job].get("pauses"))
     return [job for job in alike if "rows_per_second" in told[job]][:MOST]
@@ -175,7 +175,7 @@ def peers(facts: dict[str, Value]) -> list[int]:
 
 def _asked(facts: dict[str, Value]) -> dict[str, Value]:
     """An option that is younger than the record was as it is where nobody asks for it."""
-    return asked_for() | {each.name: facts[each.name] for each in ASKED if each.name in facts}
+    return default_values() | {each.name: facts[each.name] for each in REQUESTED if each.name in facts}
 
 
 def _changed(facts: dict[str, Value], alike: Sequence[int]) -> tuple[Changed, ...]:

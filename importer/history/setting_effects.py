@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any
 
 from importer.engine.plan.option_specs import SPEED
-from importer.history.charts import Spread
+from importer.history.charts import TimingSpread
 from importer.history.compare import FEWEST, apart
 from importer.history.facts import FACTS, Fact, Kind, Value
 from importer.history.query import Query
@@ -46,8 +46,8 @@ class Gain:
     fact: Fact
     value: Value
     against: Value
-    better: Spread
-    other: Spread
+    better: TimingSpread
+    other: TimingSpread
 
     @property
     def times(self) -> float:
@@ -133,11 +133,11 @@ def _gain(setting: Fact, groups: Sequence[Group], value: Value, against: Value) 
     other = [run / of for (_, runs), of in zip(both, usual, strict=True) for run in runs]
     if median(better) < CLEARLY * median(other):
         return None
-    gain = Gain(setting, value, against, Spread.of(better), Spread.of(other))
+    gain = Gain(setting, value, against, TimingSpread.of(better), TimingSpread.of(other))
     return gain if _clear(gain.better, gain.other) else None
 
 
-def _clear(better: Spread, other: Spread) -> bool:
+def _clear(better: TimingSpread, other: TimingSpread) -> bool:
     if min(better.jobs, other.jobs) >= MANY:
         return better.low > other.high
     return apart(better, other)

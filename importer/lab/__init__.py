@@ -8,19 +8,19 @@ which process may change which state.
 
 from importer.lab.cleanup import remove_orphans, sweep_target
 from importer.lab.commands import LabRequest, cancel, choose, create, create_from_job, prepare_again, start
-from importer.lab.estimate import Expected, expect, suggest_sample
+from importer.lab.estimate import LabEstimate, estimate, suggest_sample
 from importer.lab.lifecycle import take, unended
 from importer.lab.results import options_of, options_to_apply, outcome, save_preset, whole
 from importer.lab.trials import spent
 
 __all__ = [
-    "Expected",
+    "LabEstimate",
     "LabRequest",
     "cancel",
     "choose",
     "create",
     "create_from_job",
-    "expect",
+    "estimate",
     "options_of",
     "options_to_apply",
     "outcome",

@@ -42,7 +42,7 @@ class LabRequest:
 
 
 @dataclass(frozen=True)
-class Choice:
+class LabChoice:
     """What would be tried: combinations, what would be done anyway, and what cannot be, as Lab.left_out_json has it."""
 
     tried: list[Settings]
@@ -50,7 +50,7 @@ class Choice:
     left_out: list[dict[str, object]]
 
 
-def choose(prepared: PreparedImport, request: LabRequest) -> Choice:
+def choose(prepared: PreparedImport, request: LabRequest) -> LabChoice:
     """What is tried of what was asked for.
 
     Raises Problem for what cannot be tried, or not in a table like the one there is.
@@ -64,7 +64,7 @@ def choose(prepared: PreparedImport, request: LabRequest) -> Choice:
         raise Problem(f"{request.repeats} repeats are not possible.", advice=f"Choose 1 to {MOST_REPEATS}.")
     planned = _planned(prepared.plan, prepared.options)
     tried, left_out = _sorted_out(combinations(request.grid), planned, prepared.target)
-    return Choice(tried, planned, left_out)
+    return LabChoice(tried, planned, left_out)
 
 
 def create(

@@ -27,7 +27,7 @@ SLOWER_AT_BEST = 1.7
 
 
 @dataclass(frozen=True)
-class Expected:
+class LabEstimate:
     """What a lab would take.
 
     `finals` is how many more trials of the best few may follow the `trials`. `sample_rows`, and the bytes of the sample
@@ -46,13 +46,13 @@ class Expected:
     rate: float | None
 
 
-def expect(prepared: PreparedImport, request: LabRequest) -> Expected:
+def estimate(prepared: PreparedImport, request: LabRequest) -> LabEstimate:
     """What it takes to try what was asked for. Raises Problem as choose() does."""
     choice = choose(prepared, request)
     rows, row_bytes = _rows(prepared), _row_bytes(prepared)
     taken = min(request.sample.rows, rows) if request.sample.rows else max(1, round(rows * (request.sample.share or 0)))
     rate = _rate(prepared)
-    return Expected(
+    return LabEstimate(
         choice.tried,
         choice.left_out,
         len(turns(len(choice.tried), request.repeats, request.seed)),

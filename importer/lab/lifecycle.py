@@ -136,6 +136,6 @@ def _is_due(lab: Lab) -> bool:
 PIECES: dict[Status, Callable[[Lab], bool]] = {
     Status.WAITING: _admit,
     Status.PREPARING: _prepare,
-    Status.RUNNING: trials.go_on,
+    Status.RUNNING: trials.advance,
     Status.ENDING: _end,
 }

@@ -32,7 +32,7 @@ def outcome(lab: Lab) -> dict[str, Any]:
         "file": lab.source_name,
         "target": lab.target.name,
         "table": lab.table,
-        "sample": {"asked": str(lab.asked_sample), "rows": lab.sample_rows, "bytes": lab.sample_bytes},
+        "sample": {"asked": str(lab.requested_sample), "rows": lab.sample_rows, "bytes": lab.sample_bytes},
         "repeats": lab.repeats,
         "seed": lab.seed,
         "budget": lab.budget_json,

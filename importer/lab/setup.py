@@ -98,7 +98,7 @@ def _take(lab: Lab, plain: SourceLocation, profile: Profile, path: Path) -> Take
         taken = write_sample(
             fd,
             profile.dialect.plain,
-            lab.asked_sample,
+            lab.requested_sample,
             DataRange(profile.data_offset, profile.data_line, size_of(fd)),
             out,
             room=_room(lab),

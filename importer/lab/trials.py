@@ -37,7 +37,7 @@ State = Trial.Status
 IDLE = (ImportJob.Status.PAUSED, ImportJob.Status.WAITING)
 
 
-def go_on(lab: Lab) -> bool:
+def advance(lab: Lab) -> bool:
     """Take the lab a piece further; whether another can follow at once. Raises Problem if the target is away."""
     running = lab.trials.filter(status=State.RUNNING).first()
     job = ImportJob.objects.select_related("source").filter(trial=running).first() if running else None
@@ -48,7 +48,7 @@ def go_on(lab: Lab) -> bool:
         _finish(lab, running, job)
         return True
     if running:
-        give_back(running, Problem("The worker that began it died.", str(running), "Look at the worker's log."))
+        retry_trial(running, Problem("The worker that began it died.", str(running), "Look at the worker's log."))
     if untidy(lab):
         _tidy(lab)
     following = _next(lab)
@@ -56,7 +56,7 @@ def go_on(lab: Lab) -> bool:
         following = _next(lab)
     if not following:
         return end(lab, Status.DONE)
-    if not lab.beside_imports and (other := imports_beside(lab).first()):
+    if not lab.beside_imports and (other := other_imports(lab).first()):
         change_held(lab, waits_for=f"import {other.pk} into {other.table} runs on the same target")
         return False
     change_held(lab, waits_for="")
@@ -89,7 +89,7 @@ def spent(lab: Lab) -> Spent:
     return Spent(seconds, sum(each.rows for each in over), known)
 
 
-def imports_beside(lab: Lab) -> QuerySet[ImportJob]:
+def other_imports(lab: Lab) -> QuerySet[ImportJob]:
     """Imports that keep the target busy now, trials left out; those that wait or are paused do not."""
     others = ImportJob.objects.filter(target=lab.target, trial=None).exclude(status__in=IDLE)
     return others.exclude(status__in=ImportJob.ENDED).order_by("pk")
@@ -146,7 +146,7 @@ def _prepared(lab: Lab, trial: Trial) -> PreparedImport:
             dialect=lab.file_dialect.plain, mapping=lab.mapping, fillings=lab.fillings, options=_options(lab, trial)
         ),
     )
-    require_as_asked(trial.settings, prepared.plan, str(trial))
+    require_as_requested(trial.settings, prepared.plan, str(trial))
     return prepared
 
 
@@ -160,7 +160,7 @@ def _options(lab: Lab, trial: Trial) -> Options:
     return options if method and method.groups_rows else replace(options, rows_per_statement=None)
 
 
-def require_as_asked(settings: Mapping[str, Any], plan: ImportPlan, where: str) -> None:
+def require_as_requested(settings: Mapping[str, Any], plan: ImportPlan, where: str) -> None:
     """Raise Problem if the import does not do what was to be tried: its figures would be another combination's."""
     for name, value in ran_as(plan).items():
         asked = settings.get(name)
@@ -205,7 +205,7 @@ def _watch(lab: Lab, trial: Trial, job: ImportJob) -> None:
 def _finish(lab: Lab, trial: Trial, job: ImportJob) -> None:
     """Keep the figures of its import, and drop what there is of it."""
     if not lab.beside_imports and disturbed(lab, trial):
-        give_back(
+        retry_trial(
             trial, Problem("Imports ran on the same target beside it.", str(trial), "Start the lab when none do.")
         )
         _tidy(lab)
@@ -228,7 +228,7 @@ def _figures(trial: Trial, job: ImportJob, succeeded: bool) -> dict[str, Any]:
         return {**kept, "status": State.FAILED, "problem": problem}
     try:
         # The server may have refused a method, or not have let keys be taken off, after it was planned.
-        require_as_asked(trial.settings, job.plan, str(trial))
+        require_as_requested(trial.settings, job.plan, str(trial))
     except Problem as problem:
         return {**kept, "status": State.FAILED, "problem": problem.as_json()}
     measured = {"ran_as": ran_as(job.plan), "rows_per_second": job.rows_per_second}
@@ -252,7 +252,7 @@ def disturbed(lab: Lab, trial: Trial) -> bool:
     return others.exclude(status__in=IDLE).exists()
 
 
-def give_back(trial: Trial, problem: Problem) -> None:
+def retry_trial(trial: Trial, problem: Problem) -> None:
     """Let it begin anew, but not for ever."""
     if trial.begun < MOST_BEGUN:
         change_trial(trial, State.RUNNING, status=State.PENDING)

@@ -109,7 +109,7 @@ class Lab(ImportRecipe):
         return self.grid.name if WAY in self.grid.values else ""
 
     @property
-    def asked_sample(self) -> Sample:
+    def requested_sample(self) -> Sample:
         return from_json(Sample, self.sample_json)
 
     @property

@@ -6,15 +6,15 @@ import hashlib
 import pytest
 
 from bench.slow_link import _without_servers
-from importer.experiments.slow_link import BLOCK, MOST_BLOCKS, Line, relaying
+from importer.experiments.slow_link import BLOCK, MOST_BLOCKS, SlowLink, relaying
 
 
 def test_bytes_arrive_behind_those_sent_before_at_the_lines_rate():
-    line = Line(delay=0.005, rate=1000)
+    line = SlowLink(delay=0.005, rate=1000)
     assert line.arrives(100, now=1.0) == pytest.approx(1.105)
     assert line.arrives(100, now=1.0) == pytest.approx(1.205)
     assert line.arrives(100, now=9.0) == pytest.approx(9.105)
-    assert Line(delay=0, rate=0).arrives(10**9, now=1.0) == 1.0
+    assert SlowLink(delay=0, rate=0).arrives(10**9, now=1.0) == 1.0
 
 
 def test_what_comes_out_is_what_went_in_both_ways_and_to_its_end():
@@ -35,7 +35,7 @@ def test_what_comes_out_is_what_went_in_both_ways_and_to_its_end():
 
     async def all_at_once() -> list[bytes]:
         server = await asyncio.start_server(answer, "127.0.0.1", 0)
-        there, back = Line(0.001, 1e9), Line(0.001, 1e9)
+        there, back = SlowLink(0.001, 1e9), SlowLink(0.001, 1e9)
         relay = relaying("127.0.0.1", server.sockets[0].getsockname()[1], there, back)
         between = await asyncio.start_server(relay, "127.0.0.1", 0)
         port = between.sockets[0].getsockname()[1]

@@ -2,13 +2,13 @@
 
 from importer.engine.plan.options import Options
 from importer.experiments import raw_statements
-from importer.experiments.experiment import Claim, Experiment, Import, Made, Raw, Way
+from importer.experiments.experiment import Claim, Experiment, ImportAction, RawAction, Way, WayTable
 from importer.experiments.workloads import INDEXED
 
 # The article gives percents: 28,108 rows/s are 2,124 % more than its single INSERTs.
 SINGLE = 28_108 / 22.24
 (_TABLE,) = INDEXED.tables
-_ONE = (Made(_TABLE),)
+_ONE = (WayTable(_TABLE),)
 # By bulk size: the article's rate, and about the rate on two cores.
 TRANSACTIONS = {2: (None, 900), 50: (None, 4_000), 1000: (None, 5_000), 10_000: (1588.0, 5_000)}
 LOADS = {
@@ -24,7 +24,7 @@ UNCHECKED = {1000: 60_000, 10_000: 70_000}
 def _transaction(rows: int, published: float | None, rate: float) -> Way:
     options = Options(method="insert", rows_per_statement=1, commit_rows=rows, parallelism=1, indexes="keep")
     name = f"single INSERTs, commit each {rows:,}"
-    return Way(name, Import(options), _ONE, rate, published, most_rows=4_000 if rows == 2 else 40_000)
+    return Way(name, ImportAction(options), _ONE, rate, published, most_rows=4_000 if rows == 2 else 40_000)
 
 
 def _load(rows: int, published: float | None, rate: float, *, checks: bool = True) -> Way:
@@ -37,7 +37,7 @@ def _load(rows: int, published: float | None, rate: float, *, checks: bool = Tru
     )
     name = f"LOAD DATA, bulks of {rows:,}" + ("" if checks else ", no unique checks")
     most = 4_000 if rows == 2 else 100_000 if rows == 50 else None
-    return Way(name, Import(options), _ONE, rate, published, most_rows=most)
+    return Way(name, ImportAction(options), _ONE, rate, published, most_rows=most)
 
 
 BULKS = Experiment(
@@ -49,7 +49,7 @@ BULKS = Experiment(
     small_rows=100_000,
     baseline="single INSERTs, commit each",
     ways=(
-        Way("single INSERTs, commit each", Raw(raw_statements.insert(1, 1)), _ONE, 700, SINGLE, most_rows=2_000),
+        Way("single INSERTs, commit each", RawAction(raw_statements.insert(1, 1)), _ONE, 700, SINGLE, most_rows=2_000),
         *(_transaction(rows, *rates) for rows, rates in TRANSACTIONS.items()),
         *(_load(rows, *rates) for rows, rates in LOADS.items()),
         *(_load(rows, None, rate, checks=False) for rows, rate in UNCHECKED.items()),

@@ -2,7 +2,7 @@
 
 from importer.engine.plan.options import Options
 from importer.experiments import raw_statements
-from importer.experiments.experiment import Claim, Experiment, Import, Made, Raw, Way
+from importer.experiments.experiment import Claim, Experiment, ImportAction, RawAction, Way, WayTable
 from importer.experiments.workloads import MIXED
 
 DELAY = 0.010  # seconds there and back
@@ -10,8 +10,8 @@ LOCAL_ROWS = {1: 40_000.0, 2: None, 5: None, 10: None, 40: 0.9 * 247_000, 100: N
 FAR_ROWS = {1: 12_000.0, 10: None, 40: None, 100: None, 1000: 201_000.0, 10_000: None}
 FAR_WHY = "the article's line was below 0.1 ms long, this one is 10 ms"
 (_TABLE,) = MIXED.tables
-_ONE = (Made(_TABLE),)
-_COPIED = (Made(_TABLE, filled=True), Made(_TABLE))
+_ONE = (WayTable(_TABLE),)
+_COPIED = (WayTable(_TABLE, filled=True), WayTable(_TABLE))
 # An import has its ledger, scan and checks: statements without them are beside a LOAD DATA without them.
 RAW = "LOAD DATA, no import"
 
@@ -19,14 +19,16 @@ RAW = "LOAD DATA, no import"
 def _insert(rows: int, published: float | None) -> Way:
     options = Options(method="insert_prepared", rows_per_statement=rows, parallelism=1)
     name = f"INSERT, {rows:,} {'row' if rows == 1 else 'rows'}"
-    return Way(name, Import(options), _ONE, rate=min(8000 * rows, 80_000), published=published, most_rows=rows * 40_000)
+    return Way(
+        name, ImportAction(options), _ONE, rate=min(8000 * rows, 80_000), published=published, most_rows=rows * 40_000
+    )
 
 
 def _far_insert(rows: int, published: float | None) -> Way:
     name = f"INSERT, {rows:,} {'row' if rows == 1 else 'rows'}, 10 ms away"
-    do = Raw(raw_statements.insert(rows, 0), DELAY)
+    do = RawAction(raw_statements.insert(rows, 0), DELAY)
     # Each statement waits for the line: 300 of them are 3 seconds.
-    return Way(name, do, _ONE, min(90 * rows, 50_000), published, FAR_WHY, most_rows=rows * 300, beside=RAW)
+    return Way(name, do, _ONE, min(90 * rows, 50_000), published, FAR_WHY, most_rows=rows * 300, compared_with=RAW)
 
 
 METHODS = Experiment(
@@ -40,15 +42,23 @@ METHODS = Experiment(
     ways=(
         Way(
             "LOAD DATA",
-            Import(Options(method="load_data_local", parallelism=1)),
+            ImportAction(Options(method="load_data_local", parallelism=1)),
             _ONE,
             rate=250_000,
             published=377_000,
         ),
-        Way(RAW, Raw(raw_statements.load), _ONE, 350_000, 377_000),
-        Way("INSERT ... SELECT", Raw(raw_statements.copy), _COPIED, 300_000, 313_000, beside=RAW),
+        Way(RAW, RawAction(raw_statements.load), _ONE, 350_000, 377_000),
+        Way("INSERT ... SELECT", RawAction(raw_statements.copy), _COPIED, 300_000, 313_000, compared_with=RAW),
         *(_insert(rows, published) for rows, published in LOCAL_ROWS.items()),
-        Way("LOAD DATA, 10 ms away", Raw(raw_statements.load, DELAY), _ONE, 150_000, 322_000, FAR_WHY, beside=RAW),
+        Way(
+            "LOAD DATA, 10 ms away",
+            RawAction(raw_statements.load, DELAY),
+            _ONE,
+            150_000,
+            322_000,
+            FAR_WHY,
+            compared_with=RAW,
+        ),
         *(_far_insert(rows, published) for rows, published in FAR_ROWS.items()),
     ),
     claims=(

@@ -2,17 +2,17 @@
 
 from importer.engine.plan.options import Options
 from importer.experiments import raw_statements as raw
-from importer.experiments.experiment import Claim, Experiment, Import, Made, Raw, Way
+from importer.experiments.experiment import Claim, Experiment, ImportAction, RawAction, Way, WayTable
 from importer.experiments.workloads import NODES
 
 ROWS = NODES.full_rows
 (_TABLE,) = NODES.tables
-_ONE = (Made(_TABLE),)
+_ONE = (WayTable(_TABLE),)
 TUNED = "the article's server had a larger log and buffer pool for it, and no doublewrite"
 
 
 def _sessions(count: int, seconds: float) -> Way:
-    do = Import(Options(method="load_data_local", parallelism=count))
+    do = ImportAction(Options(method="load_data_local", parallelism=count))
     return Way(f"LOAD DATA, {count} sessions", do, _ONE, 350_000, ROWS / seconds, TUNED)
 
 
@@ -25,16 +25,17 @@ NAIVE = Experiment(
     small_rows=300_000,
     baseline="single INSERTs",
     ways=(
-        Way("single INSERTs", Import(Options(method="insert", rows_per_statement=1, parallelism=1)), _ONE, 7_000,
+        Way("single INSERTs", ImportAction(Options(method="insert", rows_per_statement=1, parallelism=1)), _ONE, 7_000,
             ROWS / 6940, most_rows=50_000),
-        Way("single INSERTs, commit each", Raw(raw.insert(1, 1)), _ONE, 700, 111_533 / 8340, most_rows=2_000),
-        Way("100 rows an INSERT", Import(Options(method="insert", rows_per_statement=100, parallelism=1)), _ONE, 70_000,
-            ROWS / 6940 * 3),
-        Way("LOAD DATA", Import(Options(method="load_data_local", parallelism=1)), _ONE, 250_000, ROWS / 1008),
-        Way("LOAD DATA into MyISAM", Import(Options(method="load_data_local", mode="replace")),
-            (Made(_TABLE, engine="MyISAM"),), 250_000, ROWS / 160),
+        Way("single INSERTs, commit each", RawAction(raw.insert(1, 1)), _ONE, 700, 111_533 / 8340, most_rows=2_000),
+        Way("100 rows an INSERT", ImportAction(Options(method="insert", rows_per_statement=100, parallelism=1)), _ONE,
+            70_000, ROWS / 6940 * 3),
+        Way("LOAD DATA", ImportAction(Options(method="load_data_local", parallelism=1)), _ONE, 250_000, ROWS / 1008),
+        Way("LOAD DATA into MyISAM", ImportAction(Options(method="load_data_local", mode="replace")),
+            (WayTable(_TABLE, engine="MyISAM"),), 250_000, ROWS / 160),
         Way("LOAD DATA as MyISAM, then to InnoDB",
-            Import(Options(method="load_data_local", mode="replace", load_as="myisam")), _ONE, 150_000, ROWS / 1600),
+            ImportAction(Options(method="load_data_local", mode="replace", load_as="myisam")), _ONE, 150_000,
+            ROWS / 1600),
         _sessions(4, 246),
         _sessions(8, 244),
     ),

@@ -1,7 +1,7 @@
 """(d) One hash partition and eight, filled by one to eight sessions."""
 
 from importer.engine.plan.options import Options
-from importer.experiments.experiment import Claim, Experiment, Import, Made, Way
+from importer.experiments.experiment import Claim, Experiment, ImportAction, Way, WayTable
 from importer.experiments.workloads import partitioned
 
 PARTITIONS, SESSIONS = (1, 8), (1, 2, 4, 8)
@@ -14,7 +14,9 @@ def _name(partitions: int, sessions: int) -> str:
 
 def _way(partitions: int, sessions: int) -> Way:
     options = Options(method="load_data_local", parallelism=sessions, indexes="keep")
-    return Way(_name(partitions, sessions), Import(options), (Made(_WORKLOADS[partitions].tables[0]),), 130_000)
+    return Way(
+        _name(partitions, sessions), ImportAction(options), (WayTable(_WORKLOADS[partitions].tables[0]),), 130_000
+    )
 
 
 PARTITIONED = Experiment(

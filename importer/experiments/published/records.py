@@ -4,16 +4,16 @@ from dataclasses import replace
 
 from importer.engine.plan.options import Options
 from importer.experiments import raw_statements as raw
-from importer.experiments.experiment import Claim, Experiment, Import, Made, Raw, Way
+from importer.experiments.experiment import Claim, Experiment, ImportAction, RawAction, Way, WayTable
 from importer.experiments.workloads import WORKLOADS
-from importer.experiments.workloads.table import Table
+from importer.experiments.workloads.table import WorkloadTable
 
 _WORKLOAD = WORKLOADS["events-linked"]
 _EVENT, _SITTING, _REGISTRANT = _WORKLOAD.tables
-_PARENT = Made(_EVENT, filled=True)
-_SOURCE = Made(_SITTING, keys=False, filled=True)
-_EMPTY = Made(_SITTING, keys=False)
-_INDEXED = Made(replace(_SITTING, references=()), filled=True)
+_PARENT = WayTable(_EVENT, filled=True)
+_SOURCE = WayTable(_SITTING, keys=False, filled=True)
+_EMPTY = WayTable(_SITTING, keys=False)
+_INDEXED = WayTable(replace(_SITTING, references=()), filled=True)
 _BOTH = (*_SITTING.keys, *_SITTING.references)
 # The article had so many rows of the second table.
 ROWS = 15_000_000
@@ -27,15 +27,17 @@ ONCE, THRICE = "table copy", "table copy, 3 times the rows"
 MOST_LINKED = 1_000_000
 
 
-def _inserts(name: str, table: Table, options: Options, rate: float, published: float, why_not: str = "") -> Way:
-    do = Import(replace(options, parallelism=1, indexes="keep"))
-    return Way(name, do, (Made(table, keys=False),), rate, published, why_not, most_rows=50_000)
+def _inserts(
+    name: str, table: WorkloadTable, options: Options, rate: float, published: float, why_not: str = ""
+) -> Way:
+    do = ImportAction(replace(options, parallelism=1, indexes="keep"))
+    return Way(name, do, (WayTable(table, keys=False),), rate, published, why_not, most_rows=50_000)
 
 
-def _points(name: str, sql: str, on: Made, published: float, why_not: str) -> Way:
+def _points(name: str, sql: str, on: WayTable, published: float, why_not: str) -> Way:
     return Way(
         name,
-        Raw(raw.points(sql)),
+        RawAction(raw.single_row_statements(sql)),
         (on,),
         1_000,
         published,
@@ -58,17 +60,17 @@ RECORDS = Experiment(
     small_rows=200_000,
     baseline="commit each 500",
     ways=(
-        Way("commit each row", Raw(raw.insert(1, 1)), (Made(_EVENT),), 700, 70, DISK, most_rows=2_000),
+        Way("commit each row", RawAction(raw.insert(1, 1)), (WayTable(_EVENT),), 700, 70, DISK, most_rows=2_000),
         _inserts("commit each 500", _EVENT, _BATCH, 7_000, 15_000),
         _inserts("40 rows an INSERT, commit each 25", _EVENT, _FORTY, 60_000, 190_000, TUNED),
-        Way(ONCE, Raw(raw.copy), (_PARENT, Made(_EVENT)), 300_000, 170_000, TUNED),
-        Way(THRICE, Raw(raw.copy), (_SOURCE, _EMPTY), 300_000, 170_000, TUNED),
-        Way(IN_PLACE, Raw(raw.copy), (_PARENT, _SOURCE, Made(_SITTING)), 100_000, ROWS / 508, TUNED,
+        Way(ONCE, RawAction(raw.copy), (_PARENT, WayTable(_EVENT)), 300_000, 170_000, TUNED),
+        Way(THRICE, RawAction(raw.copy), (_SOURCE, _EMPTY), 300_000, 170_000, TUNED),
+        Way(IN_PLACE, RawAction(raw.copy), (_PARENT, _SOURCE, WayTable(_SITTING)), 100_000, ROWS / 508, TUNED,
             most_rows=MOST_LINKED),
-        Way(AFTERWARDS, Raw(raw.copy_then_add(_BOTH)), (_PARENT, _SOURCE, _EMPTY), 100_000, ROWS / (103 + 27 + 129),
-            TUNED, most_rows=MOST_LINKED),
-        Way("the index alone", Raw(raw.add(_SITTING.keys)), (_SOURCE,), 500_000, ROWS / 27, TUNED),
-        Way("the foreign key alone", Raw(raw.add(_SITTING.references)), (_PARENT, _INDEXED),
+        Way(AFTERWARDS, RawAction(raw.copy_then_add(_BOTH)), (_PARENT, _SOURCE, _EMPTY), 100_000,
+            ROWS / (103 + 27 + 129), TUNED, most_rows=MOST_LINKED),
+        Way("the index alone", RawAction(raw.add(_SITTING.keys)), (_SOURCE,), 500_000, ROWS / 27, TUNED),
+        Way("the foreign key alone", RawAction(raw.add(_SITTING.references)), (_PARENT, _INDEXED),
             200_000, ROWS / 129, TUNED, most_rows=MOST_LINKED),
         _inserts("rows with a blob of 1,024 bytes", _REGISTRANT, _FORTY, 15_000, ROWS / 950, TUNED),
         _points("reads without an index", _READ, _SOURCE, 1 / 44, SCAN),

@@ -4,25 +4,25 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from importer.experiments.workloads.generators import Chance, Text, chosen, whole
-from importer.experiments.workloads.table import Columns, Field, Table, Workload
+from importer.experiments.workloads.generators import SeededRandom, Text, chosen, whole
+from importer.experiments.workloads.table import Columns, Workload, WorkloadField, WorkloadTable
 
 BLOB_BYTES = 1024
 # Of each ten rows 1, 3 and 6: an event has 3 tables, a table 2 registrants.
 ROWS_OF_ALL = 10
-_ID = Field("id", "INT UNSIGNED NOT NULL")
-_NAME = Field("name", "VARCHAR(45) NOT NULL")
+_ID = WorkloadField("id", "INT UNSIGNED NOT NULL")
+_NAME = WorkloadField("name", "VARCHAR(45) NOT NULL")
 
 
-def _event(chance: Chance, first: int, rows: int) -> Sequence[Text]:
+def _event(chance: SeededRandom, first: int, rows: int) -> Sequence[Text]:
     return _number(first, rows), _name(chance, "Event", rows)
 
 
-def _sitting_table(chance: Chance, first: int, rows: int) -> Sequence[Text]:
+def _sitting_table(chance: SeededRandom, first: int, rows: int) -> Sequence[Text]:
     return _number(first, rows), _number(first, rows, each=3), _name(chance, "Table", rows)
 
 
-def _registrant(chance: Chance, first: int, rows: int) -> Sequence[Text]:
+def _registrant(chance: SeededRandom, first: int, rows: int) -> Sequence[Text]:
     name = _name(chance, "Guest", rows)
     return _number(first, rows), _number(first, rows, each=2), name, chance.hexadecimal(BLOB_BYTES, rows)
 
@@ -31,13 +31,15 @@ def _number(first: int, rows: int, each: int = 1) -> Text:
     return whole(np.arange(first, first + rows) // each + 1, 10)
 
 
-def _name(chance: Chance, kind: str, rows: int) -> Text:
+def _name(chance: SeededRandom, kind: str, rows: int) -> Text:
     return np.hstack([chosen([f"{kind} "], chance.below(1, rows)), chance.strings(5, 15, rows)])
 
 
-def _table(name: str, share: int, columns: Columns, *fields: Field, parent: str = "", linked: bool) -> Table:
+def _table(
+    name: str, share: int, columns: Columns, *fields: WorkloadField, parent: str = "", linked: bool
+) -> WorkloadTable:
     reference = f"CONSTRAINT {name}_{parent} FOREIGN KEY ({parent}_id) REFERENCES {parent} (id)"
-    return Table(
+    return WorkloadTable(
         name=name,
         fields=(_ID, *fields),
         columns=columns,
@@ -60,7 +62,7 @@ def events(*, linked: bool) -> Workload:
                 "sitting_table",
                 3,
                 _sitting_table,
-                Field("event_id", "INT UNSIGNED NOT NULL"),
+                WorkloadField("event_id", "INT UNSIGNED NOT NULL"),
                 _NAME,
                 parent="event",
                 linked=linked,
@@ -69,9 +71,9 @@ def events(*, linked: bool) -> Workload:
                 "registrant",
                 6,
                 _registrant,
-                Field("sitting_table_id", "INT UNSIGNED NOT NULL"),
+                WorkloadField("sitting_table_id", "INT UNSIGNED NOT NULL"),
                 _NAME,
-                Field("features", "BLOB NOT NULL", hexadecimal=True),
+                WorkloadField("features", "BLOB NOT NULL", hexadecimal=True),
                 parent="sitting_table",
                 linked=linked,
             ),

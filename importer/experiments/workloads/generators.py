@@ -17,7 +17,7 @@ ALPHANUMERIC = np.frombuffer(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW
 HEX_DIGITS = np.frombuffer(b"0123456789ABCDEF", np.uint8)
 
 
-class Chance:
+class SeededRandom:
     """Random values from a seed, the same on every machine."""
 
     def __init__(self, *seed: int) -> None:

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from importer.experiments.workloads.generators import Chance, Text, chosen, whole
+from importer.experiments.workloads.generators import SeededRandom, Text, chosen, whole
 from importer.experiments.workloads.osm_nodes import stamps
-from importer.experiments.workloads.table import Field, Table, Workload
+from importer.experiments.workloads.table import Workload, WorkloadField, WorkloadTable
 
 
-def _columns(chance: Chance, _first: int, rows: int) -> Sequence[Text]:
+def _columns(chance: SeededRandom, _first: int, rows: int) -> Sequence[Text]:
     return (
         whole(chance.below(65_536, rows), 5),
         chance.strings(5, 20, rows),
@@ -23,16 +23,16 @@ INDEXED = Workload(
     name="indexed",
     title="Random strings, AUTO_INCREMENT key, two secondary keys",
     tables=(
-        Table(
+        WorkloadTable(
             name="benchmark_data",
             fields=(
-                Field("user_id", "SMALLINT UNSIGNED NOT NULL"),
-                Field("a", "VARCHAR(20) NOT NULL"),
-                Field("b", "VARCHAR(30) NOT NULL"),
-                Field("c", "VARCHAR(40) NOT NULL"),
-                Field("d", "VARCHAR(255) NOT NULL"),
-                Field("e", "VARCHAR(254) NOT NULL"),
-                Field("created", "TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP"),
+                WorkloadField("user_id", "SMALLINT UNSIGNED NOT NULL"),
+                WorkloadField("a", "VARCHAR(20) NOT NULL"),
+                WorkloadField("b", "VARCHAR(30) NOT NULL"),
+                WorkloadField("c", "VARCHAR(40) NOT NULL"),
+                WorkloadField("d", "VARCHAR(255) NOT NULL"),
+                WorkloadField("e", "VARCHAR(254) NOT NULL"),
+                WorkloadField("created", "TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP"),
             ),
             columns=_columns,
             own=("id INT UNSIGNED NOT NULL AUTO_INCREMENT",),

@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from importer.experiments.workloads.generators import Chance, Text, chosen, decimal, whole
-from importer.experiments.workloads.table import Field, Table, Workload
+from importer.experiments.workloads.generators import SeededRandom, Text, chosen, decimal, whole
+from importer.experiments.workloads.table import Workload, WorkloadField, WorkloadTable
 
 DAYS = [f"{datetime(2000, 1, 1, tzinfo=UTC) + timedelta(days=number):%Y-%m-%d}" for number in range(9000)]
 
 
-def _columns(chance: Chance, first: int, rows: int) -> Sequence[Text]:
+def _columns(chance: SeededRandom, first: int, rows: int) -> Sequence[Text]:
     return (
         whole(np.arange(first + 1, first + 1 + rows), 10),
         whole(chance.below(1_000_000, rows), 6),
@@ -26,15 +26,15 @@ MIXED = Workload(
     name="mixed",
     title="Small rows, 6 columns of mixed types",
     tables=(
-        Table(
+        WorkloadTable(
             name="mixed",
             fields=(
-                Field("id", "INT UNSIGNED NOT NULL"),
-                Field("customer", "INT UNSIGNED NOT NULL"),
-                Field("quantity", "SMALLINT UNSIGNED NOT NULL"),
-                Field("price", "DECIMAL(9,2) NOT NULL"),
-                Field("day", "DATE NOT NULL"),
-                Field("code", "VARCHAR(20) NOT NULL"),
+                WorkloadField("id", "INT UNSIGNED NOT NULL"),
+                WorkloadField("customer", "INT UNSIGNED NOT NULL"),
+                WorkloadField("quantity", "SMALLINT UNSIGNED NOT NULL"),
+                WorkloadField("price", "DECIMAL(9,2) NOT NULL"),
+                WorkloadField("day", "DATE NOT NULL"),
+                WorkloadField("code", "VARCHAR(20) NOT NULL"),
             ),
             columns=_columns,
         ),

@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from importer.experiments.workloads.generators import Chance, Text, chosen, decimal, whole
-from importer.experiments.workloads.table import Field, Table, Workload
+from importer.experiments.workloads.generators import SeededRandom, Text, chosen, decimal, whole
+from importer.experiments.workloads.table import Workload, WorkloadField, WorkloadTable
 
 FIRST_STAMP = datetime(2007, 1, 1, tzinfo=UTC)
 USERS = [f"user{number * 7919 % 10**6}" for number in range(5000)]
@@ -21,7 +21,7 @@ def stamps() -> list[str]:
     return [f"{FIRST_STAMP + timedelta(seconds=977 * number):%Y-%m-%d %H:%M:%S}" for number in range(100_000)]
 
 
-def _columns(chance: Chance, first: int, rows: int) -> Sequence[Text]:
+def _columns(chance: SeededRandom, first: int, rows: int) -> Sequence[Text]:
     # Each row's key lies in an interval of its own, so that a block can be made without those before it.
     keys = np.arange(first, first + rows) * GAP + chance.between(1, GAP, rows)
     user = chance.below(len(USERS), rows)
@@ -41,17 +41,17 @@ NODES = Workload(
     name="nodes",
     title="OpenStreetMap-like nodes, 8 columns, in key order",
     tables=(
-        Table(
+        WorkloadTable(
             name="nodes",
             fields=(
-                Field("id", "BIGINT NOT NULL"),
-                Field("lat", "DECIMAL(9,7) NOT NULL"),
-                Field("lon", "DECIMAL(10,7) NOT NULL"),
-                Field("version", "INT NOT NULL"),
-                Field("ts", "TIMESTAMP NOT NULL DEFAULT '2000-01-01 00:00:00'"),
-                Field("changeset", "BIGINT NOT NULL"),
-                Field("uid", "BIGINT NOT NULL"),
-                Field("user", "VARCHAR(255) NOT NULL"),
+                WorkloadField("id", "BIGINT NOT NULL"),
+                WorkloadField("lat", "DECIMAL(9,7) NOT NULL"),
+                WorkloadField("lon", "DECIMAL(10,7) NOT NULL"),
+                WorkloadField("version", "INT NOT NULL"),
+                WorkloadField("ts", "TIMESTAMP NOT NULL DEFAULT '2000-01-01 00:00:00'"),
+                WorkloadField("changeset", "BIGINT NOT NULL"),
+                WorkloadField("uid", "BIGINT NOT NULL"),
+                WorkloadField("user", "VARCHAR(255) NOT NULL"),
             ),
             columns=_columns,
         ),

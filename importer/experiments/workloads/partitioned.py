@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from importer.experiments.workloads.generators import Chance, Text, whole
-from importer.experiments.workloads.table import Field, Table, Workload
+from importer.experiments.workloads.generators import SeededRandom, Text, whole
+from importer.experiments.workloads.table import Workload, WorkloadField, WorkloadTable
 
 
-def _columns(chance: Chance, first: int, rows: int) -> Sequence[Text]:
+def _columns(chance: SeededRandom, first: int, rows: int) -> Sequence[Text]:
     return (
         whole(np.arange(first + 1, first + 1 + rows), 10),
         whole(chance.below(10_000_000, rows), 7),
@@ -23,13 +23,13 @@ def partitioned(partitions: int) -> Workload:
         name=f"partitioned-{partitions}",
         title=f"One secondary key, hash partitions: {partitions}",
         tables=(
-            Table(
+            WorkloadTable(
                 name="partitioned",
                 fields=(
-                    Field("id", "INT UNSIGNED NOT NULL"),
-                    Field("k", "INT UNSIGNED NOT NULL"),
-                    Field("c", "CHAR(60) NOT NULL"),
-                    Field("pad", "VARCHAR(60) NOT NULL"),
+                    WorkloadField("id", "INT UNSIGNED NOT NULL"),
+                    WorkloadField("k", "INT UNSIGNED NOT NULL"),
+                    WorkloadField("c", "CHAR(60) NOT NULL"),
+                    WorkloadField("pad", "VARCHAR(60) NOT NULL"),
                 ),
                 columns=_columns,
                 keys=("KEY k (k)",),

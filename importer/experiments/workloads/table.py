@@ -6,18 +6,18 @@ from pathlib import Path
 
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.source.dialect import Dialect
-from importer.experiments.workloads.generators import Chance, Text, lines
+from importer.experiments.workloads.generators import SeededRandom, Text, lines
 
 SEED = 20261120
 # Rows that are made at once. Another number would change the files.
 BLOCK_ROWS = 10_000
 
 # The columns of so many rows from a first one (from 0) on; `rows` are those of the whole workload.
-Columns = Callable[[Chance, int, int], Sequence[Text]]
+Columns = Callable[[SeededRandom, int, int], Sequence[Text]]
 
 
 @dataclass(frozen=True)
-class Field:
+class WorkloadField:
     """A column that the file fills. `hexadecimal`: the file has its bytes as hexadecimal digits."""
 
     name: str
@@ -26,7 +26,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Table:
+class WorkloadTable:
     """One table and how its file is made.
 
     `keys` are its non-unique keys and `references` its foreign keys, each as CREATE TABLE has it. `own` are definitions
@@ -35,7 +35,7 @@ class Table:
     """
 
     name: str
-    fields: tuple[Field, ...]
+    fields: tuple[WorkloadField, ...]
     columns: Columns
     primary_key: str = "id"
     keys: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ class Table:
 
     def _block(self, number: int) -> Sequence[Text]:
         """The columns of a whole block, however many of its rows are wanted: a longer file begins with the shorter."""
-        return self.columns(Chance(SEED, number, *self.name.encode()), number * BLOCK_ROWS, BLOCK_ROWS)
+        return self.columns(SeededRandom(SEED, number, *self.name.encode()), number * BLOCK_ROWS, BLOCK_ROWS)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Workload:
 
     name: str
     title: str
-    tables: tuple[Table, ...]
+    tables: tuple[WorkloadTable, ...]
     rows: int
     full_rows: int
     row_bytes: int

@@ -82,7 +82,7 @@ class TestNew:
         begun = Lab.objects.get()
         assert answer["Location"] == reverse("lab", args=[begun.pk])
         assert begun.grid.values == {"chunk_bytes": (4096, MIB), "unique_checks": (True, False)}
-        assert (begun.asked_sample, begun.repeats, begun.seed, begun.of_job) == (Sample(share=0.2), 2, 7, job)
+        assert (begun.requested_sample, begun.repeats, begun.seed, begun.of_job) == (Sample(share=0.2), 2, 7, job)
         budget = begun.budget
         assert (budget.seconds, budget.rows, budget.local_bytes, budget.target_bytes) == (180, 100_000, 2**30, None)
         assert begun.beside_imports

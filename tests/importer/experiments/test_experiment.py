@@ -5,11 +5,11 @@ from xml.etree import ElementTree
 import pytest
 
 from importer.engine.errors import Problem
-from importer.experiments.chart import Bar, draw
+from importer.experiments.chart import RateBar, draw
 from importer.experiments.experiment import FILLED_IN_A_SECOND, Claim
 from importer.experiments.published.registry import EXPERIMENTS
 from importer.experiments.raw_statements import POINT_SECONDS
-from importer.experiments.verdicts import AGREES, DISAGREES, NOT_COMPARABLE, Spread, judge_claim, judge_way
+from importer.experiments.verdicts import AGREES, DISAGREES, NOT_COMPARABLE, RateSpread, judge_claim, judge_way
 from importer.experiments.workloads import WORKLOADS
 
 
@@ -66,8 +66,10 @@ def test_a_raw_way_may_be_beside_a_raw_one():
 
 
 def test_the_chart_has_a_bar_for_each_way_and_a_mark_for_each_figure_of_the_article():
-    slow, fast = Spread(60.0, 50.0, 70.0), Spread(300_000.0, 2e5, 4e5)
-    drawn = ElementTree.fromstring(draw("A & B", [Bar("<one> row", slow, 40_000), Bar("LOAD DATA", fast, None)]))
+    slow, fast = RateSpread(60.0, 50.0, 70.0), RateSpread(300_000.0, 2e5, 4e5)
+    drawn = ElementTree.fromstring(
+        draw("A & B", [RateBar("<one> row", slow, 40_000), RateBar("LOAD DATA", fast, None)])
+    )
     texts = [each.text for each in drawn.iterfind(".//{*}text")]
     assert {"A & B", "<one> row", "LOAD DATA", "60", "300,000", "1,000,000"} <= set(texts)
     assert len(list(drawn.iterfind(".//{*}polygon"))) == 2  # One explains it.
@@ -76,7 +78,7 @@ def test_the_chart_has_a_bar_for_each_way_and_a_mark_for_each_figure_of_the_arti
 
 def test_a_chart_of_many_powers_of_ten_has_a_number_below_each_second_one():
     drawn = ElementTree.fromstring(
-        draw("", [Bar("few", Spread(0.02, 0.02, 0.02), None), Bar("many", Spread(2e6, 2e6, 2e6), None)])
+        draw("", [RateBar("few", RateSpread(0.02, 0.02, 0.02), None), RateBar("many", RateSpread(2e6, 2e6, 2e6), None)])
     )
     numbers = [each.text for each in drawn.iterfind(".//{*}text") if each.attrib.get("text-anchor") == "middle"]
     assert numbers == ["0.1", "10", "1,000", "100,000", "10,000,000"]

@@ -15,7 +15,7 @@ from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.plan.option_specs import SPEED
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
-from importer.history.facts import ASKED, CHOSEN, FACTS, PHASES, fact
+from importer.history.facts import CHOSEN, FACTS, PHASES, REQUESTED, fact
 from importer.models import JobFact
 
 PLANNER = Path(loader.__file__).parents[1] / "planner"
@@ -34,7 +34,7 @@ CHOICES = {
 
 
 def test_each_option_has_a_fact_of_what_was_asked_for():
-    assert {each.option for each in ASKED} == {each.name for each in dataclasses.fields(Options)}
+    assert {each.option for each in REQUESTED} == {each.name for each in dataclasses.fields(Options)}
 
 
 def test_each_setting_of_speed_has_one_of_what_was_chosen_too():
@@ -73,7 +73,7 @@ def test_no_name_is_there_twice_or_too_long():
     from importer.history import facts
 
     groups = (getattr(facts, name) for name in ("JOB", "FILE", "TABLE", "SERVER", "RESULT", "TIMING", "CHUNKS", "LIKE"))
-    names = [each.name for group in (*groups, ASKED, CHOSEN, PHASES) for each in group]
+    names = [each.name for group in (*groups, REQUESTED, CHOSEN, PHASES) for each in group]
     assert sorted(names) == sorted(FACTS)
     assert max(map(len, names)) <= JobFact._meta.get_field("name").max_length
 

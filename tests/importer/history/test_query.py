@@ -159,8 +159,8 @@ def test_imports_side_by_side(told):
 
 
 def test_two_runs_each_way_that_are_apart_make_it_sure():
-    fast, slow = charts.Spread.of([10.0, 11.0]), charts.Spread.of([8.0, 9.0])
-    one, between = charts.Spread.of([10.0]), charts.Spread.of([8.0, 10.5])
+    fast, slow = charts.TimingSpread.of([10.0, 11.0]), charts.TimingSpread.of([8.0, 9.0])
+    one, between = charts.TimingSpread.of([10.0]), charts.TimingSpread.of([8.0, 10.5])
     assert (apart(fast, slow), apart(slow, fast)) == (True, True)
     assert not any((apart(one, slow), apart(between, fast), apart(fast, fast)))
 

@@ -216,9 +216,9 @@ class TestStoredValues:
         lab = Lab.objects.get(pk=1)
         assert lab.grid.values["chunk_bytes"] == (4096, 16384)
         assert as_kept(to_json(lab.grid)) == lab.grid_json
-        assert lab.asked_sample == Sample(rows=60)
+        assert lab.requested_sample == Sample(rows=60)
         assert lab.budget == Budget(**lab.budget_json)
-        assert Lab.objects.get(pk=2).asked_sample == Sample(share=0.5)
+        assert Lab.objects.get(pk=2).requested_sample == Sample(share=0.5)
         assert Lab.objects.get(pk=5).experiment == "naive"
         assert {asdict(lab.budget)["seconds"], len(lab.combinations)} == {600, 9}
         assert Trial.objects.filter(lab=1, status="done").first().timings["chunks"]["count"]
