@@ -92,12 +92,12 @@ def look_among(schedule: Any, count: int) -> tuple[float, float]:
     """How long it takes to see that none of so many files is new; seconds, and seconds of the processor."""
     from django.utils import timezone
 
-    from importer.connections import Found
+    from importer.connections import ListedFile
     from importer.models import DiscoveredFile
     from importer.schedules.run.deduplication import identity, is_new
 
     now = timezone.now()
-    found = [Found(f"{n}.csv", n, now, f"{n}") for n in range(count)]
+    found = [ListedFile(f"{n}.csv", n, now, f"{n}") for n in range(count)]
     run = schedule.runs.first()
     DiscoveredFile.objects.bulk_create(
         (

@@ -17,7 +17,7 @@ from importer.engine.mysql.server_info import is_loopback
 from importer.engine.preflight import Finding
 from importer.engine.target import temporary_changes
 from importer.models import ImportJob, Target
-from importer.security.outbound_addresses import addresses_of, is_forbidden
+from importer.security.outbound_addresses import is_forbidden, resolve
 
 DEFAULT_PORT = 3306
 URL_SHAPE = "Write it as mysql://USER@HOST:PORT/DATABASE; % @ : / in a name as %25 %40 %3A %2F."
@@ -76,7 +76,7 @@ def default_tls(host: str) -> str:
 def refuse_forbidden(host: str) -> None:
     """Raise TargetProblem if the host is, or its name stands for, an address where no database server can be."""
     try:
-        found = addresses_of(host)
+        found = resolve(host)
     except (OSError, UnicodeError):
         return  # Connecting says better what is wrong with it.
     for address in found:

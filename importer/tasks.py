@@ -73,7 +73,7 @@ def tell(notice_id: int) -> None:
 
 @shared_task
 def take_run(run_id: int) -> None:
-    schedules.take(run_id, queue.send)
+    schedules.advance(run_id, queue.send)
 
 
 @shared_task
@@ -93,7 +93,7 @@ def sweep() -> None:
     queue.send([Message("take_lab", lab_id) for lab_id in lab.unended()])
     lab.remove_orphans()
     queue.send([Message("tell", notice_id) for notice_id in notifications.due()])
-    notifications.forget_old()
+    notifications.delete_old()
 
 
 def _go_on(job_id: int, later: Sequence[Message] = ()) -> None:

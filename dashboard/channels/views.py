@@ -86,7 +86,7 @@ def channel_delete(request: HttpRequest, pk: int) -> HttpResponse:
 def notice_again(request: HttpRequest, pk: int) -> HttpResponse:
     """Try a message again that was given up."""
     notice = get_object_or_404(Notification, pk=pk)
-    if notifications.ask_again(notice.pk):
+    if notifications.retry(notice.pk):
         messages.success(request, "It is tried again.")
     return redirect("channel", notice.channel_id)
 

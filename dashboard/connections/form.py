@@ -7,9 +7,9 @@ from django.core.exceptions import ValidationError
 
 from dashboard.targets.ca_file import WithCAFile
 from importer.connections import manage
-from importer.connections.connection_kind import Base, ConnectionField
+from importer.connections.connection_kind import ConnectionField, ParsedBase
 from importer.connections.connection_kinds import BY_NAME, kind_of
-from importer.connections.locations import parse_base, written
+from importer.connections.locations import format_base, parse_base
 from importer.engine.errors import Problem
 from importer.models import SourceConnection
 
@@ -34,14 +34,14 @@ class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._base: Base | None = None
+        self._base: ParsedBase | None = None
         self._kind = kind_of(self.instance)
         self._settings = {name: each for name, each in self._kind.settings.items() if not each.in_place}
         self._secrets = self._kind.secrets
         self._stored = self.instance.secrets if self.instance.pk else {}
         self.fields["place"].label, self.fields["place"].help_text = self._kind.place_label, self._kind.place_help
         if self.instance.pk:
-            self.fields["place"].initial = written(self.instance)
+            self.fields["place"].initial = format_base(self.instance)
         for name, each in self._settings.items():
             self.fields[name] = _setting(each, self.instance.settings.get(name, ""))
         for name, each in self._secrets.items():

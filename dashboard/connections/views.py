@@ -19,7 +19,7 @@ from dashboard.schedules.preview import there
 from importer.connections import check
 from importer.connections.connection_kinds import BY_NAME, KINDS, kind_of
 from importer.connections.protocols import host_key
-from importer.connections.protocols.folder import offered
+from importer.connections.protocols.folder import selectable_folders
 from importer.engine.errors import Problem
 from importer.models import SourceConnection
 
@@ -119,7 +119,7 @@ def _edit(request: HttpRequest, edited: SourceConnection, more: dict[str, Any] |
     context: dict[str, Any] = {"form": form, "kind": kind, "kinds": KINDS, "connection": stored}
     if kind.local:
         context |= {
-            "folders": offered(),
+            "folders": selectable_folders(),
             "allowed": settings.IMPORT_FOLDERS,
             "none_allowed": not settings.IMPORT_FOLDERS,
         }
@@ -141,7 +141,7 @@ def _findings(checked: SourceConnection) -> dict[str, Any]:
         "check_url": reverse("connection_check", args=[checked.pk]),
         "check_does": CHECK_DOES,
         "confirm_url": reverse("connection_confirm", args=[checked.pk]),
-        "key_to_confirm": host_key.to_confirm(checked),
+        "key_to_confirm": host_key.key_to_confirm(checked),
     }
 
 

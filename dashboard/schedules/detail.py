@@ -43,7 +43,7 @@ def _context(request: HttpRequest, current: Schedule) -> dict[str, Any]:
         shown = {
             "when": when(current),
             "zone": current.zone,
-            "upcoming": schedules.upcoming(current),
+            "upcoming": schedules.next_due_times(current),
             "month": month(current, _month(request)),
         }
     except Problem as problem:

@@ -7,7 +7,7 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from importer import connections
-from importer.connections import Found
+from importer.connections import ListedFile
 from importer.engine.errors import Problem
 from importer.models import Schedule, SourceConnection
 from importer.schedules import recurrence
@@ -29,7 +29,7 @@ class When:
 class Files:
     """The first files that match now, and how many there are; or why that cannot be said. `total` None: not looked."""
 
-    first: list[Found] = field(default_factory=list)
+    first: list[ListedFile] = field(default_factory=list)
     total: int | None = None
     problem: Problem | None = None
 
@@ -50,7 +50,7 @@ def when(entered: QueryDict) -> When:
     timing = recurrence.Timing(cron, None if cron else int(minutes), entered.get("zone", "").strip())
     try:
         recurrence.check(timing)
-        return When(recurrence.in_words(timing), recurrence.upcoming(timing, timezone.now(), TIMES))
+        return When(recurrence.describe(timing), recurrence.next_due_times(timing, timezone.now(), TIMES))
     except Problem as problem:
         return When(problem=problem)
 

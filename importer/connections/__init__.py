@@ -11,29 +11,29 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from importer.connections.connection_kinds import kind_of, open_place
-from importer.connections.file_pattern import filled_in
-from importer.connections.listing import Found
-from importer.connections.protocol import Place
+from importer.connections.connection_kinds import kind_of, open_location
+from importer.connections.file_pattern import fill_in_dates
+from importer.connections.listing import ListedFile
+from importer.connections.protocol import RemoteLocation
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import Schedule, SourceConnection, SourceFile
 
-__all__ = ["Found", "afterwards", "check", "fetch", "find"]
+__all__ = ["ListedFile", "afterwards", "check", "fetch", "find"]
 
 
 def find(
     connection: SourceConnection, pattern: str, moment: datetime, zone: tzinfo, subfolders: bool = False
-) -> list[Found]:
+) -> list[ListedFile]:
     """The connection's files that match the pattern (pattern.py) at a moment, sorted by name; none is fine.
 
     Raises Problem for a pattern that cannot be read, a place that cannot or must not be reached, or too many files;
     `retryable` if a later look may well do.
     """
-    return _place(connection).find(filled_in(pattern, moment, zone, subfolders))
+    return _place(connection).find(fill_in_dates(pattern, moment, zone, subfolders))
 
 
-def fetch(connection: SourceConnection, found: Found, user: User | None = None) -> SourceFile:
+def fetch(connection: SourceConnection, found: ListedFile, user: User | None = None) -> SourceFile:
     """A source of what was found, READY: fetched, or to be read where it is. The same version gives the same source.
 
     Raises Problem; SourceChanged if the file is another one by now, DiskFull.
@@ -41,7 +41,7 @@ def fetch(connection: SourceConnection, found: Found, user: User | None = None) 
     return _place(connection).fetch(found, user)
 
 
-def afterwards(connection: SourceConnection, found: Found, what: str, move_to: str = "") -> None:
+def afterwards(connection: SourceConnection, found: ListedFile, what: str, move_to: str = "") -> None:
     """Keep, move (into the folder `move_to` below the base) or delete a file; doing it twice is harmless.
 
     Raises SourceProblem if there is another file of that name already, or if it is not allowed; SourceChanged if the
@@ -85,6 +85,6 @@ def _findings(connection: SourceConnection) -> Iterator[Finding]:
         yield Finding("connection", "fail", f"{problem.where}: {problem.what}".removeprefix(": "), problem.advice)
 
 
-def _place(connection: SourceConnection) -> Place:
-    place: Place = open_place(connection)
+def _place(connection: SourceConnection) -> RemoteLocation:
+    place: RemoteLocation = open_location(connection)
     return place

@@ -8,7 +8,7 @@ from importer.models import SourceConnection
 
 
 @dataclass(frozen=True)
-class Address:
+class ParsedAddress:
     """The text of a place, taken apart. A folder has only the text; `path` has no percent signs to decode.
 
     `netloc` is the host and port as they were typed, `host` the host in small letters.
@@ -24,7 +24,7 @@ class Address:
 
 
 @dataclass(frozen=True)
-class Base:
+class ParsedBase:
     """A place taken apart: the kind of its connection, its base as it is stored, and settings from its text."""
 
     kind: str
@@ -57,7 +57,7 @@ PASSWORD = ConnectionField("password", "password", secret=True)
 TLS_CA = ConnectionField("tls_ca", "CA file, where the server's certificate is not a public one")
 
 
-def _base_of(connection: SourceConnection) -> str:
+def _stored_base(connection: SourceConnection) -> str:
     return connection.base
 
 
@@ -92,9 +92,9 @@ class ConnectionKind:
     place_label: str
     place_help: str
     module: str
-    parse: Callable[[Address], Base | None]
+    parse: Callable[[ParsedAddress], ParsedBase | None]
     fields: tuple[ConnectionField, ...] = ()
-    write: Callable[[SourceConnection], str] = _base_of
+    write: Callable[[SourceConnection], str] = _stored_base
     check_place: Callable[[str], str] = lambda _text: ""
     signs_in: Callable[[Mapping[str, str]], bool] = _always
     needs_secret: Callable[[Mapping[str, str]], bool] = _never
@@ -115,13 +115,13 @@ class ConnectionKind:
         return {each.name: each for each in self.fields if each.secret}
 
 
-def parse_server(kind: str, address: Address, default_port: int) -> Base | None:
+def parse_server(kind: str, address: ParsedAddress, default_port: int) -> ParsedBase | None:
     """The base of a server that somebody signs in to; None without a user."""
     if not address.user:
         return None
     host = f"[{address.host}]" if ":" in address.host else address.host
     base = f"{address.scheme}://{host}:{address.port or default_port}{address.path.rstrip('/')}"
-    return Base(kind, base, {"user": address.user})
+    return ParsedBase(kind, base, {"user": address.user})
 
 
 def write_with_user(connection: SourceConnection) -> str:

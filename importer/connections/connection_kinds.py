@@ -28,9 +28,9 @@ def kind_of(connection: SourceConnection) -> ConnectionKind:
     return BY_NAME[connection.kind]
 
 
-def open_place(connection: SourceConnection) -> Any:
+def open_location(connection: SourceConnection) -> Any:
     """The connection's place (protocol.py). Imports the kind's protocol with its first use."""
-    return import_module(kind_of(connection).module).open_place(connection)
+    return import_module(kind_of(connection).module).open_location(connection)
 
 
 def examples() -> str:

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from django.contrib.auth.models import User
 
-from importer.connections.listing import Found
+from importer.connections.listing import ListedFile
 from importer.models import SourceConnection, SourceFile
 from importer.sources.uploads import (
     PIECE_BYTES,
@@ -18,13 +18,15 @@ from importer.sources.uploads import (
     remove,
 )
 
-__all__ = ["PIECE_BYTES", "fetched", "fetched_before", "in_place"]
+__all__ = ["PIECE_BYTES", "copy_stream", "latest_copy", "register_in_place"]
 
 # Written down at once: with each of them, the row says how far it is.
 STEP = 16 * PIECE_BYTES
 
 
-def in_place(connection: SourceConnection, found: Found, path: str, size: int, fingerprint: str) -> SourceFile:
+def register_in_place(
+    connection: SourceConnection, found: ListedFile, path: str, size: int, fingerprint: str
+) -> SourceFile:
     """A source that stays where it is; the same version of a file gives the same row. `size` is in bytes."""
     source, _ = SourceFile.objects.get_or_create(
         connection=connection,
@@ -44,8 +46,8 @@ def in_place(connection: SourceConnection, found: Found, path: str, size: int, f
     return source
 
 
-def fetched(
-    connection: SourceConnection, found: Found, stream: Stream, size: int | None, user: User | None
+def copy_stream(
+    connection: SourceConnection, found: ListedFile, stream: Stream, size: int | None, user: User | None
 ) -> SourceFile:
     """A copy of what the stream gives, kept as an upload. `size` in bytes, if it is known.
 
@@ -81,7 +83,7 @@ def _take(source: SourceFile, stream: Stream, *, grows: bool) -> None:
         announce(source, source.received)
 
 
-def fetched_before(connection: SourceConnection, found: Found) -> SourceFile | None:
+def latest_copy(connection: SourceConnection, found: ListedFile) -> SourceFile | None:
     """The last copy of the file that is still here."""
     copies = connection.files.filter(found_name=found.name, owned=True, status=SourceFile.Status.READY)
     last = copies.order_by("-pk").first()

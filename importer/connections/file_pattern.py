@@ -66,7 +66,7 @@ class Pattern:
         return all(map(fnmatch.fnmatchcase, folders[:depth], self.parts))
 
 
-def filled_in(pattern: str, moment: datetime, zone: tzinfo, subfolders: bool = False) -> Pattern:
+def fill_in_dates(pattern: str, moment: datetime, zone: tzinfo, subfolders: bool = False) -> Pattern:
     """The pattern at a moment. Raises SourceProblem for one that cannot be read or that leaves the base."""
     text = _PLACEHOLDER.sub(lambda found: _dated(found[1], pattern, moment, zone), pattern)
     if re.search(r"[{}]", text):

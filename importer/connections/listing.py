@@ -10,7 +10,7 @@ MOST_FOUND = 100_000
 
 
 @dataclass(frozen=True)
-class Found:
+class ListedFile:
     """A file at a connection: its `name` below the base, with "/" between folders; `size` in bytes.
 
     `etag` changes whenever the content does: a server's ETag, an object's version, a local file's identity. What the
@@ -23,13 +23,13 @@ class Found:
     etag: str = ""
 
 
-def by_name(found: list[Found], where: str) -> list[Found]:
+def sorted_by_name(found: list[ListedFile], where: str) -> list[ListedFile]:
     """The same, sorted by name. Raises SourceProblem for too many."""
-    require_few(len(found), where)
+    refuse_too_many(len(found), where)
     return sorted(found, key=lambda each: each.name)
 
 
-def require_few(count: int, where: str) -> None:
+def refuse_too_many(count: int, where: str) -> None:
     """Raise SourceProblem if there are more than anybody can want."""
     if count > MOST_FOUND:
         raise SourceProblem(

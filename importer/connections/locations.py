@@ -2,7 +2,7 @@
 
 from urllib.parse import unquote, urlsplit
 
-from importer.connections.connection_kind import Address, Base
+from importer.connections.connection_kind import ParsedAddress, ParsedBase
 from importer.connections.connection_kinds import BY_SCHEME, examples, kind_of
 from importer.engine.errors import SourceProblem
 from importer.models import SourceConnection
@@ -10,9 +10,9 @@ from importer.models import SourceConnection
 ADVICE = f"Write {examples()}, without a password."
 
 
-def parse_base(text: str) -> Base:
+def parse_base(text: str) -> ParsedBase:
     """Take a place apart. Raises Problem, which never repeats what may be a password."""
-    address = Address(text) if text.startswith("/") else _parse_address(text)
+    address = ParsedAddress(text) if text.startswith("/") else _parse_address(text)
     kind = BY_SCHEME.get(address.scheme)
     base = kind.parse(address) if kind else None
     if base is None:
@@ -20,7 +20,7 @@ def parse_base(text: str) -> Base:
     return base
 
 
-def _parse_address(text: str) -> Address:
+def _parse_address(text: str) -> ParsedAddress:
     try:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port
@@ -31,9 +31,9 @@ def _parse_address(text: str) -> Address:
     path = unquote(parts.path)
     if any(part in (".", "..") for part in path.split("/")):
         raise SourceProblem("The address has . or .. in its path.", advice=ADVICE)
-    return Address(text, parts.scheme, parts.netloc, host, port, path, unquote(parts.username or ""))
+    return ParsedAddress(text, parts.scheme, parts.netloc, host, port, path, unquote(parts.username or ""))
 
 
-def written(connection: SourceConnection) -> str:
+def format_base(connection: SourceConnection) -> str:
     """The place as parse_base() reads it."""
     return kind_of(connection).write(connection)

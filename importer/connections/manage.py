@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from django.core.exceptions import ValidationError
 
-from importer.connections.connection_kind import Base
+from importer.connections.connection_kind import ParsedBase
 from importer.connections.connection_kinds import BY_NAME
 from importer.connections.locations import parse_base
 from importer.engine.errors import SourceProblem
@@ -57,7 +57,7 @@ def save(
     connection.save()
 
 
-def same_account(connection: SourceConnection, base: Base, settings: Mapping[str, str]) -> bool:
+def same_account(connection: SourceConnection, base: ParsedBase, settings: Mapping[str, str]) -> bool:
     """Whether the connection is stored with that place and account: only then its secrets may stay."""
     names = [each.name for each in BY_NAME[base.kind].fields if each.account]
     new_settings = {**base.settings, **settings}

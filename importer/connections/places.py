@@ -1,6 +1,6 @@
 """Where the bytes of an import are read: the uploaded file, its working copy, or a remote file."""
 
-from importer.connections.remote_file import FoundFile
+from importer.connections.remote_file import RemoteFile
 from importer.engine.source.byte_source import SourceLocation
 from importer.models import ImportJob, SourceFile
 
@@ -9,7 +9,7 @@ def place_of(source: SourceFile) -> SourceLocation:
     """The file itself, or its place behind the connection that discovered it."""
     if source.owned or source.connection_id is None:
         return source.file
-    return FoundFile(source.connection_id, source.path, source.found_etag)
+    return RemoteFile(source.connection_id, source.path, source.found_etag)
 
 
 def place_of_job(job: ImportJob) -> SourceLocation:

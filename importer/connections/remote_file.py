@@ -3,14 +3,14 @@
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from importer.connections.connection_kinds import open_place
+from importer.connections.connection_kinds import open_location
 from importer.engine.errors import SourceProblem
 from importer.engine.source.byte_source import Readable
 from importer.models import SourceConnection
 
 
 @dataclass(frozen=True)
-class FoundFile:
+class RemoteFile:
     """The version `etag` of the file at `path`, behind a connection whose secrets are looked up when it is opened."""
 
     connection_id: int
@@ -33,7 +33,7 @@ class FoundFile:
                 self.path,
                 "Let it lead there again, or look for the file again.",
             )
-        place = open_place(connection)
+        place = open_location(connection)
         name = self.path.removeprefix(f"{connection.base}/")
         opened: AbstractContextManager[Readable] = place.opened(name, self.etag)
         return opened

@@ -66,7 +66,7 @@ def _prepare_as_saved(options: dict[str, Any]) -> PreparedImport:
                 f"--{name.replace('_', '-')} says what the preset says already.",
                 advice="Leave it out, or import without the preset.",
             )
-    preset = presets.named(options["preset"])
+    preset = presets.by_name(options["preset"])
     presets.check_header(preset, profile_file(options["file"], preset.file_dialect).header)
     prepared = prepare(
         uploads.register(options["file"]),

@@ -7,18 +7,18 @@ receivers.
 """
 
 from importer.notifications.channels import save, subscribe, test
-from importer.notifications.delivery import ask_again, due, forget_old, send
-from importer.notifications.import_events import import_ended, import_recorded, run_happened
-from importer.notifications.outbox import note
+from importer.notifications.delivery import delete_old, due, retry, send
+from importer.notifications.import_events import import_ended, import_recorded, run_event
+from importer.notifications.outbox import enqueue
 
 __all__ = [
-    "ask_again",
+    "delete_old",
     "due",
-    "forget_old",
+    "enqueue",
     "import_ended",
     "import_recorded",
-    "note",
-    "run_happened",
+    "retry",
+    "run_event",
     "save",
     "send",
     "subscribe",

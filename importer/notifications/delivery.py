@@ -53,7 +53,7 @@ def due() -> list[int]:
     return _due(Channel.objects.filter(_free()))
 
 
-def ask_again(notice_id: int) -> bool:
+def retry(notice_id: int) -> bool:
     """Try a notice again that was given up, once if that was for its age; whether it was."""
     given_up = Notification.objects.filter(pk=notice_id, status=Status.GIVEN_UP)
     asked = bool(given_up.update(status=Status.WAITING, attempts=0, next_at=timezone.now()))
@@ -62,7 +62,7 @@ def ask_again(notice_id: int) -> bool:
     return asked
 
 
-def forget_old() -> None:
+def delete_old() -> None:
     """Notices that were sent or given up are kept for so long."""
     Notification.objects.exclude(status=Status.WAITING).filter(created_at__lt=timezone.now() - KEPT).delete()
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from importer.history.regressions import regression
 from importer.models import DiscoveredFile, ImportJob, JobFact, ScheduleRun
 from importer.models.channel import Event
-from importer.notifications.outbox import note
+from importer.notifications.outbox import enqueue
 from importer.notifications.payload import rows_of
 
 log = logging.getLogger(__name__)
@@ -26,23 +26,23 @@ def import_ended(job_id: int) -> None:
     """Note what there is to tell, in the transaction that ends the import; whatever goes wrong with that, it ends."""
     job = ImportJob.objects.select_related("target", "source").get(pk=job_id)
     if job.trial_id is None:
-        _let_nothing_stand_in_the_way(_note_end, job)
+        _log_errors(_note_end, job)
 
 
 def import_recorded(job: ImportJob) -> None:
     """The same in the transaction that writes its record, which tells how fast it was beside its like."""
     if job.finished_at and job.finished_at > timezone.now() - NEWS:
-        _let_nothing_stand_in_the_way(_note_regression, job)
+        _log_errors(_note_regression, job)
 
 
-def run_happened(run_id: int, event: Event) -> None:
+def run_event(run_id: int, event: Event) -> None:
     """Note what has happened to a run of a schedule, in the transaction that writes that down."""
     run = ScheduleRun.objects.select_related("schedule", "schedule__connection").get(pk=run_id)
     job = _job_of(run)
-    note(event, f"run {run.pk}", WHAT[event](run), job=job, run=run)
+    enqueue(event, f"run {run.pk}", WHAT[event](run), job=job, run=run)
 
 
-def _let_nothing_stand_in_the_way(noting: Callable[[ImportJob], None], job: ImportJob) -> None:
+def _log_errors(noting: Callable[[ImportJob], None], job: ImportJob) -> None:
     try:
         with transaction.atomic():
             noting(job)
@@ -53,18 +53,18 @@ def _let_nothing_stand_in_the_way(noting: Callable[[ImportJob], None], job: Impo
 def _note_end(job: ImportJob) -> None:
     about, run = _about(job), _run_of(job)
     if job.status == Status.SUCCEEDED and job.rejected_rows and not (run and run.schedule.rejects_limit is not None):
-        note(Event.REJECTS, about, _rejected(rows_of([job])), job=job, run=run)
+        enqueue(Event.REJECTS, about, _rejected(rows_of([job])), job=job, run=run)
     if run:
         return  # Whether a schedule fails or works again, its runs tell.
     if job.status == Status.FAILED:
-        note(Event.FAILED, about, job.problem.get("what", ""), job=job)
+        enqueue(Event.FAILED, about, job.problem.get("what", ""), job=job)
     elif job.status == Status.SUCCEEDED and _failed_before(job):
-        note(Event.RECOVERED, about, _went_in(rows_of([job])), job=job)
+        enqueue(Event.RECOVERED, about, _went_in(rows_of([job])), job=job)
 
 
 def _note_regression(job: ImportJob) -> None:
     if slower := regression(job):
-        note(Event.REGRESSION, _about(job), slower.words, job=job, run=_run_of(job), details=slower.as_json())
+        enqueue(Event.REGRESSION, _about(job), slower.words, job=job, run=_run_of(job), details=slower.as_json())
 
 
 def _about(job: ImportJob) -> str:

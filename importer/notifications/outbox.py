@@ -11,7 +11,7 @@ from importer.notifications.payload import payload_of
 from importer.queue import Message
 
 
-def note(
+def enqueue(
     event: Event,
     about: str,
     what: str,
@@ -29,11 +29,11 @@ def note(
         return
     payload = payload_of(event, what, job, run, details)
     values = {"job": job, "run": run, "schedule": run and run.schedule, "payload": payload}
-    notifications = [_note(channel, event, about, values) for channel in subscribed]
+    notifications = [_enqueue(channel, event, about, values) for channel in subscribed]
     queue.send([Message("tell", pk) for pk in notifications if pk])
 
 
-def _note(channel: Channel, event: Event, about: str, values: dict[str, Any]) -> int | None:
+def _enqueue(channel: Channel, event: Event, about: str, values: dict[str, Any]) -> int | None:
     """The new notice; None if there is one."""
     notice, is_new = Notification.objects.get_or_create(
         once=f"{channel.pk} {event} {about}",

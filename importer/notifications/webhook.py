@@ -19,7 +19,7 @@ from django.conf import settings
 from importer.engine.errors import Problem
 from importer.models import Channel
 from importer.notifications.channel_kind import ChannelField, ChannelKind
-from importer.security.outbound_addresses import web_connection, web_url
+from importer.security.outbound_addresses import parse_web_url, web_connection
 
 LONGEST = 10  # seconds
 MOST_SAID = 200  # bytes of an answer that a problem quotes
@@ -28,7 +28,7 @@ SHORTEST_SECRET = 16  # characters
 
 def check_url(text: str) -> None:
     """Raise Problem unless the text is the URL of a web server, without credentials."""
-    web_url(text)
+    parse_web_url(text)
 
 
 def check_secret(secret: str) -> None:
@@ -72,7 +72,7 @@ def _headers(key: str, event: str, secret: str, body: bytes) -> dict[str, str]:
 
 
 def _path(url: str) -> str:
-    parts = web_url(url)
+    parts = parse_web_url(url)
     return f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
 
 

@@ -27,7 +27,7 @@ def save(name: str, prepared: PreparedImport, user: User | None = None) -> Mappi
         mapping_json=[to_json(each) for each in prepared.mapping],
         fillings_json=[to_json(each) for each in prepared.fillings],
         options_json=to_json(prepared.options),
-        columns_json=described(prepared.table),
+        columns_json=column_types(prepared.table),
         created_by=user,
         used_at=timezone.now(),
     )
@@ -48,7 +48,7 @@ def save_from_job(name: str, job: ImportJob, user: User | None = None) -> Mappin
         mapping_json=job.mapping_json,
         fillings_json=job.fillings_json,
         options_json=job.options_json,
-        columns_json=described(table),
+        columns_json=column_types(table),
         created_by=user,
         used_at=timezone.now(),
     )
@@ -61,7 +61,7 @@ def rename(preset: MappingPreset, name: str) -> None:
     _name(preset, name)
 
 
-def named(name: str) -> MappingPreset:
+def by_name(name: str) -> MappingPreset:
     """Raises Problem, with the names there are, if there is none of that name."""
     preset = MappingPreset.objects.select_related("target").filter(name=name).first()
     if preset:
@@ -72,9 +72,9 @@ def named(name: str) -> MappingPreset:
 
 def for_header(header: Sequence[str]) -> list[MappingPreset]:
     """Those that were saved for a file with this header, ignoring case and outer spaces; the last used first."""
-    wanted = plain(header)
+    wanted = normalized_names(header)
     found = MappingPreset.objects.select_related("target").order_by("-used_at", "name")
-    return [preset for preset in found if plain(preset.header) == wanted]
+    return [preset for preset in found if normalized_names(preset.header) == wanted]
 
 
 def check_header(preset: MappingPreset, header: Sequence[str]) -> None:
@@ -88,17 +88,17 @@ def check_header(preset: MappingPreset, header: Sequence[str]) -> None:
 
 def header_difference(then: Sequence[str], now: Sequence[str]) -> str:
     """What tells two headers apart, in words, ignoring case and outer spaces; "" if they are the same."""
-    if plain(then) == plain(now):
+    if normalized_names(then) == normalized_names(now):
         return ""
-    gone = [name for name in then if plain([name])[0] not in plain(now)]
-    new = [name for name in now if plain([name])[0] not in plain(then)]
+    gone = [name for name in then if normalized_names([name])[0] not in normalized_names(now)]
+    new = [name for name in now if normalized_names([name])[0] not in normalized_names(then)]
     words = [f"{', '.join(names)} {verb}" for names, verb in ((gone, "missing"), (new, "new")) if names]
     return "; ".join(words) or "the order differs"
 
 
 def differences(saved: MappingPreset | Schedule, table: Table) -> list[str]:
     """What has changed in the table since it was saved, in words; nothing if its columns are the same."""
-    then, now = dict(saved.columns_json), dict(described(table))
+    then, now = dict(saved.columns_json), dict(column_types(table))
     gone = [f"{name} is gone" for name in then if name not in now]
     new = [f"{name} is new" for name in now if name not in then]
     changed = [f"{name} was {then[name]}, is {now[name]}" for name in then if now.get(name, then[name]) != then[name]]
@@ -120,11 +120,11 @@ def _name(preset: MappingPreset, name: str) -> None:
     preset.save()
 
 
-def described(table: Table) -> list[list[str]]:
+def column_types(table: Table) -> list[list[str]]:
     """Name and full type of each column, as they are kept to tell what has changed."""
     return [[column.name, column.type] for column in table.columns]
 
 
-def plain(header: Sequence[str]) -> list[str]:
+def normalized_names(header: Sequence[str]) -> list[str]:
     """The names as they are compared."""
     return [name.strip().lower() for name in header]

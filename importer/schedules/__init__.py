@@ -9,41 +9,41 @@ problems pass by themselves; asked.py and checked.py: what people ask for, and m
 
 from importer.schedules.commands import (
     ScheduleRequest,
+    by_name,
     cancel,
     create,
     create_from_job,
     delete,
     forget,
-    named,
+    next_due_times,
     pause,
     resume,
     run_now,
-    upcoming,
     update,
 )
 from importer.schedules.health import needing_attention
-from importer.schedules.lifecycle import take
+from importer.schedules.lifecycle import advance
 from importer.schedules.run.discovery import look_for_files
 from importer.schedules.scheduler import tick, timing_of
 from importer.schedules.validation import warnings
 
 __all__ = [
     "ScheduleRequest",
+    "advance",
+    "by_name",
     "cancel",
     "create",
     "create_from_job",
     "delete",
     "forget",
     "look_for_files",
-    "named",
     "needing_attention",
+    "next_due_times",
     "pause",
     "resume",
     "run_now",
-    "take",
     "tick",
     "timing_of",
-    "upcoming",
     "update",
     "warnings",
 ]

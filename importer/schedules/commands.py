@@ -58,7 +58,7 @@ class ScheduleRequest:
     rejects_limit: int | None = None
 
     @classmethod
-    def of(cls, schedule: Schedule) -> "ScheduleRequest":
+    def from_schedule(cls, schedule: Schedule) -> "ScheduleRequest":
         """As a schedule has it."""
         return cls(**{each.name: getattr(schedule, each.name) for each in fields(cls)})
 
@@ -70,7 +70,7 @@ def create(asked: ScheduleRequest, preset: MappingPreset, user: User | None = No
     """
     names = ("target", "schema_name", "table_name", "header", "columns_json")
     recipe = {name: getattr(preset, name) for name in (*names, "dialect_json", "mapping_json", "fillings_json")}
-    return _created(asked, recipe | {"options_json": to_json(_every_time(preset.options))}, user)
+    return _create(asked, recipe | {"options_json": to_json(_every_time(preset.options))}, user)
 
 
 def create_from_job(job: ImportJob, asked: ScheduleRequest, user: User | None = None) -> Schedule:
@@ -85,13 +85,13 @@ def create_from_job(job: ImportJob, asked: ScheduleRequest, user: User | None = 
         "schema_name": job.schema_name,
         "table_name": job.table_name,
         "header": list(profile_file(job.source.file, job.file_dialect).header),
-        "columns_json": presets.described(table),
+        "columns_json": presets.column_types(table),
         "dialect_json": job.dialect_json,
         "mapping_json": job.mapping_json,
         "fillings_json": job.fillings_json,
         "options_json": to_json(_every_time(job.options)),
     }
-    return _created(asked, recipe, user)
+    return _create(asked, recipe, user)
 
 
 def _every_time(options: Options) -> Options:
@@ -99,7 +99,7 @@ def _every_time(options: Options) -> Options:
     return replace(options, mode="append", partitions=None) if options.mode == "create" else options
 
 
-def _created(asked: ScheduleRequest, recipe: dict[str, Any], user: User | None) -> Schedule:
+def _create(asked: ScheduleRequest, recipe: dict[str, Any], user: User | None) -> Schedule:
     schedule = Schedule(**_values(asked), **recipe, created_by=user)
     check(schedule)
     schedule.next_due_at = _next_due(schedule)
@@ -206,7 +206,7 @@ def forget(schedule: Schedule, name: str) -> int:
     return forgotten
 
 
-def named(name: str) -> Schedule:
+def by_name(name: str) -> Schedule:
     """Raises Problem, with the names there are, if there is none of that name."""
     schedule = Schedule.objects.select_related("target", "connection").filter(name=name).first()
     if schedule:
@@ -215,12 +215,12 @@ def named(name: str) -> Schedule:
     raise Problem(f"There is no schedule named {name}.", advice=f"Known: {known}.")
 
 
-def upcoming(schedule: Schedule, count: int = 5) -> list[datetime]:
+def next_due_times(schedule: Schedule, count: int = 5) -> list[datetime]:
     """Its next due times, in its zone; none while it is paused, or if it waits for files."""
     if schedule.paused or not schedule.next_due_at or schedule.trigger == Trigger.ARRIVAL:
         return []
     first = schedule.next_due_at
     return [
         first.astimezone(recurrence.zone_named(schedule.zone)),
-        *recurrence.upcoming(timing_of(schedule), first, count - 1),
+        *recurrence.next_due_times(timing_of(schedule), first, count - 1),
     ]

@@ -13,7 +13,7 @@ from importer.models.channel import Event
 log = logging.getLogger(__name__)
 
 
-def happened(run: ScheduleRun, event: Event) -> None:
+def record_event(run: ScheduleRun, event: Event) -> None:
     """Write it down, and have it told unless that was done before; whatever goes wrong with telling, it happened."""
     with transaction.atomic():
         events = ScheduleRun.objects.select_for_update().values_list("events", flat=True).get(pk=run.pk)
@@ -29,6 +29,6 @@ def happened(run: ScheduleRun, event: Event) -> None:
 def _tell(run: ScheduleRun, event: Event) -> None:
     try:
         with transaction.atomic():
-            notifications.run_happened(run.pk, event)
+            notifications.run_event(run.pk, event)
     except Exception:
         log.exception("%s: nobody is told that it is %s", run, event.value)

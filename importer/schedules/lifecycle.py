@@ -12,9 +12,9 @@ from importer.engine.errors import Cancelled, Problem
 from importer.models import ScheduleRun
 from importer.queue import Message
 from importer.schedules.run import retry_policy
-from importer.schedules.run.completion import end, end_by_itself, stop
-from importer.schedules.run.discovery import look
-from importer.schedules.run.ingest import Stopped, go_on
+from importer.schedules.run.completion import complete, end, stop
+from importer.schedules.run.discovery import list_files
+from importer.schedules.run.ingest import Stopped, load_files
 from importer.schedules.transitions import Status, change_held, claim, held, lease_keeper, look_again, release
 
 log = logging.getLogger(__name__)
@@ -26,14 +26,14 @@ LONGEST_PAUSE = 3600 * 6  # seconds between two tries
 LONGEST_DELAY = 30
 
 
-def take(run_id: int, then: Then) -> None:
+def advance(run_id: int, then: Then) -> None:
     """Take the run as far as it goes without waiting, unless another worker does; `then` gets the steps that follow."""
     run = claim(run_id)
     if not run:
         return
     try:
         with lease_keeper(run):
-            then(_pieces(run))
+            then(_advance(run))
     except Cancelled:
         release(run)
     except Stopped as stopped:
@@ -42,7 +42,7 @@ def take(run_id: int, then: Then) -> None:
         then(_failed(run, _as_problem(run, error)))
 
 
-def _pieces(run: ScheduleRun) -> list[Message]:
+def _advance(run: ScheduleRun) -> list[Message]:
     """One piece after another, until something is to be waited for."""
     if run.deadline_at and run.deadline_at <= timezone.now():
         _end_at_deadline(run)
@@ -51,14 +51,14 @@ def _pieces(run: ScheduleRun) -> list[Message]:
         release(run)
         return []
     if run.status == Status.FINDING:
-        if (pause := look(run)) is not None:
+        if (pause := list_files(run)) is not None:
             return _later(run, pause)
         run.status = Status.LOADING
-    if go_on(run):
+    if load_files(run):
         release(run)
         # The import may have ended, and said so, while we still held the run.
         return [Message("take_run", run.pk)] if _import_has_ended(run) else []
-    end_by_itself(run, held(run))
+    complete(run, held(run))
     return []
 
 
@@ -96,7 +96,7 @@ def _end_at_deadline(run: ScheduleRun) -> None:
 
 def _failed(run: ScheduleRun, problem: dict[str, Any]) -> list[Message]:
     """Try again a little later what may pass, twice as long after each time; or end the run."""
-    if retry_policy.may_pass(problem) and run.failures + 1 < run.schedule.tries:
+    if retry_policy.is_retryable(problem) and run.failures + 1 < run.schedule.tries:
         pause = min(LONGEST_PAUSE, run.schedule.backoff_seconds * 2**run.failures)
         return _later(run, pause, failures=run.failures + 1, problem=problem)
     end(run, held(run), Status.FAILED, problem)

@@ -38,7 +38,7 @@ class Timing:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class DueRange:
     """Due times that are left out together."""
 
     first: datetime
@@ -53,7 +53,7 @@ class Decision:
     Every due time before `next_due_at` is in exactly one of the three. None: there is no other one.
     """
 
-    left_out: Stretch | None
+    left_out: DueRange | None
     caught_up: tuple[datetime, ...]
     on_time: tuple[datetime, ...]
     next_due_at: datetime | None
@@ -119,13 +119,13 @@ def next_due(timing: Timing, after: datetime) -> datetime | None:
     return next(due_times(timing, after), None)
 
 
-def upcoming(timing: Timing, after: datetime, count: int = 5) -> list[datetime]:
+def next_due_times(timing: Timing, after: datetime, count: int = 5) -> list[datetime]:
     """The next due times, in the schedule's zone. Raises Problem as check() does."""
     zone = zone_named(timing.zone)
     return [each.astimezone(zone) for each in islice(due_times(timing, after), count)]
 
 
-def in_words(timing: Timing) -> str:
+def describe(timing: Timing) -> str:
     """When it is due, for people. Raises Problem as check() does."""
     if timing.cron:
         now = datetime.now(zone_named(timing.zone))
@@ -152,13 +152,13 @@ def decide(timing: Timing, next_due_at: datetime, now: datetime, misfire: str, m
     due = _up_to(timing, next_due_at, now, room)
     if len(due) == room:
         certain = due[:MOST_AT_ONCE]
-        return Decision(_stretch(certain), (), (), due[MOST_AT_ONCE])
+        return Decision(_due_range(certain), (), (), due[MOST_AT_ONCE])
     on_time = tuple(each for each in due if each > now - GRACE)
     missed = due[: len(due) - len(on_time)]
     kept = {"skip": 0, "once": 0 if on_time else 1, "all": most}[misfire]
     split = max(0, len(missed) - kept)
     following = next_due(timing, due[-1]) if due else next_due_at
-    return Decision(_stretch(missed[:split]), tuple(missed[split:]), on_time, following)
+    return Decision(_due_range(missed[:split]), tuple(missed[split:]), on_time, following)
 
 
 def _up_to(timing: Timing, first: datetime, now: datetime, most: int) -> list[datetime]:
@@ -168,5 +168,5 @@ def _up_to(timing: Timing, first: datetime, now: datetime, most: int) -> list[da
     return [first, *islice(later, most - 1)]
 
 
-def _stretch(due: Sequence[datetime]) -> Stretch | None:
-    return Stretch(due[0], due[-1], len(due)) if due else None
+def _due_range(due: Sequence[datetime]) -> DueRange | None:
+    return DueRange(due[0], due[-1], len(due)) if due else None

@@ -18,7 +18,7 @@ from importer.models import Schedule, ScheduleRun
 from importer.models.channel import Event
 from importer.queue import Message
 from importer.schedules import recurrence
-from importer.schedules.events import happened
+from importer.schedules.events import record_event
 from importer.schedules.transitions import UNENDED, Status, touch
 
 log = logging.getLogger(__name__)
@@ -35,11 +35,11 @@ def tick(then: Then) -> None:
     now = timezone.now()
     for schedule in _due(now):
         try:
-            then(take_up(schedule, now))
+            then(process_due(schedule, now))
         except Exception:
             # The others are due as well.
             log.exception("schedule %s could not be taken up", schedule.pk)
-    _tell_of_late_ones(now)
+    _notify_late_runs(now)
     then(_woken(now))
 
 
@@ -48,22 +48,22 @@ def _due(now: datetime) -> list[Schedule]:
     return list(found[:MOST_SCHEDULES])
 
 
-def take_up(schedule: Schedule, now: datetime) -> list[Message]:
+def process_due(schedule: Schedule, now: datetime) -> list[Message]:
     """Record what becomes of the schedule's due times up to now, as it was read; the steps that follow."""
     if schedule.trigger == Schedule.Trigger.ARRIVAL:
         # Until whoever looks has said when the next look is due.
         next_look = now + timedelta(seconds=settings.LEASE_SECONDS)
-        return [Message("look_for_files", schedule.pk)] if _moved_on(schedule, next_due_at=next_look) else []
+        return [Message("look_for_files", schedule.pk)] if _claim_due_times(schedule, next_due_at=next_look) else []
     assert schedule.next_due_at
     try:
         decision = recurrence.decide(
             timing_of(schedule), schedule.next_due_at, now, schedule.misfire, schedule.misfire_most
         )
     except Problem as problem:
-        _moved_on(schedule, next_due_at=None, problem=problem.as_json())
+        _claim_due_times(schedule, next_due_at=None, problem=problem.as_json())
         return []
     with transaction.atomic():
-        if not _moved_on(schedule, next_due_at=decision.next_due_at):
+        if not _claim_due_times(schedule, next_due_at=decision.next_due_at):
             return []
         return _record(schedule, decision)
 
@@ -73,7 +73,7 @@ def timing_of(schedule: Schedule) -> recurrence.Timing:
     return recurrence.Timing(schedule.cron, schedule.every_minutes, schedule.zone)
 
 
-def _moved_on(schedule: Schedule, **values: object) -> bool:
+def _claim_due_times(schedule: Schedule, **values: object) -> bool:
     """Whether the schedule still was as it was read: nobody else has taken up the same due times."""
     as_read = Schedule.objects.filter(pk=schedule.pk, paused=False, next_due_at=schedule.next_due_at)
     return bool(as_read.update(**values))
@@ -129,9 +129,9 @@ def _overlaps(schedule: Schedule) -> str:
     return f"{before} runs were waiting already" if before >= MOST_WAITING else ""
 
 
-def _tell_of_late_ones(now: datetime) -> None:
+def _notify_late_runs(now: datetime) -> None:
     for run in ScheduleRun.objects.filter(late_at__lte=now, status__in=UNENDED)[:MOST_WOKEN]:
-        happened(run, Event.LATE)
+        record_event(run, Event.LATE)
         ScheduleRun.objects.filter(pk=run.pk).update(late_at=None)
 
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from importer.models import DiscoveredFile, Schedule, ScheduleRun
-from importer.schedules.recurrence import in_words
+from importer.schedules.recurrence import describe
 from importer.schedules.scheduler import timing_of
 
 MOST_FILES = 100
@@ -14,7 +14,7 @@ def when(schedule: Schedule) -> str:
     """When it runs, for people."""
     if schedule.trigger == Schedule.Trigger.ARRIVAL:
         return "When a new file appears"
-    return in_words(timing_of(schedule))
+    return describe(timing_of(schedule))
 
 
 def summary(schedule: Schedule) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from importer.connections import folder_below
-from importer.connections.file_pattern import Pattern, filled_in
+from importer.connections.file_pattern import Pattern, fill_in_dates
 from importer.engine.errors import Problem
 from importer.models import Schedule
 from importer.schedules import recurrence
@@ -65,7 +65,9 @@ def _check_when(schedule: Schedule) -> None:
 def _pattern(schedule: Schedule) -> Pattern:
     """As it is now. Raises Problem for one that cannot be read, or that can match nothing."""
     try:
-        return filled_in(schedule.pattern, timezone.now(), recurrence.zone_named(schedule.zone), schedule.subfolders)
+        return fill_in_dates(
+            schedule.pattern, timezone.now(), recurrence.zone_named(schedule.zone), schedule.subfolders
+        )
     except Problem as problem:
         problem.option = "pattern"
         raise

@@ -30,10 +30,10 @@ class AddressRefused(Problem):
     """A host whose address nobody is to be sent to."""
 
 
-def addresses_of(host: str) -> list[Ip]:
+def resolve(host: str) -> list[Ip]:
     """All addresses that the host's name stands for now, as they lead on the network. Raises OSError, UnicodeError."""
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return [_meant(ipaddress.ip_address(str(entry[4][0]).split("%")[0])) for entry in found]
+    return [_effective_address(ipaddress.ip_address(str(entry[4][0]).split("%")[0])) for entry in found]
 
 
 def is_forbidden(address: Ip) -> bool:
@@ -41,7 +41,7 @@ def is_forbidden(address: Ip) -> bool:
     return any(address in network for network in FORBIDDEN)
 
 
-def refuse(host: str, address: Ip, *, private_allowed: bool) -> None:
+def check_address(host: str, address: Ip, *, private_allowed: bool) -> None:
     """Raise AddressRefused if nobody is to be sent to that address of the host."""
     if is_forbidden(address):
         raise AddressRefused(
@@ -55,15 +55,15 @@ def refuse(host: str, address: Ip, *, private_allowed: bool) -> None:
         )
 
 
-def connected(host: str, port: int, *, private_allowed: bool, seconds: float) -> socket.socket:
+def connect_checked(host: str, port: int, *, private_allowed: bool, seconds: float) -> socket.socket:
     """A connection to the host. Its name is looked up once: what was checked is what is connected to.
 
     `seconds` is how long connecting in all, and later each read and write, may take. Raises AddressRefused if any
     address of the host is not allowed, OSError if none answers.
     """
-    found = addresses_of(host)
+    found = resolve(host)
     for address in found:
-        refuse(host, address, private_allowed=private_allowed)
+        check_address(host, address, private_allowed=private_allowed)
     failure: OSError = OSError(f"{host} has no address")
     for address in found:
         try:
@@ -76,15 +76,15 @@ def connected(host: str, port: int, *, private_allowed: bool, seconds: float) ->
     raise failure
 
 
-def refuse_host(url: str, *, private_allowed: bool) -> None:
+def check_host(url: str, *, private_allowed: bool) -> None:
     """Raise AddressRefused if a URL's host has an address that is not allowed: for libraries that connect themselves.
 
     A name that nobody knows passes: connecting says better what is wrong. Raises Problem if it is no such URL.
     """
-    host = web_url(url).hostname or ""
+    host = parse_web_url(url).hostname or ""
     with suppress(OSError, UnicodeError):
-        for address in addresses_of(host):
-            refuse(host, address, private_allowed=private_allowed)
+        for address in resolve(host):
+            check_address(host, address, private_allowed=private_allowed)
 
 
 def web_connection(url: str, *, private_allowed: bool, seconds: float, tls_ca: str = "") -> HTTPConnection:
@@ -93,7 +93,7 @@ def web_connection(url: str, *, private_allowed: bool, seconds: float, tls_ca: s
     `tls_ca` names a file with authorities that sign its certificate, besides those that this machine trusts. No
     redirect is followed: that is for who asks, with a new connection. Raises Problem if it is no such URL.
     """
-    parts = web_url(url)
+    parts = parse_web_url(url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     kind = _CheckedHttps if parts.scheme == "https" else _CheckedHttp
     made = kind(host, port, timeout=seconds)
@@ -103,7 +103,7 @@ def web_connection(url: str, *, private_allowed: bool, seconds: float, tls_ca: s
     return made
 
 
-def certificates(tls_ca: str = "") -> ssl.SSLContext:
+def tls_context(tls_ca: str = "") -> ssl.SSLContext:
     """For TLS to servers whose certificate this machine trusts, or an authority in the file `tls_ca`.
 
     Raises Problem if there is no such file, or no certificate in it.
@@ -117,7 +117,7 @@ def certificates(tls_ca: str = "") -> ssl.SSLContext:
     return made
 
 
-def web_url(url: str) -> SplitResult:
+def parse_web_url(url: str) -> SplitResult:
     """An http:// or https:// URL taken apart. Raises Problem, which never repeats what may be a password."""
     try:
         parts = urlsplit(url)
@@ -139,7 +139,7 @@ class _Checked:
     sock: socket.socket
 
     def _reached(self) -> socket.socket:
-        return connected(self.host, self.port, private_allowed=self.private_allowed, seconds=self.timeout)
+        return connect_checked(self.host, self.port, private_allowed=self.private_allowed, seconds=self.timeout)
 
 
 class _CheckedHttp(_Checked, HTTPConnection):  # type: ignore[misc]
@@ -149,18 +149,18 @@ class _CheckedHttp(_Checked, HTTPConnection):  # type: ignore[misc]
 
 class _CheckedHttps(_Checked, HTTPSConnection):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._certificates = certificates()
+        self._certificates = tls_context()
         super().__init__(*args, **kwargs, context=self._certificates)
 
     def trust(self, tls_ca: str) -> None:
         """Raises Problem as certificates() does."""
-        self._certificates = certificates(tls_ca)
+        self._certificates = tls_context(tls_ca)
 
     def connect(self) -> None:
         self.sock = self._certificates.wrap_socket(self._reached(), server_hostname=self.host)
 
 
-def _meant(address: Ip) -> Ip:
+def _effective_address(address: Ip) -> Ip:
     """The IPv4 address to which an IPv6 one leads, where it is only a way to write that."""
     if isinstance(address, ipaddress.IPv6Address):
         if address in NAT64:

@@ -21,7 +21,7 @@ from django.utils import timezone
 from importer.models import Schedule, ScheduleRun
 from importer.queue import Message
 from importer.schedules import recurrence, scheduler
-from importer.schedules.scheduler import take_up, tick
+from importer.schedules.scheduler import process_due, tick
 from importer.schedules.transitions import claim, held
 from tests.importer.schedules.conftest import database, folder, make  # noqa: F401
 
@@ -153,7 +153,7 @@ class Simulation:
         for schedule in read:
             if schedule.next_due_at and schedule.next_due_at <= timezone.now():
                 with self._perhaps_killed(), suppress(Killed):
-                    self._work(take_up(schedule, timezone.now()))
+                    self._work(process_due(schedule, timezone.now()))
         if self.chance.random() < 0.1:
             self._look()
 

@@ -35,7 +35,7 @@ def test_files_that_arrive_go_in_once_and_are_moved(stack: Stack, make, folder, 
     found = schedule.connection
     wait_until(lambda: len(connections.find(found, "*.csv", timezone.now(), UTC)) == 2, what="settled files")
     # Its next look is due at once.
-    update(schedule, replace(ScheduleRequest.of(schedule), afterwards="move", move_to="loaded"))
+    update(schedule, replace(ScheduleRequest.from_schedule(schedule), afterwards="move", move_to="loaded"))
     wait_until(lambda: ScheduleRun.objects.filter(files__outcome="loading").exists(), what="an import")
     for worker in (stack.control_worker, stack.load_worker):
         worker.kill()

@@ -2,14 +2,14 @@
 
 import os
 
-from importer.connections.connection_kind import Address, Base, ConnectionKind
+from importer.connections.connection_kind import ConnectionKind, ParsedAddress, ParsedBase
 from importer.connections.protocols.folder import root_of
 
 
-def _parse(address: Address) -> Base:
+def _parse(address: ParsedAddress) -> ParsedBase:
     folder = os.path.normpath(address.text)
     root_of(folder)
-    return Base(KIND.name, folder)
+    return ParsedBase(KIND.name, folder)
 
 
 def _check_place(text: str) -> str:

@@ -4,9 +4,9 @@ from importer.connections.connection_kind import (
     PASSWORD,
     TLS_CA,
     USER_IN_PLACE,
-    Address,
-    Base,
     ConnectionKind,
+    ParsedAddress,
+    ParsedBase,
     parse_server,
     write_with_user,
 )
@@ -14,7 +14,7 @@ from importer.connections.connection_kind import (
 PORT = 21
 
 
-def _parse(address: Address) -> Base | None:
+def _parse(address: ParsedAddress) -> ParsedBase | None:
     return parse_server(KIND.name, address, PORT)
 
 

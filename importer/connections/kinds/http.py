@@ -3,17 +3,24 @@
 import re
 from collections.abc import Mapping
 
-from importer.connections.connection_kind import TLS_CA, USER, Address, Base, ConnectionField, ConnectionKind
+from importer.connections.connection_kind import (
+    TLS_CA,
+    USER,
+    ConnectionField,
+    ConnectionKind,
+    ParsedAddress,
+    ParsedBase,
+)
 from importer.engine.errors import Problem
-from importer.security.outbound_addresses import web_url
+from importer.security.outbound_addresses import parse_web_url
 
 NO_SIGN_IN = "none"
 SIGNS_IN = ("basic", "bearer", "header")
 
 
-def _parse(address: Address) -> Base:
-    web_url(address.text)
-    return Base(KIND.name, address.text.rstrip("/") + "/")
+def _parse(address: ParsedAddress) -> ParsedBase:
+    parse_web_url(address.text)
+    return ParsedBase(KIND.name, address.text.rstrip("/") + "/")
 
 
 def _check_header(header: str) -> None:

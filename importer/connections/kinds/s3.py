@@ -2,17 +2,17 @@
 
 from importer.connections.connection_kind import (
     TLS_CA,
-    Address,
-    Base,
     ConnectionField,
     ConnectionKind,
+    ParsedAddress,
+    ParsedBase,
     write_with_user,
 )
 
 
-def _parse(address: Address) -> Base:
+def _parse(address: ParsedAddress) -> ParsedBase:
     # The bucket's name as it was typed: a host would be in small letters.
-    return Base(KIND.name, "/".join(["s3:/", address.netloc, *filter(None, address.path.split("/"))]))
+    return ParsedBase(KIND.name, "/".join(["s3:/", address.netloc, *filter(None, address.path.split("/"))]))
 
 
 KIND = ConnectionKind(

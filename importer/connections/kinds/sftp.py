@@ -3,10 +3,10 @@
 from importer.connections.connection_kind import (
     PASSWORD,
     USER_IN_PLACE,
-    Address,
-    Base,
     ConnectionField,
     ConnectionKind,
+    ParsedAddress,
+    ParsedBase,
     parse_server,
     write_with_user,
 )
@@ -14,7 +14,7 @@ from importer.connections.connection_kind import (
 PORT = 22
 
 
-def _parse(address: Address) -> Base | None:
+def _parse(address: ParsedAddress) -> ParsedBase | None:
     return parse_server(KIND.name, address, PORT)
 
 

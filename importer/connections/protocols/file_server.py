@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
-from importer.connections.listing import Found, by_name, require_few
+from importer.connections.listing import ListedFile, refuse_too_many, sorted_by_name
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.models import SourceConnection, SourceFile
 from importer.sources import uploads
@@ -33,19 +33,19 @@ class FileServer(ABC):
         """A session, at an address that was checked."""
 
     @abstractmethod
-    def _explained(self, name: str) -> AbstractContextManager[None]:
+    def _translated_errors(self, name: str) -> AbstractContextManager[None]:
         """What the library raises over a file, as SourceProblem."""
 
     @abstractmethod
-    def _walk(self, session: Any, folders: tuple[str, ...], pattern: Pattern) -> Iterator[Found]:
+    def _walk(self, session: Any, folders: tuple[str, ...], pattern: Pattern) -> Iterator[ListedFile]:
         """The files that match in a folder, and below it as far as they may lie there."""
 
     @abstractmethod
-    def _seen(self, session: Any, name: str) -> Found | None:
+    def _seen(self, session: Any, name: str) -> ListedFile | None:
         """The file as it is now; None if there is none, or if it is something else."""
 
     @abstractmethod
-    def _opened(self, session: Any, found: Found) -> AbstractContextManager[Stream]:
+    def _opened(self, session: Any, found: ListedFile) -> AbstractContextManager[Stream]:
         """The file's bytes; leaving raises if they were not all."""
 
     @abstractmethod
@@ -58,27 +58,27 @@ class FileServer(ABC):
     @abstractmethod
     def _remove(self, session: Any, name: str) -> None: ...
 
-    def find(self, pattern: Pattern) -> list[Found]:
+    def find(self, pattern: Pattern) -> list[ListedFile]:
         """Files; links, hidden ones and those with the name of an unfinished one are left out."""
-        found: list[Found] = []
-        with self._explained(pattern.text), self._signed_in() as session:
+        found: list[ListedFile] = []
+        with self._translated_errors(pattern.text), self._signed_in() as session:
             for each in self._walk(session, pattern.folders, pattern):
                 found.append(each)
-                require_few(len(found), self._connection.base)
-        return by_name(found, self._connection.base)
+                refuse_too_many(len(found), self._connection.base)
+        return sorted_by_name(found, self._connection.base)
 
-    def fetch(self, found: Found, user: User | None) -> SourceFile:
+    def fetch(self, found: ListedFile, user: User | None) -> SourceFile:
         """A copy; the last one again if size and time are those of that."""
-        before = download.fetched_before(self._connection, found)
+        before = download.latest_copy(self._connection, found)
         if before and found.etag and before.found_etag == found.etag:
             return before
         source = None
-        with self._explained(found.name), self._signed_in() as session:
+        with self._translated_errors(found.name), self._signed_in() as session:
             self._require_same(session, found)
             try:
                 with self._opened(session, found) as stream:
-                    told = _Told(self, found.name, stream)
-                    source = download.fetched(self._connection, found, told, found.size, user)
+                    told = _TranslatedStream(self, found.name, stream)
+                    source = download.copy_stream(self._connection, found, told, found.size, user)
                 self._require_same(session, found)
             except BaseException:
                 if source:
@@ -86,9 +86,9 @@ class FileServer(ABC):
                 raise
             return source
 
-    def move(self, found: Found, folder: str) -> None:
+    def move(self, found: ListedFile, folder: str) -> None:
         to = f"{folder}/{found.name.rpartition('/')[2]}"
-        with self._explained(found.name), self._signed_in() as session:
+        with self._translated_errors(found.name), self._signed_in() as session:
             there = self._seen(session, to)
             if there and there.etag == found.etag and not self._seen(session, found.name):
                 return
@@ -101,13 +101,13 @@ class FileServer(ABC):
                 self._make_folder(session, made)
             self._rename(session, found.name, to)
 
-    def delete(self, found: Found) -> None:
-        with self._explained(found.name), self._signed_in() as session:
+    def delete(self, found: ListedFile) -> None:
+        with self._translated_errors(found.name), self._signed_in() as session:
             if self._seen(session, found.name):
                 self._require_same(session, found)
                 self._remove(session, found.name)
 
-    def _require_same(self, session: Any, found: Found) -> None:
+    def _require_same(self, session: Any, found: ListedFile) -> None:
         seen = self._seen(session, found.name)
         if not seen:
             raise SourceProblem("This is not there.", self._where(found.name), "Put it back, or correct the name.")
@@ -132,12 +132,12 @@ class FileServer(ABC):
         return SourceProblem(what, self._where(name), "Try again later.", retryable=True)
 
 
-class _Told:
+class _TranslatedStream:
     """A stream that tells what goes wrong, instead of taking it for the end."""
 
     def __init__(self, server: FileServer, name: str, stream: Stream) -> None:
         self._server, self._name, self._stream = server, name, stream
 
     def read(self, size: int, /) -> bytes:
-        with self._server._explained(self._name):
+        with self._server._translated_errors(self._name):
             return self._stream.read(size)

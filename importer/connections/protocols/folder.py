@@ -20,7 +20,7 @@ from django.contrib.auth.models import User
 
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
-from importer.connections.listing import Found, by_name, require_few
+from importer.connections.listing import ListedFile, refuse_too_many, sorted_by_name
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection, SourceFile
@@ -35,7 +35,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
-def open_place(connection: SourceConnection) -> "Folder":
+def open_location(connection: SourceConnection) -> "Folder":
     return Folder(connection)
 
 
@@ -46,9 +46,9 @@ class Folder:
         self._connection = connection
         self._base = connection.base
 
-    def find(self, pattern: Pattern) -> list[Found]:
+    def find(self, pattern: Pattern) -> list[ListedFile]:
         """Regular files that have settled; links, hidden ones and those still being written are left out."""
-        found: list[Found] = []
+        found: list[ListedFile] = []
         with ExitStack() as opened:
             try:
                 fd = opened.enter_context(self._opened(pattern.folders))
@@ -56,20 +56,20 @@ class Folder:
                 return []  # The folder of a date that has not come.
             for each in self._walk(fd, pattern.folders, pattern):
                 found.append(each)
-                require_few(len(found), self._base)
-        return by_name(found, self._base)
+                refuse_too_many(len(found), self._base)
+        return sorted_by_name(found, self._base)
 
-    def _walk(self, fd: int, folders: tuple[str, ...], pattern: Pattern) -> Iterator[Found]:
+    def _walk(self, fd: int, folders: tuple[str, ...], pattern: Pattern) -> Iterator[ListedFile]:
         with os.scandir(fd) as entries:
             below = []
             for entry in entries:
                 name = "/".join((*folders, entry.name))
-                if unfinished(entry.name):
+                if is_unfinished(entry.name):
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     below.append(entry.name)
                 elif pattern.matches(name) and (seen := _stat(entry)) and _settled(seen):
-                    yield _as_found(name, seen)
+                    yield _listed_file(name, seen)
         for each in below:
             if pattern.may_lie_below((*folders, each)):
                 with self._below(fd, (*folders, each)) as folder:
@@ -77,14 +77,14 @@ class Folder:
 
     @contextmanager
     def _below(self, fd: int, folders: tuple[str, ...]) -> Iterator[int]:
-        with self._explained("/".join(folders)):
+        with self._translated_errors("/".join(folders)):
             folder = os.open(folders[-1], _FOLDER, dir_fd=fd)
         try:
             yield folder
         finally:
             os.close(folder)
 
-    def fetch(self, found: Found, user: User | None) -> SourceFile:
+    def fetch(self, found: ListedFile, user: User | None) -> SourceFile:
         """The file where it is, without a copy."""
         del user  # Nobody's upload: it stays its owner's.
         with self._file(found.name) as fd:
@@ -95,11 +95,13 @@ class Folder:
             while piece := os.read(fd, download.PIECE_BYTES):
                 digest.update(piece)
             self._same(fd, found)
-        return download.in_place(self._connection, found, self._path(found.name), seen.st_size, digest.hexdigest())
+        return download.register_in_place(
+            self._connection, found, self._path(found.name), seen.st_size, digest.hexdigest()
+        )
 
-    def move(self, found: Found, folder: str) -> None:
+    def move(self, found: ListedFile, folder: str) -> None:
         *above, name = found.name.split("/")
-        with ExitStack() as opened, self._explained(f"{folder}/{name}"):
+        with ExitStack() as opened, self._translated_errors(f"{folder}/{name}"):
             to = opened.enter_context(self._opened(tuple(folder.split("/")), make=True))
             try:
                 fro = opened.enter_context(self._opened(tuple(above)))
@@ -111,9 +113,9 @@ class Folder:
             with self._free_name(to, name, folder):
                 os.rename(name, name, src_dir_fd=fro, dst_dir_fd=to)
 
-    def delete(self, found: Found) -> None:
+    def delete(self, found: ListedFile) -> None:
         *above, name = found.name.split("/")
-        with self._explained(found.name), suppress(FileNotFoundError), self._opened(tuple(above)) as folder:
+        with self._translated_errors(found.name), suppress(FileNotFoundError), self._opened(tuple(above)) as folder:
             self._refuse_changed(folder, name, found)
             os.unlink(name, dir_fd=folder)
 
@@ -140,7 +142,7 @@ class Folder:
             fd = self._open_root(opened)
             for name in folders:
                 if make:
-                    with self._explained(name), suppress(FileExistsError):
+                    with self._translated_errors(name), suppress(FileExistsError):
                         os.mkdir(name, dir_fd=fd)
                 try:
                     fd = os.open(name, _FOLDER, dir_fd=fd)
@@ -154,7 +156,7 @@ class Folder:
     def _open_root(self, opened: ExitStack) -> int:
         """The base: from its root in IMPORT_FOLDERS on, which may be a link, without links."""
         root = root_of(self._base)
-        with self._explained(""):
+        with self._translated_errors(""):
             fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             opened.callback(os.close, fd)
             for name in Path(self._base).relative_to(root).parts:
@@ -166,20 +168,20 @@ class Folder:
     def opened(self, name: str, etag: str) -> Iterator[int]:
         """The file's descriptor, for reading; it must be the version that was found."""
         with self._file(name) as fd:
-            self._same(fd, Found(name, None, None, etag))
+            self._same(fd, ListedFile(name, None, None, etag))
             yield fd
 
     @contextmanager
     def _file(self, name: str) -> Iterator[int]:
         *above, last = name.split("/")
         with ExitStack() as opened:
-            with self._explained(name):
+            with self._translated_errors(name):
                 folder = opened.enter_context(self._opened(tuple(above)))
                 fd = os.open(last, _FILE, dir_fd=folder)
                 opened.callback(os.close, fd)
             yield fd
 
-    def _same(self, fd: int, found: Found) -> os.stat_result:
+    def _same(self, fd: int, found: ListedFile) -> os.stat_result:
         seen = os.fstat(fd)
         if not stat.S_ISREG(seen.st_mode):
             raise SourceProblem("This is not a regular file.", self._path(found.name), "Only files are loaded.")
@@ -194,11 +196,11 @@ class Folder:
             raise self._changed(found)
         return seen
 
-    def _refuse_changed(self, folder: int, name: str, found: Found) -> None:
+    def _refuse_changed(self, folder: int, name: str, found: ListedFile) -> None:
         if identity(os.stat(name, dir_fd=folder, follow_symlinks=False)) != found.etag:
             raise self._changed(found)
 
-    def _changed(self, found: Found) -> SourceChanged:
+    def _changed(self, found: ListedFile) -> SourceChanged:
         return SourceChanged(
             "The file is no longer the one that was found.",
             self._path(found.name),
@@ -224,7 +226,7 @@ class Folder:
             raise
 
     @contextmanager
-    def _explained(self, name: str) -> Iterator[None]:
+    def _translated_errors(self, name: str) -> Iterator[None]:
         try:
             yield
         except OSError as error:
@@ -255,19 +257,21 @@ def root_of(base: str) -> Path:
     )
 
 
-def offered() -> list[str]:
+def selectable_folders() -> list[str]:
     """Folders that a connection may lead to: those of IMPORT_FOLDERS, and some right below them, as far as they can be
     read."""
     found: list[str] = []
     for root in map(os.path.normpath, settings.IMPORT_FOLDERS):
         found.append(root)
         with suppress(OSError), os.scandir(root) as entries:
-            below = (each.path for each in entries if each.is_dir(follow_symlinks=False) and not unfinished(each.name))
+            below = (
+                each.path for each in entries if each.is_dir(follow_symlinks=False) and not is_unfinished(each.name)
+            )
             found += sorted(islice(below, MOST_OFFERED))
     return found
 
 
-def unfinished(name: str) -> bool:
+def is_unfinished(name: str) -> bool:
     """Whether a file of this name is hidden or still being written."""
     return name.startswith((".", "~")) or name.lower().endswith(UNFINISHED)
 
@@ -296,8 +300,8 @@ def _stat_at(folder: int, name: str) -> os.stat_result | None:
     return None
 
 
-def _as_found(name: str, seen: os.stat_result) -> Found:
-    return Found(name, seen.st_size, datetime.fromtimestamp(seen.st_mtime, UTC), identity(seen))
+def _listed_file(name: str, seen: os.stat_result) -> ListedFile:
+    return ListedFile(name, seen.st_size, datetime.fromtimestamp(seen.st_mtime, UTC), identity(seen))
 
 
 def _counted(files: list["os.DirEntry[str]"], fd: int) -> Finding:

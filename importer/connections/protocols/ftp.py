@@ -12,13 +12,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 
 from importer.connections.file_pattern import Pattern
-from importer.connections.listing import Found
+from importer.connections.listing import ListedFile
 from importer.connections.protocols.file_server import SILENCE, FileServer
-from importer.connections.protocols.folder import unfinished
+from importer.connections.protocols.folder import is_unfinished
 from importer.engine.errors import SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection
-from importer.security.outbound_addresses import certificates, connected
+from importer.security.outbound_addresses import connect_checked, tls_context
 from importer.sources.uploads import Stream
 
 PORT, TLS_FROM_THE_START = 21, 990
@@ -29,22 +29,22 @@ FACTS = ("type", "size", "modify")
 Facts = dict[str, str]
 
 
-def open_place(connection: SourceConnection) -> "FtpServer":
+def open_location(connection: SourceConnection) -> "FtpServer":
     return FtpServer(connection)
 
 
 class FtpServer(FileServer):
     """What lies below ftp://HOST:PORT/PATH, or ftps://."""
 
-    def _walk(self, ftp: ftplib.FTP, folders: tuple[str, ...], pattern: Pattern) -> Iterator[Found]:
+    def _walk(self, ftp: ftplib.FTP, folders: tuple[str, ...], pattern: Pattern) -> Iterator[ListedFile]:
         below = []
         for entry, facts in self._listed(ftp, folders):
             name = "/".join((*folders, entry))
-            if unfinished(entry):
+            if is_unfinished(entry):
                 continue
             if facts.get("type") == "dir":
                 below.append(entry)
-            elif pattern.matches(name) and (found := _as_found(name, facts) if facts else self._seen(ftp, name)):
+            elif pattern.matches(name) and (found := _listed_file(name, facts) if facts else self._seen(ftp, name)):
                 yield found
         for each in below:
             if pattern.may_lie_below((*folders, each)):
@@ -70,7 +70,7 @@ class FtpServer(FileServer):
                 return []
             raise
 
-    def _seen(self, ftp: ftplib.FTP, name: str) -> Found | None:
+    def _seen(self, ftp: ftplib.FTP, name: str) -> ListedFile | None:
         """The file as it is now; None if there is none, or if it is something else."""
         path = self._path(name)
         try:
@@ -82,9 +82,11 @@ class FtpServer(FileServer):
                 raise
             return self._measured(ftp, name, path)
         entry = next((line.strip() for line in answer.splitlines() if line.startswith(" ")), "")
-        return _as_found(name, dict(fact.partition("=")[::2] for fact in entry.partition("; ")[0].lower().split(";")))
+        return _listed_file(
+            name, dict(fact.partition("=")[::2] for fact in entry.partition("; ")[0].lower().split(";"))
+        )
 
-    def _measured(self, ftp: ftplib.FTP, name: str, path: str) -> Found | None:
+    def _measured(self, ftp: ftplib.FTP, name: str, path: str) -> ListedFile | None:
         """The same of a server without MLST, which tells the size of files only."""
         ftp.voidcmd("TYPE I")  # As a text it would have another one.
         try:
@@ -95,10 +97,10 @@ class FtpServer(FileServer):
             raise
         with suppress(ftplib.error_perm):
             facts["modify"] = ftp.voidcmd(f"MDTM {path}").partition(" ")[2]
-        return _as_found(name, facts)
+        return _listed_file(name, facts)
 
     @contextmanager
-    def _opened(self, session: ftplib.FTP, found: Found) -> Iterator[Stream]:
+    def _opened(self, session: ftplib.FTP, found: ListedFile) -> Iterator[Stream]:
         session.voidcmd("TYPE I")  # As a text it would come with other line ends.
         with session.transfercmd(f"RETR {self._path(found.name)}") as data:
             yield _Received(data)
@@ -115,7 +117,7 @@ class FtpServer(FileServer):
         session.delete(self._path(name))
 
     def check(self) -> Iterator[Finding]:
-        with self._explained(""), self._signed_in() as ftp:
+        with self._translated_errors(""), self._signed_in() as ftp:
             count = len(self._listed(ftp, ()))
         yield Finding("connection", "ok", f"{self._connection.base} can be listed: {count:,} entries.")
         if self._scheme != "ftps":
@@ -129,13 +131,13 @@ class FtpServer(FileServer):
         settings, secrets = self._connection.settings, self._connection.secrets
         with ExitStack() as opened:
             raw = opened.enter_context(
-                connected(
+                connect_checked(
                     self._host, self._port or PORT, private_allowed=self._connection.private_allowed, seconds=SILENCE
                 )
             )
             ftp = ftplib.FTP()  # noqa: S321 - people are told that it is not encrypted
             if self._scheme == "ftps":
-                ftp = _OverTls(context=certificates(settings.get("tls_ca", "")))
+                ftp = _OverTls(context=tls_context(settings.get("tls_ca", "")))
                 if self._port == TLS_FROM_THE_START:
                     raw = opened.enter_context(ftp.context.wrap_socket(raw, server_hostname=self._host))
             opened.callback(ftp.close)
@@ -146,7 +148,7 @@ class FtpServer(FileServer):
             yield ftp
 
     @contextmanager
-    def _explained(self, name: str) -> Iterator[None]:
+    def _translated_errors(self, name: str) -> Iterator[None]:
         where = self._where(name)
         try:
             yield
@@ -191,13 +193,13 @@ def _greet(ftp: ftplib.FTP, raw: socket.socket, host: str) -> None:
     ftp.welcome = ftp.getresp()
 
 
-def _as_found(name: str, facts: Facts) -> Found | None:
+def _listed_file(name: str, facts: Facts) -> ListedFile | None:
     """None if it is no file. FTP tells no more of a version than size and time."""
     if facts.get("type") != "file" or not facts.get("size", "").isdecimal():
         return None
     size, modified = facts["size"], facts.get("modify", "")[:14]
     when = datetime.strptime(modified, "%Y%m%d%H%M%S").replace(tzinfo=UTC) if modified else None
-    return Found(name, int(size), when, f"{size}-{modified}" if modified else "")
+    return ListedFile(name, int(size), when, f"{size}-{modified}" if modified else "")
 
 
 def _code(error: ftplib.Error) -> str:

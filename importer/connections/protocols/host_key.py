@@ -11,7 +11,7 @@ NAME = "host key"
 FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}")
 
 
-def unknown(shown: str, known: str) -> Finding:
+def unconfirmed_key_finding(shown: str, known: str) -> Finding:
     """What the check says of a key with the fingerprint `shown`; `known` is the confirmed one's, or ""."""
     what = f"not the one that was confirmed, {known}" if known else "not confirmed yet"
     return Finding(
@@ -22,7 +22,7 @@ def unknown(shown: str, known: str) -> Finding:
     )
 
 
-def to_confirm(connection: SourceConnection) -> str:
+def key_to_confirm(connection: SourceConnection) -> str:
     """The fingerprint that the last check was shown and that nobody has confirmed, or ""."""
     for each in connection.findings:
         if each["name"] == NAME and each["status"] == "fail" and (found := FINGERPRINT.search(each["message"])):
@@ -32,7 +32,7 @@ def to_confirm(connection: SourceConnection) -> str:
 
 def confirm(connection: SourceConnection, shown: str) -> None:
     """Trust the server's key from now on, and check anew. Raises SourceProblem if the last check saw another one."""
-    if not shown or shown != to_confirm(connection):
+    if not shown or shown != key_to_confirm(connection):
         raise SourceProblem(
             "That is not the key that the last check was shown.", connection.base, "Check again, and compare it anew."
         )

@@ -20,11 +20,11 @@ from django.contrib.auth.models import User
 
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
-from importer.connections.listing import Found
+from importer.connections.listing import ListedFile
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection, SourceFile
-from importer.security.outbound_addresses import web_connection, web_url
+from importer.security.outbound_addresses import parse_web_url, web_connection
 
 SILENCE = 30.0  # seconds without a byte
 LONGEST = 2400.0  # seconds for a whole file, below what a task may take
@@ -36,7 +36,7 @@ PASSING = (408, 425, 429, 500, 502, 503, 504)
 AS_IT_IS = "/%?&=+,;:@!$'()*~"
 
 
-def open_place(connection: SourceConnection) -> "WebServer":
+def open_location(connection: SourceConnection) -> "WebServer":
     return WebServer(connection)
 
 
@@ -47,9 +47,9 @@ class Answer:
     url: str
     response: http.client.HTTPResponse
 
-    def as_found(self, name: str) -> Found:
+    def as_listed_file(self, name: str) -> ListedFile:
         header = self.response.headers.get
-        return Found(name, self.size, _moment(header("Last-Modified")), (header("ETag") or "")[:255])
+        return ListedFile(name, self.size, _moment(header("Last-Modified")), (header("ETag") or "")[:255])
 
     @property
     def size(self) -> int | None:
@@ -64,7 +64,7 @@ class WebServer:
         self._connection = connection
         self._options, self._secrets = connection.settings, connection.secrets
 
-    def find(self, pattern: Pattern) -> list[Found]:
+    def find(self, pattern: Pattern) -> list[ListedFile]:
         """The one file that the pattern names: a web server gives no list."""
         if "*" in pattern.text or pattern.subfolders:
             raise SourceProblem(
@@ -73,32 +73,32 @@ class WebServer:
                 "Write the whole name; dates in it are filled in, as in sales-{date:%Y%m%d}.csv.",
             )
         for method in ("HEAD", "GET"):
-            with self._asked(method, pattern.text) as answer:
+            with self._response(method, pattern.text) as answer:
                 if answer.response.status in GONE:
                     return []
                 if method == "GET" or answer.response.status not in NO_HEAD:
                     self._require(answer, 200)
-                    return [answer.as_found(pattern.text)]
+                    return [answer.as_listed_file(pattern.text)]
         return []
 
-    def fetch(self, found: Found, user: User | None) -> SourceFile:
+    def fetch(self, found: ListedFile, user: User | None) -> SourceFile:
         """A copy; the last one again if the server says that nothing has changed since."""
-        before = download.fetched_before(self._connection, found)
-        with self._asked("GET", found.name, _unless_changed(before)) as answer:
+        before = download.latest_copy(self._connection, found)
+        with self._response("GET", found.name, _unless_changed(before)) as answer:
             if before and answer.response.status == 304:
                 return before
             self._require(answer, 200)
-            now = answer.as_found(found.name)
+            now = answer.as_listed_file(found.name)
             if found.etag and now.etag and found.etag != now.etag:
                 raise SourceChanged(
                     "The file has changed since it was found.", answer.url, "It is looked for again.", retryable=True
                 )
             body = Body(answer)
             found = replace(found, etag=now.etag, modified_at=now.modified_at)
-            return download.fetched(self._connection, found, body, answer.size, user)
+            return download.copy_stream(self._connection, found, body, answer.size, user)
 
     def check(self) -> Iterator[Finding]:
-        with self._asked("GET", "") as answer:
+        with self._response("GET", "") as answer:
             status = answer.response.status
             if status in (401, 403):
                 yield Finding(
@@ -120,12 +120,12 @@ class WebServer:
         return self._connection.base + quote(name, safe=AS_IT_IS)
 
     @contextmanager
-    def _asked(self, method: str, name: str, headers: dict[str, str] | None = None) -> Iterator[Answer]:
+    def _response(self, method: str, name: str, headers: dict[str, str] | None = None) -> Iterator[Answer]:
         """The server's answer, redirects followed."""
         url = self._url(name)
         for _ in range(MOST_REDIRECTS + 1):
-            with ExitStack() as opened, explained(url):
-                parts = web_url(url)
+            with ExitStack() as opened, translated_errors(url):
+                parts = parse_web_url(url)
                 link = web_connection(
                     url,
                     private_allowed=self._connection.private_allowed,
@@ -185,7 +185,7 @@ class Body:
         """Up to `size` bytes, b"" at the end. Raises SourceProblem if they end too early, or take too long."""
         if time.monotonic() > self._until:
             raise SourceProblem(f"The file takes longer than {LONGEST:,.0f} s.", self._answer.url, "Try again later.")
-        with explained(self._answer.url):
+        with translated_errors(self._answer.url):
             piece = self._answer.response.read1(size)
         if not piece and self._answer.response.length:
             raise _broken(self._answer.url, "it ended too early")
@@ -193,7 +193,7 @@ class Body:
 
 
 @contextmanager
-def explained(url: str) -> Iterator[None]:
+def translated_errors(url: str) -> Iterator[None]:
     """What goes wrong on the way, as SourceProblem."""
     try:
         yield

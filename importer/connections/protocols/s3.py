@@ -22,13 +22,13 @@ from django.contrib.auth.models import User
 
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
-from importer.connections.listing import Found, by_name, require_few
-from importer.connections.protocols.folder import unfinished
+from importer.connections.listing import ListedFile, refuse_too_many, sorted_by_name
+from importer.connections.protocols.folder import is_unfinished
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.engine.units import MIB
 from importer.models import SourceConnection, SourceFile
-from importer.security.outbound_addresses import refuse_host
+from importer.security.outbound_addresses import check_host
 
 # Asked for at once, in bytes: a request's round trip costs as much as some megabytes. Two of them may be in memory.
 WINDOW = 2 * MIB
@@ -40,7 +40,7 @@ CHANGED = ("412", "PreconditionFailed")
 REFUSED = ("401", "403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken")
 
 
-def open_place(connection: SourceConnection) -> "Bucket":
+def open_location(connection: SourceConnection) -> "Bucket":
     return Bucket(connection)
 
 
@@ -52,26 +52,26 @@ class Bucket:
         self._bucket, _, prefix = connection.base.removeprefix("s3://").partition("/")
         self._prefix = f"{prefix}/" if prefix else ""
 
-    def find(self, pattern: Pattern) -> list[Found]:
+    def find(self, pattern: Pattern) -> list[ListedFile]:
         """Objects that match. They are listed page by page, from the pattern's first letters on."""
-        found: list[Found] = []
+        found: list[ListedFile] = []
         for each in self._listed(pattern):
             name = each["Key"].removeprefix(self._prefix)
             # One that ends in "/" stands for a folder, as stores make them.
-            if name[-1:] not in ("", "/") and pattern.matches(name) and not any(map(unfinished, name.split("/"))):
-                found.append(Found(name, each["Size"], each["LastModified"], each["ETag"]))
-                require_few(len(found), self._connection.base)
-        return by_name(found, self._connection.base)
+            if name[-1:] not in ("", "/") and pattern.matches(name) and not any(map(is_unfinished, name.split("/"))):
+                found.append(ListedFile(name, each["Size"], each["LastModified"], each["ETag"]))
+                refuse_too_many(len(found), self._connection.base)
+        return sorted_by_name(found, self._connection.base)
 
     def _listed(self, pattern: Pattern) -> Iterator[dict[str, Any]]:
         only_here = not pattern.subfolders and len(pattern.folders) == len(pattern.parts) - 1
         asked = {"Bucket": self._bucket, "Prefix": self._prefix + pattern.prefix}
-        with self._explained(pattern.text):
+        with self._translated_errors(pattern.text):
             pages = self._client.get_paginator("list_objects_v2")
             for page in pages.paginate(**asked, **({"Delimiter": "/"} if only_here else {})):
                 yield from page.get("Contents", ())
 
-    def fetch(self, found: Found, user: User | None) -> SourceFile:
+    def fetch(self, found: ListedFile, user: User | None) -> SourceFile:
         """The object where it is. What tells its content is its ETag: reading all of it for that would cost as much as
         loading it."""
         del user  # Nobody's upload: it stays its owner's.
@@ -82,11 +82,11 @@ class Bucket:
             if not ranges.size:
                 raise SourceProblem("The file is empty.", path, "Look at what writes it.")
             content = xxhash.xxh3_128_hexdigest(f"s3 {found.etag} {ranges.size}".encode())
-            return download.in_place(self._connection, found, path, ranges.size, content)
+            return download.register_in_place(self._connection, found, path, ranges.size, content)
 
     @contextmanager
     def opened(self, name: str, etag: str) -> Iterator["ObjectRanges"]:
-        with self._explained(name):
+        with self._translated_errors(name):
             seen = self._client.head_object(Bucket=self._bucket, Key=self._prefix + name, IfMatch=etag)
         with ExitStack() as later:
             yield ObjectRanges(partial(self.read, name, etag), seen["ContentLength"], later)
@@ -94,12 +94,12 @@ class Bucket:
     def read(self, name: str, etag: str, offset: int, length: int) -> bytes:
         """`length` bytes from `offset` on of that version. Raises SourceChanged if there is another one by now."""
         asked = f"bytes={offset}-{offset + length - 1}"
-        with self._explained(name):
+        with self._translated_errors(name):
             got = self._client.get_object(Bucket=self._bucket, Key=self._prefix + name, IfMatch=etag, Range=asked)
             data: bytes = got["Body"].read()
             return data
 
-    def move(self, found: Found, folder: str) -> None:
+    def move(self, found: ListedFile, folder: str) -> None:
         to = f"{folder}/{found.name.rpartition('/')[2]}"
         there, here = self._etag(to), self._etag(found.name)
         if there and there != found.etag:
@@ -112,27 +112,27 @@ class Bucket:
             self._copy(found, to)
         self.delete(found)
 
-    def _copy(self, found: Found, to: str) -> None:
+    def _copy(self, found: ListedFile, to: str) -> None:
         if (found.size or 0) > LARGEST_COPY:
             raise SourceProblem("Objects of more than 5 GiB cannot be moved.", found.name, "Keep or delete it.")
         source = {"Bucket": self._bucket, "Key": self._prefix + found.name}
-        with self._explained(found.name):
+        with self._translated_errors(found.name):
             self._client.copy_object(
                 Bucket=self._bucket, Key=self._prefix + to, CopySource=source, CopySourceIfMatch=found.etag
             )
 
-    def delete(self, found: Found) -> None:
+    def delete(self, found: ListedFile) -> None:
         here = self._etag(found.name)
         if here is None:
             return
         if here != found.etag:
             raise self._changed(found.name)
-        with self._explained(found.name):
+        with self._translated_errors(found.name):
             self._client.delete_object(Bucket=self._bucket, Key=self._prefix + found.name)
 
     def _etag(self, name: str) -> str | None:
         """The ETag of what is there now, None for nothing."""
-        with self._explained(name):
+        with self._translated_errors(name):
             try:
                 return str(self._client.head_object(Bucket=self._bucket, Key=self._prefix + name)["ETag"])
             except ClientError as error:
@@ -141,7 +141,7 @@ class Bucket:
                 raise
 
     def check(self) -> Iterator[Finding]:
-        with self._explained(""):
+        with self._translated_errors(""):
             page = self._client.list_objects_v2(Bucket=self._bucket, Prefix=self._prefix, MaxKeys=1000)
         count = len(page.get("Contents", ()))
         more = "or more " if page.get("IsTruncated") else ""
@@ -153,7 +153,7 @@ class Bucket:
     def _client(self) -> Any:
         options, secrets = self._connection.settings, self._connection.secrets
         if endpoint := options.get("endpoint", ""):
-            refuse_host(endpoint, private_allowed=self._connection.private_allowed)
+            check_host(endpoint, private_allowed=self._connection.private_allowed)
         return _client(
             endpoint,
             options.get("region", ""),
@@ -164,7 +164,7 @@ class Bucket:
         )
 
     @contextmanager
-    def _explained(self, name: str) -> Iterator[None]:
+    def _translated_errors(self, name: str) -> Iterator[None]:
         where = f"{self._connection.base}/{name}".rstrip("/")
         try:
             yield

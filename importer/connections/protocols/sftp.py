@@ -16,51 +16,51 @@ from typing import Any
 import paramiko
 
 from importer.connections.file_pattern import Pattern
-from importer.connections.listing import Found
+from importer.connections.listing import ListedFile
 from importer.connections.protocols import host_key
 from importer.connections.protocols.file_server import SILENCE, FileServer
-from importer.connections.protocols.folder import unfinished
+from importer.connections.protocols.folder import is_unfinished
 from importer.engine.errors import SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection
-from importer.security.outbound_addresses import connected
+from importer.security.outbound_addresses import connect_checked
 from importer.sources.uploads import Stream
 
 PORT = 22
 KEYS = (paramiko.Ed25519Key, paramiko.ECDSAKey, paramiko.RSAKey)
 
 
-def open_place(connection: SourceConnection) -> "SftpServer":
+def open_location(connection: SourceConnection) -> "SftpServer":
     return SftpServer(connection)
 
 
 class SftpServer(FileServer):
     """What lies below sftp://HOST:PORT/PATH."""
 
-    def _walk(self, sftp: Any, folders: tuple[str, ...], pattern: Pattern) -> Iterator[Found]:
+    def _walk(self, sftp: Any, folders: tuple[str, ...], pattern: Pattern) -> Iterator[ListedFile]:
         below = []
         with suppress(FileNotFoundError):  # The folder of a date that has not come.
             for entry in sftp.listdir_iter(self._path("/".join(folders))):
                 name = "/".join((*folders, entry.filename))
-                if unfinished(entry.filename):
+                if is_unfinished(entry.filename):
                     continue
                 if stat.S_ISDIR(entry.st_mode or 0):
                     below.append(entry.filename)
                 elif stat.S_ISREG(entry.st_mode or 0) and pattern.matches(name):
-                    yield _as_found(name, entry)
+                    yield _listed_file(name, entry)
         for each in below:
             if pattern.may_lie_below((*folders, each)):
                 yield from self._walk(sftp, (*folders, each), pattern)
 
-    def _seen(self, session: Any, name: str) -> Found | None:
+    def _seen(self, session: Any, name: str) -> ListedFile | None:
         with suppress(FileNotFoundError):
             entry = session.lstat(self._path(name))
             if stat.S_ISREG(entry.st_mode or 0):
-                return _as_found(name, entry)
+                return _listed_file(name, entry)
         return None
 
     @contextmanager
-    def _opened(self, session: Any, found: Found) -> Iterator[Stream]:
+    def _opened(self, session: Any, found: ListedFile) -> Iterator[Stream]:
         with session.open(self._path(found.name), "rb") as file:
             file.prefetch(found.size)
             yield file
@@ -79,7 +79,7 @@ class SftpServer(FileServer):
         session.remove(self._path(name))
 
     def check(self) -> Iterator[Finding]:
-        with self._explained(""), self._transport() as transport:
+        with self._translated_errors(""), self._transport() as transport:
             shown = fingerprint(transport.get_remote_server_key())
             if shown != self._connection.settings.get("host_key", ""):
                 yield self._unknown_key(shown)
@@ -90,7 +90,7 @@ class SftpServer(FileServer):
             yield Finding("connection", "ok", f"{self._connection.base} can be listed: {count:,} entries.")
 
     def _unknown_key(self, shown: str) -> Finding:
-        return host_key.unknown(shown, self._connection.settings.get("host_key", ""))
+        return host_key.unconfirmed_key_finding(shown, self._connection.settings.get("host_key", ""))
 
     def _path(self, name: str) -> str:
         """Without a path of its own, below the folder that the account begins in."""
@@ -111,7 +111,7 @@ class SftpServer(FileServer):
         """An encrypted connection to the server, whoever that is: nobody has signed in."""
         with ExitStack() as opened:
             raw = opened.enter_context(
-                connected(
+                connect_checked(
                     self._host, self._port or PORT, private_allowed=self._connection.private_allowed, seconds=SILENCE
                 )
             )
@@ -146,7 +146,7 @@ class SftpServer(FileServer):
         )
 
     @contextmanager
-    def _explained(self, name: str) -> Iterator[None]:
+    def _translated_errors(self, name: str) -> Iterator[None]:
         where = self._where(name)
         try:
             yield
@@ -165,7 +165,7 @@ def fingerprint(key: paramiko.PKey) -> str:
     return "SHA256:" + base64.b64encode(hashlib.sha256(key.asbytes()).digest()).decode().rstrip("=")
 
 
-def _as_found(name: str, entry: Any) -> Found:
+def _listed_file(name: str, entry: Any) -> ListedFile:
     """SFTP tells no more of a version than size and time."""
     modified = datetime.fromtimestamp(entry.st_mtime, UTC) if entry.st_mtime is not None else None
-    return Found(name, entry.st_size, modified, f"{entry.st_size}-{entry.st_mtime}")
+    return ListedFile(name, entry.st_size, modified, f"{entry.st_size}-{entry.st_mtime}")

@@ -78,9 +78,9 @@ class Command(PreparedCommand):
             self.stdout.write(f"{each['name']}: {each['when']}, {due}{last}")
 
     def _show(self, *, name: str, as_json: bool, **_: Any) -> None:
-        schedule = schedules.named(name)
+        schedule = schedules.by_name(name)
         said = serialization.summary(schedule) | {
-            "upcoming": [each.isoformat() for each in schedules.upcoming(schedule)],
+            "upcoming": [each.isoformat() for each in schedules.next_due_times(schedule)],
             "warnings": schedules.warnings(schedule),
             "runs": [serialization.run(each) for each in schedule.runs.all()[:MOST_RUNS]],
         }
@@ -106,7 +106,7 @@ class Command(PreparedCommand):
         self._show(name=schedule.name, as_json=as_json)
 
     def _run(self, *, name: str, date: date | None, no_wait: bool, as_json: bool, **_: Any) -> None:
-        run = schedules.run_now(schedules.named(name), for_date=date)
+        run = schedules.run_now(schedules.by_name(name), for_date=date)
         if not (no_wait or presence.loads_at_once()):
             self.stderr.write("No worker gives a sign of life: is `make run` running? The run waits for them.")
         while not (no_wait or run.ended):
@@ -121,15 +121,15 @@ class Command(PreparedCommand):
             sys.exit(1)
 
     def _pause(self, *, name: str, as_json: bool, **_: Any) -> None:
-        schedules.pause(schedules.named(name))
+        schedules.pause(schedules.by_name(name))
         self._show(name=name, as_json=as_json)
 
     def _resume(self, *, name: str, as_json: bool, **_: Any) -> None:
-        schedules.resume(schedules.named(name))
+        schedules.resume(schedules.by_name(name))
         self._show(name=name, as_json=as_json)
 
     def _forget(self, *, name: str, file: str, **_: Any) -> None:
-        schedules.forget(schedules.named(name), file)
+        schedules.forget(schedules.by_name(name), file)
         self.stdout.write(f"The next run loads {file} as a new file.")
 
     def _write_run(self, run: dict[str, Any]) -> None:

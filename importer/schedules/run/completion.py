@@ -13,13 +13,13 @@ from importer.engine.errors import Problem
 from importer.models import DiscoveredFile, ImportJob, JobFact, Schedule, ScheduleRun
 from importer.models.channel import Event
 from importer.queue import Message
-from importer.schedules.events import happened
+from importer.schedules.events import record_event
 from importer.schedules.transitions import Outcome, Status, touch
 
 NOT_NEW = (Outcome.ALREADY_LOADED, Outcome.FAILED_BEFORE, Outcome.GONE)
 
 
-def end_by_itself(run: ScheduleRun, mine: QuerySet[ScheduleRun]) -> None:
+def complete(run: ScheduleRun, mine: QuerySet[ScheduleRun]) -> None:
     """No file is left: the run has succeeded, or failed if one of them has, or if there was none and that is wrong."""
     failed = run.files.filter(outcome=Outcome.FAILED)
     if first := failed.first():
@@ -67,7 +67,7 @@ def end(
         run.files.filter(outcome__in=(Outcome.FOUND, Outcome.FETCHED)).update(outcome=Outcome.LEFT)
         run.files.filter(outcome=Outcome.LOADING).update(outcome=Outcome.FAILED, problem=problem or {})
         for event in (*told, *([Event.LATE] if late else []), *_events(run)):
-            happened(run, event)
+            record_event(run, event)
         touch(run.schedule_id)
     waiting = ScheduleRun.objects.filter(schedule=run.schedule_id, status=Status.WAITING).order_by("due_at", "pk")
     queue.send([Message("take_run", pk) for pk in waiting.values_list("pk", flat=True)[:1]])

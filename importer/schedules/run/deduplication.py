@@ -7,16 +7,16 @@ from typing import TypeVar
 import xxhash
 from django.db.models import Q, QuerySet
 
-from importer.connections import Found
+from importer.connections import ListedFile
 from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun
 from importer.schedules.transitions import Outcome
 
-ASKED_AT_ONCE = 500
+BATCH_SIZE = 500
 
 T = TypeVar("T")
 
 
-def identity(found: Found) -> str:
+def identity(found: ListedFile) -> str:
     """What stays the same while a file is not changed: a digest of its name, size and time.
 
     Where the place gives no time, its etag; "" where it gives neither, for then nothing but the content tells.
@@ -27,12 +27,12 @@ def identity(found: Found) -> str:
     return xxhash.xxh3_128(f"{found.name}\0{found.size}\0{when}".encode()).hexdigest()
 
 
-def is_in() -> Q:
+def is_loaded() -> Q:
     """Files whose rows are in the table; also by an import that failed at first, and that somebody has retried."""
     return Q(outcome__in=(Outcome.LOADED, Outcome.ALREADY_LOADED)) | Q(job__status=ImportJob.Status.SUCCEEDED)
 
 
-def sorted_out(run: ScheduleRun, found: Iterable[Found]) -> Iterator[tuple[Found, DiscoveredFile.Outcome]]:
+def classify(run: ScheduleRun, found: Iterable[ListedFile]) -> Iterator[tuple[ListedFile, DiscoveredFile.Outcome]]:
     """Each file with what becomes of it: found, or known already by its name, size and time.
 
     A file that is known by its content, and unchanged by name, size, time and etag, is not read again.
@@ -47,7 +47,7 @@ def sorted_out(run: ScheduleRun, found: Iterable[Found]) -> Iterator[tuple[Found
 def in_batches(found: Iterable[T]) -> Iterator[list[T]]:
     """Lists of as many as the database is asked about at once."""
     left = iter(found)
-    while some := list(islice(left, ASKED_AT_ONCE)):
+    while some := list(islice(left, BATCH_SIZE)):
         yield some
 
 
@@ -55,7 +55,7 @@ def _seen(schedule: Schedule, ids: Sequence[str]) -> dict[str, list[tuple[str, b
     """By identity: the etag of each such file that was seen before, and whether its rows are in."""
     wanted = [each for each in ids if each]
     files = schedule.files.filter(identity__in=wanted)
-    loaded = set(files.filter(is_in()).values_list("pk", flat=True))
+    loaded = set(files.filter(is_loaded()).values_list("pk", flat=True))
     seen: dict[str, list[tuple[str, bool]]] = {}
     for pk, its_id, etag in files.values_list("pk", "identity", "etag"):
         seen.setdefault(its_id, []).append((etag, pk in loaded))
@@ -70,7 +70,7 @@ def _outcome(run: ScheduleRun, etag: str, before: Sequence[tuple[str, bool]]) ->
     return Outcome.FAILED_BEFORE if same and run.cause == ScheduleRun.Cause.ARRIVAL else Outcome.FOUND
 
 
-def is_new(schedule: Schedule, found: Iterable[Found]) -> bool:
+def is_new(schedule: Schedule, found: Iterable[ListedFile]) -> bool:
     """Whether one of the files was never seen by the schedule, as it is now."""
     for some in in_batches(found):
         ids = {identity(each) for each in some}

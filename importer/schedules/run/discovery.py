@@ -7,17 +7,17 @@ from django.db import transaction
 from django.utils import timezone
 
 from importer import connections
-from importer.connections import Found
+from importer.connections import ListedFile
 from importer.engine.errors import Cancelled, Problem
 from importer.lease import lease_end
 from importer.models import DiscoveredFile, Schedule, ScheduleRun
 from importer.schedules.recurrence import zone_named
-from importer.schedules.run.deduplication import identity, in_batches, is_new, sorted_out
+from importer.schedules.run.deduplication import classify, identity, in_batches, is_new
 from importer.schedules.scheduler import record_run
 from importer.schedules.transitions import Outcome, Status, change_held, touch
 
 # Nobody writes any more to a file whose time is that long ago, or that was the same in two looks so far apart.
-SETTLED_AFTER = timedelta(seconds=10)
+UNCHANGED_AFTER = timedelta(seconds=10)
 LOOK_EVERY = 5.0  # seconds
 MOST_LOOKS = 12
 # Of files that were loaded before a run lists so many; the others are counted.
@@ -54,7 +54,7 @@ def _run_for_new_files(schedule: Schedule) -> ScheduleRun | None:
     return record_run(schedule, now, ScheduleRun.Cause.ARRIVAL) if is_new(schedule, found) else None
 
 
-def look(run: ScheduleRun) -> float | None:
+def list_files(run: ScheduleRun) -> float | None:
     """List the run's files; seconds until they are to be looked at again, None once all have settled."""
     schedule = run.schedule
     found = connections.find(
@@ -63,7 +63,7 @@ def look(run: ScheduleRun) -> float | None:
     if run.looks:
         _compare(run, found)
     else:
-        _write_down(run, found)
+        _store(run, found)
     unsettled = run.files.filter(outcome=Outcome.FOUND, settled=False)
     if unsettled.exists() and run.looks + 1 < MOST_LOOKS:
         change_held(run, looks=run.looks + 1)
@@ -74,14 +74,14 @@ def look(run: ScheduleRun) -> float | None:
     return None
 
 
-def _write_down(run: ScheduleRun, found: list[Found]) -> None:
+def _store(run: ScheduleRun, found: list[ListedFile]) -> None:
     """All that it found, some at a time, so that nobody has to wait for ten thousand rows to be written.
 
     Raises Cancelled if somebody else has the run by now: that one begins anew.
     """
     run.files.all().delete()  # What a worker has written that died over it.
     known = 0
-    for some in in_batches(sorted_out(run, found)):
+    for some in in_batches(classify(run, found)):
         rows = []
         for each, outcome in some:
             known += outcome == Outcome.ALREADY_LOADED
@@ -94,7 +94,7 @@ def _write_down(run: ScheduleRun, found: list[Found]) -> None:
     change_held(run, found_files=len(found), known_files=known)
 
 
-def _picked(run: ScheduleRun, found: Found, outcome: DiscoveredFile.Outcome) -> DiscoveredFile:
+def _picked(run: ScheduleRun, found: ListedFile, outcome: DiscoveredFile.Outcome) -> DiscoveredFile:
     return DiscoveredFile(
         run=run,
         schedule=run.schedule,
@@ -108,19 +108,19 @@ def _picked(run: ScheduleRun, found: Found, outcome: DiscoveredFile.Outcome) -> 
     )
 
 
-def _is_old(found: Found) -> bool:
+def _is_old(found: ListedFile) -> bool:
     """Whether its time tells that it has settled. A place that gives no time shows a file once it is complete."""
-    return not found.modified_at or found.modified_at <= timezone.now() - SETTLED_AFTER
+    return not found.modified_at or found.modified_at <= timezone.now() - UNCHANGED_AFTER
 
 
-def _compare(run: ScheduleRun, found: list[Found]) -> None:
+def _compare(run: ScheduleRun, found: list[ListedFile]) -> None:
     """The files to which somebody may still write, with what they are now."""
     now = {each.name: each for each in found}
     for picked in run.files.filter(outcome=Outcome.FOUND, settled=False):
         is_now = now.get(picked.name)
         if not is_now:
             picked.outcome = Outcome.GONE
-        elif is_now == as_found(picked):
+        elif is_now == listed_file(picked):
             picked.settled = True
         else:
             picked.size, picked.modified_at, picked.etag = is_now.size, is_now.modified_at, is_now.etag
@@ -128,6 +128,6 @@ def _compare(run: ScheduleRun, found: list[Found]) -> None:
         picked.save(update_fields=["outcome", "settled", "size", "modified_at", "etag", "identity"])
 
 
-def as_found(picked: DiscoveredFile) -> Found:
+def listed_file(picked: DiscoveredFile) -> ListedFile:
     """The file as the connection has listed it."""
-    return Found(picked.name, picked.size, picked.modified_at, picked.etag)
+    return ListedFile(picked.name, picked.size, picked.modified_at, picked.etag)

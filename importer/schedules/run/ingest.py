@@ -10,11 +10,11 @@ from importer.engine.source.profile.profile import profile_file
 from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.schedules.run import deduplication, retry_policy, schema_drift
-from importer.schedules.run.discovery import as_found
+from importer.schedules.run.discovery import listed_file
 from importer.schedules.transitions import Outcome, change_held
 from importer.sources.uploads import named
 
-TO_COME = (Outcome.FOUND, Outcome.FETCHED)
+PENDING = (Outcome.FOUND, Outcome.FETCHED)
 # Their rows are in the table: by this run, or by one before that could not clear them away, or under another name.
 IN_THE_TABLE = (Outcome.LOADED, Outcome.ALREADY_LOADED)
 DONE = {Schedule.Afterwards.MOVE: DiscoveredFile.Done.MOVED, Schedule.Afterwards.DELETE: DiscoveredFile.Done.DELETED}
@@ -32,7 +32,7 @@ class PartlyLoaded(Problem):
     """An earlier version of the file is in the table in part."""
 
 
-def go_on(run: ScheduleRun) -> bool:
+def load_files(run: ScheduleRun) -> bool:
     """Take the run's files further, until an import is under way; False once none is left.
 
     Raises Problem for what may pass, and Stopped for what the run cannot go on with.
@@ -41,17 +41,17 @@ def go_on(run: ScheduleRun) -> bool:
     if loading and loading.job and not loading.job.ended:
         return True
     if loading:
-        _settle(run, loading)
-    _clear_away(run)
-    while picked := run.files.filter(outcome__in=TO_COME).select_related("source").first():
+        _finish_file(run, loading)
+    _move_or_delete(run)
+    while picked := run.files.filter(outcome__in=PENDING).select_related("source").first():
         if _begin(run, picked):
             return True
     # Once more, for those that were read and found to be in.
-    _clear_away(run)
+    _move_or_delete(run)
     return False
 
 
-def _settle(run: ScheduleRun, picked: DiscoveredFile) -> None:
+def _finish_file(run: ScheduleRun, picked: DiscoveredFile) -> None:
     """Its import has ended: what that means for the file."""
     job = picked.job
     if job and job.status == ImportJob.Status.SUCCEEDED and job.balanced:
@@ -60,14 +60,14 @@ def _settle(run: ScheduleRun, picked: DiscoveredFile) -> None:
         change_held(run, failures=0, problem={})
         return
     problem = (job.problem if job else {}) or Problem(f"The import was {job.status if job else 'removed'}.").as_json()
-    if _to_be_tried_again(run, problem):
+    if _will_retry(run, problem):
         _record(picked, Outcome.FETCHED)
         raise Stopped(problem)
     _fail(picked, problem)
 
 
-def _to_be_tried_again(run: ScheduleRun, problem: dict[str, Any]) -> bool:
-    return retry_policy.may_pass(problem) and run.failures + 1 < run.schedule.tries
+def _will_retry(run: ScheduleRun, problem: dict[str, Any]) -> bool:
+    return retry_policy.is_retryable(problem) and run.failures + 1 < run.schedule.tries
 
 
 def _fail(picked: DiscoveredFile, problem: dict[str, Any]) -> None:
@@ -88,12 +88,12 @@ def _begin(run: ScheduleRun, picked: DiscoveredFile) -> bool:
         if _is_known(run.schedule, picked):
             _record(picked, Outcome.ALREADY_LOADED)
             return False
-        job_id = _continued(run, picked) or _created(run, picked)
+        job_id = _continued(run, picked) or _create(run, picked)
     except Cancelled:
         raise
     except Problem as problem:
         shown = named(problem, picked.source) if picked.source else problem
-        if _to_be_tried_again(run, shown.as_json()):
+        if _will_retry(run, shown.as_json()):
             raise Stopped(shown.as_json()) from problem
         _fail(picked, shown.as_json())
         return False
@@ -104,7 +104,7 @@ def _begin(run: ScheduleRun, picked: DiscoveredFile) -> bool:
 def _fetch(schedule: Schedule, picked: DiscoveredFile) -> None:
     if picked.source and picked.outcome == Outcome.FETCHED:
         return
-    picked.source = connections.fetch(schedule.connection, as_found(picked), schedule.created_by)
+    picked.source = connections.fetch(schedule.connection, listed_file(picked), schedule.created_by)
     picked.fingerprint = picked.source.fingerprint
     _record(picked, Outcome.FETCHED, source=picked.source, fingerprint=picked.fingerprint)
 
@@ -112,7 +112,7 @@ def _fetch(schedule: Schedule, picked: DiscoveredFile) -> None:
 def _is_known(schedule: Schedule, picked: DiscoveredFile) -> bool:
     """Whether the same content is in already, where that counts or where nothing else tells."""
     by_content = schedule.known_by == Schedule.KnownBy.CONTENT or not picked.identity
-    return by_content and deduplication.same_content(picked).filter(deduplication.is_in()).exists()
+    return by_content and deduplication.same_content(picked).filter(deduplication.is_loaded()).exists()
 
 
 def _continued(run: ScheduleRun, picked: DiscoveredFile) -> int | None:
@@ -141,17 +141,17 @@ def _has_rows_in(job: ImportJob) -> bool:
     return job.finished or (not job.stages and job.accounted_rows > job.rejected_rows)
 
 
-def _created(run: ScheduleRun, picked: DiscoveredFile) -> int:
-    prepared = _prepared(run.schedule, picked)
+def _create(run: ScheduleRun, picked: DiscoveredFile) -> int:
+    prepared = _prepare(run.schedule, picked)
     with transaction.atomic():
         job = jobs.create(prepared, run.schedule.created_by)
         _attach(run, picked, job)
     return job.pk
 
 
-def _prepared(schedule: Schedule, picked: DiscoveredFile) -> PreparedImport:
+def _prepare(schedule: Schedule, picked: DiscoveredFile) -> PreparedImport:
     assert picked.source
-    schema_drift.follow(schedule, profile_file(picked.source.file, schedule.file_dialect))
+    schema_drift.reconcile(schedule, profile_file(picked.source.file, schedule.file_dialect))
     return prepare(
         picked.source,
         schedule.target,
@@ -172,7 +172,7 @@ def _attach(run: ScheduleRun, picked: DiscoveredFile, job: ImportJob) -> None:
     _record(picked, Outcome.LOADING, job=job)
 
 
-def _clear_away(run: ScheduleRun) -> None:
+def _move_or_delete(run: ScheduleRun) -> None:
     """Do with each file whose rows are in the table what the schedule wants done with it."""
     what = Schedule.Afterwards(run.schedule.afterwards)
     if what == Schedule.Afterwards.KEEP:
@@ -180,7 +180,7 @@ def _clear_away(run: ScheduleRun) -> None:
     for picked in run.files.filter(outcome__in=IN_THE_TABLE, done=DiscoveredFile.Done.NOTHING):
         done, problem = DONE[what], {}
         try:
-            connections.afterwards(run.schedule.connection, as_found(picked), what, run.schedule.move_to)
+            connections.afterwards(run.schedule.connection, listed_file(picked), what, run.schedule.move_to)
         except Problem as error:
             if error.retryable and run.failures + 1 < run.schedule.tries:
                 raise Stopped(error.as_json()) from error

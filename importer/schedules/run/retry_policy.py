@@ -6,7 +6,7 @@ from typing import Any
 OF_ONE_FILE = ("SourceProblem", "SourceChanged", "RecordUnreadable", "RowsRefused", "TooManyRejects")
 
 
-def may_pass(problem: dict[str, Any]) -> bool:
+def is_retryable(problem: dict[str, Any]) -> bool:
     """Whether the same may well succeed a little later, with nobody doing anything.
 
     That is what whoever raised it says: a server that is away, a lost connection, a lock that was not given. A file

@@ -21,7 +21,7 @@ class Drifted(Problem):
     """The file's header or the table is another one than the schedule was made for."""
 
 
-def follow(schedule: Schedule, profile: Profile) -> None:
+def reconcile(schedule: Schedule, profile: Profile) -> None:
     """See that header and table are as they were; where the schedule allows it, add the file's new fields to the table.
 
     The schedule then knows the new header, mapping and columns. Raises Drifted with the difference, and Problem as the
@@ -58,8 +58,8 @@ def _compared(schedule: Schedule, table: Table) -> Table:
 
 def _only_more(then: Sequence[str], now: Sequence[str]) -> bool:
     """Whether all fields are still there, and each is there once."""
-    names = presets.plain(now)
-    return set(presets.plain(then)) <= set(names) and len(set(names)) == len(names) and all(names)
+    names = presets.normalized_names(now)
+    return set(presets.normalized_names(then)) <= set(names) and len(set(names)) == len(names) and all(names)
 
 
 def _added_columns(schedule: Schedule, profile: Profile, table: Table) -> list[str]:
@@ -68,8 +68,8 @@ def _added_columns(schedule: Schedule, profile: Profile, table: Table) -> list[s
     suggested = suggest_table(table.schema, table.name, profile)
     new = [
         column
-        for field, column in zip(presets.plain(profile.header), suggested.columns, strict=True)
-        if field not in presets.plain(schedule.header) and column.name.lower() not in known
+        for field, column in zip(presets.normalized_names(profile.header), suggested.columns, strict=True)
+        if field not in presets.normalized_names(schedule.header) and column.name.lower() not in known
     ]
     if not new:
         return []
@@ -79,16 +79,16 @@ def _added_columns(schedule: Schedule, profile: Profile, table: Table) -> list[s
 
 def _remember(schedule: Schedule, profile: Profile, table: Table) -> None:
     """The schedule with the new header: each field into the column that it had, each new one into its own."""
-    before = dict(zip(presets.plain(schedule.header), schedule.mapping, strict=False))
+    before = dict(zip(presets.normalized_names(schedule.header), schedule.mapping, strict=False))
     columns = {name.lower(): name for name in table.column_names}
     suggested = suggest_table(table.schema, table.name, profile).columns
     mapping = [
         before.get(field) or ColumnMapping(columns.get(column.name.lower(), ""))
-        for field, column in zip(presets.plain(profile.header), suggested, strict=True)
+        for field, column in zip(presets.normalized_names(profile.header), suggested, strict=True)
     ]
     schedule.header = list(profile.header)
     schedule.mapping_json = [to_json(each) for each in mapping]
-    schedule.columns_json = presets.described(table)
+    schedule.columns_json = presets.column_types(table)
     schedule.dialect_json = to_json(profile.dialect)
     names = ("header", "mapping_json", "columns_json", "dialect_json")
     values = {name: getattr(schedule, name) for name in names}

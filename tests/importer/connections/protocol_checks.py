@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from importer import connections
-from importer.connections.listing import Found
+from importer.connections.listing import ListedFile
 from importer.engine.errors import Problem
 from importer.models import SourceConnection
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 
-def find(connection: SourceConnection, pattern: str = "*.csv", subfolders: bool = False) -> list[Found]:
+def find(connection: SourceConnection, pattern: str = "*.csv", subfolders: bool = False) -> list[ListedFile]:
     return connections.find(connection, pattern, NOW, UTC, subfolders)
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from importer import connections
-from importer.connections.listing import Found
+from importer.connections.listing import ListedFile
 from importer.connections.protocols import folder
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.models import SourceConnection
@@ -131,7 +131,7 @@ class TestFetch:
 
 class TestAfterwards:
     @pytest.fixture
-    def found(self, base, connection) -> Found:
+    def found(self, base, connection) -> ListedFile:
         put(base / "in/a.csv")
         return find(connection, "in/a.csv")[0]
 

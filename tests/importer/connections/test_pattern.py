@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from importer.connections.file_pattern import Pattern, filled_in
+from importer.connections.file_pattern import Pattern, fill_in_dates
 from importer.engine.errors import SourceProblem
 
 # An hour before the clocks of Vienna go back, and already the next day there.
@@ -28,11 +28,11 @@ VIENNA = ZoneInfo("Europe/Vienna")
     ],
 )
 def test_dates_are_those_of_the_zone(pattern, zone, expected):
-    assert filled_in(pattern, MOMENT, zone).text == expected
+    assert fill_in_dates(pattern, MOMENT, zone).text == expected
 
 
 def test_a_month_earlier_than_the_31st_is_the_months_last_day():
-    assert filled_in("{date-1m:%d}", datetime(2026, 3, 31, tzinfo=UTC), UTC).text == "28"
+    assert fill_in_dates("{date-1m:%d}", datetime(2026, 3, 31, tzinfo=UTC), UTC).text == "28"
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_a_month_earlier_than_the_31st_is_the_months_last_day():
 )  # fmt: skip
 def test_what_cannot_be_meant_is_refused_with_the_pattern(pattern):
     with pytest.raises(SourceProblem) as caught:
-        filled_in(pattern, MOMENT, UTC)
+        fill_in_dates(pattern, MOMENT, UTC)
     assert caught.value.where == pattern
     assert caught.value.advice
 

@@ -22,7 +22,7 @@ Status = Notification.Status
 @pytest.fixture
 def notice(webhook: Channel) -> Notification:
     """One that waits to be sent."""
-    notifications.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+    notifications.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
     return Notification.objects.get()
 
 
@@ -48,7 +48,7 @@ def test_what_is_sent_once_is_not_sent_again(notice: Notification, hook: Hook):
 
 
 def test_the_same_is_noted_once_for_each_channel(notice: Notification):
-    notifications.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+    notifications.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
     assert Notification.objects.count() == 1
 
 
@@ -69,9 +69,9 @@ def test_given_up_after_a_day_and_tried_once_more_when_asked(notice: Notificatio
     Notification.objects.update(created_at=timezone.now() - delivery.GIVEN_UP_AFTER)
     assert tried(notice).status == Status.GIVEN_UP
     assert tried(notice).attempts == 2
-    assert notifications.ask_again(notice.pk)
+    assert notifications.retry(notice.pk)
     assert tried(notice).status == Status.SENT
-    assert not notifications.ask_again(notice.pk)
+    assert not notifications.retry(notice.pk)
 
 
 def test_one_whose_attempts_all_end_without_a_word_is_given_up(notice: Notification, hook: Hook):
@@ -82,7 +82,7 @@ def test_one_whose_attempts_all_end_without_a_word_is_given_up(notice: Notificat
 def test_a_channel_sends_one_after_another_and_rests_after_a_failure(
     notice: Notification, webhook: Channel, hook: Hook
 ):
-    notifications.note(Event.LATE, "schedule 2", "It was due at 3 o'clock.")
+    notifications.enqueue(Event.LATE, "schedule 2", "It was due at 3 o'clock.")
     second = Notification.objects.latest("pk")
     assert notifications.due() == [notice.pk]
     hook.answers = [500, 200]
@@ -119,7 +119,7 @@ def test_an_address_inside_a_network_is_refused_unless_allowed(notice: Notificat
 
 def test_a_channel_that_is_off_hears_nothing_and_what_waits_for_it_is_given_up(notice: Notification, hook: Hook):
     Channel.objects.update(on=False)
-    notifications.note(Event.LATE, "schedule 2", "It was due at 3 o'clock.")
+    notifications.enqueue(Event.LATE, "schedule 2", "It was due at 3 o'clock.")
     assert Notification.objects.count() == 1
     assert (tried(notice).status, hook.came) == (Status.GIVEN_UP, [])
 
@@ -127,10 +127,10 @@ def test_a_channel_that_is_off_hears_nothing_and_what_waits_for_it_is_given_up(n
 def test_what_is_old_and_over_is_forgotten(notice: Notification):
     long_ago = timezone.now() - delivery.KEPT - timedelta(days=1)
     Notification.objects.update(created_at=long_ago)
-    notifications.forget_old()
+    notifications.delete_old()
     assert Notification.objects.exists()
     Notification.objects.update(status=Status.SENT)
-    notifications.forget_old()
+    notifications.delete_old()
     assert not Notification.objects.exists()
 
 

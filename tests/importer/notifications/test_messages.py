@@ -117,7 +117,7 @@ def test_a_schedule_is_told_of_by_its_runs_to_all_who_hear_of_it(webhook: Channe
     notifications.import_ended(job.pk)
     assert not Notification.objects.exists(), "told by the import as well as by its run"
     for event in (Event.FAILED, Event.FAILED, Event.LATE, Event.NO_FILE, Event.RECOVERED):
-        notifications.run_happened(run.pk, event)
+        notifications.run_event(run.pk, event)
     told = [notice.payload for notice in Notification.objects.filter(channel=mail, run=run, schedule=run.schedule)]
     assert [(each["title"], each["what"]) for each in told] == [
         ("orders nightly failed", REFUSED.what),
@@ -148,7 +148,7 @@ def test_a_receiver_can_tell_what_is_ours_as_the_page_says(webhook: Channel, hoo
 def test_every_name_in_a_body_is_on_the_page(target: Target, tmp_path: Path, webhook: Channel):
     failed = imported(target, tmp_path, "1,cheap")
     Notification.objects.all().delete()
-    notifications.run_happened(run_of(failed).pk, Event.FAILED)
+    notifications.run_event(run_of(failed).pk, Event.FAILED)
     shown = json.loads(example("json"))
     sent = {"id": "", **Notification.objects.get().payload}
     for path in ((), ("job",), ("job", "rows"), ("problem",), ("run",), ("run", "schedule"), ("run", "rows")):
@@ -167,7 +167,7 @@ def test_without_a_mail_server_the_test_says_what_to_set(mail: Channel, settings
 def test_a_killed_worker_leaves_it_to_another_once_its_lease_is_over(
     transactional_db, webhook: Channel, hook: Hook, stack_env: Stack
 ):
-    notifications.note(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+    notifications.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
     notice = Notification.objects.get()
     hook.answers = [0, 200]
     code = f"import django; django.setup(); from importer import notifications; notifications.send({notice.pk})"

@@ -99,7 +99,7 @@ def test_what_is_kept_comes_back(target: Target, prices: Path):
 def test_options_of_another_version_are_left_out(target: Target, prices: Path):
     preset = presets.save("p", prepared(target, prices))
     MappingPreset.objects.update(options_json={**preset.options_json, "delayed_insert": True, "commit_rows": 500})
-    assert presets.named("p").options == replace(preset.options, commit_rows=500)
+    assert presets.by_name("p").options == replace(preset.options, commit_rows=500)
 
 
 def test_what_has_changed_in_the_table_is_said(target: Target, prices: Path, stack_env: Stack):

@@ -7,7 +7,7 @@ from django.utils import timezone
 from importer import schedules
 from importer.models import ImportJob, Schedule, ScheduleRun
 from importer.queue import Message
-from importer.schedules.scheduler import take_up
+from importer.schedules.scheduler import process_due
 from tests.importer.steps import run as run_job
 
 
@@ -19,7 +19,7 @@ def take(run: ScheduleRun) -> list[Message]:
     """One piece, whatever pause was wanted before it."""
     ScheduleRun.objects.filter(pk=run.pk).update(retry_at=None)
     following: list[Message] = []
-    schedules.take(run.pk, following.extend)
+    schedules.advance(run.pk, following.extend)
     return following
 
 
@@ -67,4 +67,4 @@ def runs(schedule: Schedule, steps: list[Message]) -> list[ScheduleRun]:
 
 
 def taken_up(schedule: Schedule) -> list[ScheduleRun]:
-    return runs(schedule, take_up(schedule, timezone.now()))
+    return runs(schedule, process_due(schedule, timezone.now()))

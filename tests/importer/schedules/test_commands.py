@@ -70,13 +70,13 @@ def test_a_change_counts_from_now_and_not_over_somebody_elses(make):
     assert timedelta(minutes=59) < schedule.next_due_at - timezone.now() <= timedelta(hours=1)
     assert (schedule.cron, schedule.name) == ("", "hourly")
     with pytest.raises(Problem, match="changed meanwhile"):
-        schedules.update(read_too, ScheduleRequest.of(read_too))
+        schedules.update(read_too, ScheduleRequest.from_schedule(read_too))
 
 
 def test_the_next_due_times_in_the_schedules_zone(make):
-    shown = schedules.upcoming(make(**CRON, zone="Asia/Tokyo"))
+    shown = schedules.next_due_times(make(**CRON, zone="Asia/Tokyo"))
     assert [each.strftime("%H:%M %Z") for each in shown] == ["02:30 JST"] * 5
-    assert schedules.upcoming(make("arriving")) == []
+    assert schedules.next_due_times(make("arriving")) == []
 
 
 def test_cancelled_it_ends_with_its_import_and_only_then_can_the_schedule_go(make, folder):

@@ -6,7 +6,7 @@ import pytest
 
 from importer.engine.errors import Problem
 from importer.schedules import recurrence
-from importer.schedules.recurrence import Stretch, Timing, decide
+from importer.schedules.recurrence import DueRange, Timing, decide
 
 BERLIN = "Europe/Berlin"
 
@@ -17,7 +17,7 @@ def at(text: str) -> datetime:
 
 def local(cron: str, zone: str, after: str, count: int) -> list[str]:
     """The next due times, as a clock in the zone shows them."""
-    return [each.strftime("%d %H:%M") for each in recurrence.upcoming(Timing(cron, None, zone), at(after), count)]
+    return [each.strftime("%d %H:%M") for each in recurrence.next_due_times(Timing(cron, None, zone), at(after), count)]
 
 
 @pytest.mark.parametrize(
@@ -39,8 +39,8 @@ def test_the_hour_that_a_zone_leaves_out_or_repeats(cron, after, expected):
 
 def test_in_words_and_the_moment_of_a_past_day():
     nightly = Timing("30 2 * * 1-5", None, BERLIN)
-    assert recurrence.in_words(nightly) == "At 02:30 on Monday through Friday, Europe/Berlin"
-    assert recurrence.in_words(Timing("", 15, BERLIN)) == "Every 15 minutes"
+    assert recurrence.describe(nightly) == "At 02:30 on Monday through Friday, Europe/Berlin"
+    assert recurrence.describe(Timing("", 15, BERLIN)) == "Every 15 minutes"
     assert recurrence.moment_on(nightly, date(2026, 1, 5)) == at("2026-01-05T01:30")
     assert recurrence.moment_on(nightly, date(2026, 1, 4)) == at("2026-01-03T23:00")
 
@@ -70,9 +70,9 @@ MISSED = [at(f"2026-01-01T0{hour}:00") for hour in range(5, 10)]
 @pytest.mark.parametrize(
     ("misfire", "left_out", "caught_up"),
     [
-        ("skip", Stretch(MISSED[0], MISSED[-1], 5), ()),
-        ("once", Stretch(MISSED[0], MISSED[-2], 4), MISSED[-1:]),
-        ("all", Stretch(MISSED[0], MISSED[-4], 2), MISSED[-3:]),
+        ("skip", DueRange(MISSED[0], MISSED[-1], 5), ()),
+        ("once", DueRange(MISSED[0], MISSED[-2], 4), MISSED[-1:]),
+        ("all", DueRange(MISSED[0], MISSED[-4], 2), MISSED[-3:]),
     ],
 )
 def test_what_becomes_of_due_times_that_were_missed(misfire, left_out, caught_up):
@@ -84,7 +84,7 @@ def test_what_becomes_of_due_times_that_were_missed(misfire, left_out, caught_up
 def test_one_that_is_on_time_stands_for_those_missed_where_one_is_enough():
     decision = decide(EVERY_HOUR, MISSED[0], MISSED[-1] + timedelta(seconds=5), "once", 3)
     assert (decision.left_out, decision.caught_up, decision.on_time) == (
-        Stretch(MISSED[0], MISSED[-2], 4),
+        DueRange(MISSED[0], MISSED[-2], 4),
         (),
         (MISSED[-1],),
     )

@@ -11,7 +11,7 @@ from importer import schedules
 from importer.models import Schedule, ScheduleRun
 from importer.queue import Message
 from importer.schedules.run import discovery
-from importer.schedules.scheduler import take_up, tick
+from importer.schedules.scheduler import process_due, tick
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import make_due, now, run_now, runs, take, taken_up, to_end
 
@@ -28,8 +28,8 @@ class TestDueTimes:
     def test_two_beats_take_one_up_once(self, make):
         read = make_due(make(trigger="every", every_minutes=60), 0)
         read_too = Schedule.objects.get(pk=read.pk)
-        assert len(take_up(read, timezone.now())) == 1
-        assert take_up(read_too, timezone.now()) == []
+        assert len(process_due(read, timezone.now())) == 1
+        assert process_due(read_too, timezone.now()) == []
         assert ticked() == []
         (run,) = read.runs.all()
         assert (run.cause, run.due_at, run.status) == ("due", read.next_due_at, "waiting")

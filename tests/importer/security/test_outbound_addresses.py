@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import Problem
-from importer.security.outbound_addresses import AddressRefused, connected, web_connection, web_url
+from importer.security.outbound_addresses import AddressRefused, connect_checked, parse_web_url, web_connection
 from tests.file_servers import certificate_of_localhost
 
 
@@ -27,13 +27,13 @@ def listening():
 )  # fmt: skip
 def test_addresses_inside_are_refused_in_any_spelling_unless_allowed(host):
     with pytest.raises(AddressRefused, match="inside a network"):
-        connected(host, 9, private_allowed=False, seconds=5)
+        connect_checked(host, 9, private_allowed=False, seconds=5)
 
 
 @pytest.mark.parametrize("host", ["169.254.169.254", "64:ff9b::a9fe:a9fe"])
 def test_metadata_addresses_are_refused_even_where_private_ones_are_allowed(host):
     with pytest.raises(AddressRefused, match="metadata"):
-        connected(host, 80, private_allowed=True, seconds=5)
+        connect_checked(host, 80, private_allowed=True, seconds=5)
 
 
 def test_a_name_is_looked_up_once_so_that_it_cannot_change_its_mind_after_the_check(listening, monkeypatch):
@@ -43,19 +43,19 @@ def test_a_name_is_looked_up_once_so_that_it_cannot_change_its_mind_after_the_ch
         "importer.security.outbound_addresses.socket.getaddrinfo",
         lambda host, *args, **kwargs: real(next(answers) if host == "moving.example" else host, *args, **kwargs),
     )
-    with connected("moving.example", listening, private_allowed=True, seconds=5) as reached:
+    with connect_checked("moving.example", listening, private_allowed=True, seconds=5) as reached:
         assert reached.getpeername() == ("127.0.0.1", listening)
 
 
 @pytest.mark.parametrize("url", ["ftp://h/x", "https://", "h/x", "http://h:0/", "http://h:99999/", "http://[::1/"])
 def test_what_is_no_web_address_is_said(url):
     with pytest.raises(Problem, match="That is no URL"):
-        web_url(url)
+        parse_web_url(url)
 
 
 def test_a_password_in_a_url_is_refused_and_not_repeated():
     with pytest.raises(Problem, match="a user or a password") as caught:
-        web_url("https://ann:sesame@h/x")
+        parse_web_url("https://ann:sesame@h/x")
     assert "sesame" not in str(caught.value)
 
 
