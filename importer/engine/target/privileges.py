@@ -1,4 +1,4 @@
-"""What an account may do in a database, found out by asking; and the GRANT that gives it the rest."""
+"""Finds the privileges of an account by trying statements, and writes the GRANT for those that are missing."""
 
 import uuid
 
@@ -11,8 +11,8 @@ from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.schema.table import Table
 from importer.engine.target import temporary_changes, write_modes
 
-# What may be asked of a table that does not exist: without the right the server says 1142, with it 1146 or 1051, be it
-# the account's own, a role's or a pattern's, and nothing is changed either way (seen on MariaDB 10.11 and MySQL 9.7).
+# Statements on a table that does not exist, so they change nothing. Without the privilege the server reports 1142, with
+# it 1146 or 1051, whether the account, a role or a pattern has it (seen on MariaDB 10.11 and MySQL 9.7).
 PROBES = {
     "INSERT": "INSERT INTO {table} VALUES (1)",
     "SELECT": "SELECT 1 FROM {table}",
@@ -26,7 +26,7 @@ PROBES = {
 
 
 def has_privilege(connection: Connection, database: str, right: str) -> bool:
-    """Whether the account has the right, one of TRIALS, on all tables of the database."""
+    """Whether the account has the privilege `right`, a key of PROBES, on all tables of the database."""
     nowhere = f"{quote_name(database)}.millrace_nowhere_{uuid.uuid4().hex[:12]}"
     try:
         execute(connection, PROBES[right].format(table=nowhere))
@@ -39,10 +39,10 @@ def has_privilege(connection: Connection, database: str, right: str) -> bool:
 
 
 def check_privileges(connection: Connection, table: Table, mode: str, on_duplicate: str) -> None:
-    """Raise TargetProblem, with the GRANT, if the account may not do what a mode that stages does.
+    """Raise TargetProblem, with the GRANT, if the account lacks a privilege that a mode with a staging table needs.
 
-    On the whole database, since the staging table is not there yet: its name is new for each job. RENAME TABLE needs
-    ALTER and DROP for the old name, CREATE and INSERT for the new one (manual, RENAME TABLE Statement).
+    The privileges are needed on the whole database, because the staging table has a new name for each job. RENAME TABLE
+    needs ALTER and DROP for the old name, CREATE and INSERT for the new one (manual, RENAME TABLE Statement).
     """
     if not write_modes.stages(mode):
         return
@@ -58,22 +58,22 @@ def check_privileges(connection: Connection, table: Table, mode: str, on_duplica
 
 
 def why_no_index_deferral(connection: Connection, table: Table) -> str:
-    """Why the account may not take keys off the table and put them back; "" if it may, as far as can be told.
+    """Why the account may not drop keys of the table and build them again; "" if no obstacle is known.
 
-    ALTER TABLE that adds or drops keys needs ALTER only (seen on both servers); emptiness is found out by SELECT.
+    ALTER TABLE that adds or drops keys needs only ALTER (seen on both servers); SELECT finds whether it is empty.
     """
     missing = [right for right in ("ALTER", "SELECT") if not has_table_privilege(connection, table, right)]
     if missing:
-        cure = grant(connection, missing, table.schema, account(connection))
-        return f"the account may not {' or '.join(missing)} there: {cure}"
+        statement = grant(connection, missing, table.schema, account(connection))
+        return f"the account may not {' or '.join(missing)} there: {statement}"
     database = str(fetch_all(connection, "SELECT DATABASE()")[0][0])
     if not temporary_changes.exists(connection) and not has_privilege(connection, database, "CREATE"):
-        return f"there is no table {temporary_changes.TABLE} to write it down in; the target's check has the SQL"
+        return f"there is no table {temporary_changes.TABLE} to record it in; the target's check has the SQL"
     return ""
 
 
 def has_table_privilege(connection: Connection, table: Table, right: str) -> bool:
-    """Whether the account has the right on this table: by a grant on it alone, or on all tables of its database."""
+    """Whether the account has the privilege on this table, granted on the table or on all tables of its database."""
     own = fetch_all(
         connection,
         "SELECT 1 FROM information_schema.TABLE_PRIVILEGES"
@@ -84,13 +84,13 @@ def has_table_privilege(connection: Connection, table: Table, right: str) -> boo
 
 
 def account(connection: Connection) -> str:
-    """The account as GRANT wants it, 'user'@'host': the one that the server matched, not the one that was asked for."""
+    """The account that the server matched (CURRENT_USER, not the login name), quoted for GRANT: 'user'@'host'."""
     user, host = account_parts(connection)
     return f"{quote_text(user)}@{quote_text(host)}"
 
 
 def grantee(connection: Connection) -> str:
-    """The account as information_schema writes it: in quotes, with nothing escaped."""
+    """The account as information_schema has it: in quotes, nothing escaped."""
     user, host = account_parts(connection)
     return f"'{user}'@'{host}'"
 
@@ -101,21 +101,22 @@ def account_parts(connection: Connection) -> tuple[str, str]:
 
 
 def grant(connection: Connection, rights: list[str], database: str, to: str) -> str:
-    """The statement that gives an account all of the rights on the database.
+    """The GRANT statement for the privileges `rights` on the database, including those that the account has already.
 
-    All, though some may be there: of the patterns that an account has rights on, the server takes only the one that
-    fits best, so that a grant on another pattern would take the others away.
+    Of several grants on patterns, the server uses only the one that fits best. A grant with only the missing privileges
+    on another pattern would therefore remove the others.
     """
     return f"GRANT {', '.join(rights)} ON {quote_name(_pattern(connection, database, to))}.* TO {to};"
 
 
 def _pattern(connection: Connection, database: str, account: str) -> str:
-    """The database's name as GRANT wants it (manual, GRANT Statement): _ and % are wildcards in it unless escaped. Left
-    as it is where the account has a grant on it so, and where MySQL's partial_revokes takes names as they stand.
+    """The database's name for GRANT, with _ and % escaped, which are wildcards there (manual, GRANT Statement).
+
+    Unescaped if the account has a grant on the unescaped name, or if MySQL's partial_revokes turns wildcards off.
     """
-    as_it_is = fetch_all(
+    unescaped = fetch_all(
         connection,
         "SELECT 1 FROM information_schema.SCHEMA_PRIVILEGES WHERE GRANTEE = %s AND TABLE_SCHEMA = BINARY %s LIMIT 1",
         (account, database),
     ) or fetch_all(connection, "SHOW VARIABLES WHERE Variable_name = 'partial_revokes' AND Value = 'ON'")
-    return database if as_it_is else database.replace("_", "\\_").replace("%", "\\%")
+    return database if unescaped else database.replace("_", "\\_").replace("%", "\\%")

@@ -1,7 +1,7 @@
-"""Scratch tables: made like the user's own, written down on the target before they are, and dropped by that note.
+"""Creates and drops scratch tables, copies of the user's table for a lab; each is recorded on the target first.
 
-Their names begin with millrace_lab_, and go on with the lab's key and the trial's number. A row of millrace_lab, in the
-target's database, says which table it stands for, even when nobody knows the lab any more.
+A name is millrace_lab_, the lab's key and the trial's number. A row of millrace_lab in the target's database names the
+table that was copied, so that a scratch table can be dropped even if no application knows the lab any more.
 """
 
 from collections.abc import Iterable
@@ -27,12 +27,12 @@ CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
   PRIMARY KEY (schema_name, table_name)
 ) ENGINE=InnoDB COMMENT='Millrace: scratch tables of labs, which may be dropped once their lab has ended'"""
 
-LOCK_WAIT = 30  # seconds that dropping waits for whoever still uses the table
+LOCK_WAIT = 30  # seconds that DROP TABLE waits for sessions that still use the table
 
 
 @dataclass(frozen=True)
 class ScratchTable:
-    """A scratch table: where it is, whose (a lab's key, a UUID), and the table that it stands for."""
+    """A scratch table: its schema and name, the key (UUID) of its lab, and the table that it is a copy of."""
 
     schema: str
     name: str
@@ -50,14 +50,14 @@ def scratch_name(lab: str, trial: int) -> str:
 
 
 def record(connection: Connection, scratch: ScratchTable) -> None:
-    """Note the table on the target before it is made, and make sure that the note can be deleted again.
+    """Record the table on the target before it is created, and check that the record can be deleted again.
 
     Raises TargetProblem if the account may not.
     """
     with explain(TABLE):
         if not exists(connection):
             execute(connection, CREATE_SQL)
-        _forget(connection, scratch)
+        _delete_record(connection, scratch)
         execute(
             connection,
             f"INSERT INTO {TABLE} (schema_name, table_name, lab, made_like) VALUES (%s, %s, %s, %s)",
@@ -73,22 +73,23 @@ def create(
     partitions: int | None = None,
     with_parents: bool = False,
 ) -> None:
-    """Make an empty table like `table`, its keys included; with its foreign keys if `with_parents`.
+    """Create an empty table like `table`, with its keys, and with its foreign keys if `with_parents`.
 
-    `partitions`: in so many by hash of the primary key. Raises TargetProblem with what the server says.
+    `partitions` is the number of partitions by hash of the primary key; None keeps those of `table`. Raises
+    TargetProblem with the server's message.
     """
     like = f"{quote_name(table.schema)}.{quote_name(table.name)}"
     with explain(f"{scratch.schema}.{scratch.name}"):
-        parents = foreign_keys(show_create(connection, table.schema, table.name)) if with_parents else ()
+        copied_keys = foreign_keys(show_create(connection, table.schema, table.name)) if with_parents else ()
         execute(connection, f"CREATE TABLE {scratch.quoted} LIKE {like}")
         if partitions is not None:
-            execute(connection, f"ALTER TABLE {scratch.quoted} {_partitioned(table, partitions)}")
-        if parents:
-            added = ", ".join(f"ADD {_unnamed(each, scratch, table)}" for each in parents)
+            execute(connection, f"ALTER TABLE {scratch.quoted} {_partitioning(table, partitions)}")
+        if copied_keys:
+            added = ", ".join(f"ADD {_unnamed(each, scratch, table)}" for each in copied_keys)
             execute(connection, f"ALTER TABLE {scratch.quoted} {added}")
 
 
-def _partitioned(table: Table, partitions: int) -> str:
+def _partitioning(table: Table, partitions: int) -> str:
     key = next((each.columns for each in table.keys if each.name == "PRIMARY"), ())
     if not key:
         raise TargetProblem(
@@ -100,8 +101,9 @@ def _partitioned(table: Table, partitions: int) -> str:
 
 
 def _unnamed(key: ForeignKey, scratch: ScratchTable, table: Table) -> str:
-    """The foreign key without its name, of which a schema can have one only, and pointing at what it points at from
-    wherever the scratch table is; one that points at its own table, at the scratch table.
+    """The foreign key's definition for the scratch table, without its name, which must be unique in a schema.
+
+    The parent table is qualified with its schema. A key that refers to its own table refers to the scratch table.
     """
     _, _, definition = key.sql.partition(" FOREIGN KEY ")
     parent = key.parent if "`.`" in key.parent else f"{quote_name(table.schema)}.{key.parent}"
@@ -111,53 +113,53 @@ def _unnamed(key: ForeignKey, scratch: ScratchTable, table: Table) -> str:
 
 
 def table_bytes(connection: Connection, scratch: ScratchTable) -> int:
-    """What the table takes on the target's disk, rows and keys, as its statistics say right after they are made."""
+    """The size of the table, rows and keys, on the target's disk in bytes, by freshly computed statistics."""
     with explain(str(scratch.name)):
         fetch_all(connection, f"ANALYZE LOCAL TABLE {scratch.quoted}")
         if fetch_all(connection, "SHOW VARIABLES LIKE 'information_schema_stats_expiry'"):
-            # MySQL would answer with what it has known for up to a day (manual, information_schema_stats_expiry).
+            # MySQL would return a value that is up to a day old (manual, information_schema_stats_expiry).
             execute(connection, "SET SESSION information_schema_stats_expiry = 0")
-        found = fetch_all(
+        rows = fetch_all(
             connection,
             "SELECT DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES"
             " WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s",
             (scratch.schema, scratch.name),
         )
-    return int(found[0][0] or 0) if found else 0
+    return int(rows[0][0] or 0) if rows else 0
 
 
 def drop(connection: Connection, scratches: Iterable[ScratchTable]) -> None:
-    """Drop the tables, those that are there, and then what was written down of them; waits for a load that is open.
+    """Drop the tables that exist, each with its record afterwards; waits up to LOCK_WAIT for an open load.
 
-    Raises TargetProblem with what the server says; what is not dropped stays written down.
+    Raises TargetProblem with the server's message; tables that are not dropped keep their record.
     """
     execute(connection, f"SET SESSION lock_wait_timeout = {LOCK_WAIT}")
     for scratch in scratches:
         with explain(f"{scratch.schema}.{scratch.name}"):
             execute(connection, f"DROP TABLE IF EXISTS {scratch.quoted}")
-            _forget(connection, scratch)
+            _delete_record(connection, scratch)
 
 
 def list_records(connection: Connection, lab: str = "") -> list[ScratchTable]:
-    """The scratch tables that were written down and not dropped yet: of a lab, by its key, or of all.
+    """The scratch tables that are recorded and not dropped yet, of the lab with this key, or of all labs.
 
-    The latest come first: those with foreign keys before the ones that they lead to.
+    The latest come first, so that a table with foreign keys comes before its parents.
     """
     if not exists(connection):
         return []
     sql, args = f"SELECT schema_name, table_name, lab, made_like FROM {TABLE}", (lab,) if lab else ()
     rows = fetch_all(connection, f"{sql}{' WHERE lab = %s' if lab else ''} ORDER BY since DESC, table_name DESC", args)
-    # A note that somebody else has written must not cost another table than a scratch one.
+    # A forged record must not lead to the loss of a table that is not a scratch table.
     return [ScratchTable(*row) for row in rows if row[1] == f"{PREFIX}{row[2].replace('-', '')}_{_number(row[1])}"]
 
 
 def exists(connection: Connection) -> bool:
-    """Whether the table that they are written down in is there."""
+    """Whether TABLE, which has the records, exists."""
     sql = "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s"
     return bool(fetch_all(connection, sql, (TABLE,)))
 
 
-def _forget(connection: Connection, scratch: ScratchTable) -> None:
+def _delete_record(connection: Connection, scratch: ScratchTable) -> None:
     sql = f"DELETE FROM {TABLE} WHERE schema_name = %s AND table_name = %s"
     execute(connection, sql, (scratch.schema, scratch.name))
 

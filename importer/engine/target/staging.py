@@ -1,6 +1,6 @@
-"""The staging table: chunks load into it beside the target, and one finishing step brings its rows where they belong.
+"""Plans and creates the staging table: chunks load into it, and one finishing step moves its rows to the target table.
 
-It carries the job's key in its name, so that no job ever meets another's.
+The job's key is part of its name, so that no two jobs share a staging table.
 """
 
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ from importer.engine.schema.indexes import KeyDefinition, drop_statement
 from importer.engine.schema.table import Table, read_digest
 from importer.engine.target import write_modes
 
-# Where a staged row stood in the file: its chunk, and a number that grows within it. `SET` of every chunk's statement;
-# the loader session has the variable. UUID_SHORT() counts up by one for each row, on both servers and without the
-# warning that MySQL gives for `@n := @n + 1` (server-behaviour.md, Modes).
+# Columns with the position of a staged row in the file: its chunk, and a number that grows within the chunk. They are
+# in the SET clause of every chunk's statement; the loading session has the variable. UUID_SHORT() grows by one for each
+# row on both servers, without the warning that MySQL gives for `@n := @n + 1` (server-behaviour.md, Modes).
 CHUNK = "millrace_chunk"
 ROW = "millrace_row"
 NUMBERING = (f"{CHUNK} = @{CHUNK}", f"{ROW} = UUID_SHORT()")
@@ -26,13 +26,13 @@ NUMBERING = (f"{CHUNK} = @{CHUNK}", f"{ROW} = UUID_SHORT()")
 
 @dataclass(frozen=True)
 class Staged:
-    """How rows that are loaded aside come into their own table.
+    """The statements that create a staging table and bring its rows into the target table. Stored with the plan.
 
-    `table` is where they belong, `table_digest` its Table.digest as planned, "" if it is yet to be made. `make` are the
-    statements that make the staging table, `finish` is the one that ends it all. `old` is the name under which a
-    replaced table is kept, "" if there is none. `numbered`: rows carry their place in the file. `settle` are statements
-    that make the staging table what it is to be, before it takes its place; each may be repeated. `engine` is what it
-    has until then, "" if that is its own, and `later` are the names of keys that it gets only then.
+    `table` is the target table, `table_digest` its Table.digest when planned, "" if it does not exist yet. `make`
+    creates the staging table; `finish` moves its rows or renames it. `old` is the name of the table backup in mode
+    replace, else "". `numbered`: rows have their position in the file. `settle` gives the staging table its final
+    engine and keys before `finish`; each statement may be repeated. `engine` is its storage engine until then, "" if
+    that is the final one. `later` are the names of the keys that it gets only at the end.
     """
 
     mode: str
@@ -54,21 +54,21 @@ def staging_name(job: str) -> str:
 
 
 def backup_name(job: str) -> str:
-    """The name under which the job keeps the table that it replaced."""
+    """The name of the table backup: the table that the job replaced."""
     return f"millrace_old_{job.replace('-', '')}"
 
 
 def undone_name(job: str) -> str:
-    """The name that the job's own table gets when the old one is restored."""
+    """The name that the job's table gets when the table backup is restored."""
     return f"millrace_undone_{job.replace('-', '')}"
 
 
 @dataclass(frozen=True)
 class StagingTable:
-    """The staging table while it is loaded.
+    """The form of the staging table during the load.
 
-    `create` is the statement that makes it in mode create, `engine` its storage engine, `without` the keys that it does
-    not have until the end in mode replace.
+    `create` is its CREATE TABLE in mode create, `engine` its storage engine, `without` the keys that it gets only at
+    the end in mode replace.
     """
 
     create: str = ""
@@ -81,11 +81,11 @@ def plan_staging(
     mode: str,
     on_duplicate: str,
     table: Table,
-    around: TableDependencies,
+    dependencies: TableDependencies,
     columns: Sequence[str],
     staging_table: StagingTable,
 ) -> Staged:
-    """The exact statements for a mode that stages; `columns` are those that the import gives values to."""
+    """The statements for a mode with a staging table; `columns` are those that the import fills."""
     create, engine, without = staging_table.create, staging_table.engine, staging_table.without
     stage, target = _name(table.schema, staging_name(job)), _name(table.schema, table.name)
     numbered = write_modes.numbers_rows(mode, on_duplicate)
@@ -97,7 +97,7 @@ def plan_staging(
         make = (f"CREATE TABLE {stage} LIKE {target}", *off)
         finish = f"RENAME TABLE {target} TO {_name(table.schema, backup_name(job))}, {stage} TO {target}"
     else:
-        alter = _numbered(table, around) if numbered else _without_slow_keys(table)
+        alter = _numbering_clauses(table, dependencies) if numbered else _clauses_without_slow_keys(table)
         make = (f"CREATE TABLE {stage} LIKE {target}", *([f"ALTER TABLE {stage} {alter}"] if alter else []))
         finish = _merge(mode, on_duplicate, table, stage, target, columns)
     converted = engine != table.engine
@@ -120,30 +120,32 @@ def plan_staging(
 
 
 def _settle(stage: str, table: Table, engine: str) -> tuple[str, ...]:
-    """Out of MyISAM with its keys off; a table that stays such a one is closed, so that a crash leaves it whole."""
+    """Statements for the final engine and keys. A table that stays MyISAM is flushed, so that a crash does not damage
+    it.
+    """
     if engine != table.engine:
         return (f"ALTER TABLE {stage} ENGINE={table.engine}, ENABLE KEYS",)
     return () if engine == "InnoDB" else (f"ALTER TABLE {stage} ENABLE KEYS", f"FLUSH TABLES {stage}")
 
 
-def _without_slow_keys(table: Table) -> str:
-    """Without keys that refuse no row: staged rows are read once, from one end to the other.
+def _clauses_without_slow_keys(table: Table) -> str:
+    """ALTER TABLE clauses that drop the keys that refuse no row: staged rows are read once, in sequence.
 
-    A column that the server numbers must keep a key (manual, Using AUTO_INCREMENT).
+    An AUTO_INCREMENT column must keep its key (manual, Using AUTO_INCREMENT).
     """
     numbered = {column.name for column in table.columns if column.auto_increment}
     slow = [key for key in table.keys if not key.unique and key.columns[0] not in numbered]
     return ", ".join(f"DROP KEY {quote_name(key.name)}" for key in slow)
 
 
-def _numbered(table: Table, around: TableDependencies) -> str:
-    """Without the target's keys, so that every row finds room, and in the order of the file."""
+def _numbering_clauses(table: Table, dependencies: TableDependencies) -> str:
+    """ALTER TABLE clauses that drop all keys, so that no row is refused, and add a primary key in the file's order."""
     parts = ["DROP PRIMARY KEY" if key.name == "PRIMARY" else f"DROP KEY {quote_name(key.name)}" for key in table.keys]
-    # NULL, as 0 and NULL of the file must reach the target as they are, which gives the numbers.
+    # Nullable, because 0 and NULL of the file must reach the target unchanged: the target assigns the numbers.
     parts += [f"MODIFY {quote_name(each.name)} {each.type} NULL" for each in table.columns if each.auto_increment]
     parts += [f"ADD COLUMN {CHUNK} INT UNSIGNED NOT NULL", f"ADD COLUMN {ROW} BIGINT UNSIGNED NOT NULL"]
     parts += [f"ADD PRIMARY KEY ({CHUNK}, {ROW})"]
-    return ", ".join(parts) + (" REMOVE PARTITIONING" if around.partitioned else "")
+    return ", ".join(parts) + (" REMOVE PARTITIONING" if dependencies.partitioned else "")
 
 
 def _merge(
@@ -167,17 +169,17 @@ def _merge(
     changed = [column for column in columns if column.lower() not in in_keys] if mode == "upsert" else []
     if changed:
         updates = ", ".join(f"{quote_name(column)} = staged.{quote_name(column)}" for column in changed)
-    else:  # A column set to itself: the row that is there stays as it is, and nothing but duplicates is let pass.
+    else:  # A column set to itself leaves the existing row unchanged; other errors than duplicates are still raised.
         first = quote_name(columns[0])
         updates = f"{first} = {target}.{first}"
     return f"{sql}\nON DUPLICATE KEY UPDATE {updates}"
 
 
 def create(connection: Connection, schema: str, job: str, staged: Staged) -> str:
-    """Make the staging table, or finish making it; its Table.digest. What is there already is never taken away.
+    """Create the staging table, or complete it, and return its Table.digest. Never removes anything that exists.
 
-    Each statement either does all or nothing, and says so when it comes second: so a worker that was thought dead may
-    repeat all of it while chunks load. Raises what the server says, such as 1142 for a missing right.
+    Each statement does all or nothing and fails harmlessly the second time, so a worker that was considered dead may
+    repeat them while chunks load. Raises the server's errors, such as 1142 for a missing privilege.
     """
     for statement in staged.make:
         try:
@@ -189,28 +191,28 @@ def create(connection: Connection, schema: str, job: str, staged: Staged) -> str
 
 
 def number_rows(connection: Connection, chunk: int) -> None:
-    """Give what this session loads its place in the file, for statements with NUMBERING."""
+    """Set the session variable with the chunk's number, which statements with NUMBERING store in each row."""
     execute(connection, f"SET @{CHUNK} = %s", (chunk,))
 
 
 def drop(connection: Connection, schema: str, job: str) -> None:
-    """Drop the job's staging table, if it is there; waits for a load that is still open."""
+    """Drop the job's staging table if it exists; waits for a load that is still open."""
     execute(connection, f"DROP TABLE IF EXISTS {_name(schema, staging_name(job))}")
 
 
 def existing_tables(connection: Connection, schema: str, names: Sequence[str]) -> set[str]:
-    """Which of these tables are there."""
-    marks = ", ".join("%s" for _ in names)
+    """The tables of `names` that exist in the schema, by case-insensitive names."""
+    placeholders = ", ".join("%s" for _ in names)
     rows = fetch_all(
         connection,
-        f"SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_NAME IN ({marks})",
+        f"SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_NAME IN ({placeholders})",
         (schema, *names),
     )
     return {name for name in names if name.lower() in {str(row[0]).lower() for row in rows}}
 
 
 def count_rows(connection: Connection, schema: str, name: str) -> int:
-    """The table's rows, counted."""
+    """The number of rows of the table, by COUNT(*)."""
     return int(fetch_all(connection, f"SELECT COUNT(*) FROM {_name(schema, name)}")[0][0])
 
 

@@ -1,4 +1,4 @@
-"""The table that mode replace has put aside: its size, its way back, and its end."""
+"""Restores, measures and drops the table backup: the old table that mode replace keeps."""
 
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Connection, execute, fetch_all
@@ -6,19 +6,20 @@ from importer.engine.mysql.quoting import quote_name
 from importer.engine.target import staging
 from importer.engine.target.staging import existing_tables
 
-# For a table that somebody reads without end: better tried again later than everybody waiting behind the RENAME.
-RENAME_WAIT = 30  # seconds
+# Seconds that RENAME TABLE waits for sessions that read the table. All other sessions wait behind the RENAME, so it
+# gives up and is tried again later.
+RENAME_WAIT = 30
 
 
 def restore(connection: Connection, schema: str, job: str, table: str) -> str:
-    """Give a replaced table its name back, in one instant; the name under which the job's own table is kept now.
+    """Rename the table backup back to `table`, atomically; returns the new name of the table that the job had loaded.
 
-    Raises TargetProblem if the old table is not there any more.
+    Raises TargetProblem if one of the two tables no longer exists.
     """
     old, undone = staging.backup_name(job), staging.undone_name(job)
-    there = existing_tables(connection, schema, [old, table])
-    if there != {old, table}:
-        missing = old if old not in there else table
+    existing = existing_tables(connection, schema, [old, table])
+    if existing != {old, table}:
+        missing = old if old not in existing else table
         raise TargetProblem(
             f"There is no table {schema}.{missing} any more.", advice="The old table was restored or dropped already."
         )
@@ -29,16 +30,16 @@ def restore(connection: Connection, schema: str, job: str, table: str) -> str:
 
 
 def drop(connection: Connection, schema: str, name: str) -> None:
-    """Drop a table that a job has kept."""
+    """Drop the table if it exists."""
     execute(connection, f"DROP TABLE IF EXISTS {quote_name(schema)}.{quote_name(name)}")
 
 
 def size(connection: Connection, schema: str, name: str) -> tuple[int, int] | None:
-    """Rows (the server's estimate) and bytes of a kept table; None if it is not there."""
-    found = fetch_all(
+    """Rows (the server's estimate) and bytes of the table; None if it does not exist."""
+    rows = fetch_all(
         connection,
         "SELECT TABLE_ROWS, DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES"
         " WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s",
         (schema, name),
     )
-    return (int(found[0][0] or 0), int(found[0][1] or 0)) if found else None
+    return (int(rows[0][0] or 0), int(rows[0][1] or 0)) if rows else None

@@ -1,7 +1,8 @@
-"""What is changed on the target for the time of a job and put back whatever happens: keys and foreign keys off a table,
-and variables of the server (server_variables.py).
+"""Makes and reverses the changes on the target for the duration of a job: dropped keys and foreign keys, and global
+variables (global_settings.py).
 
-It is written down first, in a table on the target too, so that it can be put back even if everything of ours is lost.
+Changes are recorded before they are made, also in a table on the target, so that they can be reversed even if the
+application's own data is lost.
 """
 
 import json
@@ -33,20 +34,21 @@ CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
   PRIMARY KEY (job)
 ) ENGINE=InnoDB COMMENT='Millrace: what imports have changed for their time, and how to put it back'"""
 
-# Everybody who comes to the table waits behind an ALTER TABLE that waits itself: better not now, or again later.
-LOCK_WAIT = 5  # seconds
-RESTORE_LOCK_WAIT = 30  # seconds
+# Seconds that ALTER TABLE waits for a lock. All other sessions wait behind it, so it gives up: the change is not made,
+# or its reversal is tried again later.
+LOCK_WAIT = 5
+RESTORE_LOCK_WAIT = 30
 
 
 @dataclass(frozen=True)
 class TemporaryChanges:
-    """What is off the table for the time of a job, exactly as it comes back."""
+    """The keys and foreign keys that are dropped for a job, with the definitions to restore; and global variables."""
 
     schema: str
     table: str
     keys: tuple[KeyDefinition, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
-    # Set for the whole server: server_variables.py, which writes down the values before.
+    # Set on the whole server by global_settings.py, which records the original values.
     variables: dict[str, Value] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
@@ -54,12 +56,12 @@ class TemporaryChanges:
 
     @property
     def alters_table(self) -> bool:
-        """Whether it changes the table itself."""
+        """Whether keys or foreign keys of the table are dropped."""
         return bool(self.keys or self.foreign_keys)
 
     @property
     def description(self) -> str:
-        """What it is about, for people: `2 indexes and 1 foreign key`."""
+        """The number of changes in words: `2 indexes and 1 foreign key`."""
         counted = (
             (len(self.keys), "index", "indexes"),
             (len(self.foreign_keys), "foreign key", "foreign keys"),
@@ -69,19 +71,19 @@ class TemporaryChanges:
 
     @property
     def restore_sql(self) -> tuple[str, ...]:
-        """The statements that put everything back, for anybody who has to do it by hand."""
+        """The statements that restore keys and foreign keys, also for a manual restore."""
         keys = [indexes.add_statement(self.schema, self.table, self.keys)] if self.keys else []
         foreign = [indexes.add_statement(self.schema, self.table, self.foreign_keys)] if self.foreign_keys else []
         return (*keys, *foreign)
 
 
 class DeferralRefused(TargetProblem):
-    """What was planned to be changed stays as it is, and the load goes on; `what` is the reason."""
+    """The planned change cannot be made; the load continues without it. `what` is the reason."""
 
 
 @dataclass(frozen=True)
 class ChangeRecord:
-    """A row of the table on the target: which job has changed something for its time, and the way back."""
+    """A row of TABLE on the target: a job's temporary changes, and the SQL that reverses them."""
 
     job: str
     table: str
@@ -90,26 +92,29 @@ class ChangeRecord:
 
 
 def confirm(connection: Connection, planned: TemporaryChanges) -> TemporaryChanges:
-    """What there is to be changed of what was planned, as it stands now. Raises NotNow if it would no longer do."""
+    """Check the planned changes against the table as it is now, and return them.
+
+    Raises DeferralRefused if the table has rows meanwhile or its keys are no longer the planned ones.
+    """
     if not planned.alters_table:
         return planned
     if not indexes.is_empty(connection, planned.schema, planned.table):
         raise DeferralRefused("rows have come into the table since it was planned")
     now = indexes.read_indexes(connection, planned.schema, planned.table)
-    settled = replace(
+    present = replace(
         planned,
-        keys=_still(now.keys, planned.keys),
-        foreign_keys=_still(now.foreign_keys, planned.foreign_keys),
+        keys=_unchanged(now.keys, planned.keys),
+        foreign_keys=_unchanged(now.foreign_keys, planned.foreign_keys),
     )
-    if settled != planned:
-        raise DeferralRefused("its keys are no longer as they were planned for")
-    return settled
+    if present != planned:
+        raise DeferralRefused("its keys are no longer as they were when it was planned")
+    return present
 
 
 def record(connection: Connection, job: str, changes: TemporaryChanges) -> None:
-    """Keep it on the target, before anything is changed; made sure that it can be deleted again.
+    """Record the changes on the target before they are made, and check that the record can be deleted again.
 
-    Raises NotNow with the cure if the account may not.
+    Raises DeferralRefused with the server's message if the account may not.
     """
     try:
         if not exists(connection):
@@ -128,37 +133,40 @@ def record(connection: Connection, job: str, changes: TemporaryChanges) -> None:
     except MySQLdb.OperationalError as error:
         if is_lost(error):
             raise
-        raise DeferralRefused(f"it could not be written down in {TABLE} on the server: {error.args[-1]}") from error
+        raise DeferralRefused(f"it could not be recorded in {TABLE} on the server: {error.args[-1]}") from error
 
 
 def apply(connection: Connection, changes: TemporaryChanges) -> None:
-    """Make the changes that are not made yet. Raises NotNow if the server does not let us: nothing is changed then."""
+    """Drop the keys and foreign keys that are still there.
+
+    Raises DeferralRefused if the server refuses; nothing is changed then.
+    """
     if not changes.alters_table:
         return
     execute(connection, f"SET SESSION lock_wait_timeout = {LOCK_WAIT}")
     now = indexes.read_indexes(connection, changes.schema, changes.table)
-    keys = _there(now.keys, changes.keys)
-    foreign_keys = _there(now.foreign_keys, changes.foreign_keys)
+    keys = _existing(now.keys, changes.keys)
+    foreign_keys = _existing(now.foreign_keys, changes.foreign_keys)
     if not keys and not foreign_keys:
         return
     try:
         if foreign_keys:
             rehearse(connection, changes.schema, changes.table, foreign_keys)
-            # Nothing is found in an empty table; but this is what must be possible at the end.
+            # An empty table has no bad rows; this tests that the query of the end is allowed.
             check_rows(connection, changes.schema, changes.table, foreign_keys)
         execute(connection, indexes.drop_statement(changes.schema, changes.table, keys, foreign_keys))
     except MySQLdb.Error as error:
         if is_lost(error):
             raise
-        raise DeferralRefused(f"the server did not let them be taken off: {error.args[-1]}") from error
+        raise DeferralRefused(f"the server refused to drop them: {error.args[-1]}") from error
 
 
 def restore(
     connection: Connection, address: Address, changes: TemporaryChanges, on_stage: OnDdlProgress = lambda _: None
 ) -> bool:
-    """Put back what is missing, however often it is asked for; `on_stage` follows it from another thread.
+    """Restore the keys and foreign keys that are missing. Idempotent. `on_stage` is called from another thread.
 
-    False: the table is not there any more, so there is nothing to put back. Raises what the server says.
+    Returns False if the table no longer exists, so that there is nothing to restore. Raises the server's errors.
     """
     if not changes.alters_table:
         return True
@@ -173,30 +181,31 @@ def restore(
     if keys := indexes.without(now.keys, changes.keys):
         alter_table.alter_with_progress(connection, address, indexes.add_statement(schema, table, keys), on_stage)
     if missing := indexes.without(now.foreign_keys, changes.foreign_keys):
-        # Without a look at the rows, which would copy the whole table (manual, Online DDL Operations): that comes next.
+        # Without checking the rows, which would copy the whole table (manual, Online DDL Operations). The caller checks
+        # them next.
         execute(connection, "SET SESSION foreign_key_checks = 0")
         alter_table.alter_with_progress(connection, address, indexes.add_statement(schema, table, missing), on_stage)
     return True
 
 
 def delete_record(connection: Connection, job: str) -> None:
-    """Everything is put back: nothing need be kept on the target any more."""
+    """Delete the job's record on the target, once all of its changes are reversed."""
     if exists(connection):
         execute(connection, f"DELETE FROM {TABLE} WHERE job = %s", (job,))
 
 
 def exists(connection: Connection) -> bool:
-    """Whether the table that it is written down in is there."""
-    found = fetch_all(
+    """Whether TABLE, which has the records, exists."""
+    rows = fetch_all(
         connection,
         "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s",
         (TABLE,),
     )
-    return bool(found)
+    return bool(rows)
 
 
 def list_records(connection: Connection) -> list[ChangeRecord]:
-    """What jobs have written down on the target and not yet put back."""
+    """The records of changes that are not reversed yet, of all jobs, oldest first."""
     if not exists(connection):
         return []
     rows = fetch_all(connection, f"SELECT job, table_name, restore_sql, as_json FROM {TABLE} ORDER BY since, job")
@@ -206,10 +215,10 @@ def list_records(connection: Connection) -> list[ChangeRecord]:
     ]
 
 
-def _still(present: tuple[Any, ...], planned: tuple[Any, ...]) -> tuple[Any, ...]:
+def _unchanged(present: tuple[Any, ...], planned: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(each for each in planned if each in present)
 
 
-def _there(present: Sequence[KeyDefinition], wanted: tuple[Kind, ...]) -> tuple[Kind, ...]:
+def _existing(present: Sequence[KeyDefinition], wanted: tuple[Kind, ...]) -> tuple[Kind, ...]:
     names = {each.name.lower() for each in present}
     return tuple(each for each in wanted if each.name.lower() in names)

@@ -1,4 +1,4 @@
-"""The ways a file's rows become a table's rows: what each mode does, and why it is refused where it cannot."""
+"""The write modes: what each does with the rows of a file, which tables it refuses and why."""
 
 from collections.abc import Iterator, Sequence
 
@@ -21,79 +21,82 @@ SWAPPING = ("replace", "create")
 
 
 def stages(mode: str) -> bool:
-    """Whether the chunks load into a staging table, and one step at the end brings the rows into their own."""
+    """Whether the chunks load into a staging table, whose rows the finishing step brings into the target table."""
     return mode != "append"
 
 
 def numbers_rows(mode: str, on_duplicate: str) -> bool:
-    """Whether each staged row must carry its place in the file: where the order decides what becomes of it."""
+    """Whether each staged row needs its position in the file, because the order of rows decides which one wins."""
     return mode == "upsert" or (mode == "atomic" and on_duplicate != "fail")
 
 
 def loads_in_order(mode: str, on_duplicate: str) -> bool:
-    """Whether the chunks themselves must go in one after another, because the server sorts out duplicates as they come.
+    """Whether the chunks must load one after another, because the server resolves duplicates while rows arrive.
 
-    Rows that are numbered are put in order by the finishing step instead, so that their chunks need no order.
+    Numbered rows are put in order by the finishing step, so their chunks may load in any order.
     """
     return on_duplicate != "fail" and not numbers_rows(mode, on_duplicate)
 
 
-def check_mode(mode: str, on_duplicate: str, table: Table, around: TableDependencies, columns: Sequence[str]) -> None:
-    """Raise Problem, with the reason and the cure, if the mode cannot keep what the table has.
+def check_mode(
+    mode: str, on_duplicate: str, table: Table, dependencies: TableDependencies, columns: Sequence[str]
+) -> None:
+    """Raise Problem, with the reason and advice, if the mode cannot preserve the table's keys and `dependencies`.
 
-    `columns` are those that the import gives values to.
+    `columns` are those that the import fills.
     """
     if mode not in MODES:
         raise Problem(f"mode is {mode!r}.", advice=f"Choose one of {', '.join(MODES)}.")
     if mode == "upsert" and on_duplicate != "fail":
         raise Problem(
-            f"Upsert changes the rows whose key is there; on_duplicate {on_duplicate} says otherwise.",
+            f"Upsert updates the rows whose key exists, which contradicts on_duplicate {on_duplicate}.",
             advice="Leave on_duplicate out, or choose mode atomic.",
         )
-    if stages(mode) and around.versioned:
+    if stages(mode) and dependencies.versioned:
         raise TargetProblem(
             f"{table.name} is system-versioned: a staging table made like it cannot be altered.",
             advice="Choose mode append.",
         )
     if mode == "replace":
-        _check_replace(table, around)
+        _check_replace(table, dependencies)
     if on_duplicate == "replace" and mode != "create":
-        _check_deleting(table, around)
+        _check_deleting(table, dependencies)
     if numbers_rows(mode, on_duplicate):
-        _check_changing(mode, on_duplicate, table, around, columns)
+        _check_changing(mode, on_duplicate, table, dependencies, columns)
 
 
-def _check_replace(table: Table, around: TableDependencies) -> None:
-    if around.referenced_by:
+def _check_replace(table: Table, dependencies: TableDependencies) -> None:
+    if dependencies.referenced_by:
         raise TargetProblem(
-            f"Foreign keys of {', '.join(around.referenced_by)} point at {table.name}. They would follow the old table"
-            " when the new one takes its name.",
+            f"Foreign keys of {', '.join(dependencies.referenced_by)} point at {table.name}. They would follow the old"
+            " table when the new one takes its name.",
             advice="Choose mode upsert or atomic, or drop those foreign keys and add them again afterwards.",
         )
-    if around.foreign_keys:
+    if dependencies.foreign_keys:
         raise TargetProblem(
-            f"{table.name} has foreign keys ({', '.join(around.foreign_keys)}), which CREATE TABLE LIKE leaves out.",
+            f"{table.name} has foreign keys ({', '.join(dependencies.foreign_keys)}), which CREATE TABLE LIKE leaves"
+            " out.",
             advice="Choose mode upsert or atomic, or drop them and add them again afterwards.",
         )
-    if around.triggers:
+    if dependencies.triggers:
         raise TargetProblem(
-            f"{table.name} has triggers ({', '.join(around.triggers)}), which would stay with the old table.",
+            f"{table.name} has triggers ({', '.join(dependencies.triggers)}), which would stay with the old table.",
             advice="Choose mode upsert or atomic, or drop them and create them again afterwards.",
         )
 
 
-def _check_deleting(table: Table, around: TableDependencies) -> None:
+def _check_deleting(table: Table, dependencies: TableDependencies) -> None:
     """REPLACE deletes a row and inserts another (manual, REPLACE Statement)."""
-    if around.referenced_by:
+    if dependencies.referenced_by:
         raise TargetProblem(
-            f"Foreign keys of {', '.join(around.referenced_by)} point at {table.name}: replacing a row deletes it first"
-            " and may delete or detach theirs.",
+            f"Foreign keys of {', '.join(dependencies.referenced_by)} point at {table.name}: replacing a row deletes it"
+            " first and may delete or detach theirs.",
             advice="Choose mode upsert, which changes rows in place.",
         )
 
 
 def _check_changing(
-    mode: str, on_duplicate: str, table: Table, around: TableDependencies, columns: Sequence[str]
+    mode: str, on_duplicate: str, table: Table, dependencies: TableDependencies, columns: Sequence[str]
 ) -> None:
     keys = clashing_keys(table, columns)
     if mode == "upsert" and not keys:
@@ -104,30 +107,32 @@ def _check_changing(
     if len(keys) > 1:
         names = ", ".join(f"{key.name} ({', '.join(key.columns)})" for key in keys)
         raise Problem(
-            f"{table.name} has {len(keys)} unique keys that a row may meet at once: {names}. One row of the file could"
-            " then stand for several of the table.",
+            f"{table.name} has {len(keys)} unique keys on which a row may be a duplicate: {names}. One row of the file"
+            " could then match several rows of the table.",
             advice="Leave the column of one of them out, drop one, or let duplicates fail.",
         )
-    if mode == "atomic" and on_duplicate == "skip" and around.updating:
+    if mode == "atomic" and on_duplicate == "skip" and dependencies.updating:
         raise TargetProblem(
-            f"{table.name} has triggers on UPDATE ({', '.join(around.updating)}), which would fire for skipped rows.",
+            f"{table.name} has triggers on UPDATE ({', '.join(dependencies.updating)}), which would fire for skipped"
+            " rows.",
             advice="Let duplicates fail, or choose mode append.",
         )
 
 
 def clashing_keys(table: Table, columns: Sequence[str]) -> tuple[Key, ...]:
-    """The unique keys on which a row that gives values to these columns may meet another row.
+    """The unique keys on which rows with values for these columns may be duplicates.
 
-    Not those with a column that the server numbers, or that is NULL in every row of the file: no two rows meet there.
+    Keys with an AUTO_INCREMENT column, or one that is NULL in every row of the file, are not among them, unless the
+    file fills that column.
     """
-    given = {column.lower() for column in columns}
-    apart = {
+    filled = {column.lower() for column in columns}
+    never_equal = {
         column.name.lower()
         for column in table.columns
-        if column.name.lower() not in given
+        if column.name.lower() not in filled
         and (column.auto_increment or (column.nullable and column.default in (None, "NULL")))
     }
-    return tuple(key for key in table.keys if key.unique and not apart & {name.lower() for name in key.columns})
+    return tuple(key for key in table.keys if key.unique and not never_equal & {name.lower() for name in key.columns})
 
 
 def _keys_advice(table: Table) -> str:
@@ -137,8 +142,8 @@ def _keys_advice(table: Table) -> str:
     return f"It has {'; '.join(keys)}: let a field go into each of the columns of one of them, or choose mode append."
 
 
-def explain(mode: str, table: Table, around: TableDependencies) -> Iterator[tuple[str, str, bool]]:
-    """What the mode does, and what becomes of the things around the table: what, why, and whether it costs time."""
+def explain(mode: str, table: Table, dependencies: TableDependencies) -> Iterator[tuple[str, str, bool]]:
+    """What the mode does, and its effect on the table's dependencies: what, why, and whether it costs time."""
     if mode == "atomic":
         yield (
             "All rows or none",
@@ -161,25 +166,28 @@ def explain(mode: str, table: Table, around: TableDependencies) -> Iterator[tupl
             False,
         )
     elif mode == "create":
-        yield "The table comes into being with its rows", "they load into a staging table, which is renamed", False
-    for what, why in _kept(mode, table, around):
+        yield "The table appears with all of its rows", "they load into a staging table, which is renamed", False
+    for what, why in _effects_on_dependencies(mode, table, dependencies):
         yield what, why, False
 
 
-def _kept(mode: str, table: Table, around: TableDependencies) -> Iterator[tuple[str, str]]:
+def _effects_on_dependencies(mode: str, table: Table, dependencies: TableDependencies) -> Iterator[tuple[str, str]]:
     if mode == "replace":
-        if around.views:
-            yield f"Views go on as they are: {', '.join(around.views)}", "they find the table by its name"
-        if around.granted:
-            yield f"Rights on the table stay: {', '.join(around.granted)}", "they belong to its name"
-        if around.partitioned:
+        if dependencies.views:
+            yield f"Views keep working: {', '.join(dependencies.views)}", "they find the table by its name"
+        if dependencies.granted:
+            yield f"Privileges on the table stay: {', '.join(dependencies.granted)}", "they belong to its name"
+        if dependencies.partitioned:
             yield "Partitions stay", "the new table is made like the old one"
         if any(column.generated for column in table.columns):
             yield "Generated columns stay", "the new table is made like the old one"
         if any(column.auto_increment for column in table.columns):
-            yield "AUTO_INCREMENT goes on where it is", "no number is given twice"
+            yield "AUTO_INCREMENT continues from its current number", "no number is given twice"
     if mode in MERGING:
-        if around.foreign_keys:
-            yield f"Foreign keys are checked: {', '.join(around.foreign_keys)}", "by the finishing step, for every row"
-        if around.triggers:
-            yield f"Triggers fire: {', '.join(around.triggers)}", "in the finishing step, for every row"
+        if dependencies.foreign_keys:
+            yield (
+                f"Foreign keys are checked: {', '.join(dependencies.foreign_keys)}",
+                "by the finishing step, for every row",
+            )
+        if dependencies.triggers:
+            yield f"Triggers fire: {', '.join(dependencies.triggers)}", "in the finishing step, for every row"

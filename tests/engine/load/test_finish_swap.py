@@ -153,12 +153,12 @@ class TestRefused:
             load.finish()
         assert rows_of(load.address) == [(1, "old")]
 
-    def test_replacing_rows_that_others_point_at(self, database: Address, file: Path):
+    def test_replacing_rows_that_a_foreign_key_references_is_refused(self, database: Address, file: Path):
         given(database, PEOPLE, "CREATE TABLE child (id INT, FOREIGN KEY (id) REFERENCES t (id) ON DELETE CASCADE)")
         with pytest.raises(TargetProblem, match="deletes it first"):
             planned(database, file, "atomic", "id", "name", on_duplicate="replace")
 
-    def test_a_system_versioned_table(self, database: Address, file: Path, server):
+    def test_system_versioned_table_is_refused(self, database: Address, file: Path, server):
         if server.flavour != "mariadb":
             pytest.skip("MySQL has none")
         given(database, f"{PEOPLE} WITH SYSTEM VERSIONING")
@@ -166,7 +166,7 @@ class TestRefused:
             planned(database, file, "atomic", "id", "name")
 
 
-def test_what_stays_is_said_in_the_plan(database: Address, file: Path):
+def test_plan_names_the_dependencies_that_stay(database: Address, file: Path):
     given(
         database,
         "CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20), g INT AS (LENGTH(name)) VIRTUAL)",
@@ -174,20 +174,20 @@ def test_what_stays_is_said_in_the_plan(database: Address, file: Path):
         "CREATE OR REPLACE VIEW other AS SELECT 1 AS t",
     )
     plan = planned(database, file, "replace", "id", "name").plan
-    said = " ".join(each.choice for each in plan.reasons)
-    assert f"{database.database}.watching" in said
-    assert "other" not in said
-    assert "Generated columns stay" in said
-    assert "AUTO_INCREMENT goes on" in said
+    choices = " ".join(each.choice for each in plan.reasons)
+    assert f"{database.database}.watching" in choices
+    assert "other" not in choices
+    assert "Generated columns stay" in choices
+    assert "AUTO_INCREMENT continues" in choices
 
 
-def test_surroundings_of_a_partitioned_table_with_rights_of_its_own(database: Address, server):
+def test_dependencies_of_a_partitioned_table_with_its_own_privileges(database: Address, server):
     given(database, f"{PEOPLE} PARTITION BY HASH (id) PARTITIONS 2", "CREATE USER IF NOT EXISTS reader@localhost")
     given(database, "GRANT SELECT ON t TO reader@localhost")
     with connect(database) as connection:
-        around = read_dependencies(connection, database.database, "t")
-    assert around.partitioned
-    assert around.granted == ("'reader'@'localhost'",)
+        dependencies = read_dependencies(connection, database.database, "t")
+    assert dependencies.partitioned
+    assert dependencies.granted == ("'reader'@'localhost'",)
     given(database, "DROP USER reader@localhost")
 
 

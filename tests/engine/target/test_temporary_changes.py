@@ -1,4 +1,4 @@
-"""Keys and foreign keys off a table and back: exactly those that may go, and exactly as they were."""
+"""Keys and foreign keys are dropped and restored: only those that may go, and exactly as they were."""
 
 import pytest
 
@@ -30,13 +30,13 @@ MORE = {
 FREE = ["prefix", "odd`, (x)", "p", "two", "hidden"]
 
 
-def made(database: Address, foreign_keys_go: bool) -> TemporaryChanges:
-    """What may go of the table t."""
+def droppable(database: Address, foreign_keys_go: bool) -> TemporaryChanges:
+    """The keys of the table t that may be dropped."""
     with connect(database) as connection:
-        found = indexes.read_indexes(connection, database.database, "t")
+        present = indexes.read_indexes(connection, database.database, "t")
         table = read_table(connection, database.database, "t")
-    keys, _ = indexes.droppable_keys(table, found, foreign_keys_go=foreign_keys_go)
-    return TemporaryChanges(database.database, "t", keys, found.foreign_keys if foreign_keys_go else ())
+    keys, _ = indexes.droppable_keys(table, present, foreign_keys_go=foreign_keys_go)
+    return TemporaryChanges(database.database, "t", keys, present.foreign_keys if foreign_keys_go else ())
 
 
 def text(database: Address) -> str:
@@ -44,13 +44,13 @@ def text(database: Address) -> str:
         return show_create(connection, database.database, "t")
 
 
-def off(database: Address, changes: TemporaryChanges) -> None:
+def drop(database: Address, changes: TemporaryChanges) -> None:
     with connect(database) as connection:
         temporary_changes.record(connection, "job", changes)
         temporary_changes.apply(connection, changes)
 
 
-def back(database: Address, changes: TemporaryChanges) -> None:
+def restore(database: Address, changes: TemporaryChanges) -> None:
     with connect(database) as connection:
         assert temporary_changes.restore(connection, database, changes)
         temporary_changes.delete_record(connection, "job")
@@ -64,87 +64,81 @@ def child(server: TestServer, database: Address) -> Address:
     return database
 
 
-def test_every_kind_of_key_comes_back_exactly_as_it_was(child: Address, server: TestServer):
+def test_every_kind_of_key_is_restored_exactly_as_it_was(child: Address, server: TestServer):
     before = text(child)
-    changes = made(child, foreign_keys_go=True)
+    changes = droppable(child, foreign_keys_go=True)
     assert [each.name for each in changes.keys][:5] == FREE
     assert {each.name for each in changes.foreign_keys} == {"by p", "by_g"}
-    off(child, changes)
+    drop(child, changes)
     assert indexes.definitions(text(child)) == ()
     assert indexes.foreign_keys(text(child)) == ()
     for kept in ("UNIQUE KEY `both_`", "FULLTEXT KEY `words`"):
         assert kept in text(child)
-    back(child, changes)
+    restore(child, changes)
     assert text(child) == before
-    back(child, changes)  # Again changes nothing.
+    restore(child, changes)  # Again changes nothing.
     assert text(child) == before
 
 
-def test_what_is_written_down_puts_it_back_by_hand(child: Address):
+def test_recorded_statements_restore_the_keys_by_hand(child: Address):
     before = text(child)
-    off(child, made(child, foreign_keys_go=True))
+    drop(child, droppable(child, foreign_keys_go=True))
     with connect(child) as connection:
-        (written,) = temporary_changes.list_records(connection)
-        assert written.changes == made_of(written.restore_sql, written.changes)
-        for statement in written.restore_sql.split(";\n"):
+        (recorded,) = temporary_changes.list_records(connection)
+        assert recorded.restore_sql == "".join(f"{each};\n" for each in recorded.changes.restore_sql)
+        for statement in recorded.restore_sql.split(";\n"):
             if statement:
                 execute(connection, statement)
     assert text(child) == before
 
 
-def made_of(restore_sql: str, changes: TemporaryChanges) -> TemporaryChanges:
-    """The same, if its statements are those."""
-    assert restore_sql == "".join(f"{each};\n" for each in changes.restore_sql)
-    return changes
-
-
-def test_keys_of_a_json_list_come_back(server: TestServer, database: Address):
+def test_multi_valued_key_is_restored(server: TestServer, database: Address):
     if server.flavour == "mariadb":
-        pytest.skip("MariaDB has no keys over lists")
+        pytest.skip("MariaDB has no multi-valued keys")
     given(database, "CREATE TABLE t (id INT PRIMARY KEY, j JSON, a INT,"
           " KEY of_list ((CAST(j->'$.x' AS UNSIGNED ARRAY))), KEY a (a))")  # fmt: skip
-    before, changes = text(database), made(database, foreign_keys_go=False)
-    off(database, changes)
-    back(database, changes)
+    before, changes = text(database), droppable(database, foreign_keys_go=False)
+    drop(database, changes)
+    restore(database, changes)
     assert text(database) == before
 
 
-class TestWhatStays:
+class TestKeysThatStay:
     def names(self, database: Address, *statements: str, foreign_keys_go: bool = False) -> list[str]:
         given(database, *statements)
-        changes = made(database, foreign_keys_go)
+        changes = droppable(database, foreign_keys_go)
         before = text(database)
         if changes:
-            off(database, changes)
-            back(database, changes)
+            drop(database, changes)
+            restore(database, changes)
         assert text(database) == before
         return [each.name for each in changes.keys]
 
-    def test_the_key_of_a_foreign_key_and_those_before_it(self, database: Address):
+    def test_key_of_a_foreign_key_and_those_before_it_stay(self, database: Address):
         sql = (
             "CREATE TABLE t (a INT, p INT, KEY a (a), KEY p (p), KEY ap (a, p),"
             " CONSTRAINT f FOREIGN KEY (p) REFERENCES parent (id))"
         )
         assert self.names(database, PARENT, sql) == ["ap"]
 
-    def test_no_key_of_a_foreign_key_that_goes_too(self, database: Address):
+    def test_key_of_a_foreign_key_that_is_dropped_too_goes(self, database: Address):
         sql = "CREATE TABLE t (a INT, p INT, KEY a (a), KEY p (p), FOREIGN KEY (p) REFERENCES parent (id))"
         assert self.names(database, PARENT, sql, foreign_keys_go=True) == ["a", "p"]
 
-    def test_the_key_of_a_numbered_column(self, database: Address):
+    def test_key_of_an_auto_increment_column_stays(self, database: Address):
         assert self.names(database, "CREATE TABLE t (n INT AUTO_INCREMENT, a INT, KEY n (n), KEY a (a))") == ["a"]
 
-    def test_a_key_that_another_tables_foreign_key_points_at_goes_where_a_unique_one_serves(self, database: Address):
+    def test_key_of_a_referencing_foreign_key_goes_if_a_unique_one_serves(self, database: Address):
         sql = "CREATE TABLE t (id INT PRIMARY KEY, a INT, UNIQUE KEY u (a), KEY a (a))"
         other = "CREATE TABLE other (a INT, FOREIGN KEY (a) REFERENCES t (a))"
         given(database, sql, other)
-        assert [each.name for each in made(database, foreign_keys_go=False).keys] == ["a"]
+        assert [each.name for each in droppable(database, foreign_keys_go=False).keys] == ["a"]
 
-    def test_a_spatial_key_and_those_before_it(self, database: Address):
+    def test_spatial_key_and_those_before_it_stay(self, database: Address):
         sql = "CREATE TABLE t (a INT, at GEOMETRY NOT NULL, KEY a (a), SPATIAL KEY at (at), KEY b (a DESC))"
         assert self.names(database, sql) == ["b"]
 
-    def test_partitions_are_no_hindrance(self, database: Address):
+    def test_keys_of_a_partitioned_table_go(self, database: Address):
         sql = "CREATE TABLE t (id INT PRIMARY KEY, a INT, KEY a (a)) PARTITION BY HASH (id) PARTITIONS 3"
         assert self.names(database, sql) == ["a"]
 
@@ -152,17 +146,17 @@ class TestWhatStays:
 class TestForeignKeys:
     @pytest.fixture
     def loaded(self, database: Address) -> tuple[Address, TemporaryChanges]:
-        """Rows that came while the foreign key was off, two of them without a parent."""
+        """Rows that were inserted without the foreign key, two of them without a parent."""
         given(database, PARENT, "INSERT INTO parent VALUES (1, 1)",
               "CREATE TABLE t (p INT, KEY p (p), CONSTRAINT f FOREIGN KEY (p) REFERENCES parent (id))")  # fmt: skip
-        changes = made(database, foreign_keys_go=True)
-        off(database, changes)
+        changes = droppable(database, foreign_keys_go=True)
+        drop(database, changes)
         given(database, "INSERT INTO t VALUES (1), (7), (NULL), (7)")
         return database, changes
 
-    def test_rows_that_it_would_have_refused_are_named_and_new_ones_refused(self, loaded):
+    def test_rows_without_a_parent_are_named_and_new_ones_refused(self, loaded):
         database, changes = loaded
-        back(database, changes)
+        restore(database, changes)
         with connect(database) as connection:
             with pytest.raises(RowsRefused) as refused:
                 check_rows(connection, database.database, "t", changes.foreign_keys)
@@ -173,8 +167,8 @@ class TestForeignKeys:
         with pytest.raises(Exception, match="foreign key constraint fails"):
             given(database, "INSERT INTO t VALUES (8)")
 
-    def test_that_could_not_come_back_do_not_go(self, server: TestServer, database: Address):
-        """An account without REFERENCES on the parent, which MariaDB does not ask for."""
+    def test_foreign_key_that_could_not_be_restored_is_not_dropped(self, server: TestServer, database: Address):
+        """An account without REFERENCES on the parent, which MariaDB does not require."""
         given(database, PARENT,
               "CREATE TABLE t (p INT, KEY p (p), CONSTRAINT f FOREIGN KEY (p) REFERENCES parent (id))")  # fmt: skip
         before = text(database)
@@ -182,13 +176,13 @@ class TestForeignKeys:
         server.run(f"GRANT SELECT, INSERT, DELETE, CREATE, ALTER, DROP ON `{database.database}`.* TO little@'%'")
         little = Address(database.host, database.port, "little", "", database.database)
         try:
-            changes = made(little, foreign_keys_go=True)
+            changes = droppable(little, foreign_keys_go=True)
             if server.flavour == "mysql":
                 with pytest.raises(DeferralRefused, match="REFERENCES"):
-                    off(little, changes)
+                    drop(little, changes)
             else:
-                off(little, changes)
-                back(little, changes)
+                drop(little, changes)
+                restore(little, changes)
         finally:
             server.run("DROP USER little@'%'")
         assert text(database) == before
