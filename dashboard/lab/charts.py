@@ -57,7 +57,7 @@ def _chart(name: str, drawn: list[Curve]) -> dict[str, Any]:
         "unit": "times" if times else "rows/s",
         "lines": [
             {
-                "name": words(curve.beside) if curve.beside else label(name),
+                "name": words(curve.other_settings) if curve.other_settings else label(name),
                 "points": [
                     _point(point, values.index(point.value), curve.points[0].measured.median if times else 1)
                     for point in curve.points
@@ -84,20 +84,20 @@ def _point(point: Point, at: int, by: float) -> dict[str, Any]:
 def _says(name: str, best: Curve) -> str:
     """What the fastest curve tells, in words."""
     first, last = best.points[0], best.points[-1]
-    beside = f" with {words(best.beside)}" if best.beside else ""
+    others = f" with {words(best.other_settings)}" if best.other_settings else ""
     if name == SESSIONS:
         times = max(each.measured.median for each in best.points) / first.measured.median
         fastest = max(best.points, key=lambda each: each.measured.median)
         if fastest is first:
-            return f"More than {value_words(name, first.value)} at once are no faster{beside}."
+            return f"More than {value_words(name, first.value)} at once are no faster{others}."
         return (
             f"{value_words(name, fastest.value)} at once load {times:.2f} times as fast as"
-            f" {value_words(name, first.value)}{beside}."
+            f" {value_words(name, first.value)}{others}."
         )
     knee = best.knee
-    reached = f"{knee.measured.median / best.best:.0%} of the best{beside}"
+    reached = f"{knee.measured.median / best.best:.0%} of the best{others}"
     if knee is last:
-        return f"It still rises at {value_words(name, knee.value)}, the largest that was tried{beside}."
+        return f"It still rises at {value_words(name, knee.value)}, the largest that was tried{others}."
     bends = len(best.points) >= BENDS_FROM
     return f"{value_words(name, knee.value)} reaches {reached}; larger ones gain nothing." if bends else ""
 

@@ -21,9 +21,9 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """Combinations that differ in one setting only, by its value; `beside` is what the others are."""
+    """Combinations that differ in one setting only, by its value; `other_settings` are those of all its points."""
 
-    beside: Settings
+    other_settings: Settings
     points: tuple[Point, ...]
 
     @property
@@ -39,7 +39,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Share:
-    """What a value of a setting reaches of the best value beside it: a median over `curves` of them."""
+    """A value's rate as a share of the best value with the same other settings; the median over `curves` curves."""
 
     value: Value
     of_best: float
@@ -51,15 +51,17 @@ def curves(name: str, found: Sequence[tuple[Settings, Measured]]) -> list[Curve]
 
     Combinations without the setting are on no curve. Numbers rise from left to right, other values stand as they come.
     """
-    beside: dict[str, tuple[Settings, list[Point]]] = {}
+    by_others: dict[str, tuple[Settings, list[Point]]] = {}
     for settings, measured in found:
         if name not in settings:
             continue
         others = {key: value for key, value in settings.items() if key != name}
         key = repr(sorted(others.items()))
-        beside.setdefault(key, (others, []))[1].append(Point(settings[name], measured))
-    made = [Curve(others, tuple(sorted(points, key=_order))) for others, points in beside.values() if len(points) > 1]
-    return sorted(made, key=lambda each: [_order_of(value) for value in each.beside.values()])
+        by_others.setdefault(key, (others, []))[1].append(Point(settings[name], measured))
+    made = [
+        Curve(others, tuple(sorted(points, key=_order))) for others, points in by_others.values() if len(points) > 1
+    ]
+    return sorted(made, key=lambda each: [_order_of(value) for value in each.other_settings.values()])
 
 
 def shares(found: Sequence[Curve]) -> list[Share]:

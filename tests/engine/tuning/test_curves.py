@@ -22,7 +22,7 @@ FOUND = measured(m16={1: 100.0, 2: 210.0}, m1={1: 60.0, 2: 90.0}, m4={1: 98.0, 2
 
 def test_each_curve_varies_one_setting_and_bends_where_more_gains_nothing():
     first, second = curves("chunk_bytes", FOUND)
-    assert (first.beside, second.beside) == ({"parallelism": 1}, {"parallelism": 2})
+    assert (first.other_settings, second.other_settings) == ({"parallelism": 1}, {"parallelism": 2})
     assert [point.value for point in first.points] == [MIB, 4 * MIB, 16 * MIB]
     assert (first.knee.value, second.knee.value) == (4 * MIB, 16 * MIB)
 
@@ -33,7 +33,7 @@ def test_combinations_without_the_setting_or_alone_are_on_no_curve():
     assert curves("rows_per_statement", alone) == []
 
 
-def test_what_each_value_reaches_of_the_best_beside_it():
+def test_a_share_compares_with_the_best_value_under_the_same_other_settings():
     best, _, worst = shares(curves("chunk_bytes", FOUND))
     assert (best.value, best.of_best, best.curves) == (16 * MIB, 1.0, 2)
     assert (worst.value, worst.of_best) == (MIB, pytest.approx((0.6 + 90 / 210) / 2))
