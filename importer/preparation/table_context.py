@@ -93,6 +93,6 @@ def _indexes(connection: Connection, table: Table, options: Options) -> Indexes:
     indexes = read_indexes(connection, table.schema, table.name)
     if write_modes.stages(options.mode):
         return indexes
-    if hindrance := why_no_index_deferral(connection, table):
-        return replace(indexes, hindrance=hindrance)
+    if obstacle := why_no_index_deferral(connection, table):
+        return replace(indexes, obstacle=obstacle)
     return replace(indexes, empty=is_empty(connection, table.schema, table.name))

@@ -96,7 +96,7 @@ def _put_back(job: ImportJob, connection: Connection) -> bool:
 def _rows_refused(job: ImportJob, connection: Connection) -> Problem | None:
     """The problem of rows that were loaded while foreign keys were off, and that these refuse; None without any."""
     try:
-        foreign_keys.check_rows(connection, job.plan.schema, job.plan.final_table, job.unchecked)
+        foreign_keys.check_foreign_keys(connection, job.plan.schema, job.plan.final_table, job.unchecked)
     except RowsRefused as refused:
         return refused
     return None

@@ -22,7 +22,7 @@ from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema import alter_table, indexes
 from importer.engine.schema.dependencies import next_auto_increment, read_dependencies
-from importer.engine.schema.table import read_table, require_as_planned
+from importer.engine.schema.table import read_table, require_unchanged
 from importer.engine.target import staging, write_modes
 from importer.engine.target.staging import Staged, existing_tables, staging_name
 from importer.engine.target.table_backup import RENAME_WAIT
@@ -134,7 +134,7 @@ def _duplicate(step: FinishingStep, message: str) -> TargetProblem:
 
 def _check_target(connection: LoaderConnection, plan: ImportPlan) -> None:
     assert plan.staged
-    require_as_planned(connection, plan.schema, plan.staged.table, plan.staged.table_digest)
+    require_unchanged(connection, plan.schema, plan.staged.table, plan.staged.table_digest)
 
 
 def _swap(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCallbacks) -> Tally:
@@ -161,7 +161,7 @@ def _restore_keys(connection: LoaderConnection, step: FinishingStep, callbacks: 
     if staged.mode != "replace":
         return
     wanted = indexes.read_indexes(connection, plan.schema, staged.table).keys
-    missing = indexes.without(indexes.read_indexes(connection, plan.schema, stage).keys, wanted)
+    missing = indexes.missing_definitions(indexes.read_indexes(connection, plan.schema, stage).keys, wanted)
     if not missing:
         return
     since = time.monotonic()

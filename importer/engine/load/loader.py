@@ -32,7 +32,7 @@ from importer.engine.load.table_lock import lock
 from importer.engine.mysql.connection import Address, Connection, LoaderConnection, connect, connect_loader, execute
 from importer.engine.mysql.error_messages import about_rows, explain
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.schema.table import read_definition, require_as_planned
+from importer.engine.schema.table import read_definition, require_unchanged
 from importer.engine.source.byte_source import Readable, SourceLocation, open_source
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.target import staging
@@ -172,7 +172,7 @@ class Loader:
         definition = read_definition(connection, plan.schema, plan.table)
         if definition and definition == self._definition:
             return
-        require_as_planned(connection, plan.schema, plan.table, plan.table_digest)
+        require_unchanged(connection, plan.schema, plan.table, plan.table_digest)
         self._definition = definition
 
 

@@ -47,5 +47,7 @@ def _missing(connection: Connection, written: ChangeRecord) -> tuple[str, ...]:
     if not existing_tables(connection, changes.schema, [changes.table]):
         return ()
     now = indexes.read_indexes(connection, changes.schema, changes.table)
-    keys = indexes.without(now.keys, changes.keys)
-    return replace(changes, keys=keys, foreign_keys=indexes.without(now.foreign_keys, changes.foreign_keys)).restore_sql
+    keys = indexes.missing_definitions(now.keys, changes.keys)
+    return replace(
+        changes, keys=keys, foreign_keys=indexes.missing_definitions(now.foreign_keys, changes.foreign_keys)
+    ).restore_sql

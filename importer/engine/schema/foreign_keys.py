@@ -10,7 +10,9 @@ from importer.engine.schema.indexes import ForeignKey
 MOST_NAMED = 10
 
 
-def rehearse(connection: Connection, schema: str, table: str, foreign_keys: tuple[ForeignKey, ...]) -> None:
+def rehearse_foreign_keys(
+    connection: Connection, schema: str, table: str, foreign_keys: tuple[ForeignKey, ...]
+) -> None:
     """Add the foreign keys to an empty copy of the table, which is dropped again, now or at the next rehearsal.
 
     Raises MySQLdb.Error if that may not be done: without REFERENCES on the parent, or because the server no longer
@@ -28,7 +30,7 @@ def rehearse(connection: Connection, schema: str, table: str, foreign_keys: tupl
         execute(connection, f"DROP TABLE IF EXISTS {copy}")
 
 
-def check_rows(connection: Connection, schema: str, table: str, foreign_keys: tuple[ForeignKey, ...]) -> None:
+def check_foreign_keys(connection: Connection, schema: str, table: str, foreign_keys: tuple[ForeignKey, ...]) -> None:
     """Raise RowsRefused, naming them, if rows of the table have no row where a foreign key points."""
     for each in foreign_keys:
         _check_rows(connection, schema, table, each)

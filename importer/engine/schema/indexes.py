@@ -41,14 +41,14 @@ class Indexes:
     """What a table has of them, in its order. `keys` are those that refuse no row; without FULLTEXT ones.
 
     `referenced` are the columns that foreign keys of other tables point at. `empty`: the table has no rows at all.
-    `hindrance` is why nothing can be taken off, "" if it can.
+    `obstacle` is why nothing can be taken off, "" if it can.
     """
 
     keys: tuple[KeyDefinition, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     referenced: tuple[tuple[str, ...], ...] = ()
     empty: bool = False
-    hindrance: str = ""
+    obstacle: str = ""
 
 
 NO_INDEXES = Indexes()
@@ -60,7 +60,7 @@ def read_indexes(connection: Connection, schema: str, table: str) -> Indexes:
     """Read them from SHOW CREATE TABLE, which has everything: prefixes, order, expressions, visibility, comments."""
     text = show_create(connection, schema, table)
     return Indexes(
-        keys=definitions(text), foreign_keys=foreign_keys(text), referenced=_referenced(connection, schema, table)
+        keys=key_definitions(text), foreign_keys=foreign_keys(text), referenced=_referenced(connection, schema, table)
     )
 
 
@@ -70,7 +70,7 @@ def show_create(connection: Connection, schema: str, table: str) -> str:
     return str(fetch_all(connection, f"SHOW CREATE TABLE {_name(schema, table)}")[0][1])
 
 
-def definitions(show_create: str) -> tuple[KeyDefinition, ...]:
+def key_definitions(show_create: str) -> tuple[KeyDefinition, ...]:
     """The keys that refuse no row; not FULLTEXT ones, which the server always puts last, and builds one at a time."""
     return tuple(KeyDefinition(_unquoted(name), sql) for sql, name in _KEY.findall(show_create))
 
@@ -128,7 +128,7 @@ def add_statement(schema: str, table: str, missing: Sequence[KeyDefinition]) -> 
     return f"ALTER TABLE {_name(schema, table)} {', '.join(f'ADD {each.sql}' for each in missing)}"
 
 
-def without(present: Sequence[KeyDefinition], wanted: Sequence[Kind]) -> tuple[Kind, ...]:
+def missing_definitions(present: Sequence[KeyDefinition], wanted: Sequence[Kind]) -> tuple[Kind, ...]:
     """Those `wanted` of which none of that name is `present`."""
     names = {each.name.lower() for each in present}
     return tuple(each for each in wanted if each.name.lower() not in names)

@@ -86,7 +86,7 @@ def suggest_table(schema: str, name: str, profile: Profile) -> NewTable:
         each.take(values, frozenset(_markers(values)))
     types = [each.type for each in seen]
     columns = [NewColumn(*pair) for pair in zip(_names(profile.header), types, strict=True)]
-    return NewTable(schema, name, narrow_enough(columns))
+    return NewTable(schema, name, fit_row_size(columns))
 
 
 def partition_table(table: NewTable, partitions: int) -> NewTable:
@@ -133,7 +133,7 @@ def _names(header: Sequence[str]) -> list[str]:
     return names
 
 
-def narrow_enough(columns: list[NewColumn]) -> tuple[NewColumn, ...]:
+def fit_row_size(columns: list[NewColumn]) -> tuple[NewColumn, ...]:
     """With the longest VARCHARs as TEXT, if a row could be too large else."""
 
     def size(column: NewColumn) -> int:

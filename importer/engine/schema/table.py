@@ -21,7 +21,7 @@ _ESCAPED = {r"\n": "\n", r"\r": "\r", r"\0": "\0"}
 # Without it, MySQL tells rows and bytes from a cache that is up to a day old (manual, The INFORMATION_SCHEMA TABLES
 # Table, information_schema_stats_expiry). MariaDB has neither, and reads over comments for MySQL 5.7 and later (its
 # manual, Comment Syntax).
-_SIZES_AS_THEY_ARE = "SET @millrace_sizes = 1 /*!80000 , SESSION information_schema_stats_expiry = 0 */"
+_UNCACHED_SIZES = "SET @millrace_sizes = 1 /*!80000 , SESSION information_schema_stats_expiry = 0 */"
 
 
 def list_members(type_: str) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ def list_tables(connection: Connection, schema: str, search: str = "", limit: in
 
 def read_table(connection: Connection, schema: str, name: str) -> Table:
     """Describe a table. Raises TargetProblem, with the names that come close, if there is none."""
-    execute(connection, _SIZES_AS_THEY_ARE)
+    execute(connection, _UNCACHED_SIZES)
     found = fetch_all(
         connection,
         "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH, CREATE_OPTIONS, AUTO_INCREMENT"
@@ -172,7 +172,7 @@ def read_definition(connection: Connection, schema: str, name: str) -> str:
     return re.sub(r" AUTO_INCREMENT=\d+", "", text) if text.startswith("CREATE TABLE ") else ""
 
 
-def require_as_planned(connection: Connection, schema: str, name: str, digest: str) -> None:
+def require_unchanged(connection: Connection, schema: str, name: str, digest: str) -> None:
     """Raise TargetProblem unless the table is there and still has the Table.digest that was planned for."""
     if read_digest(connection, schema, name) == digest:
         return

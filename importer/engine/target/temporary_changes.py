@@ -19,7 +19,7 @@ from importer.engine.mysql.error_messages import is_lost
 from importer.engine.mysql.variables import Value
 from importer.engine.schema import alter_table, indexes
 from importer.engine.schema.alter_table import OnDdlProgress
-from importer.engine.schema.foreign_keys import check_rows, rehearse
+from importer.engine.schema.foreign_keys import check_foreign_keys, rehearse_foreign_keys
 from importer.engine.schema.indexes import ForeignKey, KeyDefinition, Kind
 from importer.engine.stored import from_json, to_json
 
@@ -151,9 +151,9 @@ def apply(connection: Connection, changes: TemporaryChanges) -> None:
         return
     try:
         if foreign_keys:
-            rehearse(connection, changes.schema, changes.table, foreign_keys)
+            rehearse_foreign_keys(connection, changes.schema, changes.table, foreign_keys)
             # An empty table has no bad rows; this tests that the query of the end is allowed.
-            check_rows(connection, changes.schema, changes.table, foreign_keys)
+            check_foreign_keys(connection, changes.schema, changes.table, foreign_keys)
         execute(connection, indexes.drop_statement(changes.schema, changes.table, keys, foreign_keys))
     except MySQLdb.Error as error:
         if is_lost(error):
@@ -178,9 +178,9 @@ def restore(
         if error.args[0] == ER.NO_SUCH_TABLE:
             return False
         raise
-    if keys := indexes.without(now.keys, changes.keys):
+    if keys := indexes.missing_definitions(now.keys, changes.keys):
         alter_table.alter_with_progress(connection, address, indexes.add_statement(schema, table, keys), on_stage)
-    if missing := indexes.without(now.foreign_keys, changes.foreign_keys):
+    if missing := indexes.missing_definitions(now.foreign_keys, changes.foreign_keys):
         # Without checking the rows, which would copy the whole table (manual, Online DDL Operations). The caller checks
         # them next.
         execute(connection, "SET SESSION foreign_key_checks = 0")

@@ -12,7 +12,7 @@ from typing import Literal
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.schema.new_table import NewTable, narrow_enough
+from importer.engine.schema.new_table import NewTable, fit_row_size
 from importer.engine.schema.type_inference import TypeTracker
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
@@ -168,7 +168,7 @@ def widen_types(table: NewTable, found: dict[str, TypeMismatch]) -> NewTable:
                 advice=f"Make the column {misfit.type}, let types be widened, or correct the file.",
             )
         columns.append(replace(column, type=misfit.type) if misfit else column)
-    return replace(table, columns=narrow_enough(columns))
+    return replace(table, columns=fit_row_size(columns))
 
 
 def changes(before: NewTable, after: NewTable, found: dict[str, TypeMismatch]) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ import pytest
 from importer.engine.errors import RowsRefused
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.schema import indexes
-from importer.engine.schema.foreign_keys import check_rows
+from importer.engine.schema.foreign_keys import check_foreign_keys
 from importer.engine.schema.indexes import show_create
 from importer.engine.schema.table import read_table
 from importer.engine.target import temporary_changes
@@ -70,7 +70,7 @@ def test_every_kind_of_key_is_restored_exactly_as_it_was(child: Address, server:
     assert [each.name for each in changes.keys][:5] == FREE
     assert {each.name for each in changes.foreign_keys} == {"by p", "by_g"}
     drop(child, changes)
-    assert indexes.definitions(text(child)) == ()
+    assert indexes.key_definitions(text(child)) == ()
     assert indexes.foreign_keys(text(child)) == ()
     for kept in ("UNIQUE KEY `both_`", "FULLTEXT KEY `words`"):
         assert kept in text(child)
@@ -159,7 +159,7 @@ class TestForeignKeys:
         restore(database, changes)
         with connect(database) as connection:
             with pytest.raises(RowsRefused) as refused:
-                check_rows(connection, database.database, "t", changes.foreign_keys)
+                check_foreign_keys(connection, database.database, "t", changes.foreign_keys)
             assert refused.value.bad_rows == 2
             assert "(7)" in refused.value.what
             sql = refused.value.advice.partition("with: ")[2].partition(". Add")[0]

@@ -54,7 +54,7 @@ def structure(target: Target) -> str:
 
 
 def keys(target: Target) -> set[str]:
-    return {each.name for each in indexes.definitions(structure(target))}
+    return {each.name for each in indexes.key_definitions(structure(target))}
 
 
 def written_down(target: Target) -> list[str]:
@@ -216,7 +216,7 @@ def test_the_new_table_of_mode_replace_has_the_keys_that_the_old_one_has_at_the_
     with connect(target.address) as connection:
         staged = indexes.show_create(connection, target.database, job.plan.table)
         execute(connection, "ALTER TABLE t ADD KEY since (word(5))")
-    assert indexes.definitions(staged) == ()
+    assert indexes.key_definitions(staged) == ()
     before = structure(target)
     ended = run(job)
     assert (ended.status, ended.index_seconds > 0) == (Status.SUCCEEDED, True)

@@ -110,8 +110,8 @@ def _hindrance(case: PlanningContext) -> str:
     """Why nothing can come off; "" if it can."""
     if case.staging_engine != "InnoDB":
         return f"a {case.staging_engine} table is filled with its keys disabled"
-    if case.staged or case.indexes.hindrance:
-        return "" if case.staged else case.indexes.hindrance
+    if case.staged or case.indexes.obstacle:
+        return "" if case.staged else case.indexes.obstacle
     if not case.indexes.empty:
         return "the table is not empty: building its keys anew would take longer than adding to them"
     return ""
