@@ -21,7 +21,7 @@ from importer.engine.plan.options import Options
 from importer.engine.schema.new_table import NewTable
 from importer.engine.schema.table import Table
 from importer.engine.source import encodings
-from importer.engine.source.dialect import LINE_ENDS, Dialect, from_written
+from importer.engine.source.dialect import LINE_ENDS, Dialect, unescape_mark
 from importer.models import ImportJob, Lab, MappingPreset, Target
 from importer.preparation.prepare import NewTableRequest
 
@@ -50,7 +50,7 @@ class NewImportForm:
         if "delimiter" not in self.values:
             return None
         return Dialect(
-            delimiter=from_written(self.values["delimiter"]),
+            delimiter=unescape_mark(self.values["delimiter"]),
             quote=self.values.get("quote", ""),
             escape=self.values.get("escape", ""),
             line_end=LINE_ENDS.get(self.values.get("line_end", ""), "\n"),

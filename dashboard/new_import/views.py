@@ -26,7 +26,7 @@ from importer.engine.plan.option_specs import named
 from importer.engine.schema.table import list_tables
 from importer.engine.source import encodings
 from importer.engine.source.compression import PACKING_NAMES
-from importer.engine.source.dialect import LINE_ENDS, as_written
+from importer.engine.source.dialect import LINE_ENDS, escape_mark
 from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
 from importer.preparation import presets
@@ -189,7 +189,7 @@ def _show(
         "targets": Target.objects.order_by("name"),
         "dialect_selects": _dialect_selects(preview),
         "delimiters": form.DELIMITERS,
-        "delimiter": preview.choices.values.get("delimiter", as_written(preview.dialect.delimiter)),
+        "delimiter": preview.choices.values.get("delimiter", escape_mark(preview.dialect.delimiter)),
         "skip_rows": preview.choices.values.get("skip_rows", preview.dialect.skip_rows),
         "encodings": encodings.COMMON,
         "packed_as": PACKING_NAMES.get(preview.profile.packing, "") if preview.profile else "",

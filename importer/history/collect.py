@@ -19,7 +19,7 @@ from importer.engine.native import loader
 from importer.engine.plan import option_specs
 from importer.engine.plan.options import Options
 from importer.engine.source import encodings
-from importer.engine.source.dialect import as_written
+from importer.engine.source.dialect import escape_mark
 from importer.history.facts import CHOSEN, FACTS, PHASES, REQUESTED, SERVER, Fact, Kind, Value
 from importer.models import Chunk, ImportJob
 
@@ -142,7 +142,7 @@ def _file(job: ImportJob) -> Told:
     yield "loaded_columns", sum(bool(each.get("column")) for each in job.mapping_json) + len(job.fillings_json)
     yield "packing", job.packing or "none"
     yield "encoding", dialect.get("encoding")
-    yield "delimiter", as_written(dialect.get("delimiter", ","))
+    yield "delimiter", escape_mark(dialect.get("delimiter", ","))
     yield "line_end", {"\n": "lf", "\r\n": "crlf", "\r": "cr"}.get(dialect.get("line_end", ""), "any")
 
 

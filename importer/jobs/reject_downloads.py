@@ -72,7 +72,7 @@ def reject_file(job: ImportJob) -> Iterator[bytes]:
     if not parts:
         raise _nothing_rejected(job)
     pieces = _pieces(_existing(job, [folder(job) / HEAD, *parts]))
-    return encodings.in_source(pieces, job.file_dialect.encoding)
+    return encodings.to_source_encoding(pieces, job.file_dialect.encoding)
 
 
 def reasons_file(job: ImportJob) -> Iterator[bytes]:

@@ -31,7 +31,7 @@ def character(text: str) -> str:
 def encoding(text: str) -> str:
     """The encoding's name as Dialect has it, however it is spelled: UTF8, utf-8..."""
     try:
-        return encodings.named(text)
+        return encodings.canonical_name(text)
     except SourceProblem as problem:
         raise argparse.ArgumentTypeError(str(problem)) from problem
 

@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.option_specs import OPTIONS, SPEED, Group, OptionKind, OptionSpec, named
-from importer.engine.source.dialect import LINE_ENDS, from_written
+from importer.engine.source.dialect import LINE_ENDS, unescape_mark
 from importer.management.argument_types import (
     asked_field,
     bounded,
@@ -59,7 +59,7 @@ def _add_format(parser: CommandParser) -> None:
     group = parser.add_argument_group("the file, where it does not show it by itself")
     group.add_argument("--null", action="append", metavar="MARKER", help="text that means NULL; may be repeated")
     group.add_argument(
-        "--delimiter", type=from_written, help=r"one or more characters; \t and \x01 stand for control characters"
+        "--delimiter", type=unescape_mark, help=r"one or more characters; \t and \x01 stand for control characters"
     )
     group.add_argument("--quote", type=character, help="'' for none")
     group.add_argument("--escape", type=character, help="'' (RFC 4180) or a backslash")

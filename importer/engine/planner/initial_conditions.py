@@ -20,7 +20,7 @@ def initial_conditions(case: PlanningContext) -> dict[str, Fact]:
 
 def _order(case: PlanningContext) -> Iterator[tuple[str, Fact | None]]:
     if order := case.key_order:
-        yield "key_order", order.said
+        yield "key_order", order.description
         yield "key_ascending", order.ascending
         yield "key_spread", order.spread
 

@@ -37,7 +37,7 @@ class KeyOrder:
         return self.spread < NEARLY
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """In words: `in order`, `nearly in order`, `not in order`."""
         if not self.fits:
             return "not in order"

@@ -1,6 +1,6 @@
-"""The types of the arrays that the engine's parts pass to each other, by what they hold.
+"""Type aliases for the numpy arrays of the engine, named by their contents.
 
-As texts, so that numpy is loaded only where an array is made: it takes 16 MB, and many loads need none.
+The aliases are strings, so that importing them does not import numpy: it takes 16 MB, and many loads need no array.
 """
 
 from typing import TYPE_CHECKING, TypeAlias
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 # One-dimensional unless a docstring gives the shape.
-Offsets: TypeAlias = "npt.NDArray[np.int64]"  # of bytes; also lengths and numbers of records
+Offsets: TypeAlias = "npt.NDArray[np.int64]"  # in bytes; also used for lengths and record numbers
 Lengths: TypeAlias = "npt.NDArray[np.uint32]"
-Mask: TypeAlias = "npt.NDArray[np.bool_]"  # for each record or cell, whether something holds
+Mask: TypeAlias = "npt.NDArray[np.bool_]"  # one flag for each record or cell
 ByteArray: TypeAlias = "npt.NDArray[np.uint8]"
-Words: TypeAlias = "npt.NDArray[np.uint64]"  # eight bytes each, or a bit for each of so many bytes
-Keys: TypeAlias = "npt.NDArray[np.uint64 | np.bytes_]"  # of a sort
+Words: TypeAlias = "npt.NDArray[np.uint64]"  # eight bytes each, or one bit for each of 64 bytes
+Keys: TypeAlias = "npt.NDArray[np.uint64 | np.bytes_]"  # sort keys

@@ -1,4 +1,4 @@
-"""What a source is read from: an open file on this machine, or what reads ranges of one that lies elsewhere."""
+"""Reads a source's bytes: from an open local file, or by ranges from a remote object."""
 
 import io
 import os
@@ -11,44 +11,44 @@ from importer.engine.errors import SourceProblem
 
 
 class RangeReader(Protocol):
-    """An object somewhere else, of `size` bytes, as it was when it was first looked at."""
+    """Reads ranges of a remote object of `size` bytes, in the version that was seen first."""
 
     @property
     def size(self) -> int: ...
 
     def read(self, offset: int, length: int) -> bytes:
-        """Up to `length` bytes from `offset` on, b"" at the end. Raises SourceChanged if it is another one by now."""
+        """Up to `length` bytes from `offset` on; b"" at the end. Raises SourceChanged if the object has changed."""
 
 
 Readable = int | RangeReader
 
 
 class RemoteSource(Protocol):
-    """Where a source lies that has no path here, or none that may be opened just so."""
+    """A source without a local path that may be opened directly."""
 
     @property
     def name(self) -> str: ...
 
     def open(self) -> AbstractContextManager[Readable]:
-        """Raises SourceProblem if it cannot be read, SourceChanged if it is another one by now."""
+        """Open the source. Raises SourceProblem if it cannot be read, SourceChanged if it has changed."""
 
 
 SourceLocation = Path | RemoteSource
 
 
 @contextmanager
-def open_source(place: SourceLocation) -> Iterator[Readable]:
-    """The source, open for reading; closed at the end. Raises SourceProblem if it cannot be opened."""
-    if not isinstance(place, Path):
-        with place.open() as opened:
+def open_source(location: SourceLocation) -> Iterator[Readable]:
+    """Open the source for reading, and close it at the end. Raises SourceProblem if it cannot be opened."""
+    if not isinstance(location, Path):
+        with location.open() as opened:
             yield opened
         return
     try:
-        fd = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(location, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
         raise SourceProblem(
             f"The file cannot be opened: {error.strerror}.",
-            where=str(place),
+            where=str(location),
             advice="Put it back and retry, or import it as a new one.",
         ) from error
     try:
@@ -58,12 +58,12 @@ def open_source(place: SourceLocation) -> Iterator[Readable]:
 
 
 def read_at(source: Readable, size: int, offset: int) -> bytes:
-    """Up to `size` bytes from `offset` on; b"" at the end."""
+    """Up to `size` bytes of the source from `offset` on; b"" at the end."""
     return os.pread(source, size, offset) if isinstance(source, int) else source.read(offset, size)
 
 
 def as_file(source: Readable) -> BinaryIO:
-    """The same as a file object of its own, for libraries that want one; closing it leaves the source open."""
+    """The source as a file object, for libraries that need one. Closing it leaves the source open."""
     return os.fdopen(os.dup(source), "rb") if isinstance(source, int) else io.BufferedReader(_RawRanges(source))
 
 
@@ -92,5 +92,5 @@ class _RawRanges(io.RawIOBase):
 
 
 def size_of(source: Readable) -> int:
-    """How many bytes it has, now."""
+    """The source's present size in bytes."""
     return os.fstat(source).st_size if isinstance(source, int) else source.size

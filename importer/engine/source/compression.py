@@ -1,4 +1,4 @@
-"""Compressed files, unpacked as a stream: constant memory, limits on what comes out, damage named by its byte."""
+"""Unpacks gzip, Zstandard and ZIP files as a stream: in constant memory, with limits, and reporting damage by byte."""
 
 import struct
 import sys
@@ -21,9 +21,9 @@ else:
 READ_BYTES = 64 * 1024
 PIECE_BYTES = 256 * 1024
 MIB = 2**20
-# A frame may ask for so much memory: what zstd itself allows without --long=31 (2 to this power, 128 MiB).
+# The most memory that a frame may ask for: 2 to this power, 128 MiB, which zstd allows without --long=31.
 ZSTD_WINDOW_LOG = 27
-# A usual archive of one file, perhaps with folders and what macOS adds.
+# Enough for an archive of one file, with folders and the entries that macOS adds.
 ZIP_MOST_ENTRIES = 1000
 
 _GZIP_MAGIC = (b"\x1f\x8b\x08",)
@@ -35,7 +35,7 @@ _AGAIN = "Copy or download the file again, or pack it again."
 
 @dataclass(frozen=True)
 class DecompressionLimits:
-    """What may come out of a file: at most `largest` bytes, and `ratio` times the packed ones once over `small`."""
+    """Limits on unpacked data: at most `largest` bytes; beyond `small` bytes, at most `ratio` times the packed size."""
 
     largest: int = 200 * 1024 * MIB
     ratio: int = 200
@@ -43,14 +43,14 @@ class DecompressionLimits:
 
 
 class Piece(NamedTuple):
-    """Unpacked bytes, and how many of the packed file have been used for all of them so far."""
+    """Unpacked bytes, and the number of packed bytes used so far, for this piece and all before it."""
 
     data: bytes
     used: int
 
 
 def detect_packing(head: bytes) -> str:
-    """How a file with these first bytes is packed: gzip, zstd, zip, or "" for not at all. Its name does not count."""
+    """How a file with these first bytes is packed: gzip, zstd, zip, or "" if it is not. The file's name is ignored."""
     for name, magic in (("gzip", _GZIP_MAGIC), ("zstd", _ZSTD_MAGIC), ("zip", _ZIP_MAGIC)):
         if head.startswith(magic):
             return name
@@ -58,19 +58,19 @@ def detect_packing(head: bytes) -> str:
 
 
 def unpacked(fd: Readable, packing: str, limits: DecompressionLimits) -> Iterator[Piece]:
-    """The unpacked bytes of an open file, from its start.
+    """Unpack an open file from its start.
 
-    Raises SourceProblem for a file that is cut, damaged, encrypted, goes on with something else or holds more than one
-    file, and for more than the limits allow.
+    Raises SourceProblem for a file that is cut, damaged or encrypted, that has other data after the compressed data, or
+    that contains several files, and if the unpacked data exceeds the limits.
     """
     total = 0
     for piece in _UNPACK[packing](fd):
         total += len(piece.data)
-        _within(limits, total, piece.used)
+        _require_within(limits, total, piece.used)
         yield piece
 
 
-def _within(limits: DecompressionLimits, total: int, used: int) -> None:
+def _require_within(limits: DecompressionLimits, total: int, used: int) -> None:
     if total > limits.largest:
         raise SourceProblem(
             f"The file unpacks to more than {limits.largest:,} bytes.",
@@ -79,12 +79,12 @@ def _within(limits: DecompressionLimits, total: int, used: int) -> None:
     if total > max(limits.small, limits.ratio * used):
         raise SourceProblem(
             f"The file unpacks to more than {limits.ratio} times its size: its first {used:,} bytes to {total:,}.",
-            advice="Files made to fill disks are like that. If this is none, raise UNPACKED_MAX_RATIO, or unpack it.",
+            advice="Files made to fill disks look like this. If you trust it, raise UNPACKED_MAX_RATIO, or unpack it.",
         )
 
 
 class _Decoder(Protocol):
-    """What the decoders of gzip and Zstandard have in common; `needs_input` and `eof` as in Python's bz2."""
+    """The common interface of the gzip and Zstandard decoders; `needs_input` and `eof` as in Python's bz2."""
 
     @property
     def eof(self) -> bool: ...
@@ -103,7 +103,7 @@ def _gzip(fd: Readable) -> Iterator[Piece]:
 
 
 def _zstd(fd: Readable) -> Iterator[Piece]:
-    # Not the zstandard package: it takes the end of a file that is cut within a frame for the end of the data.
+    # Not the zstandard package: for a file that is cut within a frame, it reports a normal end of the data.
     def begin() -> _Decoder:
         return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: ZSTD_WINDOW_LOG})
 
@@ -111,7 +111,7 @@ def _zstd(fd: Readable) -> Iterator[Piece]:
 
 
 def _members(fd: Readable, begin: Callable[[], _Decoder], magic: tuple[bytes, ...]) -> Iterator[Piece]:
-    """A file of one or more compressed streams on end."""
+    """Unpack one or more compressed streams that follow each other without a gap."""
     decoder, at = begin(), 0
     while True:
         data = b""
@@ -135,7 +135,7 @@ def _members(fd: Readable, begin: Callable[[], _Decoder], magic: tuple[bytes, ..
         try:
             piece = decoder.decompress(data, PIECE_BYTES)
         except (igzip_lib.IsalError, zstd.ZstdError) as error:  # type: ignore[misc]  # isal's stubs: an instance
-            if "memory" in str(error):  # of Zstandard alone
+            if "memory" in str(error):  # only Zstandard reports this
                 raise SourceProblem(
                     f"Unpacking the file needs more than {2**ZSTD_WINDOW_LOG // MIB} MiB of memory.",
                     advice="Pack it again without --long, or unpack it.",
@@ -146,7 +146,10 @@ def _members(fd: Readable, begin: Callable[[], _Decoder], magic: tuple[bytes, ..
 
 
 def _after_member(fd: Readable, left: bytes, at: int) -> tuple[bytes, int]:
-    """What follows a stream, without the zeros that tapes pad with, and how far the file is read; b"" at its end."""
+    """The bytes after a stream, and the offset up to which the file is read. Skips zeros, which tapes pad with.
+
+    The bytes are b"" at the end of the file.
+    """
     while len(left := left.lstrip(b"\0")) < 4:
         more = read_at(fd, READ_BYTES, at)
         if not more:
@@ -157,7 +160,7 @@ def _after_member(fd: Readable, left: bytes, at: int) -> tuple[bytes, int]:
 
 
 def _zip(fd: Readable) -> Iterator[Piece]:
-    """The only file of a ZIP archive."""
+    """Unpack the only file of a ZIP archive."""
     with as_file(fd) as file:
         try:
             _refuse_many_entries(fd)
@@ -169,7 +172,7 @@ def _zip(fd: Readable) -> Iterator[Piece]:
 
 
 def _refuse_many_entries(fd: Readable) -> None:
-    """Look at the number of entries before zipfile reads them all into memory (APPNOTE.TXT 4.3.14 to 4.3.16)."""
+    """Check the number of entries before zipfile reads all of them into memory (APPNOTE.TXT 4.3.14 to 4.3.16)."""
     size = size_of(fd)
     tail_at = max(0, size - 65536 - 22)
     tail = read_at(fd, size - tail_at, tail_at)
@@ -188,12 +191,14 @@ def _refuse_many_entries(fd: Readable) -> None:
 
 
 def _only_file(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
-    # macOS puts a folder of its own beside what was packed.
+    # macOS adds a folder of its own to each archive.
     files = [each for each in archive.infolist() if not each.is_dir() and not each.filename.startswith("__MACOSX/")]
     if len(files) != 1:
         names = ", ".join(each.filename[:60] for each in files[:5]) + (", ..." if len(files) > 5 else "")
-        held = f"{len(files):,} files: {names}" if files else "no file"
-        raise SourceProblem(f"The ZIP archive holds {held}.", advice="Unpack it, and import each CSV file by itself.")
+        contents = f"{len(files):,} files: {names}" if files else "no file"
+        raise SourceProblem(
+            f"The ZIP archive holds {contents}.", advice="Unpack it, and import each CSV file by itself."
+        )
     (only,) = files
     if only.flag_bits & 0x1:
         raise SourceProblem(f"{only.filename[:60]} in the ZIP archive is encrypted.", advice="Unpack it first.")

@@ -1,4 +1,4 @@
-"""What a file holds once it is unpacked and, where its encoding needs that, turned into UTF-8."""
+"""Plain contents of a file: unpacked and, if its encoding requires it, converted to UTF-8."""
 
 import tempfile
 from collections.abc import Iterator
@@ -19,20 +19,20 @@ from importer.engine.source.compression import (
 from importer.engine.source.encodings import EncodingKind
 from importer.engine.source.file_signature import refuse_other_kinds
 
-# For a look, which takes no more than it wants.
+# For samples, which are bounded by the number of bytes they need.
 NO_LIMITS = DecompressionLimits(largest=2**63, ratio=2**63)
 
 
 def needs_copy(packing: str, encoding: str) -> bool:
-    """Whether a file is read from a plain copy; then its offsets and lines are those of the copy."""
+    """Whether a file is read from a plain copy. If so, offsets and line numbers refer to the copy."""
     return bool(packing) or encodings.kind(encoding) is EncodingKind.OTHER
 
 
 def plain_pieces(fd: Readable, packing: str, encoding: str, limits: DecompressionLimits) -> Iterator[Piece]:
-    """The plain bytes of an open file from its start, and how many of its own bytes each piece has come to.
+    """The plain bytes of an open file from its start; each piece has the number of the file's own bytes used so far.
 
-    Unpacked, and in UTF-8 where the encoding is one that ASCII bytes do not stand for themselves in. Raises
-    SourceProblem as unpacked() and encodings.copied() do.
+    The bytes are unpacked. They are UTF-8 if the file's encoding is of kind OTHER, else in the file's encoding. Raises
+    SourceProblem as unpacked() and encodings.utf8_copy() do.
     """
     used = 0
 
@@ -42,15 +42,15 @@ def plain_pieces(fd: Readable, packing: str, encoding: str, limits: Decompressio
             used = piece.used
             yield piece.data
 
-    packed = unpacked(fd, packing, limits) if packing else _as_it_is(fd)
+    packed = unpacked(fd, packing, limits) if packing else _unchanged(fd)
     plain = counted(packed)
     if encodings.kind(encoding) is EncodingKind.OTHER:
-        plain = encodings.copied(plain, encoding)
+        plain = encodings.utf8_copy(plain, encoding)
     for data in plain:
         yield Piece(data, used)
 
 
-def _as_it_is(fd: Readable) -> Iterator[Piece]:
+def _unchanged(fd: Readable) -> Iterator[Piece]:
     at = 0
     while data := read_at(fd, PIECE_BYTES, at):
         at += len(data)
@@ -59,9 +59,9 @@ def _as_it_is(fd: Readable) -> Iterator[Piece]:
 
 @dataclass(frozen=True)
 class SourceHead:
-    """The first bytes of what a file of `size` bytes holds, at most `wanted`, unpacked but not decoded.
+    """The first bytes of a file of `size` bytes, at most `wanted` of them, unpacked but not decoded.
 
-    `used` bytes of the file have come to them; `whole` if they are all there is.
+    `used` is the number of the file's own bytes that were read for them.
     """
 
     packing: str
@@ -72,14 +72,15 @@ class SourceHead:
 
     @property
     def whole(self) -> bool:
+        """Whether `data` is the file's whole contents."""
         return len(self.data) < self.wanted or (not self.packing and self.size == self.wanted)
 
 
 @dataclass(frozen=True)
 class SourceSample:
-    """A plain file that can be read through `fd` as far as `readable`; it has `size` bytes, or about so many.
+    """A plain file of which the first `readable` bytes can be read through `fd`.
 
-    `whole`: it can be read to its end.
+    `size` is the size of the whole plain file in bytes, an estimate unless `whole`: then it can be read to its end.
     """
 
     fd: Readable
@@ -89,9 +90,10 @@ class SourceSample:
 
 
 def read_head(fd: Readable, wanted: int) -> SourceHead:
-    """Look into an open file, as far as `wanted` unpacked bytes.
+    """Read the first `wanted` unpacked bytes of an open file.
 
-    Raises SourceProblem as unpacked() does, and for what is no text: a picture, a workbook, an archive in an archive.
+    Raises SourceProblem as unpacked() does, and for files that are not text: a picture, a workbook, an archive in an
+    archive.
     """
     size = size_of(fd)
     data = read_at(fd, wanted, 0)
@@ -110,7 +112,7 @@ def read_head(fd: Readable, wanted: int) -> SourceHead:
 
 
 def _first(pieces: Iterator[Piece], wanted: int) -> tuple[bytes, int]:
-    """The first bytes, `wanted` of them if there are so many, and about how much of the file they come from."""
+    """The first `wanted` bytes, or all if there are fewer, and about how many of the file's own bytes they take."""
     data, used = bytearray(), 0
     for piece in pieces:
         data += piece.data
@@ -122,7 +124,7 @@ def _first(pieces: Iterator[Piece], wanted: int) -> tuple[bytes, int]:
 
 @contextmanager
 def open_sample(fd: Readable, head: SourceHead, encoding: str) -> Iterator[SourceSample]:
-    """The plain file, where that is the file itself; else as much of it as the head has, in a file of its own."""
+    """Open the file itself if it is plain; else a temporary file with the first `head.wanted` plain bytes."""
     if not needs_copy(head.packing, encoding):
         yield SourceSample(fd, head.size, head.size, True)
         return

@@ -1,8 +1,8 @@
-"""Which encodings files come in, and what each means for reading them.
+"""Encodings of files: their names, their detection, and their conversion to UTF-8 and back.
 
-UTF-8 goes as it is. Where ASCII bytes stand for themselves in every position (latin1, cp125x, koi8-r), records are
-found in the bytes as they lie, and the feed transcodes them on their way. All others (UTF-16, Shift JIS) are read from
-a plain copy in UTF-8 (plain.py).
+UTF-8 is sent unchanged. In encodings in which ASCII bytes always mean ASCII characters (latin1, cp125x, koi8-r),
+records are found in the file's own bytes, and the feed transcodes them. Files in all other encodings (UTF-16, Shift
+JIS) are read from a plain copy in UTF-8 (decoding.py).
 """
 
 import codecs
@@ -14,7 +14,8 @@ from itertools import chain
 from importer.engine.errors import SourceProblem
 
 UTF8 = "utf-8"
-# What most files that are not UTF-8 are in: western Windows. Without its five undefined bytes, that is.
+# Most files that are not UTF-8 are in this encoding of western Windows. It leaves five bytes undefined; a file with one
+# of them is guessed to be in LAST_GUESS.
 GUESS = "cp1252"
 LAST_GUESS = "iso8859-1"
 COMMON = {
@@ -34,7 +35,7 @@ COMMON = {
     "euc_kr": "Korean",
 }
 
-# UTF-32 first: its mark begins with that of UTF-16.
+# UTF-32 first: its byte order mark begins with that of UTF-16.
 _BOMS = {
     "utf-32-le": codecs.BOM_UTF32_LE,
     "utf-32-be": codecs.BOM_UTF32_BE,
@@ -42,14 +43,14 @@ _BOMS = {
     "utf-16-le": codecs.BOM_UTF16_LE,
     "utf-16-be": codecs.BOM_UTF16_BE,
 }
-# Names that leave open what a mark at the start would tell; without one, what most files have.
+# Names that leave the byte order to a mark at the start. Without a mark, the order that most files have.
 _SAME = {"utf-8-sig": UTF8, "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 _NO_FILE_HAS_IT = ("idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape", "charmap")
-_LONGEST_SEQUENCE = 3  # bytes; an encoding with longer ones is not proved, and gets a copy
+_LONGEST_SEQUENCE = 3  # bytes; an encoding with longer sequences is not proved to be SINGLE, and files get a copy
 
 
 class EncodingKind(StrEnum):
-    """How a file in an encoding is read: as it is, transcoded by the feed, or from a plain copy."""
+    """How a file in an encoding is read: unchanged, transcoded by the feed, or from a plain copy."""
 
     UTF8 = "as it is"
     SINGLE = "transcoded"
@@ -57,26 +58,26 @@ class EncodingKind(StrEnum):
 
 
 @lru_cache
-def named(name: str) -> str:
-    """The codec's own name, however it is spelled: `UTF8` is utf-8, `latin1` iso8859-1.
+def canonical_name(name: str) -> str:
+    """The codec's own name for any spelling: `UTF8` is utf-8, `latin1` is iso8859-1.
 
-    Raises SourceProblem for what is no text encoding that a file could have.
+    Raises SourceProblem for a name that is not a text encoding, or that no file can have.
     """
     try:
-        found = codecs.lookup(name.strip()).name
-        if found not in _NO_FILE_HAS_IT:
-            "a".encode(found)  # a codec from bytes to bytes, as base64, is refused here
+        codec = codecs.lookup(name.strip()).name
+        if codec not in _NO_FILE_HAS_IT:
+            "a".encode(codec)  # raises LookupError for a codec from bytes to bytes, such as base64
     except (LookupError, ValueError) as error:
         raise SourceProblem(
             f"{name!r} is not the name of a text encoding.", advice="Some that are: utf-8, cp1252, latin1, utf-16."
         ) from error
-    if found in _NO_FILE_HAS_IT:
+    if codec in _NO_FILE_HAS_IT:
         raise SourceProblem(f"{name!r} is no encoding of files.", advice="Some that are: utf-8, cp1252, latin1.")
-    return _SAME.get(found, found)
+    return _SAME.get(codec, codec)
 
 
 def writable(text: str, encoding: str) -> bool:
-    """Whether the encoding has these characters."""
+    """Whether the encoding has all characters of the text."""
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
@@ -86,17 +87,21 @@ def writable(text: str, encoding: str) -> bool:
 
 @lru_cache
 def kind(encoding: str) -> EncodingKind:
-    """How a file in it is read, found out by trying the codec. Raises SourceProblem as named() does."""
-    if named(encoding) == UTF8:
+    """How a file in the encoding is read, determined by trying the codec. Raises SourceProblem as canonical_name()
+    does.
+
+    SINGLE if each byte below 0x80 in a valid text is always that ASCII character, and no other character uses one.
+    """
+    if canonical_name(encoding) == UTF8:
         return EncodingKind.UTF8
     return EncodingKind.SINGLE if _ascii_is_ascii(encoding) else EncodingKind.OTHER
 
 
 def _ascii_is_ascii(encoding: str) -> bool:
-    """Whether each byte below 0x80, wherever it stands in a valid text, is that ASCII character, and nothing else is.
+    """Whether each byte below 0x80 in a valid text is that ASCII character, and no other character contains one.
 
-    Tries every sequence of bytes from 0x80 on, as far as the decoder asks for more, and an ASCII byte after each; and
-    whether any other character is written with an ASCII byte, as escape sequences are.
+    Tries every sequence of bytes from 0x80 on for as long as the decoder needs more, and an ASCII byte after each of
+    them. Also checks whether the encoding writes any other character with an ASCII byte, as in escape sequences.
     """
     others = "".join(map(chr, [*range(0x80, 0xD800), *range(0xE000, 0x10000)]))
     if min(others.encode(encoding, errors="ignore"), default=0x80) < 0x80:
@@ -132,16 +137,19 @@ def _decoded(encoding: str, data: bytes) -> tuple[str, bool] | None:
         return None
 
 
-def marked(head: bytes) -> tuple[str, int]:
-    """The encoding that the byte order mark of a file's first bytes names, and the mark's length; ("", 0) if none."""
+def detect_byte_order_mark(head: bytes) -> tuple[str, int]:
+    """The encoding of the byte order mark in a file's first bytes, and the mark's length in bytes; ("", 0) if none."""
     for encoding, mark in _BOMS.items():
         if head.startswith(mark):
             return encoding, len(mark)
     return "", 0
 
 
-def unmarked_wide(sample: bytes) -> str:
-    """UTF-16 or UTF-32 without a mark, else "": western text has NUL at every second byte, or at three of four."""
+def detect_wide(sample: bytes) -> str:
+    """The UTF-16 or UTF-32 encoding of a sample without a byte order mark; "" for all others.
+
+    Western text in these encodings has NUL in every second byte, or in three of four.
+    """
     sample = sample[: min(len(sample), 4096) // 4 * 4]
     if not sample:
         return ""
@@ -152,15 +160,18 @@ def unmarked_wide(sample: bytes) -> str:
     return ""
 
 
-def mark(encoding: str) -> bytes:
-    """What a file in the encoding begins with, so that nobody has to choose it: the mark of UTF-16 and 32, else b""."""
+def byte_order_mark(encoding: str) -> bytes:
+    """The byte order mark for a file that is written in the encoding: for UTF-16 and UTF-32, else b"".
+
+    With the mark, nobody who opens the file has to choose the encoding.
+    """
     return _BOMS.get(encoding, b"") if encoding != UTF8 else b""
 
 
 def invalid_at(data: bytes, encoding: str, start: int = 0, end: int | None = None, *, final: bool = True) -> int:
-    """Where the first byte of data[start:end] lies that is invalid in the encoding, -1 if none is.
+    """The position of the first byte of data[start:end] that is invalid in the encoding; -1 if all are valid.
 
-    `final`: a character that the end of `data` cuts is invalid, too.
+    `final`: a character that is cut by the end is also invalid.
     """
     if data.isascii():
         return -1
@@ -177,18 +188,18 @@ def invalid_at(data: bytes, encoding: str, start: int = 0, end: int | None = Non
     return -1
 
 
-def steps(encoding: str) -> list[Callable[[Iterable[bytes]], Iterator[bytes]]]:
-    """What a feed does with the bytes of a file in the encoding before they go to the server, which reads UTF-8."""
+def feed_steps(encoding: str) -> list[Callable[[Iterable[bytes]], Iterator[bytes]]]:
+    """The steps of a feed that convert bytes of the encoding to UTF-8, which the server reads."""
     return [partial(transcoded, encoding=encoding)] if kind(encoding) is EncodingKind.SINGLE else []
 
 
 def to_utf8(raw: bytes, encoding: str) -> bytes:
-    """Whole characters in another encoding, as UTF-8. Raises UnicodeDecodeError if they are invalid."""
+    """Convert whole characters from the encoding to UTF-8. Raises UnicodeDecodeError if they are invalid."""
     return raw if encoding == UTF8 or raw.isascii() else raw.decode(encoding).encode()
 
 
 def transcoded(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    """Pieces of a text in a SINGLE encoding, as UTF-8; a piece may end within a character.
+    """Convert pieces of a text from a SINGLE encoding to UTF-8; a piece may end within a character.
 
     Raises UnicodeDecodeError for invalid bytes.
     """
@@ -203,42 +214,43 @@ def transcoded(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     yield decoder.decode(b"", final=True).encode()
 
 
-def text(raw: bytes, encoding: str) -> str:
-    """For people to read: invalid bytes are shown as \\xE9."""
+def readable_text(raw: bytes, encoding: str) -> str:
+    """The bytes as text for people; invalid bytes are shown as \\xE9."""
     return raw.decode(encoding, errors="backslashreplace")
 
 
 def excerpt(raw: bytes, encoding: str) -> str:
-    """The same for bytes that were cut out of a text, without the part of a character at either end."""
+    """readable_text() of bytes that were cut out of a text, without the cut characters at its begin and end."""
     if encoding == UTF8:
         raw = raw.lstrip(bytes(range(0x80, 0xC0)))
     return codecs.getincrementaldecoder(encoding)("backslashreplace").decode(raw)
 
 
-def copied(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    """A text in an OTHER encoding as UTF-8, without its byte order mark, a piece for each piece and one more.
+def utf8_copy(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """Convert a text from an OTHER encoding to UTF-8, without its byte order mark; one more piece than `pieces` has.
 
-    Characters that are invalid in the encoding stay recognisable: they become surrogates, which are invalid in UTF-8,
-    too, and which as_in_source() turns back. Raises SourceProblem with line and byte where even that cannot be done.
+    Characters that are invalid in the encoding become surrogates, which are also invalid in UTF-8, and which
+    records_in_source_encoding() converts back. Raises SourceProblem with line and byte for bytes that cannot be
+    represented even so.
     """
     decoder = codecs.getincrementaldecoder(encoding)(_keep(encoding))
     taken, line, first = 0, 1, True
     for piece in chain(pieces, [b""]):
         try:
-            said = decoder.decode(piece, not piece)
+            text = decoder.decode(piece, not piece)
         except UnicodeDecodeError as error:
-            # What the decoder kept from the piece before stands at the front.
+            # The error's bytes begin with those that the decoder kept from the piece before.
             raise _not_decodable(error, taken - (len(error.object) - len(piece)), line, encoding) from None
         taken += len(piece)
-        if first and said:
-            said, first = said.removeprefix("\ufeff"), False
-        copy = said.encode(errors="surrogatepass")
+        if first and text:
+            text, first = text.removeprefix("\ufeff"), False
+        copy = text.encode(errors="surrogatepass")
         line += copy.count(b"\n")
         yield copy
 
 
 def _not_decodable(error: UnicodeDecodeError, offset: int, line: int, encoding: str) -> SourceProblem:
-    """For an error found in bytes that lie at `offset` in the file and begin on `line`."""
+    """The problem for a decoding error; the error's bytes begin at `offset` in the file, on `line`."""
     before = error.object[: error.start].decode(encoding, errors="replace")
     wrong = error.object[error.start : error.end].hex(" ")
     return SourceProblem(
@@ -248,22 +260,22 @@ def _not_decodable(error: UnicodeDecodeError, offset: int, line: int, encoding: 
     )
 
 
-def in_source(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    """A whole file as it was read, in the source's own encoding and with its mark: what copied() has done is undone."""
+def to_source_encoding(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """Convert a whole plain file back to the source's own encoding, with its byte order mark: reverses utf8_copy()."""
     if kind(encoding) is not EncodingKind.OTHER:
         yield from pieces
         return
     decode = codecs.getincrementaldecoder(UTF8)("surrogatepass").decode
     encode = codecs.getincrementalencoder(encoding)(_keep(encoding)).encode
-    yield mark(encoding)
+    yield byte_order_mark(encoding)
     for piece in pieces:
         yield encode(decode(piece))
     yield encode("", True)
 
 
-def as_in_source(raw: bytes, encoding: str) -> bytes:
-    """Whole records as they were read, in the source's own encoding, without its mark."""
-    return b"".join(in_source([raw], encoding)).removeprefix(mark(encoding))
+def records_in_source_encoding(raw: bytes, encoding: str) -> bytes:
+    """Convert whole records of the plain file back to the source's own encoding, without its byte order mark."""
+    return b"".join(to_source_encoding([raw], encoding)).removeprefix(byte_order_mark(encoding))
 
 
 def _keep(encoding: str) -> str:

@@ -1,4 +1,4 @@
-"""Files that are no CSV at all, told by their first bytes."""
+"""Recognises files of other formats by their first bytes, and refuses them."""
 
 import re
 
@@ -8,7 +8,7 @@ _SAVE = "Open it in the program it was made with and save the table as CSV (UTF-
 _UNPACK = "Unpack it, then import the CSV file inside."
 _EXPORT = "Export the table as CSV (UTF-8), then import that."
 
-# Where a CSV's header could begin alike, the pattern asks for a byte that no text has at that place.
+# If a CSV file's header could begin with the same letters, the pattern requires a byte after them that no text has.
 _NO_TEXT = rb"[\x00-\x08\x0e-\x1f\x80-\xff]"
 _KINDS: tuple[tuple[bytes, str, str], ...] = (
     (rb"\x89PNG\r\n", "a PNG image", _EXPORT),
@@ -39,11 +39,11 @@ _COMPILED = tuple((re.compile(pattern, re.DOTALL), what, advice) for pattern, wh
 
 
 class NoCSV(SourceProblem):
-    """The file is of another kind."""
+    """The file is in another format than CSV."""
 
 
 def refuse_other_kinds(sample: bytes) -> None:
-    """Raise NoCSV, saying what it is and what to do, for a file that begins like something else than CSV."""
+    """Raise NoCSV, with the format's name and advice, for a file that begins like one of another format."""
     for pattern, what, advice in _COMPILED:
         if pattern.match(sample):
             raise NoCSV(f"This is not a CSV file: it is {what}.", advice=advice)

@@ -64,7 +64,7 @@ class CellRule:
 
     def decode(self, value: bytes) -> str:
         """The value for people to read; bytes that are invalid in the encoding become \\xE9."""
-        return encodings.text(value, self.encoding)
+        return encodings.readable_text(value, self.encoding)
 
     @property
     def group(self) -> Any:

@@ -224,7 +224,7 @@ class TestKeyOrder:
         path.write_bytes(data)
         with open_source(path) as fd:
             order = key_order(fd, HEADERLESS, key_of("int", "text"), 0, len(data))
-        return order.said
+        return order.description
 
     def test_in_order_nearly_and_not(self, folder):
         count = 20_000

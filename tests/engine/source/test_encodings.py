@@ -19,7 +19,7 @@ def known() -> list[str]:
     found = []
     for module in pkgutil.iter_modules(python_encodings.__path__):
         try:
-            found.append(encodings.named(module.name))
+            found.append(encodings.canonical_name(module.name))
         except SourceProblem:
             continue
     return sorted(set(found))
@@ -46,7 +46,7 @@ class TestNames:
         ],
     )
     def test_however_it_is_spelled(self, name, means):
-        assert encodings.named(name) == means
+        assert encodings.canonical_name(name) == means
         assert Dialect(encoding=name).encoding == means
 
     @pytest.mark.parametrize("name", ["", "nonsense", "base64", "rot13", "zip", "a\0b", "../x", "x" * 5000, "é"])
@@ -57,7 +57,7 @@ class TestNames:
     @pytest.mark.parametrize("name", ["idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined"])
     def test_what_no_file_is_in(self, name):
         with pytest.raises(SourceProblem, match="is no encoding of files"):
-            encodings.named(name)
+            encodings.canonical_name(name)
 
 
 class TestKinds:
@@ -78,7 +78,7 @@ class TestKinds:
         ],
     )
     def test_by_what_ascii_bytes_mean(self, name, kind):
-        assert encodings.kind(encodings.named(name)) is kind
+        assert encodings.kind(encodings.canonical_name(name)) is kind
 
     @given(
         st.sampled_from([each for each in KNOWN if encodings.kind(each) is EncodingKind.SINGLE]), st.binary(max_size=40)
@@ -124,23 +124,23 @@ class TestCopies:
     @given(st.sampled_from(OTHER), st.text(st.characters(exclude_characters=SHIFTS), max_size=60), st.integers(1, 9))
     def test_a_copy_says_the_same_and_turns_back(self, encoding, text, size):
         data = text.removeprefix("\ufeff").encode(encoding, "ignore")
-        copy = b"".join(encodings.copied(pieces(data, size), encoding))
+        copy = b"".join(encodings.utf8_copy(pieces(data, size), encoding))
         assert copy.decode() == data.decode(encoding)
-        back = b"".join(encodings.in_source(pieces(copy, size), encoding))
-        assert back.startswith(encodings.mark(encoding))
-        assert back.removeprefix(encodings.mark(encoding)).decode(encoding) == data.decode(encoding)
+        back = b"".join(encodings.to_source_encoding(pieces(copy, size), encoding))
+        assert back.startswith(encodings.byte_order_mark(encoding))
+        assert back.removeprefix(encodings.byte_order_mark(encoding)).decode(encoding) == data.decode(encoding)
 
     @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
     def test_a_mark_is_left_out_and_put_back(self, encoding):
-        data = encodings.mark(encoding) + "a,é\n".encode(encoding)
-        assert b"".join(encodings.copied([data], encoding)) == "a,é\n".encode()
-        assert b"".join(encodings.in_source(["a,é\n".encode()], encoding)) == data
-        assert encodings.as_in_source("a,é\n".encode(), encoding) == "a,é\n".encode(encoding)
+        data = encodings.byte_order_mark(encoding) + "a,é\n".encode(encoding)
+        assert b"".join(encodings.utf8_copy([data], encoding)) == "a,é\n".encode()
+        assert b"".join(encodings.to_source_encoding(["a,é\n".encode()], encoding)) == data
+        assert encodings.records_in_source_encoding("a,é\n".encode(), encoding) == "a,é\n".encode(encoding)
 
     def test_a_backslash_that_is_half_a_character(self):
         data = "ソ表能\n".encode("shift_jis")
         assert data.count(b"\\") == 3
-        assert b"".join(encodings.copied(pieces(data, 1), "shift_jis")) == "ソ表能\n".encode()
+        assert b"".join(encodings.utf8_copy(pieces(data, 1), "shift_jis")) == "ソ表能\n".encode()
 
     @pytest.mark.parametrize(
         ("encoding", "data"),
@@ -153,28 +153,28 @@ class TestCopies:
         ],
     )
     def test_an_invalid_character_stays_invalid_and_turns_back(self, encoding, data):
-        copy = b"".join(encodings.copied([data], encoding))
+        copy = b"".join(encodings.utf8_copy([data], encoding))
         assert encodings.invalid_at(copy, "utf-8") >= 0
-        assert encodings.as_in_source(copy, encoding) == data
+        assert encodings.records_in_source_encoding(copy, encoding) == data
 
     def test_what_cannot_be_read_at_all_is_named(self):
         with pytest.raises(SourceProblem, match="at offset 10 are not utf-16-le") as caught:
-            list(encodings.copied(["é\n".encode("utf-16-le"), "é\na".encode("utf-16-le") + b"x"], "utf-16-le"))
+            list(encodings.utf8_copy(["é\n".encode("utf-16-le"), "é\na".encode("utf-16-le") + b"x"], "utf-16-le"))
         assert caught.value.where == "line 3"
 
     def test_other_encodings_are_left_as_they_are(self):
-        assert encodings.as_in_source(b"caf\xe9", "cp1252") == b"caf\xe9"
-        assert list(encodings.in_source([b"\xff", b"a"], "utf-8")) == [b"\xff", b"a"]
+        assert encodings.records_in_source_encoding(b"caf\xe9", "cp1252") == b"caf\xe9"
+        assert list(encodings.to_source_encoding([b"\xff", b"a"], "utf-8")) == [b"\xff", b"a"]
 
 
 class TestMarks:
     def test_utf32_is_not_taken_for_utf16(self):
-        assert encodings.marked(codecs.BOM_UTF32_LE + b"a\0\0\0") == ("utf-32-le", 4)
-        assert encodings.marked(codecs.BOM_UTF16_LE + b"a\0") == ("utf-16-le", 2)
-        assert encodings.marked(b"a") == ("", 0)
+        assert encodings.detect_byte_order_mark(codecs.BOM_UTF32_LE + b"a\0\0\0") == ("utf-32-le", 4)
+        assert encodings.detect_byte_order_mark(codecs.BOM_UTF16_LE + b"a\0") == ("utf-16-le", 2)
+        assert encodings.detect_byte_order_mark(b"a") == ("", 0)
 
     @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
     def test_zeros_tell_what_has_no_mark(self, encoding):
-        assert encodings.unmarked_wide("id;name\n1;Zoë\n".encode(encoding)) == encoding
-        assert encodings.unmarked_wide(b"id;name\n1;Zo\0\n") == ""
-        assert encodings.unmarked_wide(b"") == ""
+        assert encodings.detect_wide("id;name\n1;Zoë\n".encode(encoding)) == encoding
+        assert encodings.detect_wide(b"id;name\n1;Zo\0\n") == ""
+        assert encodings.detect_wide(b"") == ""

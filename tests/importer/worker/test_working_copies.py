@@ -71,8 +71,8 @@ class TestEncodings:
         [
             (b"\xef\xbb\xbf" + TEXT.encode(), ""),
             (TEXT.encode("utf-16"), ""),
-            (encodings.mark("utf-16-be") + TEXT.encode("utf-16-be"), ""),
-            (encodings.mark("utf-32-le") + TEXT.encode("utf-32-le"), ""),
+            (encodings.byte_order_mark("utf-16-be") + TEXT.encode("utf-16-be"), ""),
+            (encodings.byte_order_mark("utf-32-le") + TEXT.encode("utf-32-le"), ""),
             (TEXT.encode("utf-16-le"), "utf-16-le"),
             (TEXT.encode("utf-16-be"), "utf-16-be"),
             (TEXT.encode("cp1252"), ""),
@@ -274,11 +274,11 @@ class TestRejects:
         job = run(created(target, written(tmp_path, pack(content)), encoding, on_error="reject"))
         assert (job.status, job.loaded_rows, job.rejected_rows, job.problem) == (Status.SUCCEEDED, 2, 2, {})
         rejected = b"".join(reject_downloads.reject_file(job))
-        assert rejected == encodings.mark(encoding) + f"n,word\nx,{words}2\ny,{words}4\n".encode(encoding)
+        assert rejected == encodings.byte_order_mark(encoding) + f"n,word\nx,{words}2\ny,{words}4\n".encode(encoding)
         with connect(target.address) as connection:
             execute(connection, "DELETE FROM t")
             execute(connection, "ALTER TABLE t MODIFY n TEXT")
-        chosen = "" if encodings.mark(encoding) else encoding
+        chosen = "" if encodings.byte_order_mark(encoding) else encoding
         again = run(created(target, written(tmp_path, rejected), chosen))
         assert (again.status, again.problem) == (Status.SUCCEEDED, {})
         assert in_table(target) == (("x", f"{words}2"), ("y", f"{words}4"))

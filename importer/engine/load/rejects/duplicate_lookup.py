@@ -35,7 +35,7 @@ class RowKey:
     def describe(self, line: int | None, encoding: str) -> str:
         """The key in words, with the first line that has it, if one was found."""
         pairs = ", ".join(
-            f"{name} = {encodings.text(value, encoding)!r}"
+            f"{name} = {encodings.readable_text(value, encoding)!r}"
             for name, value in zip(self.columns, self.values, strict=True)
         )
         if line:

@@ -97,8 +97,9 @@ class Explanation:
         return replace(error, column=self.columns[error.field - 1]) if known else error
 
     def _with_display_name(self, error: RowError) -> RowError:
-        reason, said = (text.replace(self.table.name, self.display_name) for text in (error.reason, error.said))
-        return replace(error, reason=reason, said=said)
+        texts = (error.reason, error.server_message)
+        reason, message = (text.replace(self.table.name, self.display_name) for text in texts)
+        return replace(error, reason=reason, server_message=message)
 
     def _value(self, column: str, values: list[bytes]) -> str:
         field = self._field(column, values)
@@ -116,4 +117,4 @@ class Explanation:
         return next((number for number in numbers if number < len(values)), None)
 
     def _text(self, value: bytes) -> str:
-        return encodings.text(value, self._dialect.encoding)
+        return encodings.readable_text(value, self._dialect.encoding)

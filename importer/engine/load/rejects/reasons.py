@@ -28,17 +28,17 @@ def error_of(
 
     `size` is how many bytes are sent for the column that the warning is about, None where that is not known.
     """
-    code, said = str(warning.code), warning.reason
+    code, message = str(warning.code), warning.reason
     if warning.code in WRONG_COUNT:
         return RowError(code, "The line is blank." if blank else wrong_count(field_count, wanted))
-    wanted_reading = _NOT_READ.search(said)
+    wanted_reading = _NOT_READ.search(message)
     if wanted_reading and _is_reading(wanted_reading[1]):
         return RowError(code, f"The value cannot be read as {wanted_reading[1]}.", warning.column)
     plain = _plainly(warning, table, size)
     if plain:
-        return RowError(code, plain, warning.column, said=said)
-    general = _QUOTED.sub("…", said)
-    return RowError(code, general, warning.column, said=said if general != said else "")
+        return RowError(code, plain, warning.column, server_message=message)
+    general = _QUOTED.sub("…", message)
+    return RowError(code, general, warning.column, server_message=message if general != message else "")
 
 
 def _is_reading(words: str) -> bool:

@@ -46,7 +46,7 @@ class RejectedRow:
     @property
     def reason(self) -> str:
         """The whole reason: its kind, the detail, and the server's own words."""
-        quote = f"The server says: {self.error.said}" if self.error.said else ""
+        quote = f"The server says: {self.error.server_message}" if self.error.server_message else ""
         return " ".join(each for each in (self.kind, self.detail, quote) if each)
 
 

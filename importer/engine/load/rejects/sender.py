@@ -104,7 +104,7 @@ class Sender:
             transforms.append(decode_hex(self._unhexed, self._dialect))
         if self._ends_in_delimiter(piece):
             transforms.append(terminate_last_record(self._dialect))
-        return (*transforms, *encodings.steps(self._dialect.encoding))
+        return (*transforms, *encodings.feed_steps(self._dialect.encoding))
 
     def _passes_in_pieces(self, piece: ChunkRange) -> bool:
         """Whether the piece is one large record that can be rewritten without holding it in memory as a whole."""

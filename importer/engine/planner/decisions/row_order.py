@@ -52,8 +52,8 @@ def _if_it_pays(case: PlanningContext, key: SortKey) -> tuple[SortKey | None, Re
     if case.key_order is None:
         return None, _kept(f"whether it is that of {columns} cannot be told before it is unpacked; sort key sorts it")
     if case.key_order.fits:
-        return None, _kept(f"by a sample it is {case.key_order.said} of {columns} already")
-    return key, _sorted(key, f"by a sample the file is {case.key_order.said}; {sizes}: {GAIN}; {_cost(case)}")
+        return None, _kept(f"by a sample it is {case.key_order.description} of {columns} already")
+    return key, _sorted(key, f"by a sample the file is {case.key_order.description}; {sizes}: {GAIN}; {_cost(case)}")
 
 
 def _key(case: PlanningContext) -> SortKey:

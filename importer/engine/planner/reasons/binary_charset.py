@@ -51,7 +51,7 @@ def plan_unhexed(
     store the same. `statement` renders the one for other mappings, without a character set.
     """
     hexadecimal = tuple(bool(each.column) and _is_hexadecimal(each) for each in case.mapping)
-    told_apart = available() and can_decode(case.dialect) and not encodings.steps(case.dialect.encoding)
+    told_apart = available() and can_decode(case.dialect) and not encodings.feed_steps(case.dialect.encoding)
     if not any(hexadecimal) or not told_apart or not case.rolls_back:
         return None
     mapping = [replace(each, transforms=()) if _is_hexadecimal(each) else each for each in case.mapping]

@@ -92,7 +92,7 @@ def profile_file(path: SourceLocation, dialect: Dialect | None = None, **known: 
 
 
 def _refuse_blank(sample: bytes) -> None:
-    _, mark = encodings.marked(sample)
+    _, mark = encodings.detect_byte_order_mark(sample)
     if not sample[mark:].strip(b"\0 \t\r\n\v\f"):
         what = (
             "The file is empty: it has blank lines only."

@@ -36,7 +36,7 @@ class DetectedEncoding:
 
 def detect_encoding(head: SourceHead, asked: str = "") -> DetectedEncoding:
     """A byte order mark decides, then what was asked for, then whether the head is UTF-8; else it is a guess."""
-    marked, _ = encodings.marked(head.data)
+    marked, _ = encodings.detect_byte_order_mark(head.data)
     if marked:
         instead = f" So it is not read as {asked}." if asked not in ("", marked) else ""
         return DetectedEncoding(
@@ -46,7 +46,7 @@ def detect_encoding(head: SourceHead, asked: str = "") -> DetectedEncoding:
     odd = _odd_byte(head.data, invalid) if invalid >= 0 else ""
     if asked:
         return DetectedEncoding(asked, _notes_on_asked(head.data, asked, odd))
-    wide = encodings.unmarked_wide(head.data)
+    wide = encodings.detect_wide(head.data)
     if not odd and not wide:
         return DetectedEncoding(encodings.UTF8)
     if not wide and (controls := _controls(head.data)) > len(head.data) * MOST_CONTROLS:
@@ -138,7 +138,7 @@ def sample_records(sample: SourceSample, dialect: Dialect, start: int) -> Iterat
                 if low in blank:
                     low, line = high, line + 1
                     continue
-                values = (encodings.text(value, dialect.encoding) for value in fields(data[low:high], dialect))
+                values = (encodings.readable_text(value, dialect.encoding) for value in fields(data[low:high], dialect))
                 yield SampleRecord(block.offset + low, line, tuple(values))
                 line += line_ends(data, dialect.line_end, low, high)
                 low = high

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from importer.engine.source.dialect import ANY_LINE_END, MYSQL_TSV, Dialect, as_written
+from importer.engine.source.dialect import ANY_LINE_END, MYSQL_TSV, Dialect, escape_mark
 from importer.engine.source.records.boundary.boundaries import find_ends
 from importer.engine.source.records.fields import fields
 from importer.engine.source.records.lines import line_ends
@@ -280,7 +280,7 @@ def _as_the_server_writes(sample: bytes, best: DialectCandidate, final: bool) ->
 
 
 def _delimiter_note(best: DialectCandidate, readings: Sequence[DialectCandidate]) -> str:
-    name = DELIMITERS.get(best.dialect.delimiter, as_written(best.dialect.delimiter))
+    name = DELIMITERS.get(best.dialect.delimiter, escape_mark(best.dialect.delimiter))
     fitting, all_of_them = sum(len(row) == best.width for row in best.rows), len(best.rows)
     share = f"all {all_of_them:,}" if fitting == all_of_them else f"{fitting:,} of {all_of_them:,}"
     note = f"Delimiter: {name}; {share} sample records have {best.width} fields."

@@ -25,7 +25,7 @@ from importer.engine.source.records.boundary.stray_quotes import (
     TRAILING,
     MalformedRecord,
     line_around,
-    look_into,
+    reader_of,
     resolve_quotes,
 )
 from importer.engine.source.records.byte_scan import has_null_letters, scan_bytes
@@ -178,7 +178,7 @@ def _not_encoded(data: bytes, at: int, offset: int, line: int, dialect: Dialect)
         0,
         f"The byte 0x{data[at]:02X} at offset {offset + at:,} is not {name}.",
         "Choose the file's encoding (--encoding cp1252 for western Windows), or save it as UTF-8.",
-        line_around(at, look_into(data)),
+        line_around(at, reader_of(data)),
     )
 
 

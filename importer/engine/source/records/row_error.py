@@ -22,7 +22,7 @@ class RowError:
     column: str = ""
     value: str = ""
     notice: bool = False
-    said: str = ""
+    server_message: str = ""
     field: int = 0
 
 

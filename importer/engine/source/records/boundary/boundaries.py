@@ -25,7 +25,7 @@ from importer.engine.source.records.boundary.state_machine import (
 )
 from importer.engine.source.records.boundary.stray_quotes import (
     MalformedRecord,
-    look_into,
+    reader_of,
     resolve_ended,
     resolve_quotes,
 )
@@ -123,7 +123,7 @@ def first_record(data: bytes, dialect: Dialect, start: int = 0, *, final: bool) 
     length = walk.feed(data, start, final=final)
     if not length and not final:
         return None, 0
-    return resolve_quotes(walk, look_into(data, start), length, len(data) - start, dialect)
+    return resolve_quotes(walk, reader_of(data, start), length, len(data) - start, dialect)
 
 
 def blank_records(data: bytes, ends: Ends, dialect: Dialect) -> Sequence[int]:
@@ -313,7 +313,7 @@ def _ends_by_pattern(data: bytes, dialect: Dialect, final: bool) -> ListedEnds:
             line_known_at = position
             walk = RecordWalk(dialect, line)
             walk.feed(match[0], final=True)
-            flaw, length = resolve_ended(walk, look_into(match[0]), len(match[0]), dialect)
+            flaw, length = resolve_ended(walk, reader_of(match[0]), len(match[0]), dialect)
             if not flaw:
                 break
             flaws.append(flaw.of_record(len(ends)))

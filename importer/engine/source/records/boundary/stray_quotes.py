@@ -32,7 +32,7 @@ LARGE_FIELD = 256 * 1024
 SHOWN = 40  # bytes before and after the place
 
 # Bytes of a record from one offset in it to another, fewer where the data ends before.
-Look = Callable[[int, int], bytes]
+ReadPart = Callable[[int, int], bytes]
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,13 @@ class MalformedRecord:
         return replace(self, record=record)
 
 
-def look_into(data: bytes, start: int = 0) -> Look:
+def reader_of(data: bytes, start: int = 0) -> ReadPart:
     """How to look at bytes of a record that is at hand, at data[start:]."""
     return lambda low, high: data[start + low : start + high]
 
 
 def resolve_quotes(
-    walk: RecordWalk, look: Look, length: int, size: int, dialect: Dialect
+    walk: RecordWalk, look: ReadPart, length: int, size: int, dialect: Dialect
 ) -> tuple[MalformedRecord | None, int]:
     """What is wrong with the quotes of a record that `walk` has read, and how long the record really is.
 
@@ -75,7 +75,9 @@ def resolve_quotes(
     return None, 0
 
 
-def resolve_ended(walk: RecordWalk, look: Look, length: int, dialect: Dialect) -> tuple[MalformedRecord | None, int]:
+def resolve_ended(
+    walk: RecordWalk, look: ReadPart, length: int, dialect: Dialect
+) -> tuple[MalformedRecord | None, int]:
     """What is wrong with the quotes of a record that `walk` has read to its end, and how long the record really is.
 
     `length` is how long it is as the walk has read it.
@@ -91,7 +93,9 @@ def resolve_ended(walk: RecordWalk, look: Look, length: int, dialect: Dialect) -
     return (_stray(walk.stray, walk.opened_astray, look) if walk.stray else None), length
 
 
-def resolve_unclosed(opened: Quote, look: Look, length: int, dialect: Dialect) -> tuple[MalformedRecord | None, int]:
+def resolve_unclosed(
+    opened: Quote, look: ReadPart, length: int, dialect: Dialect
+) -> tuple[MalformedRecord | None, int]:
     """The same where the field that `opened` began has no end in the `length` bytes that there are or are looked at.
 
     No flaw if the line on which it opened cannot be told from a sound one: then nobody knows what comes after it.
@@ -137,7 +141,7 @@ def _usual(fields: int, dialect: Dialect) -> bool:
     return dialect.width > 1 and fields == dialect.width + dialect.trailing_delimiter
 
 
-def _stray(stray: Quote, opened: Quote | None, look: Look) -> MalformedRecord:
+def _stray(stray: Quote, opened: Quote | None, look: ReadPart) -> MalformedRecord:
     line = opened.line if opened else stray.line
     where = "" if line == stray.line else f" on line {stray.line}, in the field that opens on line {line},"
     return MalformedRecord(
@@ -150,7 +154,7 @@ def _stray(stray: Quote, opened: Quote | None, look: Look) -> MalformedRecord:
     )
 
 
-def _unclosed(opened: Quote, look: Look) -> MalformedRecord:
+def _unclosed(opened: Quote, look: ReadPart) -> MalformedRecord:
     return MalformedRecord(
         UNCLOSED,
         opened.line,
@@ -161,7 +165,7 @@ def _unclosed(opened: Quote, look: Look) -> MalformedRecord:
     )
 
 
-def line_around(offset: int, look: Look) -> bytes:
+def line_around(offset: int, look: ReadPart) -> bytes:
     """What stands around a place on its line."""
     before = look(max(0, offset - SHOWN), offset).replace(b"\r", b"\n").rpartition(b"\n")[2]
     after = look(offset, offset + SHOWN).replace(b"\r", b"\n").partition(b"\n")[0]
