@@ -15,7 +15,10 @@ ATTEMPTS_SECONDS = 300
 
 
 class SignInForm(AuthenticationForm):
-    """Sign-in that makes guessing slow: after ATTEMPTS failures no more from that address for that name for a while."""
+    """The sign-in form, which slows down guessing of passwords.
+
+    After ATTEMPTS failures from one address for one user name, more are refused for ATTEMPTS_SECONDS.
+    """
 
     def clean(self) -> dict[str, Any]:
         address = self.request.META.get("REMOTE_ADDR", "") if self.request else ""
@@ -32,7 +35,7 @@ class SignInForm(AuthenticationForm):
 
 
 def staff_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Answer 403 to everybody who is not staff."""
+    """Decorate a view to answer 403 to users who are not staff."""
 
     @wraps(view)
     def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

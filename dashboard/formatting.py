@@ -13,7 +13,7 @@ def number(value: int | None) -> str:
 
 
 def size(value: int | None) -> str:
-    """Bytes: whole gibibytes or mebibytes as such ("32 MiB": what people set), all else decimal ("3.70 GB")."""
+    """Bytes: whole MiB or GiB in binary units, as people set them ("32 MiB"); others in decimal units ("3.70 GB")."""
     if value is None:
         return ""
     for unit, name in _BINARY_SIZES:
@@ -55,7 +55,7 @@ def duration(value: float | timedelta | None) -> str:
 
 
 def roughly(value: float | None) -> str:
-    """Seconds that are only reckoned, or were chosen: 32.2 -> "32 s", 145 -> "2 min", 7300 -> "2 h 2 min"."""
+    """Estimated or chosen seconds, rounded: 32.2 -> "32 s", 145 -> "2 min", 7300 -> "2 h 2 min"."""
     if value is None:
         return ""
     if value < 90:
@@ -65,17 +65,17 @@ def roughly(value: float | None) -> str:
 
 
 def seconds_until(start: datetime | None, end: datetime | None) -> float | None:
-    """Seconds from one moment to another, for `duration`; None while one of them is not known."""
+    """Seconds from `start` to `end`, for `duration`; None if either is unknown."""
     return (end - start).total_seconds() if start and end else None
 
 
 def percent(part: float | None, whole: float | None) -> int:
-    """A part of a whole in whole percent, rounded down: 100 means all of it."""
+    """`part` of `whole` in percent, rounded down: 100 means all of it. 0 if `whole` is 0 or None."""
     return int(100 * (part or 0) / whole) if whole else 0
 
 
 def share(part: int, whole: int | None) -> str:
-    """A part of a whole with what digits tell something: "12 %", "0.3 %", "< 0.1 %"."""
+    """`part` of `whole` in percent, with one decimal below 10 %: "12 %", "0.3 %", "< 0.1 %"; "" without a whole."""
     if not whole:
         return ""
     percents = 100 * part / whole
@@ -85,12 +85,12 @@ def share(part: int, whole: int | None) -> str:
 
 
 def factor(value: float | None) -> str:
-    """How many times something is of something else: 1.8 -> "1.80", 0.471 -> "0.47"."""
+    """A ratio to three significant digits, at most two decimals: 1.8 -> "1.80", 0.471 -> "0.47"."""
     return "" if value is None else _three_digits(value)
 
 
 def _three_digits(value: float) -> str:
-    """Three significant digits without an exponent: 0.42, 3.7 -> "3.70", 31.7, 412."""
+    """Three significant digits, at most two decimals, without an exponent: 0.42, 3.7 -> "3.70", 31.7, 412."""
     if value >= 99.95:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"

@@ -1,4 +1,4 @@
-"""Every page's address. One view file per page."""
+"""The URLs of all pages. Each page has a view module of its own."""
 
 from django.contrib.auth import views as auth
 from django.urls import path
@@ -31,14 +31,14 @@ urlpatterns = [
     path("jobs/<int:pk>/", detail.job, name="job"),
     path("jobs/<int:pk>/live/", detail.live, name="job_live"),
     path("jobs/<int:pk>/rates/", detail.rates, name="job_rates"),
-    path("jobs/<int:pk>/chunks/<int:first>-<int:last>/", detail.problem_chunks, name="job_troubled"),
+    path("jobs/<int:pk>/chunks/<int:first>-<int:last>/", detail.problem_chunks, name="job_problem_chunks"),
     path("jobs/<int:pk>/timings/", detail.timings, name="job_timings"),
     path("jobs/<int:pk>/pause/", detail.pause, name="job_pause"),
     path("jobs/<int:pk>/resume/", detail.resume, name="job_resume"),
     path("jobs/<int:pk>/cancel/", detail.cancel, name="job_cancel"),
     path("jobs/<int:pk>/retry/", detail.retry, name="job_retry"),
     path("jobs/<int:pk>/restore/", detail.restore, name="job_restore"),
-    path("jobs/<int:pk>/drop-kept/", detail.drop_backup, name="job_drop_kept"),
+    path("jobs/<int:pk>/drop-kept/", detail.drop_backup, name="job_drop_backup"),
     path("jobs/<int:pk>/parallelism/", detail.parallelism, name="job_parallelism"),
     path("jobs/<int:pk>/rejects/", reject_files.reject_file, name="job_reject_file"),
     path("jobs/<int:pk>/reasons/", reject_files.reasons_file, name="job_reasons_file"),
@@ -58,7 +58,7 @@ urlpatterns = [
     path("schedules/preview/", schedules.schedule_preview, name="schedule_preview"),
     path("schedules/<int:pk>/", schedule.schedule, name="schedule"),
     path("schedules/<int:pk>/edit/", schedules.schedule_edit, name="schedule_edit"),
-    path("schedules/<int:pk>/told/", subscriptions.subscriptions, name="schedule_told"),
+    path("schedules/<int:pk>/told/", subscriptions.subscriptions, name="schedule_subscriptions"),
     path("schedules/<int:pk>/pause/", schedule.pause, name="schedule_pause"),
     path("schedules/<int:pk>/resume/", schedule.resume, name="schedule_resume"),
     path("schedules/<int:pk>/run/", schedule.run, name="schedule_run"),

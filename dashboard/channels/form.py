@@ -65,11 +65,11 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
 
     @property
     def kind_fields(self) -> list[tuple[forms.BoundField, bool]]:
-        """The fields of this kind alone, in its order, and whether each is a switch."""
+        """The fields that only this kind of channel has, in the order of its declaration; True for a switch."""
         return [(self[declared.name], declared.switch) for declared in self._kind.fields]
 
     def clean(self) -> dict[str, Any] | None:
-        """Check the fields of the kind as their declarations say."""
+        """Run the check that each field's declaration names."""
         cleaned = super().clean() or self.cleaned_data
         for declared in self._kind.fields:
             value = cleaned.get(declared.name)
@@ -83,7 +83,7 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         return cleaned
 
     def save(self, commit: bool = True) -> Channel:
-        """Save the channel; `commit` is as in Django."""
+        """Save the channel and its secret; with `commit=False`, return it unsaved, as Django does."""
         channel: Channel = super().save(commit=False)
         if not commit:
             return channel

@@ -22,7 +22,7 @@ MOST_SHOWN = 20
 @staff_only
 @require_safe
 def channels(request: HttpRequest) -> HttpResponse:
-    """Every channel by name, with its destinations and the state of its messages."""
+    """All channels by name, each with its destinations and the state of its notifications."""
     rows = [(channel, kind_of(channel).describe(channel)) for channel in with_state()]
     return render(request, "channels/list.html", {"rows": rows, "kinds": KINDS})
 
@@ -30,7 +30,7 @@ def channels(request: HttpRequest) -> HttpResponse:
 @staff_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def channel_new(request: HttpRequest) -> HttpResponse:
-    """A form for a new channel, of the kind that the address asks for."""
+    """The form of a new channel of the kind in `?kind=`."""
     requested = request.GET.get("kind")
     kind = BY_NAME.get(requested or "", KINDS[0])
     return _edit(request, Channel(kind=kind.name, events=Event.values))
@@ -39,7 +39,7 @@ def channel_new(request: HttpRequest) -> HttpResponse:
 @staff_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def channel(request: HttpRequest, pk: int) -> HttpResponse:
-    """One channel: its form, and its last messages."""
+    """One channel: its form and its latest notifications."""
     return _edit(request, get_object_or_404(Channel, pk=pk))
 
 
@@ -55,13 +55,13 @@ def channel_switch(request: HttpRequest, pk: int) -> HttpResponse:
 @staff_only
 @require_POST
 def channel_test(request: HttpRequest, pk: int) -> HttpResponse:
-    """Send a test, and say in its place whether it was taken."""
+    """Send a test message; the answer replaces the button and says whether the receiver accepted it."""
     tested = get_object_or_404(Channel, pk=pk)
     try:
         notifications.test(tested)
         problem = ""
-    except Problem as stopped:
-        problem = str(stopped)
+    except Problem as error:
+        problem = str(error)
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "channels/_test.html", {"channel": tested, "tested": True, "problem": problem})
     if problem:
@@ -74,7 +74,7 @@ def channel_test(request: HttpRequest, pk: int) -> HttpResponse:
 @staff_only
 @require_POST
 def channel_delete(request: HttpRequest, pk: int) -> HttpResponse:
-    """Forget the channel, with what waits for it."""
+    """Delete the channel and its notifications, those not yet delivered included."""
     deleted = get_object_or_404(Channel, pk=pk)
     deleted.delete()
     messages.success(request, f"{deleted.name} is deleted. What waited for it is not sent.")
@@ -84,7 +84,7 @@ def channel_delete(request: HttpRequest, pk: int) -> HttpResponse:
 @staff_only
 @require_POST
 def notice_again(request: HttpRequest, pk: int) -> HttpResponse:
-    """Try a message again that was given up."""
+    """Try again to deliver a notification that was given up."""
     notice = get_object_or_404(Notification, pk=pk)
     if notifications.retry(notice.pk):
         messages.success(request, "It is tried again.")
@@ -97,7 +97,7 @@ def _edit(request: HttpRequest, edited: Channel) -> HttpResponse:
         saved = form.save()
         messages.success(request, f"{saved.name} is saved. A test shows whether messages arrive.")
         return redirect("channel", saved.pk)
-    # The form writes what was typed into its instance, wrong or not: the page names the channel as it is kept.
+    # The form writes its values into its instance, even invalid ones: the page's title needs the stored name.
     stored = Channel.objects.get(pk=edited.pk) if edited.pk else None
     notices = stored.notifications.select_related("job").order_by("-pk")[:MOST_SHOWN] if stored else []
     context: dict[str, Any] = {"form": form, "kind": kind_of(edited), "channel": stored, "notices": notices}

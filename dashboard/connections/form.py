@@ -15,7 +15,10 @@ from importer.models import SourceConnection
 
 
 class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
-    """A connection of the instance's kind. Secrets only ever go in: left empty on an edit, they stay as they were."""
+    """The form of a connection, with the fields of the instance's kind.
+
+    Stored secrets are never sent back to the page; an edit that leaves a secret empty keeps it.
+    """
 
     place = forms.CharField(
         max_length=700, widget=forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off", "list": "places"})
@@ -50,7 +53,7 @@ class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
         if self._kind.local:
             del self.fields["private_allowed"]
         for name, field in self.fields.items():
-            field.widget.attrs["class"] = _look_of(name, field)
+            field.widget.attrs["class"] = _css_class(name, field)
             if self.is_bound and name in self.errors:
                 field.widget.attrs["class"] += " is-invalid"
 
@@ -63,7 +66,7 @@ class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
 
     @property
     def kind_fields(self) -> list[forms.BoundField]:
-        """The fields of this kind alone, in the order of its declaration, settings first."""
+        """The fields that only this kind of connection has: settings, then secrets, each in their declared order."""
         return [self[name] for name in (*self._settings, *self._secrets)]
 
     def clean_place(self) -> str:
@@ -79,7 +82,7 @@ class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
         return text
 
     def clean(self) -> dict[str, Any] | None:
-        """Stored secrets go only where they were meant to go: another place or account needs them entered again."""
+        """Require secrets again when place or account change: stored ones were entered for the old place."""
         cleaned = super().clean() or self.cleaned_data
         settings, secrets = self._entered(self._settings), self._entered(self._secrets)
         same = self._base and manage.same_account(self.instance, self._base, settings)
@@ -104,7 +107,7 @@ class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
         return {name: self.cleaned_data[name] for name in among if self.cleaned_data.get(name)}
 
     def save(self, commit: bool = True) -> SourceConnection:
-        """Save the connection, with nothing known of it until it is checked."""
+        """Save the connection and discard the findings of its last check; `commit` is as in Django."""
         connection: SourceConnection = super().save(commit=False)
         if commit:
             forgotten = dict.fromkeys(self.cleaned_data.get("forgotten", ()), "")
@@ -118,8 +121,8 @@ class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
         return connection
 
 
-class _Unshown(forms.Textarea):
-    """Several lines that are not sent back to the page."""
+class _SecretTextarea(forms.Textarea):
+    """A text area that never sends its value back to the page."""
 
     def format_value(self, value: Any) -> str:  # noqa: ARG002
         return ""
@@ -136,7 +139,7 @@ def _setting(each: ConnectionField, now: str) -> forms.Field:
 
 def _secret(each: ConnectionField, *, stored: bool) -> forms.Field:
     attrs = {"spellcheck": "false", "autocomplete": "new-password"}
-    widget = _Unshown({**attrs, "rows": 3}) if each.lines else forms.PasswordInput(attrs)
+    widget = _SecretTextarea({**attrs, "rows": 3}) if each.lines else forms.PasswordInput(attrs)
     help_text = "Left empty, the stored one stays." if stored else ""
     label = each.label[:1].upper() + each.label[1:]
     return forms.CharField(
@@ -144,7 +147,7 @@ def _secret(each: ConnectionField, *, stored: bool) -> forms.Field:
     )
 
 
-def _look_of(name: str, field: forms.Field) -> str:
+def _css_class(name: str, field: forms.Field) -> str:
     if name in ("private_allowed", "forgotten"):
         return "form-check-input"
     return "form-select" if isinstance(field, forms.ChoiceField) else "form-control"

@@ -1,4 +1,4 @@
-"""Connections, for staff: the list, and each one's page to edit it, to check it, and to see what lies there."""
+"""Pages of connections, for staff: the list, and a page to edit and check one and see its first files."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from django_htmx.http import trigger_client_event
 
 from dashboard.access import staff_only
 from dashboard.connections.form import ConnectionForm
-from dashboard.schedules.preview import there
+from dashboard.schedules.preview import matching_files
 from importer.connections import check
 from importer.connections.connection_kinds import BY_NAME, KINDS, kind_of
 from importer.connections.protocols import host_key
@@ -30,7 +30,7 @@ CHECK_DOES = "A check connects, signs in, and looks whether files can be listed 
 @staff_only
 @require_safe
 def connections(request: HttpRequest) -> HttpResponse:
-    """Every connection by name, with what its last check found."""
+    """All connections by name, each with the result of its last check."""
     rows = SourceConnection.objects.annotate(schedule_count=Count("schedules")).order_by("name")
     return render(request, "connections/list.html", {"connections": rows})
 
@@ -38,7 +38,7 @@ def connections(request: HttpRequest) -> HttpResponse:
 @staff_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def connection_new(request: HttpRequest) -> HttpResponse:
-    """A form for a new connection, of the kind that the address asks for."""
+    """The form of a new connection of the kind in `?kind=`."""
     requested = request.GET.get("kind")
     return _edit(request, SourceConnection(kind=BY_NAME.get(requested or "", KINDS[0]).name))
 
@@ -46,7 +46,7 @@ def connection_new(request: HttpRequest) -> HttpResponse:
 @staff_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def connection(request: HttpRequest, pk: int) -> HttpResponse:
-    """One connection: its form, its last check, the schedules that use it."""
+    """One connection: its form, its last check, and the schedules that use it."""
     return _edit(request, get_object_or_404(SourceConnection, pk=pk))
 
 
@@ -54,9 +54,9 @@ def connection(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @never_cache
 def connection_files(request: HttpRequest, pk: int) -> HttpResponse:
-    """The first files of the connection as a part of the page, which loads without waiting for them."""
+    """The first files of the connection: a part of the page that loads on its own, since listing may be slow."""
     source = get_object_or_404(SourceConnection, pk=pk)
-    files = there(source, "*", timezone.get_current_timezone(), most=MOST_FILES)
+    files = matching_files(source, "*", timezone.get_current_timezone(), most=MOST_FILES)
     if request.htmx:  # type: ignore[attr-defined]
         return render(
             request, "connections/_files.html", {"connection": source, "kind": kind_of(source), "files": files}
@@ -82,14 +82,14 @@ def connection_confirm(request: HttpRequest, pk: int) -> HttpResponse:
         host_key.confirm(confirmed, request.POST.get("key", ""))
     except Problem as problem:
         messages.error(request, str(problem))
-    # The whole page: its form must not send back the key as it was before.
+    # Reload the whole page: its form still has the old key and would send it back.
     return redirect("connection", pk)
 
 
 @staff_only
 @require_POST
 def connection_delete(request: HttpRequest, pk: int) -> HttpResponse:
-    """Forget the connection, unless something would lose where its files are."""
+    """Delete the connection, unless schedules or imported files refer to it; the page then names them."""
     deleted = get_object_or_404(SourceConnection, pk=pk)
     try:
         deleted.delete()
@@ -113,7 +113,7 @@ def _edit(request: HttpRequest, edited: SourceConnection, more: dict[str, Any] |
         saved = form.save()
         check(saved)
         return redirect("connection", saved.pk)
-    # The form writes what was typed into its instance, wrong or not: the page names the connection as it is kept.
+    # The form writes its values into its instance, even invalid ones: the page's title needs the stored name.
     stored = SourceConnection.objects.get(pk=edited.pk) if edited.pk else None
     kind = kind_of(edited)
     context: dict[str, Any] = {"form": form, "kind": kind, "kinds": KINDS, "connection": stored}
@@ -130,7 +130,7 @@ def _edit(request: HttpRequest, edited: SourceConnection, more: dict[str, Any] |
 
 
 def _initial(edited: SourceConnection) -> dict[str, str]:
-    """The first folder that is allowed: the likeliest for the first connection."""
+    """The first allowed folder as the place of a new local connection: the likeliest choice."""
     folders = settings.IMPORT_FOLDERS
     return {"place": folders[0]} if kind_of(edited).local and folders and not edited.pk else {}
 
@@ -147,6 +147,6 @@ def _findings(checked: SourceConnection) -> dict[str, Any]:
 
 def _checked(request: HttpRequest, checked: SourceConnection) -> HttpResponse:
     if request.htmx:  # type: ignore[attr-defined]
-        # What lies there may be another thing now, or be seen for the first time.
+        # The event makes the page list the files again: after the check they may be different, or readable at last.
         return trigger_client_event(render(request, "shared/_findings.html", _findings(checked)), "checked")
     return redirect("connection", checked.pk)

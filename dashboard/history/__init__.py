@@ -1,1 +1,1 @@
-"""What the history page shows. In the order to read: `address`, what a URL asks for; `table`; `drawings`; `offers`."""
+"""The history page. To read in this order: `url_state` (the view in the URL), `table`, `charts`, `choices`."""

@@ -20,7 +20,7 @@ from importer.history.search import matching
 MOST_COLOURS = 6
 MOST_CATEGORIES = 24
 MOST_BARS = 30
-# From so many times on between the least and the greatest, only a logarithmic axis shows both.
+# Greatest divided by least: from here on, only a logarithmic axis shows both.
 WIDE = 50
 OTHERS = "others"
 UNKNOWN = "unknown"
@@ -29,7 +29,7 @@ PARTS: dict[str, Sequence[Fact]] = {"steps": charts.STEPS, "sessions": PHASES}
 
 @dataclass(frozen=True)
 class Drawing:
-    """`data` is what the page's script draws; `text` and the table of figures say the same."""
+    """A chart: `data` for the page's script; `text` and the table of `heads` and `figures` say the same in words."""
 
     text: str
     heads: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Drawing:
 
 
 def drawing(view: View) -> Drawing:
-    """The chart that the view has chosen."""
+    """The chart that the view selects."""
     return {"settings": settings, "time": over_time, "phases": phases}[view.chart](view)
 
 
@@ -47,7 +47,7 @@ def drawing(view: View) -> Drawing:
 
 @dataclass(frozen=True)
 class Classes:
-    """Values of a fact put into few classes: the number of the class of a value, and what each is called."""
+    """The values of a fact in a few classes: `of` gives the class number of a value, `labels` the names."""
 
     labels: tuple[str, ...]
     of: Callable[[Value | None], int]
@@ -55,7 +55,7 @@ class Classes:
 
 
 def settings(view: View) -> Drawing:
-    """Any fact against any timing, coloured by a third, with medians and middle halves of all that was found."""
+    """Any fact against any timing, coloured by a third fact, with median and middle half of all matching imports."""
     measured = charts.points(view.query, view.x, view.y, view.colour)
     if not measured.points:
         return Drawing(f"Of the imports found, none has both {title(view.x)} and {title(view.y)}.")
@@ -105,7 +105,7 @@ def _coloured(name: str, values: Sequence[Value | None]) -> Classes:
 
 
 def _in_ranges(name: str, values: list[float], any_unknown: bool) -> Classes:
-    """As many values in each."""
+    """Classes by quantile, with about as many values in each; one more for unknown values if there are any."""
     borders = np.unique(np.quantile(values, np.linspace(0, 1, MOST_COLOURS)[1:-1]))
     edges = [min(values), *(float(each) for each in borders), max(values)]
     labels = [f"{short(name, low)} to {short(name, high)}" for low, high in pairwise(edges)]
@@ -118,7 +118,7 @@ def _in_ranges(name: str, values: list[float], any_unknown: bool) -> Classes:
 
 
 def _most_frequent(name: str, values: Iterable[Value | None], most: int, in_order: bool) -> Classes:
-    """Each value a class of its own, but for those that come least often where there are too many."""
+    """One class per value; if there are more than `most` values, the rarest share one class named OTHERS."""
     counted = Counter(values)
     unknown = counted.pop(None, 0)
     frequent = [value for value, _ in counted.most_common(most if len(counted) <= most else most - 1)]
@@ -136,7 +136,7 @@ def _categories(name: str, points: Iterable[Point]) -> Classes:
 
 
 def _is_wide(kind: Kind, drawn: Sequence[Point]) -> bool:
-    """Whether the axis is to be logarithmic: for sizes, and wherever values lie far apart."""
+    """Whether the axis is logarithmic: for byte sizes, and where the greatest value is WIDE times the least or more."""
     least, most = (float(choose(point.x for point in drawn)) for choose in (min, max))
     return kind is not Kind.MOMENT and least > 0 and (kind is Kind.BYTES or most / least >= WIDE) and most > least
 
@@ -180,9 +180,12 @@ def _spread(name: str, spread: TimingSpread) -> tuple[str, ...]:
 def _summaries(
     view: View, summaries: Sequence[Summary], categories: Classes | None, colours: Classes, left_out: int
 ) -> str:
-    """The highest and the lowest median, of several imports each where there are such, and how many are not drawn."""
+    """The highest and the lowest median in words, and how many imports are not drawn.
+
+    Medians of several imports are preferred to single values.
+    """
     several = [each for each in summaries if each.spread.jobs > 1]
-    # A single one would be both the highest and the lowest.
+    # One median alone would be both the highest and the lowest.
     several = several if len(several) > 1 else list(summaries)
     highest, lowest = (choose(several, key=lambda each: each.spread.median) for choose in (max, min))
 
@@ -205,7 +208,7 @@ def _imports(count: int) -> str:
 
 
 def over_time(view: View) -> Drawing:
-    """A timing over time, and where settings or the server changed meanwhile."""
+    """A timing over time, with the imports before which settings or the server had changed."""
     line = charts.over_time(view.query, view.y)
     if not line.points:
         return Drawing(f"Of the imports found, none has {title(view.y)}.")
@@ -215,7 +218,7 @@ def over_time(view: View) -> Drawing:
         "kind": "time",
         "y": _axis(view.y),
         "points": [[each.x, each.y, each.job] for each in shown],
-        # Between tables much differs: a line from one to the other would mean nothing, and so would a change.
+        # Tables differ too much: a line or a change between imports into different tables has no meaning.
         "joined": tables == 1,
         "changes": [_change(each) for each in line.changes] if tables == 1 else [],
         "shown": len(shown),
@@ -254,7 +257,7 @@ def _change(change: Change) -> dict[str, Any]:
 
 
 def phases(view: View) -> Drawing:
-    """The steps of each import, or what its sessions did meanwhile, as parts of a bar."""
+    """One bar per import, divided into its steps, or into the phases of its sessions."""
     parts = PARTS[view.parts]
     durations = charts.where_time_goes(view.query, MOST_BARS, parts)
     durations = [(job, seconds) for job, seconds in durations if any(seconds.values())]

@@ -1,4 +1,4 @@
-"""What the page offers to choose from: tables, facts for each axis, comparisons and values for a condition."""
+"""The choices that the history page offers: facts for each axis, comparisons and values for a condition."""
 
 from dataclasses import dataclass
 
@@ -7,26 +7,26 @@ from importer.history.facts import FACTS, TIMINGS, Fact, Group, Kind, fact
 from importer.history.query import UNKNOWN, Condition, Op, written
 from importer.history.search import values_of
 
-# A fact with more values than that is one to type.
+# At most this many values are offered to choose from; others can be typed.
 MOST_VALUES = 200
 WORDS = {Op.IS: "is", Op.IS_NOT: "is not", Op.CONTAINS: "contains"}
-# Digests are to find imports that are alike, not to be read.
+# Digests serve to find similar imports; people do not read them.
 DIGESTS = ("settings_digest", "server_digest")
 
 
 def facts(*groups: Group) -> tuple[Fact, ...]:
-    """The facts of these groups, or of all."""
+    """The facts of these groups, or of all groups without an argument; digests are left out."""
     return tuple(each for each in FACTS.values() if each.name not in DIGESTS and each.group in (groups or Group))
 
 
 def timings() -> tuple[Fact, ...]:
-    """What is drawn upwards."""
+    """The facts for the vertical axis."""
     return tuple(each for each in facts(Group.TIMING, Group.CHUNKS) if each in TIMINGS)
 
 
 @dataclass(frozen=True)
 class ComparisonChoice:
-    """What a fact can be compared by, and with; `value` is what the form has had so far."""
+    """The operators and values for a condition on a fact; `value` is the form's current one, `kind` its field type."""
 
     fact: Fact
     ops: list[tuple[str, str]]
@@ -36,7 +36,7 @@ class ComparisonChoice:
 
 
 def comparison_choice(name: str, value: str = "") -> ComparisonChoice:
-    """Raises Problem if there is no fact of that name."""
+    """The choices for a condition on the fact `name`. Raises Problem if there is no such fact."""
     about = fact(name)
     ops = [op for op in Op if about.kind.is_number or op in WORDS]
     if about.kind.is_number:
@@ -49,12 +49,12 @@ def comparison_choice(name: str, value: str = "") -> ComparisonChoice:
 
 
 def _kind(about: Fact) -> str:
-    """The type of the field."""
+    """The HTML type of the field."""
     return "date" if about.kind is Kind.MOMENT else "text"
 
 
 def _values(about: Fact) -> list[str]:
-    """Those that it has had, as a condition is written with them, and unknown."""
+    """The stored values of the fact as a condition spells them, and UNKNOWN; none for moments."""
     if about.kind is Kind.MOMENT:
         return []
     offered = values_of(about.name)
@@ -62,7 +62,7 @@ def _values(about: Fact) -> list[str]:
 
 
 def chips(view: View) -> list[tuple[str, str]]:
-    """Each condition in words, and the address without it."""
+    """Each condition in words, with the address of the view without it."""
     return [
         (_condition_words(each), view.but(conditions=tuple(other for other in view.conditions if other != each)))
         for each in view.conditions

@@ -1,11 +1,11 @@
-"""Names and values of facts as the history's pages have them: short, since a heading or a chart says the unit."""
+"""Short names and values of facts for the history pages, where a heading or a chart gives the unit."""
 
 from dashboard.formatting import duration, rate
 from importer.engine.plan.option_specs import display
 from importer.history.facts import FACTS, Kind, Value
 from importer.history.formatting import in_words
 
-# Where the registry's title is too long for a column, or names the unit of the form's field.
+# Names for facts whose title in the registry is too long for a column, or contains a unit.
 SHORT = {
     "job": "Import",
     "server_release": "Release",
@@ -20,12 +20,12 @@ ANSWERS = {"indexes": {"keep": "kept on", "defer": "after"}, "foreign_keys": {"k
 
 
 def title(name: str) -> str:
-    """What a fact is called where there is little room."""
+    """The short name of a fact."""
     return SHORT.get(name, FACTS[name].title)
 
 
 def short(name: str, value: Value | None) -> str:
-    """A value without what its heading says; "" for what is unknown."""
+    """A value without its unit, which the heading gives; "" for an unknown value."""
     match FACTS[name].kind:
         case _ if value is None or isinstance(value, bool):
             return in_words(name, value)

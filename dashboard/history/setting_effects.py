@@ -27,9 +27,10 @@ class Effect:
 
 @dataclass(frozen=True)
 class EffectReport:
-    """The effects in one table; where none is chosen, only `tables` to choose from: name, imports, and address.
+    """The effects of settings on imports into one table; without a chosen table, only `tables` to choose from.
+    Each of `tables` is a name, its number of imports, and the address of the view of it.
 
-    `lab` is the query of the lab's page that tries the untried settings, "" without an import to base it on.
+    `lab` is the query string of a new lab that tries the untried settings; "" without an import to base it on.
     """
 
     tables: list[tuple[str, int, str]]
@@ -43,7 +44,7 @@ class EffectReport:
 
 
 def effect_report(view: View, tables: list[tuple[str, int]]) -> EffectReport:
-    """The effects among the view's imports, if they went into one table: the chosen one, or the only one."""
+    """The effects among the view's imports into the chosen table, or into the only one."""
     table = tables[0][0] if len(tables) == 1 else view.table
     if not table:
         return EffectReport([(name, count, view.but(table=name)) for name, count in tables[:MOST_TABLES]])

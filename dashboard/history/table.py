@@ -1,4 +1,4 @@
-"""The table of imports: any facts as columns, each heading sorting by it."""
+"""The table of imports: any facts as columns, each sortable."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -18,7 +18,10 @@ ABOUT_BADGES = ("status", "slower_than_like", "rows_per_second", "like_rows_per_
 
 @dataclass(frozen=True)
 class Heading:
-    """A column: `order` is "ascending" or "descending" if it sorts, `address` sorts by it, or the other way round."""
+    """A column's heading. `order`: "ascending", "descending" or ""; `address`: the view sorted by this column.
+
+    If the table is sorted by the column already, `address` reverses the order.
+    """
 
     name: str
     title: str
@@ -30,7 +33,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Cell:
-    """A value in short, with its unit in `words`."""
+    """A value in short form; `words` is the value with its unit."""
 
     text: str
     words: str
@@ -39,7 +42,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Badge:
-    """A word about an import with what it means, in one of Tabler's colours."""
+    """A short label on an import, with its explanation and one of Tabler's colours."""
 
     text: str
     about: str
@@ -48,7 +51,7 @@ class Badge:
 
 @dataclass(frozen=True)
 class Line:
-    """An import: its cells after the first column, which leads to its page."""
+    """A row of the table: the import and its cells, without the first column, which links to the import."""
 
     job: int
     cells: tuple[Cell, ...]
@@ -57,7 +60,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """A page of imports; `others` are addresses of the other pages by their number, None where some are left out."""
+    """One page of imports; `others`: number and address of the pages to link to, None where some are left out."""
 
     headings: tuple[Heading, ...]
     lines: tuple[Line, ...]
@@ -66,7 +69,7 @@ class Table:
 
 
 def table(view: View) -> Table:
-    """What the view shows."""
+    """The page of imports that the view selects."""
     query = view.query
     wanted = replace(query, columns=tuple(dict.fromkeys((*query.columns, *ABOUT_BADGES))))
     rows_page = page(wanted)
@@ -111,7 +114,7 @@ def _compared_with_peers(facts: dict[str, Value]) -> str:
 
 
 def _fastest(table: str) -> set[int]:
-    """On each target, the import into the table with the most rows a second, if there are several; of no table none."""
+    """For each target with several imports into `table`, the one with most rows per second; none without a table."""
     if not table:
         return set()
     imports = matching(Query((Condition("table", Op.IS, table),)))
@@ -123,7 +126,7 @@ def _fastest(table: str) -> set[int]:
 
 
 def _pages(shown: Page, view: View) -> Iterable[tuple[int, str] | None]:
-    """The first, the last, and those around this one."""
+    """The first page, the last, and the neighbours of this one; None marks a gap."""
     last = 0
     for number in range(1, shown.pages + 1):
         if number in (1, shown.pages) or abs(number - shown.number) < 2:
@@ -134,5 +137,5 @@ def _pages(shown: Page, view: View) -> Iterable[tuple[int, str] | None]:
 
 
 def chooser() -> list[tuple[Group, list[Fact]]]:
-    """All facts by their groups."""
+    """All facts by group."""
     return [(group, [each for each in FACTS.values() if each.group is group]) for group in Group]

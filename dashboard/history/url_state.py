@@ -1,4 +1,4 @@
-"""A view of the history as its URL has it: everything that is chosen on the page, read and written again."""
+"""The state of the history page in its URL: reads a query string into a View, and writes a View as a query string."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from importer.engine.errors import Problem
 from importer.history.facts import FACTS, fact
 from importer.history.query import Condition, Op, Query
 
-# Of what is kept, what says most in least room.
+# The default columns: the most informative facts in the least space.
 USUAL = (
     "job",
     "ended",
@@ -36,9 +36,9 @@ MOST_PAGES = 999_999
 
 @dataclass(frozen=True)
 class View:
-    """What the page shows. `problems` are what its address asks for in vain; the rest of it holds.
+    """Everything that is chosen on the history page. `problems`: the parts of the URL that were invalid and ignored.
 
-    `table` is that of all imports shown, "" for any; `x`, `y` and `colour` are facts, `colour` "" for none.
+    `table` limits the imports to one table, "" for all; `x`, `y` and `colour` are facts, `colour` "" for none.
     """
 
     table: str = ""
@@ -60,7 +60,7 @@ class View:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """The parameters of its address; what is as usual is left out."""
+        """The parameters of the view's URL, without those that have their default."""
         usual = View()
         chosen = [
             (name, str(getattr(self, name)))
@@ -73,25 +73,25 @@ class View:
 
     @property
     def address(self) -> str:
-        """The query string, "?" with it."""
+        """The query string with its "?"."""
         return f"?{urlencode(self.pairs, safe=',')}"
 
     def pairs_without(self, *fields: str) -> list[tuple[str, str]]:
-        """What a form has to carry that asks for these fields itself; it begins with the first page."""
+        """The hidden fields of a form with inputs for `fields`; without the page number, so the first page shows."""
         return [(name, value) for name, value in self.pairs if name not in ("page", *fields)]
 
     def but(self, **changes: Any) -> str:
-        """The address of another view: what is shown then begins with the first page, if nothing else is said."""
+        """The address of the view with these changes, at the first page unless `page` is given."""
         return replace(self, **{"page": 1, **changes}).address
 
 
 def written(condition: Condition) -> str:
-    """A condition as an address has it: "chunk_bytes >= 8M"."""
+    """A condition as written in a URL: "chunk_bytes >= 8M"."""
     return f"{condition.name} {condition.op.value} {condition.text}"
 
 
 def view_of(query: QueryDict) -> View:
-    """The view that an address, or the page's own form, asks for."""
+    """The view that a link or the page's own form requests; invalid parts become `problems` and take their default."""
     problems: list[Problem] = []
     view = View(
         table=query.get("table", "").strip(),
@@ -109,12 +109,12 @@ def view_of(query: QueryDict) -> View:
 
 
 def sent_by_form(query: QueryDict) -> bool:
-    """Whether the page's form has sent it, with all its fields, rather than one of the page's links."""
+    """Whether the page's form sent the query, with all its fields, and not a link."""
     return "fact" in query
 
 
 def _conditions(query: QueryDict, problems: list[Problem]) -> Iterator[Condition]:
-    """Those of the address, and the one that the form adds; each once."""
+    """The conditions of the URL, and the one that the form adds, without duplicates; at most MOST_CONDITIONS."""
     distinct: set[Condition] = set()
     texts = [each.split(maxsplit=2) for each in query.getlist("where")]
     if added := query.get("value", "").strip():
@@ -142,7 +142,7 @@ def _condition(parts: list[str]) -> Condition:
 
 
 def _columns(query: QueryDict, problems: list[Problem]) -> tuple[str, ...]:
-    """Named one by one as the form sends them, or with commas; the import itself is always among them."""
+    """The columns, as repeated parameters or separated by commas; always with the import itself as the first."""
     named = [name for text in query.getlist("columns") for name in text.split(",") if name]
     if named == [ALL]:
         return tuple(FACTS)
@@ -160,7 +160,7 @@ def _is_fact(name: str, problems: list[Problem]) -> bool:
 
 
 def _known(query: QueryDict, field: str, problems: list[Problem], *, or_none: bool = False) -> str:
-    """A fact's name, with "-" before it to sort by it downwards; what is usual where there is none of that name."""
+    """The name of a fact, the default if it is unknown; `sort` may have a "-" in front for descending order."""
     name = query.get(field)
     if name == "" and or_none:
         return name
@@ -186,5 +186,5 @@ def _one_of(query: QueryDict, field: str, choices: dict[str, str], problems: lis
 
 
 def _page(text: str) -> int:
-    """From 1 on; a page that there is not becomes one that there is."""
+    """A page number of at least 1; 1 for invalid text. Too large a number becomes the last page later."""
     return min(int(text), MOST_PAGES) if text.isascii() and text.isdigit() and len(text) < 10 else 1

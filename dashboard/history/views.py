@@ -1,4 +1,4 @@
-"""The history: any facts of all imports as a table, settings against timings as charts, what made the difference."""
+"""The history page: a table of imports with any facts, charts of settings against timings, effects of settings."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -23,7 +23,7 @@ from importer.history.read import counted
 from importer.history.search import Row, every_row
 from importer.models import JobRecord, Target
 
-# Fields of the form in addition to the table, while a chart is shown.
+# Fields of the form besides the table, by chart.
 FIELDS = {"settings": ("x", "y", "colour"), "time": ("y",), "phases": ("parts",)}
 FORMS: dict[str, tuple[Callable[[Iterable[str], Iterable[Row]], Iterator[str]], str]] = {
     "csv": (as_csv, "text/csv; charset=utf-8"),
@@ -34,7 +34,7 @@ FORMS: dict[str, tuple[Callable[[Iterable[str], Iterable[Row]], Iterator[str]], 
 @require_safe
 @vary_on_headers("HX-Request")
 def history(request: HttpRequest) -> HttpResponse:
-    """The page, or what changes in it when htmx asks; the address is then put in its short form."""
+    """The whole page, or for htmx only its results, with the shortened URL to show in the address bar."""
     view = view_of(request.GET)
     address = reverse("history") + view.address
     if request.htmx:  # type: ignore[attr-defined]
@@ -59,7 +59,7 @@ def _context(view: View) -> dict[str, Any]:
         "chips": choices.chips(view),
         "comparison": choices.comparison_choice("indexes"),
         "hidden": view.pairs_without("table", *FIELDS[view.chart]),
-        "hidden_beside_columns": view.pairs_without("columns"),
+        "hidden_except_columns": view.pairs_without("columns"),
         "chooser": chooser(),
         "shown": set(view.columns),
         "chooser_count": len(FACTS),
@@ -76,7 +76,7 @@ def _context(view: View) -> dict[str, Any]:
 @require_safe
 @never_cache
 def chart(request: HttpRequest) -> JsonResponse:
-    """What the view's chart draws: dashboard.history.charts. 400 with the problem where the address asks in vain."""
+    """The data of the view's chart (dashboard.history.charts); 400 with the problem if the URL is invalid."""
     view = view_of(request.GET)
     if view.problems:
         return JsonResponse({"problem": str(view.problems[0])}, status=400)
@@ -85,7 +85,7 @@ def chart(request: HttpRequest) -> JsonResponse:
 
 @require_safe
 def values(request: HttpRequest) -> HttpResponse:
-    """What `?fact=` can be compared by, and with: fields of the form for another condition."""
+    """The form fields for a condition on `?fact=`: its operators and values; 404 for an unknown fact."""
     try:
         comparison = choices.comparison_choice(request.GET.get("fact", ""))
     except Problem as problem:
@@ -96,7 +96,7 @@ def values(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def export(request: HttpRequest, form: str) -> HttpResponseBase:
-    """All imports of the view, with its columns, as CSV or JSON; 400 with the problem as for the chart."""
+    """All imports of the view with its columns, as CSV or JSON; 400 with the problem if the URL is invalid."""
     view = view_of(request.GET)
     if view.problems:
         return HttpResponse(f"{view.problems[0]}\n", status=400, content_type="text/plain; charset=utf-8")

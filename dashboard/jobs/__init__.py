@@ -1,1 +1,1 @@
-"""Pages of the imports: the list, one import, rejected rows, and imports compared."""
+"""Pages of the imports: the list, one import with its rejected rows, and the comparison of imports."""

@@ -1,4 +1,4 @@
-"""Data for the job page's chart and chunk map. The database does the sums: a job may have ten thousand chunks."""
+"""Data for the job page's throughput chart and chunk map, summed in the database: jobs may have 10,000 chunks."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,13 +27,13 @@ from importer.models import Chunk, ImportJob
 
 MOST_CELLS = 600
 FEW_CELLS = 100
-# Finer than the screen shows, coarse enough that single chunks do not make it tremble.
+# Finer than the screen shows, but coarse enough that single chunks do not make the curve jitter.
 MOST_POINTS = 240
-# More are added up in the database: a fortieth of a point is seen by nobody.
+# With more chunks, the database sums groups of them: a fortieth of a point is not visible.
 MOST_SPANS = 10_000
 SPEED_STEPS = 4
 
-# What a chunk map tells apart, best first: a cell that stands for several chunks shows the worst of them.
+# The states of cells in a chunk map, best first: a cell for several chunks shows the worst of their states.
 STATES = ("loaded", "pending", "queued", "retried", "loading", "failed")
 LOADED = STATES.index("loaded")
 _WAITS_AGAIN = Q(lease__isnull=False) | Q(deaths__gt=0) | Q(attempt__gt=1)
@@ -44,7 +44,7 @@ _RANK = Case(
     When(status=Chunk.Status.LOADED, then=Value(STATES.index("loaded"))),
     When(status=Chunk.Status.QUEUED, attempt__gt=0, then=Value(STATES.index("retried"))),
     When(status=Chunk.Status.QUEUED, then=Value(STATES.index("queued"))),
-    # Not every pending chunk with an attempt behind it: a cancelled one failed at nothing.
+    # An attempt alone does not mean a retry: a chunk that was cancelled has one too, and did not fail.
     When(_WAITS_AGAIN, then=Value(STATES.index("retried"))),
     default=Value(STATES.index("pending")),
     output_field=IntegerField(),
@@ -52,7 +52,7 @@ _RANK = Case(
 
 
 class UnixSeconds(Func):
-    """A moment as seconds since 1970, computed by the database: turning 20,000 texts into datetimes takes too long."""
+    """A moment as seconds since 1970, computed by the database: parsing 20,000 texts into datetimes takes too long."""
 
     output_field = FloatField()
 
@@ -72,7 +72,7 @@ _SECONDS = UnixSeconds("finished_at") - UnixSeconds("started_at")
 
 @dataclass(frozen=True)
 class Cell:
-    """One square of the map: chunks `first` to `last`, their worst state, and how fast they went (1 slow to 4 fast)."""
+    """A square of the map: chunks `first` to `last`, their worst state, and their speed (1 slow to 4 fast, 0 none)."""
 
     first: int
     last: int
@@ -81,7 +81,7 @@ class Cell:
 
     @property
     def style(self) -> str:
-        """Its CSS class."""
+        """The CSS class of the square."""
         return f"speed-{self.speed}" if self.speed else self.state
 
     @property
@@ -90,21 +90,21 @@ class Cell:
 
     @property
     def has_problem(self) -> bool:
-        """Whether one of its chunks has something to tell."""
+        """Whether one of the chunks failed or was retried."""
         return self.state in ("failed", "retried")
 
 
 @dataclass(frozen=True)
 class ChunkMap:
-    """All chunks of a job as at most MOST_CELLS squares, and how many there are of each state."""
+    """All chunks of a job as at most MOST_CELLS squares, and the number of chunks in each state."""
 
     cells: tuple[Cell, ...]
-    # Squares for chunks that the scan has not cut yet; an estimate.
+    # Estimated number of squares for chunks that the scan has not cut yet.
     to_come: int
     chunks_per_cell: int
     counts: dict[str, int]
     loaded: int
-    # Loads that were done again after one had failed.
+    # Attempts after the first, summed over all chunks.
     retries: int
 
     @property
@@ -117,17 +117,17 @@ class ChunkMap:
 
     @property
     def blanks(self) -> range:
-        """For a template to loop over: the squares to come."""
+        """The squares to come, for a template to loop over."""
         return range(self.to_come)
 
     @property
     def few(self) -> bool:
-        """So few that the squares may fill a line."""
+        """Whether there are at most FEW_CELLS squares, which may then fill a line."""
         return len(self.cells) + self.to_come <= FEW_CELLS
 
 
 class _Group(NamedTuple):
-    """Chunks of one cell that are in the same state; `seconds` is what loading them took together."""
+    """The chunks of one cell that are in one state; `seconds` is the sum of their loading times."""
 
     cell: int
     rank: int
@@ -141,7 +141,7 @@ class _Group(NamedTuple):
 
 
 def chunk_map(job: ImportJob) -> ChunkMap:
-    """The map of a job's chunks: two queries, however many chunks there are."""
+    """The map of a job's chunks, with two queries for any number of chunks."""
     chunks = _numbers(job)
     expected = chunks if job.scan_finished or job.ended else chunks + _chunks_to_come(job)
     per_cell = max(1, _divide_up(expected, MOST_CELLS))
@@ -160,7 +160,7 @@ def chunk_map(job: ImportJob) -> ChunkMap:
 
 
 def _chunks_to_come(job: ImportJob) -> int:
-    """Those that the scan will still cut; the first ones of a file are smaller than these."""
+    """Estimated number of chunks yet to be cut, all of full size: only the first chunks of a file are smaller."""
     return _divide_up(max(0, job.read_size - job.scanned_bytes), job.plan_json["chunk_bytes"])
 
 
@@ -200,12 +200,12 @@ def _per_second(amount: float | None, seconds: float | None) -> float:
 
 
 def top_speed(speeds: list[float]) -> float:
-    """What counts as full speed: the 95th percentile, so that one lucky chunk does not make all others look slow."""
+    """The speed that counts as full: the 95th percentile, so that one fast outlier does not make the rest look slow."""
     return sorted(speeds)[int(0.95 * (len(speeds) - 1))] if speeds else 0
 
 
 def speed_step(speed: float, top: float) -> int:
-    """1 (up to a quarter of full speed) to SPEED_STEPS."""
+    """The speed as a step from 1 (up to a quarter of full speed) to SPEED_STEPS."""
     return min(SPEED_STEPS, 1 + int(SPEED_STEPS * speed / top)) if top else SPEED_STEPS
 
 
@@ -216,8 +216,8 @@ def _divide_up(amount: int, by: int) -> int:
 def rates(job: ImportJob, now: datetime) -> dict[str, Any]:
     """Committed rows and bytes per second over a job's time, for a chart.
 
-    `points` are [seconds, rows per second, bytes per second], at most MOST_POINTS; `seconds` is its length. From
-    `settled` on it may still rise: chunks in flight count only once they are committed.
+    `points`: at most MOST_POINTS of [seconds, rows per second, bytes per second]. `seconds`: the length of the curve.
+    After `settled` (seconds) the curve may still rise: chunks in flight count only when they are committed.
     """
     if job.started_at is None:
         return {"points": [], "seconds": 0, "settled": 0}
@@ -239,9 +239,9 @@ def rates(job: ImportJob, now: datetime) -> dict[str, Any]:
 
 
 def _spans(job: ImportJob, origin: float) -> list[Span]:
-    """When each committed chunk was loaded, in seconds since `origin` (seconds since 1970).
+    """The loading time of each committed chunk, in seconds since `origin` (which is in seconds since 1970).
 
-    Of more than MOST_SPANS neighbours are one, from the first one's beginning to the last one's end.
+    With more than MOST_SPANS chunks, neighbours are merged, from the start of the first to the end of the last.
     """
     together = _divide_up(_numbers(job), MOST_SPANS)
     loaded = Chunk.objects.filter(job=job, status=Chunk.Status.LOADED, finished_at__isnull=False).order_by()
@@ -250,8 +250,8 @@ def _spans(job: ImportJob, origin: float) -> list[Span]:
     rows = F("loaded_rows") + F("replaced_rows")
     if together <= 1:
         return [Span(*values) for values in loaded.values_list(begin, end, rows, "length")]
-    # What was tried again was loaded at another time than its neighbours.
-    # Signed: the number is not, and MySQL refuses a difference below 0.
+    # A retried chunk stays a span of its own: it was loaded at another time than its neighbours.
+    # The cast makes the unsigned number signed: MySQL refuses an unsigned difference below 0.
     alone = When(attempt__gt=1, then=-1 - Cast(F("number"), BigIntegerField()))
     groups = loaded.values(group=Case(alone, default=F("number") - F("number") % together)).annotate(
         begin=Min(begin), end=Max(end), loaded=Sum(rows), bytes=Sum("length")
@@ -260,7 +260,7 @@ def _spans(job: ImportJob, origin: float) -> list[Span]:
 
 
 def _numbers(job: ImportJob) -> int:
-    """How many chunks there are so far: their numbers run from 0."""
+    """The number of chunks cut so far; they are numbered from 0."""
     last = Chunk.objects.filter(job=job).aggregate(last=Max("number"))["last"]
     return 0 if last is None else int(last) + 1
 

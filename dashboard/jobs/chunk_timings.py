@@ -1,4 +1,4 @@
-"""How long the chunks of an import took, as its page shows it: a chart's data, a summary, and the slowest ones."""
+"""The loading times of an import's chunks for its page: data for a chart, a summary, and the slowest chunks."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +9,8 @@ from importer.models import Chunk, ImportJob
 
 
 @dataclass(frozen=True)
-class Slow:
-    """One of the slowest chunks, how many times the median it took, and in which phase most of it went."""
+class SlowChunk:
+    """One of the slowest chunks: its time, its ratio to the median, and the phase that took longest."""
 
     chunk: Chunk
     seconds: float
@@ -21,14 +21,14 @@ class Slow:
 
 @dataclass(frozen=True)
 class Timings:
-    """What there is to show; `chart` is for the page's script: names of the phases, and the points as lists."""
+    """The timings of all chunks and the slowest ones; `chart` is for the page's script: phase names and points."""
 
     all: ChunkTimings
-    slowest: tuple[Slow, ...]
+    slowest: tuple[SlowChunk, ...]
 
     @property
     def together(self) -> int:
-        """The most chunks that stand behind one bar."""
+        """The greatest number of chunks that share a bar."""
         return max((each.last - each.first + 1 for each in self.all.points), default=0)
 
     @property
@@ -37,18 +37,18 @@ class Timings:
 
 
 def timings_of(job: ImportJob) -> Timings:
-    """Of the chunks that are loaded."""
+    """The timings of the chunks that are loaded."""
     measured = chunk_timings(job)
     chunks = {each.number: each for each in job.chunks.filter(number__in=measured.slowest)}
-    # A retry of a mode that stages starts over: the record's slowest chunks may no longer exist.
+    # A retry with a staging table starts over: the slowest chunks of the record may no longer exist.
     return Timings(measured, tuple(_slow(chunks[each], measured.median) for each in measured.slowest if each in chunks))
 
 
-def _slow(chunk: Chunk, median: float) -> Slow:
+def _slow(chunk: Chunk, median: float) -> SlowChunk:
     seconds = sum(chunk.timings.values())
     longest = max(chunk.timings, key=chunk.timings.__getitem__, default=LAPS[0])
     took = chunk.timings.get(longest, 0.0)
-    return Slow(chunk, seconds, seconds / median if median else 1.0, _title(longest), took)
+    return SlowChunk(chunk, seconds, seconds / median if median else 1.0, _title(longest), took)
 
 
 def _title(lap: str) -> str:

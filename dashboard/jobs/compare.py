@@ -1,4 +1,4 @@
-"""Imports side by side: what differed, in settings and in timings, and how sure that is."""
+"""The page that compares imports side by side: differences in settings and timings, and their significance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,10 @@ MOST_DIGITS = 12
 
 @dataclass(frozen=True)
 class Column:
-    """An import: its speed relative to the first, None if unknown, and the address of the comparison without it."""
+    """An import: its speed relative to the first, None if unknown, and addresses of other comparisons.
+
+    `without`: the comparison without this import, "" with only two; `as_first`: with this import as the first.
+    """
 
     job: ImportJob
     times: float | None
@@ -33,7 +36,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A value in words, why the planner chose it if it did, and how many times the first import's it is."""
+    """A value in words, the planner's reason if the planner chose it, and its ratio to the first import's value."""
 
     words: str
     why: str = ""
@@ -50,7 +53,7 @@ class Line:
 
 @require_safe
 def compare_imports(request: HttpRequest) -> HttpResponse:
-    """`?jobs=41&jobs=42`, the first being what the others are held against; `&all=1`: also what they have in common."""
+    """Compare `?jobs=41&jobs=42` with the first of them; `&all=1` also shows what all of them have in common."""
     jobs, problems = _requested(request.GET.getlist("jobs"))
     context: dict[str, Any] = {"problems": problems, "job_numbers": [job.pk for job in jobs], "most": MOST}
     if len(jobs) > 1:
@@ -76,7 +79,7 @@ def _requested(texts: Sequence[str]) -> tuple[list[ImportJob], list[str]]:
 
 
 def _obstacle(number: int, job: ImportJob | None) -> str:
-    """Why an import cannot be compared, "" if it can."""
+    """Why an import cannot be compared; "" if it can."""
     if job is None:
         return f"There is no import {number}."
     if not job.ended:
@@ -120,7 +123,7 @@ def _columns(jobs: list[ImportJob], comparison: Comparison, more: dict[str, str]
 def _groups(
     differences: Sequence[Difference], comparison: Comparison, *, with_times: bool = False
 ) -> list[tuple[str, list[Line]]]:
-    """Under the heading of what they are about, in the order they come."""
+    """The differences as lines under the heading of their group, in their order."""
     by_group = groupby(differences, key=lambda each: each.fact.group.value)
     return [(title, [_line(each, comparison, with_times) for each in group]) for title, group in by_group]
 
@@ -138,7 +141,7 @@ def _why(option: str, reasons: list[dict[str, Any]]) -> str:
 
 
 def _phases(comparison: Comparison) -> dict[str, Any]:
-    """For the chart: seconds by phase of each import's chunks together."""
+    """Data for the chart: for each phase, the seconds of all chunks of each import."""
     phases = [each for each in comparison.timings if each.fact in PHASES]
     return {
         "imports": [f"Import {job}" for job in comparison.jobs],

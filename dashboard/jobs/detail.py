@@ -1,4 +1,4 @@
-"""The page of one import: live while it runs, the record of it afterwards."""
+"""The page of one import: live while the import runs, its record afterwards."""
 
 from collections.abc import Callable
 from typing import Any
@@ -37,7 +37,7 @@ def job(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @never_cache
 def live(request: HttpRequest, pk: int) -> HttpResponse:
-    """What has changed since the page saw `?seen=`: 204 if nothing has, 286 with the last state when it has ended."""
+    """The changed parts of the page: 204 if the page state is still `?seen=`, 286 with the last state after the end."""
     now = _progress(_job(pk))
     seen = request.GET.get("seen", "")
     if now.job.ended:
@@ -46,7 +46,7 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
         return answer
     if seen == now.page_state:
         return HttpResponse(status=204)
-    # Swapped only when they change: a menu or a long value that is open stays open.
+    # Heading and rejects are replaced only when they change, so that an open menu or long value stays open.
     same_shape = seen.startswith(f"{now.shape}.")
     same_rejects = f".{now.rejects_state}." in seen
     context = _live_context(now, with_rejects=not same_rejects)
@@ -57,14 +57,14 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @never_cache
 def rates(_request: HttpRequest, pk: int) -> JsonResponse:
-    """The throughput curve: dashboard.jobs.charts.rates()."""
+    """The data of the throughput curve: dashboard.jobs.charts.rates()."""
     return JsonResponse(charts.rates(_job(pk), timezone.now()))
 
 
 @require_safe
 @never_cache
 def problem_chunks(request: HttpRequest, pk: int, first: int, last: int) -> HttpResponse:
-    """Chunks from `first` to `last` that failed or had to be loaded again, and what was the matter."""
+    """The chunks from `first` to `last` that failed or were retried, each with its problem."""
     shown = _job(pk)
     chunks = _problem_chunks(shown).filter(number__range=(first, last))
     context = {"job": shown, "chunks": chunks[:MOST_PROBLEM_CHUNKS], "first": first, "last": last}
@@ -75,7 +75,7 @@ def problem_chunks(request: HttpRequest, pk: int, first: int, last: int) -> Http
 
 @require_safe
 def timings(request: HttpRequest, pk: int) -> HttpResponse:
-    """How long each chunk took: the chart's data, in words, and the slowest."""
+    """The loading times of the chunks: the chart's data, a summary in words, and the slowest chunks."""
     shown = _job(pk)
     return render(request, "jobs/detail/_timings.html", {"job": shown, "timings": timings_of(shown)})
 
@@ -88,38 +88,38 @@ def pause(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def resume(request: HttpRequest, pk: int) -> HttpResponse:
-    """Go on after a pause."""
+    """Continue after a pause."""
     return _act(request, pk, jobs.resume)
 
 
 @require_POST
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    """End it; what is committed stays."""
+    """Cancel the import; committed rows stay."""
     return _act(request, pk, jobs.cancel)
 
 
 @require_POST
 def retry(request: HttpRequest, pk: int) -> HttpResponse:
-    """Load what a failed or cancelled import has not loaded; with `leave_out`, without the rows that cannot go in."""
+    """Load the chunks that a failed or cancelled import has not loaded; with `leave_out`, reject bad rows."""
     leave_out = "leave_out" in request.POST
     return _act(request, pk, lambda job_id: jobs.retry(job_id, leave_out=leave_out))
 
 
 @require_POST
 def restore(request: HttpRequest, pk: int) -> HttpResponse:
-    """Give the table that mode replace has put aside its name back."""
+    """Restore the table backup of mode replace: the old table gets its name back."""
     return _act(request, pk, jobs.restore)
 
 
 @require_POST
 def drop_backup(request: HttpRequest, pk: int) -> HttpResponse:
-    """Drop the table that mode replace has put aside."""
+    """Drop the table backup of mode replace."""
     return _act(request, pk, jobs.drop_backup)
 
 
 @require_POST
 def parallelism(request: HttpRequest, pk: int) -> HttpResponse:
-    """Keep `parallelism` chunks in flight from now on."""
+    """Change the number of parallel chunks."""
     wanted = request.POST.get("parallelism", "")
 
     def change(job_id: int) -> None:
@@ -131,7 +131,7 @@ def parallelism(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _act(request: HttpRequest, pk: int, action: Callable[[int], Any]) -> HttpResponse:
-    """Do it, and show the job as it is then; what cannot be done is said on the page."""
+    """Perform the action and show the job's new state; a Problem is shown on the page."""
     get_object_or_404(ImportJob, pk=pk)
     try:
         action(pk)
@@ -166,13 +166,13 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         "no_restore": jobs.why_no_restore(shown) if shown.kept_table else "",
         "rejects": rejected_rows(shown) if with_rejects else None,
         "peers": peer_comparison(shown),
-        # Asked only where the template needs it.
+        # A function: it runs only if the template uses it.
         "loads_at_once": presence.loads_at_once,
     }
 
 
 def _can(shown: ImportJob) -> dict[str, bool]:
-    """Which buttons there are; importer.jobs has the last word on each."""
+    """Which buttons to show; importer.jobs checks again when a button is pressed."""
     status = shown.status
     return {
         "pause": status == Status.LOADING,
@@ -185,7 +185,7 @@ def _can(shown: ImportJob) -> dict[str, bool]:
 
 
 def _ahead(waiting: ImportJob) -> ImportJob | None:
-    """The import that has the table this one waits for."""
+    """The import that this one waits for, because it holds the table."""
     if waiting.status != Status.WAITING:
         return None
     same_table = ImportJob.objects.filter(

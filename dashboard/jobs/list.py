@@ -1,4 +1,4 @@
-"""The list of all imports with settings and timings, filtered, sorted and paged in the database."""
+"""The list of imports with settings and timings, filtered, sorted and paged in the database."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ FIELDS = (
     "parallelism",
     "created_at",
 )
-# Each column that sorts, by the name it has in the address.
+# The columns to sort by, by their names in the URL.
 SORTS: dict[str, F | Expression] = {
     "file": COMPUTED["file"],
     "size": COMPUTED["size"],
@@ -63,7 +63,7 @@ SORTS: dict[str, F | Expression] = {
     "started": F("created_at"),
 }
 
-# What the choice on a narrow screen offers, where most of the headings that sort do not fit.
+# The orders to choose from on a narrow screen, which has no room for most of the headings.
 SORT_CHOICES = {
     "-started": "Newest first",
     "started": "Oldest first",
@@ -80,7 +80,7 @@ SORT_CHOICES = {
 @require_safe
 @vary_on_headers("HX-Request")
 def jobs(request: HttpRequest) -> HttpResponse:
-    """The page, or only its table when htmx asks."""
+    """The whole page, or only its table for htmx."""
     selected = matching(request.GET.get("q", ""), request.GET.get("status", ""), request.GET.get("target", ""))
     sort = request.GET.get("sort", "")
     if sort.removeprefix("-") not in SORTS:
@@ -107,9 +107,9 @@ def jobs(request: HttpRequest) -> HttpResponse:
 
 
 def matching(text: str, status: str, target: str) -> QuerySet[ImportJob]:
-    """The jobs with the text in the name of their file or table, of one status, on the target of that name.
+    """The jobs whose file or table name contains the text, of one status, on the target of that name.
 
-    "" does not filter. Trials of labs are left out.
+    An empty argument does not filter. Trials of labs are left out.
     """
     selected = ImportJob.objects.filter(trial=None)
     if text := text.strip():
@@ -131,9 +131,9 @@ def in_order(selected: QuerySet[ImportJob], sort: str) -> QuerySet[ImportJob, in
 
 
 def rows(keys: list[int]) -> list[dict[str, Any]]:
-    """What the table shows of these jobs, in their order.
+    """The columns of these jobs, in the order of `keys`.
 
-    Apart from in_order(), since a server that sorts whole rows sorts ten thousand of them ten times slower.
+    A separate query from in_order(): a server that sorts whole rows takes ten times as long for ten thousand of them.
     """
     slower = column("slower_than_like", keys)
     by_key = {row["pk"]: row for row in ImportJob.objects.filter(pk__in=keys).values(*FIELDS, **COMPUTED)}

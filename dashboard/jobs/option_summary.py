@@ -1,4 +1,4 @@
-"""The options of an import in words for its page: first those that differ from the defaults, then the rest."""
+"""The options of an import in words for its page: those that differ from the defaults first, then the rest."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from importer.engine.plan.options import Options
 
 @dataclass(frozen=True)
 class OptionValue:
-    """One option and its value in words; `usual` if it has the default value."""
+    """An option and its value in words; `usual`: whether that is the default."""
 
     label: str
     value: str
@@ -18,14 +18,14 @@ class OptionValue:
 
 @dataclass(frozen=True)
 class OptionSummary:
-    """All settings of an import."""
+    """All options of an import: those with chosen values, and those with default values."""
 
     chosen: list[OptionValue]
     usual: list[OptionValue]
 
 
 def option_summary(options: Options) -> OptionSummary:
-    """The settings of an import, its mode always among those that were chosen."""
+    """The options of an import; its mode always counts as chosen."""
     answers = [OptionValue("Mode", options.mode, usual=False), *_accounting(options), *_speed(options)]
     return OptionSummary([each for each in answers if not each.usual], [each for each in answers if each.usual])
 

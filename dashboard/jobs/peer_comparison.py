@@ -10,32 +10,32 @@ from importer.history import regressions
 from importer.history.read import rows
 from importer.models import ImportJob
 
-# As many of its like are offered to be compared with.
+# So many of the latest peers are offered for a comparison.
 MOST_PEERS = 3
 
 
 @dataclass(frozen=True)
 class PeerComparison:
-    """Its speed relative to its peers, if known; the import before it; and its latest peers."""
+    """The speed of an import relative to its peers, if known; the previous import; and the latest peers."""
 
     job: int
     judgement: regressions.PeerSpeed | None
-    before: int | None
-    alike: tuple[int, ...]
+    previous: int | None
+    peers: tuple[int, ...]
 
     @property
-    def with_before(self) -> str:
-        """The address of the comparison with the import before it."""
-        return address((self.before, self.job)) if self.before else ""
+    def with_previous(self) -> str:
+        """The address of the comparison with the previous import."""
+        return address((self.previous, self.job)) if self.previous else ""
 
     @property
-    def with_alike(self) -> str:
-        """The address of the comparison with its like."""
-        return address((*reversed(self.alike), self.job)) if self.alike else ""
+    def with_peers(self) -> str:
+        """The address of the comparison with the peers."""
+        return address((*reversed(self.peers), self.job)) if self.peers else ""
 
 
 def address(jobs: Iterable[int], **more: str) -> str:
-    """Where these imports stand side by side."""
+    """The address of the page that compares these imports."""
     query = QueryDict(mutable=True)
     query.setlist("jobs", [str(job) for job in jobs])
     query.update(more)
@@ -43,14 +43,14 @@ def address(jobs: Iterable[int], **more: str) -> str:
 
 
 def peer_comparison(job: ImportJob) -> PeerComparison | None:
-    """None until the import has ended, or without an earlier import to compare it with."""
+    """Compare an import with earlier ones into its table; None before its end, or without an earlier import."""
     if not job.ended or job.trial_id:
         return None
     same_table = ImportJob.objects.filter(target=job.target, schema_name=job.schema_name, table_name=job.table_name)
     earlier = same_table.filter(pk__lt=job.pk, trial=None).exclude(record=None)
-    before = earlier.order_by("-pk").values_list("pk", flat=True).first()
-    if not before:
+    previous = earlier.order_by("-pk").values_list("pk", flat=True).first()
+    if not previous:
         return None
     facts = rows([job.pk])[job.pk]
-    alike = regressions.peers(facts)[:MOST_PEERS] if facts else []
-    return PeerComparison(job.pk, regressions.recorded_peer_speed(job), before, tuple(alike))
+    peers = regressions.peers(facts)[:MOST_PEERS] if facts else []
+    return PeerComparison(job.pk, regressions.recorded_peer_speed(job), previous, tuple(peers))

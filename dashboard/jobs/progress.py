@@ -1,4 +1,4 @@
-"""How far an import is, in the words and numbers of its page."""
+"""The progress of an import, in words and numbers for its page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from importer.engine.schema.alter_table import DdlProgress
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.worker import live_progress
 
-# "Now" in rates is these last seconds; time left is reckoned over more, because chunks end in lumps.
+# Current rates cover the last RECENT_SECONDS. The time left is estimated over more, because chunks end in bursts.
 RECENT_SECONDS = 10
 FORECAST_SECONDS = 60
 
@@ -30,9 +30,7 @@ _PHASES: Mapping[str, str] = {
     Status.CANCELLING: "Cancelling: ending what is in flight",
     Status.CANCELLED: "Cancelled; what was committed stays",
 }
-
-
-# The same where the chunks go into a staging table.
+# The phases of an import with a staging table, where they differ.
 _STAGED_PHASES: Mapping[str, str] = {
     Status.LOADING: "Loading into a staging table; the target's table is untouched",
     Status.VERIFYING: "Finished; verifying against the ledger on the server",
@@ -49,7 +47,7 @@ UNSURE = "the server does not answer, so it is not known yet whether the rows ar
 
 
 def _copying(job: ImportJob) -> tuple[str, str]:
-    """What is done with a file before it is scanned, and what it is then."""
+    """How the working copy is made before the scan, and its name when it is done, in words."""
     if job.is_sorted and not job.needs_plain_copy:
         return "Putting the rows in the order of the key", "Sorted"
     also = (" and putting the rows in the order of the key", " and sorted") if job.is_sorted else ("", "")
@@ -59,7 +57,7 @@ def _copying(job: ImportJob) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Recent:
-    """What was committed lately: rows and bytes of the last RECENT_SECONDS, bytes of the last FORECAST_SECONDS."""
+    """Recent commits: rows and bytes of the last RECENT_SECONDS, bytes of the last FORECAST_SECONDS."""
 
     rows: int = 0
     bytes: int = 0
@@ -68,7 +66,7 @@ class Recent:
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: `done` of `whole` bytes, and whether that is as far as it will get."""
+    """One progress bar: `done` of `whole` bytes, and whether that is all."""
 
     label: str
     done: int
@@ -82,18 +80,18 @@ class Bar:
 
 @dataclass(frozen=True)
 class Progress:
-    """Everything on a job's page that changes by itself, from the job's row, live counters and one sum over chunks."""
+    """The parts of a job's page that change while it runs, from the job's row, live counters and a sum over chunks."""
 
     job: ImportJob
     now: datetime
     sent_in_flight: int
     recent: Recent
-    # How far the putting back of keys is, where that goes on.
+    # The progress of restoring keys, while the server does that.
     stage: DdlProgress | None = None
 
     @property
     def page_state(self) -> str:
-        """What this page shows, as a token: equal tokens mean that nothing would change."""
+        """A token of what the page shows: with an equal token, nothing has changed."""
         job, recent = self.job, self.recent
         return ".".join(
             str(part)
@@ -111,12 +109,12 @@ class Progress:
 
     @property
     def shape(self) -> str:
-        """The part of the token on which heading and buttons depend."""
+        """The part of the token that covers heading and buttons."""
         return f"{self.job.status}.{self.job.parallelism}.{self.job.kept_table}"
 
     @property
     def rejects_state(self) -> str:
-        """The part of the token on which the rows that did not go in depend."""
+        """The part of the token that covers rejected and skipped rows and notices."""
         job = self.job
         noticed = sum(each["values"] for each in job.notices)
         return f"{job.rejected_rows}-{job.skipped_rows}-{noticed}-{job.ended}"
@@ -126,11 +124,11 @@ class Progress:
         if self.job.status == Status.LOADING and self.job.needs_copy and not self.job.plain_copy:
             return _copying(self.job)[0]
         if self.job.status == Status.LOADING and self.job.awaits_arrangement:
-            return f"{self._arranged} first; the chunks wait for that"
+            return f"{self._preparing_words} first; the chunks wait for that"
         if self.job.status == Status.INDEXING:
-            return f"Loaded; putting back {self._arranged_words}"
+            return f"Loaded; putting back {self._changes_words}"
         if self.job.unrestored and self.job.status in (Status.FAILING, Status.CANCELLING):
-            return f"{self.job.get_status_display()}: putting back {self._arranged_words}"
+            return f"{self.job.get_status_display()}: putting back {self._changes_words}"
         if self.job.status == Status.LOADING and not self.job.scan_finished:
             return "Scanning and loading" + (" into a staging table" if self.job.stages else "")
         if self.job.stages:
@@ -140,21 +138,21 @@ class Progress:
         return _PHASES[self.job.status]
 
     @property
-    def _arranged_words(self) -> str:
-        """What is changed on the target for the time of the job, in words."""
-        arranged = self.job.arrangement or self.job.plan.arrangement
-        return (arranged.description if arranged and arranged.description else "") or "what was changed on the server"
+    def _changes_words(self) -> str:
+        """The temporary changes on the target, in words."""
+        changes = self.job.arrangement or self.job.plan.arrangement
+        return (changes.description if changes and changes.description else "") or "what was changed on the server"
 
     @property
-    def _arranged(self) -> str:
-        arranged = self.job.plan.arrangement
-        if arranged and arranged.alters_table and not arranged.variables:
-            return f"Taking {arranged.description} off"
-        return f"Preparing {arranged.description}" if arranged else "Preparing the server"
+    def _preparing_words(self) -> str:
+        changes = self.job.plan.arrangement
+        if changes and changes.alters_table and not changes.variables:
+            return f"Taking {changes.description} off"
+        return f"Preparing {changes.description}" if changes else "Preparing the server"
 
     @property
     def phases(self) -> list[str]:
-        """How long each part took, in the order of the parts; scan and load run side by side."""
+        """The duration of each part in words, in order; scan and load overlap."""
         job = self.job
         afterwards = seconds_until(job.loaded_at, job.finished_at)
         parts = {
@@ -183,20 +181,20 @@ class Progress:
 
     @property
     def data_bytes(self) -> int:
-        """The file without BOM and header."""
+        """The size of the file without BOM and header."""
         return self.job.data_bytes
 
     @property
     def elapsed(self) -> float | None:
-        """Seconds since the job began to load, up to its end."""
+        """Seconds from the start of the load to the job's end, or to now; None before the start."""
         if self.job.started_at is None:
             return None
         return max(0.0, ((self.job.finished_at or self.now) - self.job.started_at).total_seconds())
 
     @property
     def loading_seconds(self) -> float | None:
-        """Seconds since the job began to load, up to the last commit where that is known."""
-        # A retried job keeps the time at which its first run was through.
+        """Seconds from the start of the load to the last commit; to now or the job's end if that is unknown."""
+        # A retried job still has the `loaded_at` of its first run.
         again = self.job.status in (Status.WAITING, Status.LOADING, Status.PAUSED)
         if again or self.job.started_at is None or self.job.loaded_at is None:
             return self.elapsed
@@ -204,37 +202,37 @@ class Progress:
 
     @property
     def rows_per_second(self) -> float | None:
-        """Over all the time that it has been loading."""
+        """The average over the whole loading time."""
         return _per_second(self.committed_rows, self.loading_seconds)
 
     @property
     def megabytes_per_second(self) -> float | None:
-        """Over all the time that it has been loading."""
+        """The average over the whole loading time."""
         return _per_second(self.job.committed_bytes / 1e6, self.loading_seconds)
 
     @property
     def recent_rows_per_second(self) -> float:
-        return _per_second(self.recent.rows, self._lately(RECENT_SECONDS)) or 0.0
+        return _per_second(self.recent.rows, self._window(RECENT_SECONDS)) or 0.0
 
     @property
     def recent_megabytes_per_second(self) -> float:
-        return _per_second(self.recent.bytes / 1e6, self._lately(RECENT_SECONDS)) or 0.0
+        return _per_second(self.recent.bytes / 1e6, self._window(RECENT_SECONDS)) or 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """Until the last byte is committed at the pace of the last minute; None where nobody can know."""
+        """Seconds until the last byte is committed, at the pace of the last minute; None if unknown."""
         if self.job.status != Status.LOADING:
             return None
-        pace = _per_second(self.recent.forecast_bytes, self._lately(FORECAST_SECONDS))
+        pace = _per_second(self.recent.forecast_bytes, self._window(FORECAST_SECONDS))
         return (self.data_bytes - self.job.committed_bytes) / pace if pace else None
 
-    def _lately(self, seconds: float) -> float | None:
-        """A window of seconds, shorter if the job is younger."""
+    def _window(self, seconds: float) -> float | None:
+        """`seconds`, or less if the job has not run that long."""
         return None if self.elapsed is None else min(seconds, self.elapsed)
 
     @property
     def bars(self) -> tuple[Bar, ...]:
-        """Ways to be underway; the time left counts the last one only."""
+        """The bars of upload, working copy, scan, sent and committed bytes; the time left is that of the last one."""
         job, source = self.job, self.job.source
         received = source.size if source.status == SourceFile.Status.READY else source.received
         scanned = max(0, job.scanned_bytes - job.data_offset)
@@ -249,12 +247,12 @@ class Progress:
 
     @property
     def rows_to_come(self) -> int:
-        """Rows that the scan has found and that nothing has become of yet."""
+        """Rows that are scanned, but neither loaded nor skipped nor rejected yet."""
         return max(0, self.job.scanned_rows - self.job.accounted_rows)
 
 
 def progress(job: ImportJob, now: datetime) -> Progress:
-    """How far `job` is; at most one query and one look at each live counter, none once it has ended."""
+    """The progress of `job`, with at most one query and one read of each live counter; none after its end."""
     if job.ended or job.started_at is None:
         return Progress(job, now, 0, Recent())
     building = job.status in (Status.INDEXING, Status.FINISHING, Status.FAILING, Status.CANCELLING)
@@ -263,12 +261,12 @@ def progress(job: ImportJob, now: datetime) -> Progress:
 
 
 def _recent(job: ImportJob, now: datetime) -> Recent:
-    lately = Q(finished_at__gt=now - timedelta(seconds=RECENT_SECONDS))
+    recent = Q(finished_at__gt=now - timedelta(seconds=RECENT_SECONDS))
     sums = Chunk.objects.filter(
         job=job, status=Chunk.Status.LOADED, finished_at__gt=now - timedelta(seconds=FORECAST_SECONDS)
     ).aggregate(
-        rows=Sum(F("loaded_rows") + F("replaced_rows"), filter=lately),
-        bytes=Sum("length", filter=lately),
+        rows=Sum(F("loaded_rows") + F("replaced_rows"), filter=recent),
+        bytes=Sum("length", filter=recent),
         forecast_bytes=Sum("length"),
     )
     return Recent(**{name: amount or 0 for name, amount in sums.items()})

@@ -1,4 +1,4 @@
-"""The rejects of an import: downloads of the reject file and the reasons, and a new import of the reject file."""
+"""Downloads of an import's reject file and of the reasons, and a new import of the reject file."""
 
 from collections.abc import Callable, Iterator
 from typing import cast
@@ -22,7 +22,7 @@ from importer.models import ImportJob
 @require_safe
 @never_cache
 def reject_file(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """The rejected rows as they stand in the source."""
+    """Download the rejected rows, byte for byte as in the source."""
     job = _job(pk)
     return _download(request, job, "rejects", job.file_dialect.encoding, reject_downloads.reject_file)
 
@@ -30,13 +30,13 @@ def reject_file(request: HttpRequest, pk: int) -> HttpResponseBase:
 @require_safe
 @never_cache
 def reasons_file(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Line, byte, column, value, code and reason of each."""
+    """Download line, byte, column, value, code and reason of each rejected row."""
     return _download(request, _job(pk), "reasons", "utf-8", reject_downloads.reasons_file)
 
 
 @require_POST
 def again(request: HttpRequest, pk: int) -> HttpResponse:
-    """The reject file as a new source, on the page that starts imports, with the settings of this one."""
+    """Make the reject file a new source, and open the page of a new import of it with this import's settings."""
     job = _job(pk)
     try:
         source = reject_downloads.as_source(job, cast(User, request.user))
@@ -49,7 +49,7 @@ def again(request: HttpRequest, pk: int) -> HttpResponse:
 def _download(
     request: HttpRequest, job: ImportJob, kind: str, charset: str, pieces: Callable[[ImportJob], Iterator[bytes]]
 ) -> HttpResponseBase:
-    """As an attachment, never shown in the browser: it may hold anything."""
+    """Stream a file as an attachment: the browser must not show it, because it may contain anything."""
     try:
         content = pieces(job)
     except Problem as problem:

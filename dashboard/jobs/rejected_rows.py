@@ -1,4 +1,4 @@
-"""The rows that an import rejected or skipped, and the values that its options made it change, for its page."""
+"""The rows that an import rejected or skipped, and the values that it was allowed to change, for its page."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,10 @@ KINDS_SHOWN = 10
 
 @dataclass(frozen=True)
 class Section:
-    """What the section shows: kinds counted, and the first rows themselves. Reads no more, however many there are."""
+    """The counts by reason and column, and the first ROWS_SHOWN rows; the cost does not grow with the number of rows.
+
+    `again`: imports of this import's reject file.
+    """
 
     count: int
     kinds: list[Kind]
@@ -24,7 +27,7 @@ class Section:
 
 
 def rejected_rows(job: ImportJob) -> Section | None:
-    """None while every row has gone in as it is."""
+    """The section of a job; None while every row has been loaded unchanged."""
     if not (job.rejected_rows or job.skipped_rows or job.notices):
         return None
     kinds = by_reason(job.reject_reasons, "rows")

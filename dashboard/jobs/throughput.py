@@ -1,4 +1,4 @@
-"""Throughput over time, from when each chunk was loaded."""
+"""Throughput over time, computed from the loading times of the chunks."""
 
 import math
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ MOST_STEPS = 600
 
 
 class Span(NamedTuple):
-    """Rows and bytes that were loaded between two moments (seconds since the job began)."""
+    """Rows and bytes that were loaded between two moments, in seconds since the job's start."""
 
     start: float
     end: float
@@ -20,7 +20,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Step:
-    """What was loaded between two moments (seconds since the job began); parts of rows are kept, so that sums hold."""
+    """The load between two moments, in seconds since the job's start; fractions of rows keep the sum exact."""
 
     start: float
     end: float
@@ -37,10 +37,10 @@ class Step:
 
 
 def throughput(spans: Iterable[Span], seconds: float, most_steps: int = MOST_STEPS) -> list[Step]:
-    """The job's first `seconds` as at most `most_steps` steps of equal width (the last one takes the remainder).
+    """Divide the job's first `seconds` into at most `most_steps` steps of equal width; the last takes the remainder.
 
-    Each span's rows are spread evenly over its time, so a few long chunks give a curve and not a few spikes, and the
-    rows of all steps together are the rows of all spans. What lies outside of [0, seconds] counts at the nearer end.
+    Each span's rows are spread evenly over its time, so that a few long chunks give a curve and not a few spikes. The
+    sum over all steps equals the sum over all spans. Spans outside [0, seconds] count at the nearer end.
     """
     if seconds <= 0:
         return []
@@ -54,14 +54,14 @@ def throughput(spans: Iterable[Span], seconds: float, most_steps: int = MOST_STE
 
 
 def _width(seconds: float, most_steps: int) -> float:
-    """The smallest of 0.1, 0.2, 0.5, 1, 2, 5... seconds that needs no more than `most_steps` steps."""
+    """The smallest of 0.1, 0.2, 0.5, 1, 2, 5... seconds that needs at most `most_steps` steps."""
     least = max(seconds / most_steps, 0.1)
     power = 10.0 ** math.floor(math.log10(least))
     return min(width for factor in (1, 2, 5, 10) if (width := factor * power) >= least * (1 - 1e-9))
 
 
 class _Sums:
-    """An amount for each step: what was put into it, and what began or ceased to flow with it."""
+    """An amount per step: amounts put into single steps, and differences of a flow that covers several steps."""
 
     def __init__(self, steps: int) -> None:
         self.put = [0.0] * steps
@@ -73,9 +73,9 @@ class _Sums:
 
 
 class _Spread:
-    """Rows and bytes spread over steps: the two steps at a span's ends by themselves, all between by differences.
+    """Spreads rows and bytes over steps: the two steps at a span's ends directly, all between them by differences.
 
-    So a span costs the same however many steps it covers.
+    The cost of a span is therefore constant for any number of steps.
     """
 
     def __init__(self, width: float, edges: list[float]) -> None:

@@ -1,1 +1,1 @@
-"""Pages of the lab: a new one, the list, one with its trials and recommendation."""
+"""Pages of the lab: a new lab, the list, and one lab with its trials and recommendation."""

@@ -1,4 +1,4 @@
-"""Data for a lab's charts: every run of every combination, and curves over settings that are numbers."""
+"""Data for a lab's charts: the runs of each combination of settings, and curves over numeric settings."""
 
 from typing import Any
 
@@ -9,20 +9,20 @@ from importer.engine.tuning.grid import words
 from importer.engine.tuning.ranking import Measured
 from importer.models import Lab
 
-# Settings that are numbers, in the order of the charts; those whose values lie far apart have an axis of powers.
+# Numeric settings, in the order of the charts.
 NUMBERS = ("chunk_bytes", "rows_per_statement", "commit_rows", "partitions", "parallelism")
 SESSIONS = "parallelism"
 MOST_BARS = 24
-# Curves of so many points show where they bend.
+# A curve needs this many points to show where it bends.
 BENDS_FROM = 3
 
 
 def lab_charts(lab: Lab) -> dict[str, Any]:
     """`bars`: each combination, the fastest first, as {"name", "median", "low", "high", "runs", "planned"}.
 
-    `curves`: for each setting that is a number {"setting", "label", "values", "unit", "lines", "says"}, a line being
-    {"name", "points": [{"at", "y", "low", "high", "runs"}]}. `unit` is "rows/s", or "times" of the fewest sessions.
-    `shares`: what each value of a setting reaches of the best one. Rates are rows per second.
+    `curves`: for each numeric setting {"setting", "label", "values", "unit", "lines", "says"}; a line is
+    {"name", "points": [{"at", "y", "low", "high", "runs"}]}. `unit` is "rows/s", or "times" the rate of the fewest
+    sessions. `shares`: for each value of a setting, its rate as a share of the best one. Rates are rows per second.
     """
     outcome = labs.outcome(lab)
     measured = [(labs.whole(lab, each["settings"]), Measured(0, tuple(each["rates"]))) for each in outcome["ranking"]]
@@ -82,7 +82,7 @@ def _point(point: Point, at: int, by: float) -> dict[str, Any]:
 
 
 def _says(name: str, best: Curve) -> str:
-    """What the fastest curve tells, in words."""
+    """The conclusion from the fastest curve, in words; "" if there are too few points."""
     first, last = best.points[0], best.points[-1]
     others = f" with {words(best.other_settings)}" if best.other_settings else ""
     if name == SESSIONS:

@@ -34,7 +34,7 @@ def lab(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @never_cache
 def live(request: HttpRequest, pk: int) -> HttpResponse:
-    """What has changed since the page saw `?seen=`: 204 if nothing has, 286 with the last state when it has ended."""
+    """The changed parts of the page: 204 if the page state is still `?seen=`, 286 with the last state after the end."""
     now = _progress(pk)
     if not now.lab.ended and request.GET.get("seen") == now.page_state:
         return HttpResponse(status=204)
@@ -49,13 +49,13 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @never_cache
 def charts(_request: HttpRequest, pk: int) -> JsonResponse:
-    """What its charts show: dashboard.lab.charts.lab_charts()."""
+    """The data of the lab's charts: dashboard.lab.charts.lab_charts()."""
     return JsonResponse(lab_charts(_lab(pk)))
 
 
 @require_POST
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    """Try nothing more; what it has made is dropped, what is measured stays."""
+    """Cancel the lab: no further trials start, scratch tables are dropped, measurements stay."""
     try:
         labs.cancel(_lab(pk).pk)
     except Problem as problem:
@@ -68,7 +68,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def save_preset(request: HttpRequest, pk: int) -> HttpResponse:
-    """Keep how such files are to be imported by its advice, under a name."""
+    """Save the lab's recommendation as a preset for files with this header."""
     shown = _lab(pk)
     try:
         saved = labs.save_preset(shown, request.POST.get("name", ""), cast(User, request.user))
@@ -99,13 +99,13 @@ def _context(request: HttpRequest, now: LabProgress) -> dict[str, Any]:
         "recommended": option_summary(labs.options_of(shown)).chosen if advice else [],
         "apply": _apply(request, shown) if advice and shown.ended else "",
         "can_cancel": shown.status in (Status.WAITING, Status.PREPARING, Status.RUNNING),
-        # Asked only where the template needs it.
+        # A function: it runs only if the template uses it.
         "loads_at_once": presence.loads_at_once,
     }
 
 
 def _apply(request: HttpRequest, shown: Lab) -> str:
-    """Where a new import of the same file begins with the advice; "" if the file is not there for this person."""
+    """The address of a new import of this file with the recommended settings; "" if this user cannot import it."""
     source = shown.source
     if not source or not uploads.importable_by(request.user).filter(pk=source.pk).exists():
         return ""

@@ -1,4 +1,4 @@
-"""What somebody chose on the page of a new lab: the form's values, and what they mean to the lab."""
+"""The form of a new lab: its values, and the lab request that they make."""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ MOST_ROWS = 10**12
 USUAL_SHARE = "5"
 USUAL_MINUTES = "10"
 USUAL_DISK = short_size(10 * GIB)
-# The same trial order for every look at one page, and another for each lab: the page has it in a field.
+# Seeds of the trial order are below this. A hidden field keeps the seed, so the order stays while the page is edited.
 SEEDS = 2**31
 
 
@@ -37,7 +37,7 @@ class LabForm:
 
     @cached_property
     def job(self) -> ImportJob | None:
-        """The past import to begin with."""
+        """The past import to base the lab on."""
         text = self.text("job")
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             return None
@@ -48,7 +48,7 @@ class LabForm:
         return offered(self.text("grid", FIRST))
 
     def written(self, name: str) -> str:
-        """The values of a setting of the chosen grid, as the form has them."""
+        """The text of the field with the values of a setting of the chosen grid."""
         if self.offer.name == OWN:
             return self.text(f"set_{name}", "" if self._has_values else offered(FIRST).written(name))
         shown = self.text("grid_shown", self.offer.name) == self.offer.name
@@ -56,11 +56,11 @@ class LabForm:
 
     @property
     def _has_values(self) -> bool:
-        """Whether the form has any: one's own mix begins with those looked at before, or with the first grid's."""
+        """Whether the form has values of settings: the own mix begins with them, or else with the first grid's."""
         return any(name.startswith("set_") for name in self.values)
 
     def read(self) -> dict[str, tuple[Value, ...]]:
-        """Values to try by setting. Raises Problem, with the setting as its option, for what cannot be read."""
+        """The values to try, by setting. Raises Problem, with the setting as its option, for an invalid value."""
         entered = {name: read_values(name, self.written(name)) for name in self.offer.settings}
         entered = {name: values for name, values in entered.items() if values}
         if not entered:
@@ -68,14 +68,14 @@ class LabForm:
         return entered
 
     def sample(self, suggested: int) -> Sample:
-        """What is loaded again and again; `suggested` first rows unless somebody says otherwise."""
+        """The sample that every trial loads: a share of the file, or its first rows (default: `suggested`)."""
         if self.text("sample", "rows") == "share":
             return Sample(share=self._percent() / 100)
         rows = whole_number(self.rows(suggested), "First rows", 1, MOST_ROWS, option="rows")
         return Sample(rows=rows or suggested)
 
     def rows(self, suggested: int) -> str:
-        """First rows, as the form has them."""
+        """The text of the field with the number of first rows."""
         return self.text("rows").replace(",", "") or str(suggested)
 
     def _percent(self) -> float:
@@ -85,7 +85,7 @@ class LabForm:
         raise Problem(f"{text!r} percent cannot be taken.", advice="Give more than 0, and at most 100.", option="share")
 
     def lab_request(self, suggested: int, offer: Offer | None = None) -> LabRequest:
-        """All of it; of another grid with its usual values, if `offer` is given. Raises Problem with its option."""
+        """The whole request; with `offer`, of that grid with its default values. Raises Problem with its option."""
         values = dict(offer.values) if offer else self.read()
         repeats = whole_number(self.text("repeats", str(REPEATS)), "Rounds", 1, MOST_REPEATS, option="repeats")
         given: dict[str, Any] = {"seed": int(self.text("seed"))} if self._has_seed else {}
@@ -106,7 +106,7 @@ class LabForm:
 
     @property
     def budget(self) -> Budget:
-        """Raises Problem with its option."""
+        """The limits of the lab. Raises Problem with its option for an invalid one."""
         minutes = whole_number(self.text("minutes", USUAL_MINUTES), "Minutes", 1, 10**5, option="minutes")
         return Budget(
             seconds=minutes * 60 if minutes else None,
@@ -125,21 +125,21 @@ class LabForm:
 
 
 def form_of_lab(lab: Lab) -> LabForm:
-    """The form as it would be filled in for a lab like this one."""
+    """The form filled in with the settings of an existing lab."""
     sample, budget, grid = lab.requested_sample, lab.budget, lab.grid
-    begun = {"job": str(lab.of_job_id)} if lab.of_job_id else {}
-    if lab.source and not begun:
-        begun = {"source": str(lab.source.key), "target": str(lab.target_id), "table": lab.table}
+    basis = {"job": str(lab.of_job_id)} if lab.of_job_id else {}
+    if lab.source and not basis:
+        basis = {"source": str(lab.source.key), "target": str(lab.target_id), "table": lab.table}
     name = grid.name if grid.name in {each.name for each in OFFERS} else OWN
-    taken = {"sample": "rows", "rows": str(sample.rows)} if sample.rows else {"sample": "share", "share": ""}
+    amount = {"sample": "rows", "rows": str(sample.rows)} if sample.rows else {"sample": "share", "share": ""}
     if sample.share:
-        taken["share"] = f"{sample.share * 100:g}"
+        amount["share"] = f"{sample.share * 100:g}"
     if name != OWN and set(grid.values) != set(offered(name).settings):
         name = OWN
     return LabForm(
         {
-            **begun,
-            **taken,
+            **basis,
+            **amount,
             "grid": name,
             "grid_shown": name,
             **{f"set_{key}": write_values(key, values) for key, values in grid.values.items()},

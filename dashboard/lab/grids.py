@@ -1,4 +1,4 @@
-"""The grids as the page of a new lab offers them: what each finds out, in words, and for which tables it is none."""
+"""The grids that the page of a new lab offers: what each finds out, in words, and for which tables it is useless."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ FIRST = "chunks"
 
 @dataclass(frozen=True)
 class Offer:
-    """A grid as a card: its title, and what it finds out."""
+    """A grid that the page offers as a card: its title, and what it finds out."""
 
     name: str
     title: str
@@ -21,16 +21,16 @@ class Offer:
 
     @property
     def values(self) -> Mapping[str, tuple[Value, ...]]:
-        """What it tries unless somebody says otherwise."""
+        """The default values to try, by setting."""
         return GRIDS[self.name].values if self.name in GRIDS else {}
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """What it varies; all that can be for one's own."""
+        """The settings that the grid varies; for OWN, all that can be varied."""
         return tuple(self.values) or TUNABLE
 
     def written(self, name: str) -> str:
-        """The values of a setting as the form has them."""
+        """The default values of a setting as text for its field."""
         return write_values(name, self.values.get(name, ()))
 
     def grid(self, values: Mapping[str, tuple[Value, ...]]) -> Grid:
@@ -55,12 +55,12 @@ OFFERS = (
 
 
 def offered(name: str) -> Offer:
-    """The offer of this name; the first one for a name that there is not."""
+    """The offer of this name; that of FIRST for an unknown name."""
     return next((each for each in OFFERS if each.name == name), next(each for each in OFFERS if each.name == FIRST))
 
 
 def why_not(offer: Offer, table: Table, foreign_keys: int) -> str:
-    """Why the grid finds out nothing about this table, which has so many foreign keys; "" if it may."""
+    """Why the grid is useless for this table, which has `foreign_keys` foreign keys; "" if it is not."""
     names = {each.name for each in table.keys}
     if offer.name == "indexes" and all(each.unique for each in table.keys):
         return "the table has no keys but unique ones"

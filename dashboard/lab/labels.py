@@ -1,4 +1,4 @@
-"""A lab's settings, values and combinations as its pages call them."""
+"""Names of a lab's settings, values and combinations for its pages."""
 
 from importer.engine.plan.option_specs import display, named
 from importer.engine.tuning.grid import WAY, Settings, Value, words
@@ -8,17 +8,17 @@ from importer.models import Lab
 
 
 def name_of(lab: Lab, settings: Settings) -> str:
-    """A combination for people; the planned one by its values too."""
+    """A combination of settings in words; the planned combination, which has no settings, by its planned values."""
     return words(whole(lab, settings))
 
 
 def label(name: str) -> str:
-    """A setting, or the ways of an experiment, as the pages call them."""
+    """The label of a setting, or of an experiment's ways to load."""
     return WAY if name == WAY else named(name).label.removesuffix(", MiB")
 
 
 def value_words(name: str, value: Value) -> str:
-    """One value of a setting for people."""
+    """One value of a setting in words."""
     if name == WAY:
         return str(value)
     if isinstance(value, str):

@@ -16,7 +16,7 @@ PAGE_ROWS = 25
 
 @require_safe
 def labs(request: HttpRequest) -> HttpResponse:
-    """The latest first, each with its best."""
+    """The labs, the newest first, each with its fastest combination."""
     newest_first = Lab.objects.select_related("target", "source").prefetch_related("trials").order_by("-pk")
     page = Paginator(newest_first, PAGE_ROWS).get_page(request.GET.get("page"))
     context: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""A new lab: what to load, what to try, and what that will take, shown before anything starts."""
+"""The page of a new lab: what to load, what to try, and the expected cost, shown before anything starts."""
 
 import secrets
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ FILES_SHOWN = 50
 
 @dataclass(frozen=True)
 class Card:
-    """A grid to choose: what it would take as it is offered, or why it is none for this table."""
+    """A grid to choose: its expected cost with its default values, or why it is useless for this table."""
 
     offer: Offer
     chosen: bool
@@ -41,7 +41,7 @@ class Card:
 
 @dataclass(frozen=True)
 class GridSetting:
-    """A setting of the chosen grid: its values as the form has them."""
+    """A setting of the chosen grid, with the text of its field, a hint and the problem with it."""
 
     name: str
     label: str
@@ -52,7 +52,7 @@ class GridSetting:
 
 @dataclass
 class LabPreview:
-    """What is known of the lab so far: everything up to the first problem."""
+    """The lab as far as it can be planned: everything up to the first problem."""
 
     choices: LabForm
     source: SourceFile | None = None
@@ -81,8 +81,9 @@ class LabPreview:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def lab_new(request: HttpRequest) -> HttpResponse:
-    """A GET shows what is chosen in the address: `?job=`, `?source=` with target and table, or `?lab=` for one like
-    that. A POST starts it, or shows what forbids it.
+    """Show the form (GET), or start the lab (POST); a problem is shown on the page.
+
+    A GET may choose `?job=`, `?source=` with target and table, or `?lab=` for a copy of a lab.
     """
     preview = _preview(_choices(request), request.user)
     if request.method == "POST" and preview.prepared and preview.requested and not preview.problem:
@@ -106,7 +107,7 @@ def _choices(request: HttpRequest) -> LabForm:
 
 
 def _preview(choices: LabForm, user: User | AnonymousUser) -> LabPreview:
-    """Plan the import, reckon what the lab takes; a Problem ends it there and is kept."""
+    """Plan the import and estimate the cost of the lab; stops at the first Problem, which the preview keeps."""
     preview = LabPreview(choices)
     try:
         _prepare(preview, user)
@@ -138,7 +139,7 @@ def _prepare(preview: LabPreview, user: User | AnonymousUser) -> None:
 
 
 def _import_choices(choices: LabForm, source: SourceFile) -> NewImportForm:
-    """How the file would be imported: as it was left on its own page, into the table that is chosen here."""
+    """The import form of the file: the choices stored from its own page, with the table that is chosen here."""
     here = {name: choices.text(name) for name in ("target", "table", "preset") if choices.text(name)}
     return NewImportForm({**source.choices, **here, "mode": "append"})
 
@@ -181,6 +182,6 @@ def _page(request: HttpRequest, preview: LabPreview) -> HttpResponse:
         "seed": values.text("seed") or secrets.randbelow(SEEDS),
         "loads_at_once": presence.loads_at_once,
     }
-    # A page that asks for something is no error.
+    # A GET of an incomplete form is no error.
     status = 422 if preview.problem and request.method == "POST" else 200
     return render(request, "lab/new.html", context, status=status)

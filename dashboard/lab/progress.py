@@ -1,4 +1,4 @@
-"""How far a lab is, in the words and numbers of its page."""
+"""The progress of a lab, in words and numbers for its page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _LOOKS = {State.RUNNING: "loading", State.FAILED: "failed", State.LEFT_OUT: "to-
 
 @dataclass(frozen=True)
 class Square:
-    """A trial on the map: its CSS class, and what it stands for in words."""
+    """A trial on the map: its CSS class, and its result in words."""
 
     trial: Trial
     style: str
@@ -38,8 +38,8 @@ class Square:
     @property
     def words(self) -> str:
         trial = self.trial
-        came = f"{trial.rows_per_second:,.0f} rows/s" if trial.rows_per_second else trial.status
-        return f"Trial {trial.number}, {self.name}: {came}"
+        result = f"{trial.rows_per_second:,.0f} rows/s" if trial.rows_per_second else trial.status
+        return f"Trial {trial.number}, {self.name}: {result}"
 
     @property
     def name(self) -> str:
@@ -48,15 +48,15 @@ class Square:
 
 @dataclass(frozen=True)
 class Round:
-    """The trials of one round in their order; the first round only warms up, the last ones may be finals."""
+    """The trials of one round in their order. The first round is a warm-up; the last ones may be finals."""
 
     name: str
     squares: list[Square]
 
 
 @dataclass(frozen=True)
-class Budgeted:
-    """One limit of the budget, and how much of it is used; seconds, rows or bytes as `unit` says."""
+class BudgetUse:
+    """One limit of the budget and how much of it is used; `unit` is "seconds", "rows" or "bytes"."""
 
     label: str
     unit: str
@@ -66,7 +66,7 @@ class Budgeted:
 
 @dataclass(frozen=True)
 class LabProgress:
-    """Everything on a lab's page that changes by itself."""
+    """The parts of a lab's page that change while the lab runs."""
 
     lab: Lab
     now: datetime
@@ -77,7 +77,7 @@ class LabProgress:
 
     @property
     def page_state(self) -> str:
-        """What this page shows, as a token: equal tokens mean that nothing would change."""
+        """A token of what the page shows: with an equal token, nothing has changed."""
         return str(self.lab.version)
 
     @property
@@ -90,7 +90,7 @@ class LabProgress:
 
     @property
     def over(self) -> int:
-        """Trials that will not run (again)."""
+        """How many trials will not run, or not run again."""
         return sum(each.status not in (State.PENDING, State.RUNNING) for each in self.trials)
 
     @property
@@ -99,12 +99,12 @@ class LabProgress:
 
     @property
     def ranking(self) -> list[dict[str, Any]]:
-        """The combinations, the fastest first, each with its name."""
+        """The combinations with their names, the fastest first."""
         return [{**each, "name": name_of(self.lab, each["settings"])} for each in self.outcome["ranking"]]
 
     @property
     def not_measured(self) -> list[dict[str, Any]]:
-        """Why combinations were not measured, or not often enough: for each reason their names."""
+        """Combinations that were not measured, or not often enough: their names by reason."""
         reasons: dict[tuple[str, bool], list[str]] = {}
         for failed, entries in ((True, self.outcome["failed"]), (False, self.outcome["left_out"])):
             for each in entries:
@@ -113,57 +113,58 @@ class LabProgress:
 
     @property
     def elapsed(self) -> float | None:
-        """Seconds since it has had the target, waiting for imports included."""
+        """Seconds since the lab got the target, including the time that it waited for imports; None before that."""
         if self.lab.started_at is None:
             return None
         return ((self.lab.finished_at or self.now) - self.lab.started_at).total_seconds()
 
     @property
     def seconds_left(self) -> float | None:
-        """Until the last trial is over, by what those so far have taken; None before the first one is."""
+        """Estimated seconds until the last trial ends, from the trials so far; None before the first one has ended."""
         if self.lab.status != Status.RUNNING or not self.spent.trials:
             return None
         to_come = [each for each in self.trials if each.status in (State.PENDING, State.RUNNING)]
-        needed = sum(self._takes(each.combination) for each in to_come)
+        needed = sum(self._expected_seconds(each.combination) for each in to_come)
         if not self.finals:
-            several = range(len(self.lab.combinations))
-            needed += most_finals(len(several), self.lab.repeats) * min(self._takes(each) for each in several)
+            combinations = range(len(self.lab.combinations))
+            fastest = min(map(self._expected_seconds, combinations))
+            needed += most_finals(len(combinations), self.lab.repeats) * fastest
         budget = self.lab.budget.seconds
         return needed if budget is None else min(needed, max(0.0, budget - self.spent.seconds))
 
-    def _takes(self, combination: int) -> float:
-        """Seconds of a trial of it, by what is known so far."""
+    def _expected_seconds(self, combination: int) -> float:
+        """Expected seconds of one trial of the combination, from the trials so far."""
         return expected(self.spent.trials, combination, 0)[0]
 
     @property
     def finals(self) -> list[Trial]:
-        """The trials of the last rounds, once it is known which few have them."""
+        """The trials of the finals; empty until the finalists are known."""
         return [each for each in self.trials if each.final]
 
     @property
     def rounds(self) -> list[Round]:
-        """All trials as squares; the faster, the darker."""
+        """All trials as squares by round; a faster trial is darker."""
         top = top_speed([each.rows_per_second for each in self.trials if each.rows_per_second])
         squares = [Square(each, _look(each, top)) for each in self.trials]
         rounds = groupby(squares, key=lambda square: square.trial.round_name)
         return [Round(name.capitalize(), list(own)) for name, own in rounds]
 
     @property
-    def budget(self) -> list[Budgeted]:
-        """The limits there are."""
+    def budget(self) -> list[BudgetUse]:
+        """The limits of the budget that are set."""
         limits = self.lab.budget
         largest = max((each.table_bytes for each in self.spent.trials), default=0)
         budgets = (
-            Budgeted("Time", "seconds", self.spent.seconds, limits.seconds or 0),
-            Budgeted("Rows", "rows", self.spent.rows, limits.rows or 0),
-            Budgeted("Largest table", "bytes", largest, limits.target_bytes or 0),
-            Budgeted("Sample", "bytes", self.lab.sample_bytes, limits.local_bytes or 0),
+            BudgetUse("Time", "seconds", self.spent.seconds, limits.seconds or 0),
+            BudgetUse("Rows", "rows", self.spent.rows, limits.rows or 0),
+            BudgetUse("Largest table", "bytes", largest, limits.target_bytes or 0),
+            BudgetUse("Sample", "bytes", self.lab.sample_bytes, limits.local_bytes or 0),
         )
         return [each for each in budgets if each.most]
 
 
 def lab_progress(lab: Lab, now: datetime) -> LabProgress:
-    """How far the lab is: a handful of queries."""
+    """The progress of the lab, in a handful of queries."""
     trials = list(lab.trials.all())
     for each in trials:
         each.lab = lab

@@ -1,4 +1,4 @@
-"""The rows of the columns card: what becomes of each field of the file and of each column of the table."""
+"""The rows of the columns card: the mapping of each field of the file, and the content of each unmapped column."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WOR
 from importer.engine.schema.table import Column
 
 TRIMS = [each for each in TRANSFORMS.values() if each.cleans]
-# What can fill a column without a field.
+# The sources that can fill a column without a field.
 FILLINGS = {
     "text": "this text",
     "file": "the file's name",
@@ -16,7 +16,7 @@ FILLINGS = {
     "line": "the line in the file",
     "time": "the time of the import (UTC)",
 }
-# The words in lower case, for people.
+# The words that the transform yes-no accepts, in lower case.
 WORDS = (
     f"yes: {', '.join(dict.fromkeys(map(str.lower, TRUE_WORDS)))};"
     f" no: {', '.join(dict.fromkeys(map(str.lower, FALSE_WORDS)))}"
@@ -25,9 +25,9 @@ WORDS = (
 
 @dataclass(frozen=True)
 class Field:
-    """One field of the file as the form shows it: its name, some of its values, and what becomes of it.
+    """One field of the file as the form shows it: its name, some of its values, and its mapping.
 
-    `asked_type` is what was written as its type where that cannot be.
+    `wrong_type`: the text that was entered as the column's type, if that is invalid.
     """
 
     number: int
@@ -35,7 +35,7 @@ class Field:
     samples: tuple[str, ...]
     mapping: ColumnMapping
     column: Column | None
-    asked_type: str = ""
+    wrong_type: str = ""
 
     @property
     def markers(self) -> str:
@@ -47,17 +47,17 @@ class Field:
 
     @property
     def readings(self) -> list[Transform]:
-        """The transforms that its column offers, without the value as it is."""
+        """The transforms that fit the column and interpret the value, without those that only clean it."""
         return [each for each in fitting(self.column) if not each.cleans] if self.column else []
 
     @property
     def reading(self) -> Transform | None:
-        """The one that was chosen."""
+        """The chosen one of `readings`."""
         return next((each for each in self.readings if each.name in self.mapping.transforms), None)
 
     @property
     def hint(self) -> str:
-        """What the chosen reading does."""
+        """An explanation of the chosen reading."""
         reading = self.reading
         if reading is None:
             return ""
@@ -66,7 +66,7 @@ class Field:
 
 @dataclass(frozen=True)
 class UnmappedColumn:
-    """A column that no field goes into, by its place in the table, and what it gets instead."""
+    """A column that no field is mapped to: its position in the table, and what fills it."""
 
     number: int
     column: Column
@@ -74,22 +74,22 @@ class UnmappedColumn:
 
     @property
     def otherwise(self) -> str:
-        """What it gets if nobody says anything."""
+        """What the column contains if nothing is chosen to fill it."""
         if self.column.required:
             return "must have a value"
         if self.column.generated:
             return "computed by the server"
         if self.column.auto_increment:
             return "numbered by the server"
-        # MariaDB writes the default NULL as a word.
+        # MariaDB reports the default NULL as the text "NULL".
         return "NULL" if self.column.default in (None, "NULL") else f"default {self.column.default}"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A value of the preview as it will arrive; `was` is what the file has, where that is another text.
+    """A value of the preview as it will be stored; `was` is the text of the file if that differs.
 
-    `null`: it becomes NULL. `bad`: it is none that the column takes. `unmapped`: it goes nowhere.
+    `null`: becomes NULL. `bad`: the column does not accept the value. `unmapped`: the value is not loaded.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""What somebody chose on the new import page: the form's values, and what they mean to the engine."""
+"""The form of a new import: its values, and the dialect, mapping and options that they make."""
 
 import csv
 import io
@@ -34,7 +34,7 @@ HEADER_WORDS = {"yes": "names", "no": "data"}
 TRAILING_WORDS = {"no": "starts a field", "yes": "is left out"}
 BLANK_WORDS = {"skip": "are left out", "keep": "are rows"}
 EMPTY_WORDS = {"no": "empty text", "yes": "NULL"}
-# The share of rows to leave out that is chosen before anybody says anything: more of them is a wrong mapping, mostly.
+# The default limit of rows to leave out, in percent: more rejects mostly mean a wrong mapping.
 USUAL_REJECT_PERCENT = "10"
 
 
@@ -46,7 +46,7 @@ class NewImportForm:
 
     @cached_property
     def dialect(self) -> Dialect | None:
-        """None before anybody has seen what was sniffed. Raises SourceProblem if the characters do not go together."""
+        """The chosen dialect; None before the sniffed one was shown. Raises SourceProblem if characters conflict."""
         if "delimiter" not in self.values:
             return None
         return Dialect(
@@ -64,7 +64,7 @@ class NewImportForm:
 
     @cached_property
     def target(self) -> Target | None:
-        """The chosen target; the only one there is, or the one of the newest import, if none was chosen."""
+        """The chosen target; without a choice, that of `before`, else of the newest import, else the newest target."""
         chosen = self.values.get("target", "")
         if "target" in self.values:
             return Target.objects.filter(pk=int(chosen)).first() if chosen.isdecimal() else None
@@ -80,12 +80,12 @@ class NewImportForm:
 
     @cached_property
     def null_markers(self) -> tuple[str, ...] | None:
-        """Markers for all columns; None leaves them to the suggestion."""
+        """NULL markers for all columns; None: as suggested."""
         return parse_markers(self.values["null_markers"]) if self.values.get("null_markers") else None
 
     @cached_property
     def again(self) -> ImportJob | None:
-        """The import whose rejected rows these are; its settings are the first choice."""
+        """The import whose reject file this is; its settings are the defaults."""
         text = self.values.get("again", "")
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             return None
@@ -93,7 +93,7 @@ class NewImportForm:
 
     @cached_property
     def preset(self) -> MappingPreset | None:
-        """The saved mapping to begin with."""
+        """The chosen preset, whose settings are the defaults."""
         text = self.values.get("preset", "")
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             return None
@@ -101,7 +101,7 @@ class NewImportForm:
 
     @cached_property
     def lab(self) -> Lab | None:
-        """The lab whose advice is to be followed."""
+        """The lab whose recommendation gives the defaults."""
         text = self.values.get("lab", "")
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             return None
@@ -109,19 +109,19 @@ class NewImportForm:
 
     @property
     def before(self) -> ImportJob | MappingPreset | Lab | None:
-        """What the first choice is taken from: an earlier import, a lab, or a preset."""
+        """Where the defaults come from: an earlier import, a lab, or a preset."""
         return self.again or self.lab or self.preset
 
     @cached_property
     def options_before(self) -> Options | None:
-        """The options that the first choice is taken from; of a lab, those that it recommends."""
+        """The options that the defaults come from; of a lab, the recommended ones."""
         if isinstance(self.before, Lab):
-            with suppress(Problem):  # It has measured nothing.
+            with suppress(Problem):  # Raised by a lab without measurements.
                 return labs.options_to_apply(self.before)
         return self.before.options if self.before else None
 
-    def settled(self) -> "NewImportForm":
-        """The same choices, or those of the preset if another one was chosen than the page was shown with."""
+    def with_chosen_preset(self) -> "NewImportForm":
+        """The form with the settings of a preset if the user has just chosen another one; else the form itself."""
         chosen = self.values.get("preset", "")
         if chosen == self.values.get("preset_shown", chosen):
             return self
@@ -133,7 +133,7 @@ class NewImportForm:
         )
 
     def with_preset(self, preset: MappingPreset) -> "NewImportForm":
-        """Begin with the preset; its limits go into the form, where they can be seen and changed."""
+        """The form with a preset as its defaults; its reject limits become values, to be seen and changed."""
         options = preset.options
         limits = {"max_rejects": options.max_rejects, "max_reject_percent": options.max_reject_percent}
         shown = {name: str(number) for name, number in limits.items() if number is not None}
@@ -141,25 +141,28 @@ class NewImportForm:
 
     @cached_property
     def accounting(self) -> dict[str, str]:
-        """What becomes of rows that do not go in as they are: an answer for each question of ACCOUNTING."""
+        """The policy for rows that cannot be loaded unchanged: an answer for each question of ACCOUNTING."""
         default = self.options_before or Options()
         return {name: self.values.get(name) or getattr(default, name) for name in ACCOUNTING}
 
     @property
     def mode(self) -> str:
-        """What becomes of the table's rows. Rejected rows of an import go to those that it has brought."""
+        """The write mode. The default repeats the earlier one, except modes that would remove or recreate the rows.
+
+        Rows of a reject file are added to those that their import has loaded.
+        """
         before = self.options_before.mode if self.options_before else "append"
         repeatable = ("upsert",) if self.again else ("upsert", "atomic", "replace")
         return self.values.get("mode") or (before if before in repeatable else "append")
 
     @cached_property
     def speed(self) -> SpeedChoices:
-        """How fast it is to load."""
+        """The speed settings."""
         return SpeedChoices(self.values, self.mode, self.options_before or Options())
 
     @property
     def limits(self) -> dict[str, str]:
-        """How many rows may be left out, as written. Of rows that were rejected before, many may be bad again."""
+        """The limits of rows to leave out, as text. No default limit for a reject file: many rows may be bad again."""
         before = self.options_before
         percent = USUAL_REJECT_PERCENT
         if self.again or (before and before.on_error == "reject"):
@@ -175,10 +178,10 @@ class NewImportForm:
 
     @cached_property
     def options(self) -> Options:
-        """Raises Problem if a number is none or out of range."""
+        """The options of the import. Raises Problem if a number is invalid or out of range."""
         values: dict[str, Any] = dict(self.accounting)
         if values["on_error"] == "reject":
-            # Limits mean nothing to an import that stops.
+            # An import that stops at the first bad row has no limits.
             text = self.limits["max_rejects"]
             values["max_rejects"] = whole_number(
                 text, "Most rows to leave out", *named("max_rejects").limits, "max_rejects"
@@ -197,8 +200,8 @@ class NewImportForm:
             advice="Give a number from 0 to 100, or leave it empty.",
         )
 
-    def asked_table(self, table: NewTable, basis: str) -> NewTableRequest:
-        """What was chosen for a table that is to be made; its types only if they were chosen for this very `basis`."""
+    def new_table_request(self, table: NewTable, basis: str) -> NewTableRequest:
+        """The choices for a new table; its types only if they were chosen for this `basis`."""
         types = {}
         if self.values.get("basis") == basis:
             chosen = ((column, self.values.get(f"type_{at}", "").strip()) for at, column in enumerate(table.columns))
@@ -208,7 +211,7 @@ class NewImportForm:
         return NewTableRequest(types, tuple(name.strip() for name in key if name.strip()), widen=not narrow)
 
     def mapping(self, fields: int, basis: str) -> tuple[ColumnMapping, ...] | None:
-        """What was chosen for each of so many fields; None unless it was chosen for this very `basis`."""
+        """The chosen mapping of each of `fields` fields; None unless it was chosen for this `basis`."""
         if self.values.get("basis") != basis:
             return None
         return tuple(self._column(number) for number in range(fields))
@@ -224,7 +227,7 @@ class NewImportForm:
 
     @property
     def moved(self) -> dict[int, str]:
-        """Fields that were given another column than the page was shown with: the number of each, and the column."""
+        """Fields whose column the user has just changed: new column by field number."""
         moved = {}
         for name, column in self.values.items():
             number = name.removeprefix("column_")
@@ -233,26 +236,26 @@ class NewImportForm:
         return moved
 
     def fillings(self, table: Table, basis: str) -> tuple[GeneratedColumn, ...] | None:
-        """What was chosen for columns without a field; None unless it was chosen for this very `basis`."""
+        """The chosen contents of columns without a field; None unless they were chosen for this `basis`."""
         if self.values.get("basis") != basis:
             return None
-        taken = {value.lower() for name, value in self.values.items() if name.startswith("column_")}
+        mapped = {value.lower() for name, value in self.values.items() if name.startswith("column_")}
         generated = []
         for number, column in enumerate(table.columns):
             source = self.values.get(f"fill_{number}", "")
             text = self.values.get(f"filltext_{number}", "") if source == "text" else ""
-            if source and column.name.lower() not in taken:
+            if source and column.name.lower() not in mapped:
                 generated.append(GeneratedColumn(column.name, source, text))
         return tuple(generated)
 
     @property
     def match(self) -> str:
-        """How fields and columns are matched: one of suggestions.MATCHES, or "" for what fits the file."""
+        """How fields are matched with columns: one of mapping.suggest.MATCHES, or "" for the best fit."""
         chosen = self.values.get("match", "")
         return chosen if chosen in MATCHES else ""
 
     def basis(self, dialect: Dialect, header: tuple[str, ...], table: Table) -> str:
-        """A short name for what a mapping is chosen for: another file format or table makes it meaningless."""
+        """A digest of everything a mapping depends on: with another file format or table, the mapping is void."""
         target = self.target.pk if self.target else None
         facts = (
             asdict(dialect),
@@ -268,9 +271,9 @@ class NewImportForm:
 
 
 def parse_markers(text: str) -> tuple[str, ...]:
-    """`NA, ""` -> ("NA", ""): written as in a line of CSV, so that a marker may hold a comma or be empty.
+    """Read NULL markers, written as a line of CSV so that a marker may contain a comma or be empty.
 
-    Raises Problem if it is no line of CSV.
+    `NA, ""` -> ("NA", ""). Raises Problem if the text is not valid CSV.
     """
     try:
         return tuple(dict.fromkeys(next(csv.reader([text], skipinitialspace=True), [])))

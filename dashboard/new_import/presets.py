@@ -1,4 +1,4 @@
-"""Saved mappings: their page, and saving a finished import as one. A new import is saved on its own page (new.py)."""
+"""The page of presets, and saving a finished import as one. dashboard.new_import.views saves a new import as one."""
 
 from typing import cast
 
@@ -14,7 +14,7 @@ from importer.preparation import presets as saved
 
 @require_safe
 def presets(request: HttpRequest) -> HttpResponse:
-    """All of them, by name."""
+    """All presets by name."""
     return _page(request)
 
 
@@ -36,7 +36,7 @@ def delete(_request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def save_job(request: HttpRequest, pk: int) -> HttpResponse:
-    """Keep how an import was done under a name."""
+    """Save the settings of an import as a preset."""
     job = get_object_or_404(ImportJob.objects.select_related("target", "source"), pk=pk)
     try:
         saved.save_from_job(request.POST.get("name", ""), job, cast(User, request.user))

@@ -1,4 +1,4 @@
-"""What is known of one uploaded file before its import: its first rows, where they would go, and the plan."""
+"""The preview of one uploaded file before its import: its first rows, their mapping, and the plan."""
 
 import codecs
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ MOST_COLUMNS_IN_SELECTS = 100
 
 @dataclass
 class Preview:
-    """What is known of one file so far: everything up to the first problem."""
+    """The preview of one file as far as it can be made: everything up to the first problem."""
 
     source: SourceFile
     choices: NewImportForm
@@ -41,12 +41,12 @@ class Preview:
     profile: Profile | None = None
     tables: list[str] = field(default_factory=list)
     table: Table | None = None
-    # The table that mode create makes, and what was chosen for it.
+    # The table that mode create makes, and the choices for it.
     new_table: NewTable | None = None
-    asked_table: NewTableRequest | None = None
+    new_table_request: NewTableRequest | None = None
     mapping: tuple[ColumnMapping, ...] = ()
     fillings: tuple[GeneratedColumn, ...] = ()
-    # How the first rows' values arrive where they are not as in the file, by the number of their field.
+    # For each of the first rows, the values that are stored differently from the file, by field number.
     arrivals: list[dict[int, PreviewValue]] = field(default_factory=list)
     presets: list[MappingPreset] = field(default_factory=list)
     basis: str = ""
@@ -54,13 +54,13 @@ class Preview:
     problem: Problem | None = None
 
     def use(self, preset: MappingPreset) -> None:
-        """Show the page as chosen by this preset, which has just been saved from it."""
+        """Show this preset, which was just saved from the page, as the chosen one."""
         self.presets = [preset, *self.presets]
         self.choices = NewImportForm({**self.choices.values, "preset": str(preset.pk)})
 
     @property
     def encoding(self) -> str:
-        """As it was written, though it may be the name of none; else what was found, which a mark may have decided."""
+        """The detected encoding (a BOM decides); the entered text, even if invalid, if the file cannot be read."""
         return self.dialect.encoding if self.profile else self.choices.values.get("encoding", self.dialect.encoding)
 
     @property
@@ -77,7 +77,7 @@ class Preview:
         names = self.profile.header
         mapping = self.mapping or tuple(ColumnMapping("") for _ in names)
         columns = {column.name: column for column in self.table.columns} if self.table else {}
-        wrong_types = self.asked_table.types if self.asked_table and self.problem else {}
+        wrong_types = self.new_table_request.types if self.new_table_request and self.problem else {}
         return [
             Field(
                 number,
@@ -92,24 +92,24 @@ class Preview:
 
     @property
     def without_field(self) -> list[UnmappedColumn]:
-        """Columns of the table that no field goes into."""
-        taken = {each.column.lower() for each in self.mapping}
+        """The columns of the table that no field is mapped to."""
+        mapped = {each.column.lower() for each in self.mapping}
         chosen = {each.column.lower(): each for each in self.fillings}
         columns = enumerate(self.table.columns if self.table else ())
         return [
             UnmappedColumn(number, column, chosen.get(column.name.lower()))
             for number, column in columns
-            if column.name.lower() not in taken
+            if column.name.lower() not in mapped
         ]
 
     @property
     def wide(self) -> bool:
-        """Whether a select of all columns for each field would make the page too heavy."""
+        """Whether the table has too many columns to offer all of them in a select per field."""
         return self.table is not None and len(self.table.columns) > MOST_COLUMNS_IN_SELECTS
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to look at in the mapping before it is used."""
+        """Warnings about the mapping, to check before the import."""
         if not (self.profile and self.table):
             return ()
         preset = self.choices.preset
@@ -119,7 +119,7 @@ class Preview:
 
     @property
     def rows(self) -> Iterator[tuple[int, list[Cell]]]:
-        """The first rows, each with its line in the file."""
+        """The first rows, each with its line number in the file."""
         assert self.profile
         for place, (line, row) in enumerate(zip(self.profile.lines, self.profile.rows[:ROWS_SHOWN], strict=False)):
             converted = self.arrivals[place] if place < len(self.arrivals) else {}
@@ -144,8 +144,8 @@ def _samples(profile: Profile, number: int) -> tuple[str, ...]:
 
 
 def read_preview(source: SourceFile, choices: NewImportForm) -> Preview:
-    """Sniff the file, read the table, map and plan; a Problem ends it there and is kept in the preview."""
-    choices = choices.settled()
+    """Sniff the file, read the table, map and plan; stops at the first Problem, which the preview keeps."""
+    choices = choices.with_chosen_preset()
     preview = Preview(source, choices)
     try:
         dialect = choices.dialect or _dialect_before(source, choices)
@@ -164,9 +164,9 @@ def read_preview(source: SourceFile, choices: NewImportForm) -> Preview:
 
 
 def _dialect_before(source: SourceFile, choices: NewImportForm) -> Dialect | None:
-    """That of the preset, or of the import whose rejected rows these are.
+    """The dialect of the preset, or of the import whose reject file this is; None without either.
 
-    The latter's, but UTF-8 if the file certainly is: corrected files are often saved in UTF-8.
+    A reject file that is certainly UTF-8 is read as that: corrected files are often saved in UTF-8.
     """
     if not choices.again:
         return choices.before.file_dialect if choices.before else None
@@ -196,13 +196,12 @@ def _read_table(preview: Preview) -> None:
 
 
 def _suggest_new_table(preview: Preview, profile: Profile, target: Target) -> None:
-    """The table that mode create would make, with the types that were chosen for it."""
+    """Suggest the table that mode create makes, and apply the chosen types."""
     schema, _, name = (preview.choices.table or _stem(preview.source.name)).rpartition(".")
     suggested = suggest_table(schema or target.database, name, profile)
     basis = preview.choices.basis(profile.dialect, profile.header, suggested.as_table())
-    preview.asked_table = preview.choices.asked_table(suggested, basis)
-    requested = preview.asked_table
-    # A problem with a type is shown with the types as they were suggested.
+    preview.new_table_request = requested = preview.choices.new_table_request(suggested, basis)
+    # If change_table() raises, the page shows the problem with the suggested types.
     preview.new_table, preview.table = suggested, suggested.as_table()
     preview.mapping = map_to_new(profile, preview.table)
     preview.new_table = change_table(suggested, requested.types, requested.primary_key, requested.widen)
@@ -210,13 +209,13 @@ def _suggest_new_table(preview: Preview, profile: Profile, target: Target) -> No
 
 
 def _table_named_as_file(connection: Connection, schema: str, file_name: str) -> str:
-    """The table that is called like the file, or ""."""
+    """The table with the name of the file; "" if there is none."""
     stem = _stem(file_name)
     return next((name for name in list_tables(connection, schema, stem) if name.lower() == stem.lower()), "")
 
 
 def _stem(file_name: str) -> str:
-    """`orders` of orders.csv and of orders.csv.gz."""
+    """The file name without endings: `orders` for orders.csv and for orders.csv.gz."""
     path = PurePath(file_name)
     if path.suffix.lower() not in (".gz", ".zst", ".zip"):
         return path.stem
@@ -225,7 +224,7 @@ def _stem(file_name: str) -> str:
 
 
 def _mapping_before(preview: Preview, table: Table) -> tuple[ColumnMapping, ...] | None:
-    """The mapping of the earlier import or the preset, if it is for this file and table; less columns that are gone."""
+    """The mapping of the earlier import or preset if it fits this file and table; dropped columns become unmapped."""
     before = preview.choices.before
     if not before or not preview.profile or preview.choices.null_markers is not None or preview.choices.match:
         return None
@@ -236,7 +235,7 @@ def _mapping_before(preview: Preview, table: Table) -> tuple[ColumnMapping, ...]
 
 
 def _with_moved_fields(preview: Preview, table: Table) -> tuple[ColumnMapping, ...]:
-    """The mapping where a field that has just got another column is read as that column suggests."""
+    """The mapping, with the suggested transforms for fields whose column was just changed."""
     assert preview.profile
     moved = {number: column for number, column in preview.choices.moved.items() if number < len(preview.mapping)}
     if not moved:
@@ -277,6 +276,6 @@ def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
             mapping=preview.mapping,
             fillings=preview.fillings,
             options=choices.options,
-            new_table=preview.asked_table,
+            new_table=preview.new_table_request,
         ),
     )

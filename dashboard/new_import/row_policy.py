@@ -1,7 +1,7 @@
-"""What becomes of rows that do not go in as they are: the questions of the new import page, and their answers."""
+"""The policy for rows that cannot be loaded unchanged: the questions of the new import page, and their answers."""
 
-# For each option its question, and for each answer its words and what it means. Only what the engine offers
-# (importer.engine.plan.option_specs) is shown.
+# For each option its question, and for each answer its label and explanation. Only answers that the engine offers
+# (importer.engine.plan.option_specs) are shown.
 ACCOUNTING: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     "on_error": (
         "When a row cannot go in",

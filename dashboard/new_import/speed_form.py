@@ -1,4 +1,4 @@
-"""The speed settings of the new import page: what its form sends, and what its card shows."""
+"""The speed settings of the new import page: reads them from the form, and prepares their card."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -17,35 +17,35 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.target import write_modes
 from importer.engine.units import MIB
 
-# What decides first, for the line that a closed card shows.
+# The most important settings, for the summary of the closed card.
 IN_SHORT = ("method", "parallelism", "chunk_bytes", "indexes", "sort")
-# The form has this size in MiB.
+# The form's field for the chunk size, which is in MiB there.
 CHUNK = "chunk_mib"
 ALLOWED = {"session": sorted(SESSION_VARIABLES), "server_variables": sorted(SERVER_VARIABLES)}
-# Whoever sets server variables says so twice.
+# The check box that confirms changes of server variables.
 AGREED = "server_variables_agreed"
 
 
 def form_name(setting: OptionSpec) -> str:
-    """What the form calls it."""
+    """The name of the setting's field in the form."""
     return CHUNK if setting.name == "chunk_bytes" else setting.name
 
 
 @dataclass(frozen=True)
 class SpeedChoices:
-    """The form's values; what it did not send is as in the options it begins with: a preset's, or the usual ones."""
+    """The form's values; settings that it did not send are as in `initial`: a preset's options, or the defaults."""
 
     values: Mapping[str, str]
     mode: str
-    begun_with: Options = field(default_factory=Options)
+    initial: Options = field(default_factory=Options)
 
     def text(self, setting: OptionSpec) -> str:
-        """The setting's value as the form has it."""
+        """The text of the setting's field."""
         name = form_name(setting)
-        return self.values[name] if name in self.values else _text(setting, getattr(self.begun_with, setting.name))
+        return self.values[name] if name in self.values else _text(setting, getattr(self.initial, setting.name))
 
     def applies(self, setting: OptionSpec) -> bool:
-        """Whether it means anything beside the other choices; what does not is neither shown nor asked for."""
+        """Whether the setting has an effect with the other choices; if not, it is neither shown nor read."""
         method = self.text(named("method"))
         return {
             "rows_per_statement": method not in METHODS or METHODS[method].inserts,
@@ -55,22 +55,22 @@ class SpeedChoices:
 
     @property
     def agreed(self) -> bool:
-        """Whether the server's own variables may be set."""
+        """Whether the user has allowed changes of server variables."""
         if "server_variables" in self.values:
             return self.values.get(AGREED) == "yes"
-        return bool(self.begun_with.server_variables)
+        return bool(self.initial.server_variables)
 
     @cached_property
     def options(self) -> dict[str, Any]:
-        """Fields of Options. Raises Problem with the option at fault."""
-        asked = {each.name: _value(each, self.text(each).strip()) for each in SPEED if self.applies(each)}
-        if asked["server_variables"] and not self.agreed:
+        """Values for fields of Options. Raises Problem, with its option, for an invalid one."""
+        options = {each.name: _value(each, self.text(each).strip()) for each in SPEED if self.applies(each)}
+        if options["server_variables"] and not self.agreed:
             raise Problem(
                 "Server variables change the server for everybody on it.",
                 advice="Say that they may be set, or leave them out.",
                 option="server_variables",
             )
-        return asked
+        return options
 
 
 def _text(setting: OptionSpec, value: Any) -> str:
@@ -98,7 +98,7 @@ def _value(setting: OptionSpec, text: str) -> Any:
 
 
 def whole_number(text: str, label: str, least: int, most: int, option: str) -> int | None:
-    """None for no text. Raises Problem, which calls it by its label, for what is no number or out of bounds."""
+    """Read a whole number; None for "". Raises Problem, with label and option, for invalid text or out of bounds."""
     if not text:
         return None
     if text.isascii() and text.isdigit() and len(text) <= len(str(most)) and least <= int(text) <= most:
@@ -114,8 +114,8 @@ def _bytes(setting: OptionSpec, text: str) -> int | None:
     most = setting.limits[1] // MIB
     if not text:
         return None
-    if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,12})?", text) and 1 <= (found := round(float(text) * MIB)) <= most * MIB:
-        return found
+    if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,12})?", text) and 1 <= (number := round(float(text) * MIB)) <= most * MIB:
+        return number
     raise Problem(
         f"{setting.label}: {text!r} cannot be.",
         advice=f"Give a number of MiB up to {most:,}, or leave it empty.",
@@ -124,7 +124,7 @@ def _bytes(setting: OptionSpec, text: str) -> int | None:
 
 
 def _variables(setting: OptionSpec, text: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         name, equals, value = (part.strip() for part in line.partition("="))
         if not (name and equals and value):
@@ -133,22 +133,22 @@ def _variables(setting: OptionSpec, text: str) -> dict[str, str]:
                 advice="Write one on each line, as name = value.",
                 option=setting.name,
             )
-        if name.lower() in found:
+        if name.lower() in variables:
             raise Problem(
                 f"{setting.label}: {name} stands there twice.", advice="Leave one of them.", option=setting.name
             )
-        found[name.lower()] = value
-    return found
+        variables[name.lower()] = value
+    return variables
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A setting as the card shows it: `answers` are value, words, if chosen; `now` is the reasons of the plan."""
+class ShownSetting:
+    """A setting as the card shows it. `answers`: value, label, whether chosen; `now`: the plan's reasons in words."""
 
     setting: OptionSpec
     name: str
     text: str
-    # What stands in the field while it is empty.
+    # The placeholder of the empty field.
     planned: str
     answers: tuple[tuple[str, str, bool], ...] = ()
     now: tuple[str, ...] = ()
@@ -160,38 +160,40 @@ class Shown:
 
     @property
     def allowed(self) -> str:
-        """Which variables may be set."""
+        """The names of the variables that may be set."""
         return ", ".join(ALLOWED.get(self.name, ()))
 
 
 @dataclass(frozen=True)
 class Card:
-    """All settings that apply, and in short what the plan makes of them."""
+    """All settings that apply, and a summary of the plan's choices."""
 
-    settings: list[Shown]
+    settings: list[ShownSetting]
     short: str
     agreed: bool
-    # How many were chosen by hand.
-    asked: int
+    # How many settings differ from the defaults.
+    chosen: int
     problem: bool
 
 
 def card(choices: SpeedChoices, plan: ImportPlan | None, problem: Problem | None) -> Card:
-    """What the page shows of the choices, of the plan that came of them, or of the problem with them."""
+    """The card for the choices, with the plan made from them, or the problem with them."""
     shown = [_shown(each, choices, plan, problem) for each in SPEED if choices.applies(each)]
     if not (plan and METHODS[plan.method].inserts) and choices.text(named("method")) == AUTO:
         shown = [each for each in shown if each.name != "rows_per_statement" or each.text]
     usual = Options()
-    asked = sum(each.text.strip() != _text(each.setting, getattr(usual, each.setting.name)) for each in shown)
-    return Card(shown, " · ".join(_in_short(plan)), choices.agreed, asked, any(each.problem for each in shown))
+    chosen = sum(each.text.strip() != _text(each.setting, getattr(usual, each.setting.name)) for each in shown)
+    return Card(shown, " · ".join(_in_short(plan)), choices.agreed, chosen, any(each.problem for each in shown))
 
 
-def _shown(setting: OptionSpec, choices: SpeedChoices, plan: ImportPlan | None, problem: Problem | None) -> Shown:
+def _shown(
+    setting: OptionSpec, choices: SpeedChoices, plan: ImportPlan | None, problem: Problem | None
+) -> ShownSetting:
     text = choices.text(setting)
     words = setting.offered if setting.kind is OptionKind.CHOICE else setting.answers
     if words and text not in words:
         words = {**words, text: text}
-    return Shown(
+    return ShownSetting(
         setting,
         form_name(setting),
         text,
@@ -211,7 +213,7 @@ def _planned(setting: OptionSpec, plan: ImportPlan | None) -> str:
 
 
 def _in_short(plan: ImportPlan | None) -> Iterator[str]:
-    """The choices that decide, as the plan's reasons have them, in their order."""
+    """The plan's choices for the settings of IN_SHORT, in that order."""
     reasons = plan.reasons if plan else ()
     for name in IN_SHORT:
         yield from (each.choice for each in reasons if each.option == name)

@@ -1,7 +1,7 @@
 """Uploads by the tus protocol 1.0 (https://tus.io/protocols/resumable-upload): core, creation, termination.
 
-The bytes go from the request's stream to the file in small pieces: nothing here touches request.body or request.POST,
-and Django's CSRF check, which reads request.POST of a POST only, takes the token from the X-CSRFToken header.
+The bytes go from the request's stream to the file in small pieces. Nothing here reads request.body or request.POST;
+Django's CSRF check reads request.POST of a POST only, and takes the token from the X-CSRFToken header.
 """
 
 import base64
@@ -36,9 +36,9 @@ View = Callable[..., HttpResponse]
 
 
 def _tus(view: View) -> View:
-    """What every answer has in common: the protocol's version, and errors as short plain text for the page to show.
+    """Decorate a view of the protocol: add its headers, and send errors as short plain text for the page to show.
 
-    Somebody who is not signed in gets 401 instead of the sign-in page, which a client of the protocol could not read.
+    Without a sign-in the answer is 401 instead of the sign-in page, which a client of the protocol could not read.
     """
 
     @wraps(view)
@@ -66,7 +66,7 @@ def _text(status: int, text: str) -> HttpResponse:
 @require_http_methods(["OPTIONS", "POST"])
 @_tus
 def uploads(request: HttpRequest) -> HttpResponse:
-    """Begin an upload: its size in Upload-Length, its name in Upload-Metadata; its address comes back in Location."""
+    """Begin an upload: size in Upload-Length, name in Upload-Metadata; Location of the answer is its URL."""
     if request.method == "OPTIONS":
         offers = {"Tus-Extension": "creation,termination", "Tus-Max-Size": str(settings.UPLOAD_MAX_BYTES)}
         return HttpResponse(status=204, headers=offers)
@@ -81,7 +81,7 @@ def uploads(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["OPTIONS", "HEAD", "PATCH", "DELETE"])
 @_tus
 def upload(request: HttpRequest, key: UUID) -> HttpResponse:
-    """Ask how far an upload is (HEAD), send its next part (PATCH), or give it up (DELETE)."""
+    """Report how much of an upload has arrived (HEAD), receive its next part (PATCH), or remove it (DELETE)."""
     source = sources.uploads_of(request.user).filter(key=key).first()
     if source is None:
         return _text(404, "There is no such upload. Upload the file again.")
@@ -113,7 +113,7 @@ def _header_number(request: HttpRequest, name: str) -> int | None:
 
 
 def _filename(request: HttpRequest) -> str:
-    """The name in Upload-Metadata: pairs `key base64(value)` with commas between."""
+    """The file name in Upload-Metadata, which is a comma-separated list of `key base64(value)`; "" if missing."""
     for pair in request.headers.get("Upload-Metadata", "").split(","):
         key, _, value = pair.strip().partition(" ")
         if key == "filename":

@@ -1,4 +1,4 @@
-"""A new import: files arrive, each shows what is in it and what would be done, and one button starts it."""
+"""The page of a new import: uploads files, shows a preview with the plan for each, and starts the import."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -36,9 +36,9 @@ from importer.worker import presence
 
 JOBS_SHOWN = 5
 UPLOADS_SHOWN = 100
-# Stands in an address for the key that the page's script puts there.
+# A placeholder in a URL; the page's script replaces it by the key of an upload.
 ANY_KEY = UUID(int=0)
-# Fields that a form sends in addition to the choices.
+# Form fields that are no choices about the import.
 NOT_CHOSEN = ("csrfmiddlewaretoken", "stay", "preset_name")
 DATETIME_FORMATS = ("%Y-%m-%dT%H:%i:%sZ", "%d.%m.%Y %H:%i", "%d/%m/%Y", "%m/%d/%Y %H:%i", "%Y%m%d")
 
@@ -52,9 +52,9 @@ def new(request: HttpRequest) -> HttpResponse:
 
 
 def new_source(request: HttpRequest, key: UUID) -> HttpResponse:
-    """One uploaded file: what is in it and what would be done. A POST carries changed choices; nothing is imported.
+    """The preview of one uploaded file. A POST sends changed choices; nothing is imported.
 
-    A page that is opened again is as it was left, unless its address has `?afresh`.
+    Opened again, the page shows the stored choices, unless its URL has `?afresh`.
     """
     source = get_object_or_404(uploads.importable_by(request.user), key=key)
     try:
@@ -67,28 +67,28 @@ def new_source(request: HttpRequest, key: UUID) -> HttpResponse:
 
 
 def _choices(request: HttpRequest, source: SourceFile) -> NewImportForm:
-    """What was chosen, now or when the page was left."""
+    """The choices of the request, or the stored ones."""
     values = {name: value for name, value in request.POST.dict().items() if name not in NOT_CHOSEN}
     if request.method == "POST" or "afresh" in request.GET:
-        if source.owned:  # Of a file of the server that many import, each page starts from the defaults.
+        if source.owned:  # Choices for a file on the server, which several people may import, are not stored.
             uploads.remember(source, values)
         return NewImportForm(values)
     return NewImportForm(request.GET.dict() or source.choices)
 
 
 def _arrived(source: SourceFile) -> bool:
-    """Whether the file is whole and checked; finishes an upload whose last request was cut off before it did."""
+    """Whether the file is complete and checked; finishes an upload whose last request was interrupted before that."""
     if source.status == SourceFile.Status.UPLOADING and source.received == source.size:
         try:
             uploads.finish(source)
-        except uploads.UploadBusy:  # Another request is at it.
+        except uploads.UploadBusy:  # Another request is finishing it.
             return False
     return source.status == SourceFile.Status.READY
 
 
 @require_POST
 def start(request: HttpRequest, key: UUID) -> HttpResponse:
-    """Start the import as chosen, and go to its page; or show what forbids it."""
+    """Start the import and redirect to its page, or show the problem."""
     ready = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY)
     source = get_object_or_404(ready, key=key)
     preview = read_preview(source, _choices(request, source))
@@ -108,7 +108,7 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
 
 @require_POST
 def save_preset(request: HttpRequest, key: UUID) -> HttpResponse:
-    """Keep what was chosen for a file under a name, to be offered for the next one with this header."""
+    """Save the choices as a preset, which is offered for files with this header."""
     ready = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY)
     preview = read_preview(get_object_or_404(ready, key=key), NewImportForm(request.POST.dict()))
     saved = None
@@ -122,13 +122,13 @@ def save_preset(request: HttpRequest, key: UUID) -> HttpResponse:
 
 
 def _check_shown(preview: Preview) -> None:
-    """Raise Problem if the plan on the page was another one: for another table, or a table or file read differently."""
+    """Raise Problem if the page showed a plan on another basis: another table, or a changed table or file format."""
     if preview.choices.values.get("basis") != preview.basis:
         raise Problem("The plan has changed since it was shown.", advice="Look at it again, then start it.")
 
 
 def _create_once(prepared: PreparedImport, user: User, rejects_of: ImportJob | None) -> ImportJob:
-    """A job, unless one of the same file into the same table is under way: a second click must not load it twice."""
+    """Create the job, unless one of this file into this table is active: a second click must not load it twice."""
     with transaction.atomic():
         SourceFile.objects.select_for_update().get(pk=prepared.source.pk)
         same = prepared.source.jobs.filter(
@@ -147,7 +147,7 @@ def _go_to(request: HttpRequest, job: ImportJob) -> HttpResponse:
     address = reverse("job", args=[job.pk])
     if not request.htmx:  # type: ignore[attr-defined]
         return HttpResponseRedirect(address)
-    if request.POST.get("stay"):  # Other files are on the page: leaving it would end their uploads.
+    if request.POST.get("stay"):  # Leaving the page would end the uploads of other files on it.
         return render(request, "new_import/_started.html", {"job": job})
     return HttpResponseClientRedirect(address)
 
@@ -165,7 +165,7 @@ def remove(request: HttpRequest, key: UUID) -> HttpResponse:
 
 @require_safe
 def tables(request: HttpRequest) -> HttpResponse:
-    """Tables of a target whose names contain what was typed, as options of a datalist."""
+    """The tables of a target whose names contain the entered text, as options of a datalist."""
     choices = NewImportForm(request.GET.dict())
     target = choices.target
     names: list[str] = []
@@ -173,7 +173,7 @@ def tables(request: HttpRequest) -> HttpResponse:
         try:
             with connect(target.address) as connection:
                 names = list_tables(connection, target.database, choices.table)
-        except Problem:  # The preview itself says what is wrong with the server.
+        except Problem:  # The preview shows problems with the server.
             names = []
     return render(request, "new_import/_tables.html", {"tables": names})
 
@@ -209,7 +209,7 @@ def _show(
 
 
 def _stored_choices(request: HttpRequest, source: SourceFile) -> dict[str, object]:
-    """Imports of the same content, and its other uploads that this person may see and nobody has imported."""
+    """Earlier imports of this content, and other uploads of it that this user may see and nobody has imported."""
     same = uploads.same_file(source)
     waiting = set(uploads.not_imported(request.user).filter(pk__in=[other.pk for other in same]))
     earlier = ImportJob.objects.filter(source__in=[source, *same]).select_related("source").order_by("-pk")
@@ -218,7 +218,7 @@ def _stored_choices(request: HttpRequest, source: SourceFile) -> dict[str, objec
 
 @dataclass(frozen=True)
 class Select:
-    """A select: its options are value, words, whether chosen; the hint is about the chosen one."""
+    """A select: `options` are value, label, whether chosen; `hint` explains the chosen one."""
 
     name: str
     label: str
@@ -227,7 +227,7 @@ class Select:
 
 
 def _dialect_selects(preview: Preview) -> list[Select]:
-    """What was chosen, which need not make sense together; else what was sniffed."""
+    """The selects of the dialect, with the entered values, which may conflict, or else the sniffed ones."""
     dialect, values = preview.dialect, preview.choices.values
     line_end = next(name for name, value in LINE_ENDS.items() if value == dialect.line_end)
     header, trailing, empty = (
@@ -248,7 +248,7 @@ def _dialect_selects(preview: Preview) -> list[Select]:
 
 
 def _accounting(choices: NewImportForm) -> list[Select]:
-    """What becomes of rows that do not go in as they are, as far as the engine offers a choice."""
+    """The questions of ACCOUNTING as selects, where the engine offers more than one answer."""
     selects = []
     for name, (label, answers) in ACCOUNTING.items():
         offered = {value: words for value, words in answers.items() if value in named(name).choices}
@@ -265,7 +265,7 @@ def _select_options(words: dict[str, str], chosen: str) -> list[tuple[str, str, 
 
 
 def _answer(request: HttpRequest, part: str, context: dict[str, object], status: int = 200) -> HttpResponse:
-    """A part of the page to htmx, the whole page with that part in it to anybody else."""
+    """The part of the page for htmx, or the whole page with that part in it."""
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, part, context, status=status)
     whole = {**_page(request), **context, "part": part}

@@ -1,1 +1,1 @@
-"""What the pages of schedules are made of: the form, what it would find and when, the calendar, and the figures."""
+"""Pages of the schedules: the list, the form with a preview, one schedule with its calendar and statistics."""

@@ -1,4 +1,4 @@
-"""The calendar of a schedule: each day of a month with what its runs came to, and the due times to come."""
+"""The calendar of a schedule: for each day of a month, the results of its runs and the due times to come."""
 
 import calendar
 from collections import Counter
@@ -18,7 +18,7 @@ MOST_UPCOMING = 50_000  # a due time a minute for a month
 
 @dataclass(frozen=True)
 class Day:
-    """A day in the schedule's zone: how many runs came to what, and how many are still due."""
+    """A day in the schedule's zone: the number of runs by status, and of due times to come."""
 
     date: date
     runs: Counter[str]
@@ -27,13 +27,13 @@ class Day:
 
     @property
     def ends(self) -> list[tuple[str, int]]:
-        """What its runs came to, the worst first, and how many of them did."""
+        """Each status of the day's runs with their number, the worst first."""
         return [(status, self.runs[status]) for status in _WORST_FIRST if self.runs[status]]
 
 
 @dataclass(frozen=True)
 class Month:
-    """Its weeks from Monday on, None for days of its neighbours; `before` and `after` in the form of the address."""
+    """A month: weeks from Monday on, None for days of other months; `before` and `after` as in the URL (2026-11)."""
 
     first: date
     weeks: list[list[Day | None]]
@@ -42,7 +42,7 @@ class Month:
 
 
 def month(schedule: Schedule, text: str) -> Month:
-    """The month of a text such as 2026-11; the present month in the schedule's zone if the text is no month."""
+    """The calendar of the month in `text`, as 2026-11; of the present month in the schedule's zone for other text."""
     zone = recurrence.zone_named(schedule.zone)
     today = timezone.now().astimezone(zone).date()
     first = _first_day(text) or today.replace(day=1)
@@ -63,7 +63,7 @@ def month(schedule: Schedule, text: str) -> Month:
 
 
 def span_of(schedule: Schedule, day: date) -> tuple[datetime, datetime]:
-    """A day in the schedule's zone: from its beginning to that of the next one, in UTC."""
+    """The start of a day in the schedule's zone, and of the next day, in UTC."""
     zone = recurrence.zone_named(schedule.zone)
     return _begin(day, zone), _begin(day + timedelta(days=1), zone)
 
@@ -73,7 +73,7 @@ def _begin(day: date, zone: ZoneInfo) -> datetime:
 
 
 def _first_day(text: str) -> date | None:
-    """None for what is no month, or one that no calendar here reaches."""
+    """The first day of the month in `text`; None for other text, or a year before 1970 or after 9998."""
     try:
         day = datetime.strptime(text, "%Y-%m").date()
     except ValueError:

@@ -1,4 +1,4 @@
-"""One schedule: what it does and when, its runs with their files, its calendar and throughput; and its buttons."""
+"""The page of one schedule: its settings, runs with their files, calendar and throughput; and its buttons."""
 
 from collections.abc import Callable
 from datetime import date
@@ -26,7 +26,7 @@ FILES_SHOWN = 20
 @require_safe
 @never_cache
 def schedule(request: HttpRequest, pk: int) -> HttpResponse:
-    """The page; for htmx what changes in it, or 204 if nothing has changed since `?seen=`."""
+    """The whole page; for htmx its changing parts, or 204 if the page state is still `?seen=`."""
     current = get_object_or_404(Schedule.objects.select_related("connection", "target"), pk=pk)
     newest = current.runs.order_by("-pk").values_list("pk", "version").first()
     seen = f"{current.version}.{newest}.{sum(current.runs.filter(finished_at=None).values_list('version', flat=True))}"
@@ -70,7 +70,7 @@ def _month(request: HttpRequest) -> str:
 
 
 def _runs_of_day(current: Schedule, day: str) -> Any:
-    """All runs, the latest first, or those of a day in the schedule's zone."""
+    """The runs, the newest first; with a valid day, those of that day in the schedule's zone."""
     runs = current.runs.select_related("asked_by")
     try:
         chosen = date.fromisoformat(day)
@@ -108,7 +108,7 @@ def resume(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def run(request: HttpRequest, pk: int) -> HttpResponse:
-    """Begin a run now, as if it were the day `date` if that is given."""
+    """Begin a run now; with `date`, as if it were due on that day."""
     entered = request.POST.get("date", "").strip()
     try:
         day = date.fromisoformat(entered) if entered else None
@@ -128,7 +128,7 @@ def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def forget(request: HttpRequest, pk: int) -> HttpResponse:
-    """Let a file's failed tries count no more."""
+    """Forget the failed tries of a file, so that the next run takes it as new."""
     name = request.POST.get("name", "")
     return _done(
         request, pk, lambda changed: schedules.forget(changed, name), f"{name} is taken for new by the next run."

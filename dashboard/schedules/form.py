@@ -1,4 +1,4 @@
-"""The form of a schedule. What it refuses is decided in one place: importer.schedules.validation."""
+"""The form of a schedule. importer.schedules.validation decides what is valid."""
 
 import re
 from dataclasses import fields
@@ -23,7 +23,7 @@ _RADIO = ("trigger", "no_file", "afterwards", "drift", "known_by", "overlap", "m
 
 
 class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A schedule but for how files are read and where they go, which comes from an import or a preset."""
+    """The form of a schedule, without dialect, mapping, target and options: those come from an import or a preset."""
 
     class Meta:
         model = Schedule
@@ -69,11 +69,11 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # Without the empty one, which Django offers where there is no default.
+        # Without the empty choice, which Django offers for a field without a default.
         self.fields["trigger"].choices = Schedule.Trigger.choices  # type: ignore[attr-defined]
         self.fields["trigger"].initial = Schedule.Trigger.ARRIVAL
         for name, field in self.fields.items():
-            field.widget.attrs["class"] = _look_of(name)
+            field.widget.attrs["class"] = _css_class(name)
             if self.is_bound and name in self.errors:
                 field.widget.attrs["class"] += " is-invalid"
 
@@ -82,21 +82,21 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
         return ScheduleRequest(**{each.name: self.cleaned_data[each.name] for each in fields(ScheduleRequest)})
 
     def refuse(self, problem: Problem) -> None:
-        """Say at its field, or above all of them, what cannot be."""
+        """Show a problem at its field, or above all fields."""
         field = problem.option if problem.option in self.fields else None
         self.add_error(field, f"{problem.what} {problem.advice}".strip())
         if field:
             self.fields[field].widget.attrs["class"] += " is-invalid"
 
 
-def _look_of(name: str) -> str:
+def _css_class(name: str) -> str:
     if name in (*_RADIO, "subfolders"):
         return "form-check-input"
     return "form-select" if name == "connection" else "form-control"
 
 
 def suggested_pattern(file: str) -> str:
-    """A pattern for files like this one: what looks like a date or a number in its name may differ.
+    """A pattern for files with a similar name: parts that look like a date or a number may differ.
 
     orders-20261120.csv -> orders-*.csv; flights.csv.gz -> flights*.csv.gz.
     """

@@ -1,4 +1,4 @@
-"""Schedules: the list, and making a new one or changing it, with what it would do shown meanwhile."""
+"""Pages of schedules: the list, and the form to create or change one, with a preview of its runs."""
 
 from typing import Any, cast
 from zoneinfo import available_timezones
@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from dashboard.schedules import preview
 from dashboard.schedules.form import CRONS, ScheduleForm, suggested_pattern
-from importer import schedules as made
+from importer import schedules as importer_schedules
 from importer.engine.errors import Problem
 from importer.models import ImportJob, MappingPreset, Schedule, ScheduleRun, SourceConnection
 from importer.schedules.serialization import when
@@ -26,14 +26,14 @@ MOST_OFFERED = 20
 
 @require_safe
 def schedules(request: HttpRequest) -> HttpResponse:
-    """Every schedule by name: where from, where to, when, and how its last run went. `?show=attention`: some."""
+    """All schedules by name, each with its last run; `?show=attention`: only those that need attention."""
     last = (
         ScheduleRun.objects.filter(schedule=OuterRef("pk"))
         .exclude(status=ScheduleRun.Status.SKIPPED)
         .order_by("-due_at", "-pk")
     )
     matching = Schedule.objects.select_related("connection", "target").annotate(last=Subquery(last.values("pk")[:1]))
-    attention = made.needing_attention()
+    attention = importer_schedules.needing_attention()
     if request.GET.get("show") == "attention":
         matching = matching.filter(pk__in=attention.values("pk"))
     if text := request.GET.get("q", "").strip():
@@ -61,8 +61,10 @@ def _when(schedule: Schedule) -> str:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def schedule_new(request: HttpRequest) -> HttpResponse:
-    """A form for a new schedule of `?job=` or `?preset=`, which picks files up at `?connection=`; without one of
-    the first two, what there is to choose from."""
+    """The form of a new schedule based on `?job=` or `?preset=`, for files of `?connection=`.
+
+    Without a job or preset, a page to choose one.
+    """
     imports = ImportJob.objects.filter(trial=None).select_related("target", "source")
     job: ImportJob | None = _chosen(imports, request.GET.get("job"))
     preset: MappingPreset | None = _chosen(MappingPreset.objects.select_related("target"), request.GET.get("preset"))
@@ -87,21 +89,21 @@ def schedule_new(request: HttpRequest) -> HttpResponse:
     return _form(request, form, {"job": job, "preset": preset, "recipe": recipe})
 
 
-def _create(recipe: ImportJob | MappingPreset, requested: made.ScheduleRequest, user: User) -> Schedule:
+def _create(recipe: ImportJob | MappingPreset, requested: importer_schedules.ScheduleRequest, user: User) -> Schedule:
     if isinstance(recipe, ImportJob):
-        return made.create_from_job(recipe, requested, user)
-    return made.create(requested, recipe, user)
+        return importer_schedules.create_from_job(recipe, requested, user)
+    return importer_schedules.create(requested, recipe, user)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def schedule_edit(request: HttpRequest, pk: int) -> HttpResponse:
-    """Change everything but how files are read and where they go, unless a preset is chosen for that."""
+    """The form of an existing schedule; dialect, mapping and target change only if a preset is chosen."""
     stored = get_object_or_404(Schedule.objects.select_related("connection", "target"), pk=pk)
-    # The form writes what was typed into its instance, wrong or not: the page names the schedule as it is kept.
+    # The form writes its values into its instance, even invalid ones: the page's title needs the stored name.
     form = ScheduleForm(request.POST or None, instance=Schedule.objects.get(pk=pk))
     if form.is_valid():
         try:
-            made.update(
+            importer_schedules.update(
                 stored, form.schedule_request(), _chosen(MappingPreset.objects.all(), request.POST.get("preset"))
             )
         except Problem as problem:
@@ -116,13 +118,13 @@ def schedule_edit(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @never_cache
 def schedule_preview(request: HttpRequest) -> HttpResponse:
-    """When a schedule with these fields would run, and what it would find now."""
+    """When a schedule with these fields would run, and the files that it would find now."""
     context = {"when": preview.when(request.GET), "files": preview.files(request.GET), "zone": request.GET.get("zone")}
     return render(request, "schedules/_preview.html", context)
 
 
 def _chosen(among: Any, pk: str | None) -> Any:
-    """404 for one that is not there."""
+    """The row with this primary key, None for other text. Raises Http404 if there is no such row."""
     return get_object_or_404(among, pk=pk) if pk and pk.isdecimal() else None
 
 
@@ -153,7 +155,7 @@ def _form(request: HttpRequest, form: ScheduleForm, more: dict[str, Any]) -> Htt
 
 
 def _saved(request: HttpRequest, schedule: Schedule) -> HttpResponse:
-    for warning in made.warnings(schedule):
+    for warning in importer_schedules.warnings(schedule):
         messages.warning(request, warning)
     messages.success(request, f"{schedule.name} is saved.")
     return redirect("schedule", schedule.pk)

@@ -1,4 +1,4 @@
-"""What a schedule as it is being entered would do: when it would run, and which files it would find now."""
+"""The preview of a schedule while it is entered: when it would run, and the files that it would find now."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
@@ -18,7 +18,7 @@ TIMES = 5
 
 @dataclass(frozen=True)
 class When:
-    """When it would run: in words, and the next times in its zone; or why that cannot be said."""
+    """When the schedule would run: in words, and the next times in its zone; or the problem."""
 
     words: str = ""
     times: list[datetime] = field(default_factory=list)
@@ -27,7 +27,7 @@ class When:
 
 @dataclass(frozen=True)
 class Files:
-    """The first files that match now, and how many there are; or why that cannot be said. `total` None: not looked."""
+    """The first matching files and their number, or the problem. `total` is None if nothing was searched."""
 
     first: list[ListedFile] = field(default_factory=list)
     total: int | None = None
@@ -39,7 +39,7 @@ class Files:
 
 
 def when(entered: QueryDict) -> When:
-    """As the form's fields say."""
+    """When a schedule with these form fields would run."""
     trigger = entered.get("trigger")
     if trigger == Schedule.Trigger.ARRIVAL:
         return When("As soon as a new file is there")
@@ -56,7 +56,7 @@ def when(entered: QueryDict) -> When:
 
 
 def files(entered: QueryDict) -> Files:
-    """What is there now; asks the connection."""
+    """The files that a schedule with these form fields would find now; lists the files of the connection."""
     connection, pattern = entered.get("connection", ""), entered.get("pattern", "").strip()
     connection_row = SourceConnection.objects.filter(pk=connection).first() if connection.isdecimal() else None
     if not connection_row or not pattern:
@@ -65,13 +65,13 @@ def files(entered: QueryDict) -> Files:
         zone = recurrence.zone_named(entered.get("zone", "").strip())
     except Problem as problem:
         return Files(problem=problem)
-    return there(connection_row, pattern, zone, subfolders=bool(entered.get("subfolders")))
+    return matching_files(connection_row, pattern, zone, subfolders=bool(entered.get("subfolders")))
 
 
-def there(
+def matching_files(
     connection: SourceConnection, pattern: str, zone: tzinfo, *, subfolders: bool = False, most: int = MOST_FILES
 ) -> Files:
-    """The first `most` files that match at a connection now."""
+    """The first `most` files of a connection that match `pattern` now."""
     try:
         matches = connections.find(connection, pattern, timezone.now(), zone, subfolders)
     except Problem as problem:

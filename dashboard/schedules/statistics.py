@@ -1,4 +1,4 @@
-"""What a schedule's imports amount to: sums, the throughput of each, and which were slower than their like."""
+"""Statistics of a schedule's imports: totals, the throughput of each, and which were slower than their peers."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,7 +13,7 @@ MOST_DRAWN = 300
 
 
 def figures(schedule: Schedule) -> dict[str, Any]:
-    """How many of its runs succeeded and failed, and what they have loaded in all."""
+    """The numbers of succeeded and failed runs, and of loaded files and rows."""
     ended = Count("pk", filter=Q(status="succeeded")), Count("pk", filter=Q(status="failed"))
     succeeded, failed = schedule.runs.aggregate(succeeded=ended[0], failed=ended[1]).values()
     loaded = _imports(schedule).filter(status=ImportJob.Status.SUCCEEDED)
@@ -22,14 +22,14 @@ def figures(schedule: Schedule) -> dict[str, Any]:
 
 
 def throughput(schedule: Schedule) -> list[tuple[int, float, int]]:
-    """Of its latest imports that succeeded, the oldest first: when (seconds since 1970), rows a second, and which."""
+    """The latest successful imports, the oldest first: end (seconds since 1970), rows per second, primary key."""
     succeeded = _imports(schedule).filter(status=ImportJob.Status.SUCCEEDED).exclude(rows_per_second=None)
     latest = succeeded.order_by("-finished_at").values_list("finished_at", "rows_per_second", "pk")[:MOST_DRAWN]
     return [(int(at.timestamp()), round(rate, 1), pk) for at, rate, pk in reversed(latest) if at]
 
 
 def slow_imports(jobs: Iterable[int | None]) -> dict[int, str]:
-    """Of these imports those that were clearly slower than their like, and what the watch says of them."""
+    """The regressions among these imports: the explanation by primary key."""
     flagged = [
         job for job, is_slower in column("slower_than_like", [each for each in jobs if each]).items() if is_slower
     ]
@@ -38,5 +38,5 @@ def slow_imports(jobs: Iterable[int | None]) -> dict[int, str]:
 
 
 def _imports(schedule: Schedule) -> Any:
-    """Each once, though several runs may have come across its file."""
+    """The imports of the schedule, each once, even if several runs found its file."""
     return ImportJob.objects.filter(pk__in=schedule.files.exclude(job=None).values("job"))

@@ -16,7 +16,7 @@ from importer.notifications.channel_kinds import KINDS
 
 @dataclass(frozen=True)
 class Box:
-    """An event in a channel's row: whether the channel hears of it from this schedule, and from all."""
+    """An event in a channel's row: whether the channel subscribes to it for this schedule, and for all."""
 
     event: str
     label: str
@@ -27,7 +27,7 @@ class Box:
 @staff_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def subscriptions(request: HttpRequest, pk: int) -> HttpResponse:
-    """A row for each channel, with a box for each event; those that it hears of every schedule are fixed."""
+    """A row per channel with a box per event; boxes of events that the channel gets from all schedules are fixed."""
     schedule = get_object_or_404(Schedule, pk=pk)
     channels = list(Channel.objects.order_by("name"))
     if request.method == "POST":
@@ -36,11 +36,11 @@ def subscriptions(request: HttpRequest, pk: int) -> HttpResponse:
             notifications.subscribe(channel, schedule, [event for event in Event.values if event in chosen])
         messages.success(request, f"Saved who is told of {schedule.name}.")
         return redirect("schedule", pk)
-    heard = {each.channel_id: each.events for each in Subscription.objects.filter(schedule=schedule)}
-    rows = [(channel, _boxes(channel, heard.get(channel.pk, []))) for channel in channels]
+    events = {each.channel_id: each.events for each in Subscription.objects.filter(schedule=schedule)}
+    rows = [(channel, _boxes(channel, events.get(channel.pk, []))) for channel in channels]
     context = {"schedule": schedule, "events": Event.choices, "rows": rows, "kinds": KINDS}
     return render(request, "schedules/subscriptions.html", context)
 
 
-def _boxes(channel: Channel, heard: list[str]) -> list[Box]:
-    return [Box(event, label, event in heard, event in channel.events) for event, label in Event.choices]
+def _boxes(channel: Channel, subscribed: list[str]) -> list[Box]:
+    return [Box(event, label, event in subscribed, event in channel.events) for event, label in Event.choices]

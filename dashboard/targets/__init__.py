@@ -1,1 +1,1 @@
-"""Pages of the targets."""
+"""Pages of targets: the list, and a page to edit and check one."""

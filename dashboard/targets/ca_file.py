@@ -1,4 +1,4 @@
-"""A form that names a file with certificate authorities."""
+"""The form field for a file with certificate authorities."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 
 
 class WithCAFile:
-    """Put before the form's own class: its field `tls_ca` takes only a file that is there."""
+    """Mixin for a form with a field `tls_ca`, which accepts only the path of an existing file."""
 
     cleaned_data: dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""Forms that people fill in, and what each field refuses."""
+"""The form of a target, with the checks of its fields."""
 
 import re
 from typing import Any
@@ -13,7 +13,7 @@ from importer.targets import refuse_forbidden
 
 
 class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
-    """A target. The password only ever goes in: it is never shown, and left empty on an edit it stays as it was."""
+    """The form of a target. A stored password is never sent back to the page; an edit that leaves it empty keeps it."""
 
     password = forms.CharField(
         required=False, strip=False, max_length=256, widget=forms.PasswordInput(attrs={"autocomplete": "new-password"})
@@ -66,7 +66,7 @@ class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
         return database
 
     def clean(self) -> dict[str, Any] | None:
-        """A stored password goes only where it was meant to go: another server or user needs it entered again."""
+        """Require the password again when server or user change: the stored one was entered for the old server."""
         moved = {"host", "port", "user"} & set(self.changed_data)
         if self.instance.password_ciphertext and moved and not self.cleaned_data.get("password"):
             self.add_error("password", "The server or the user is another one now. Enter the password for it.")
@@ -77,7 +77,7 @@ class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
         if self.cleaned_data["password"]:
             target.set_password(self.cleaned_data["password"])
         if self.changed_data:
-            # What was found out is about the address as it was.
+            # The findings are about the old values.
             target.findings, target.checked_at = [], None
         if commit:
             target.save()

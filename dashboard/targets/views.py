@@ -1,4 +1,4 @@
-"""Targets: the list, and each one's page to edit it, to check it, and to read what a check found."""
+"""Pages of targets: the list, and a page to edit one, to check it, and to see the findings of its last check."""
 
 from typing import Any
 
@@ -22,14 +22,14 @@ CHECK_DOES = (
 
 @require_safe
 def targets(request: HttpRequest) -> HttpResponse:
-    """Every target by name, with what its last check found."""
+    """All targets by name, each with the result of its last check."""
     rows = Target.objects.annotate(job_count=Count("jobs")).order_by("name")
     return render(request, "targets/list.html", {"targets": rows})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def target_new(request: HttpRequest) -> HttpResponse:
-    """A form for a new target, which is checked as soon as it is saved."""
+    """The form of a new target, which is checked as soon as it is saved."""
     return _edit(request, Target())
 
 
@@ -51,7 +51,7 @@ def target_check(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def target_delete(request: HttpRequest, pk: int) -> HttpResponse:
-    """Delete the target, unless imports or schedules belong to it: the page then says how many of each."""
+    """Delete the target, unless it has imports or schedules; the page then says how many of each."""
     deleted = get_object_or_404(Target, pk=pk)
     try:
         deleted.delete()
@@ -68,7 +68,7 @@ def _edit(request: HttpRequest, edited: Target) -> HttpResponse:
         saved = form.save()
         _check(request, saved)
         return redirect("target", saved.pk)
-    # The form writes what was typed into its instance, wrong or not: the page names the target as it is kept.
+    # The form writes its values into its instance, even invalid ones: the page's title needs the stored name.
     stored = Target.objects.annotate(job_count=Count("jobs")).get(pk=edited.pk) if edited.pk else None
     context: dict[str, Any] = {"form": form, "target": stored}
     if stored:
@@ -85,7 +85,7 @@ def _findings(checked: Target) -> dict[str, Any]:
 
 
 def _check(request: HttpRequest, checked: Target) -> None:
-    """Run the check, which keeps its findings with the target; what stops it is said at the top of the page."""
+    """Run the check, which stores its findings on the target; a Problem is shown at the top of the page."""
     try:
         check(checked)
     except Problem as problem:

@@ -1,4 +1,4 @@
-"""What a template's loops would take too long for: long lists of facts, and thousands of cells."""
+"""Template tags of the history page that replace slow loops: long lists of facts, and thousands of cells."""
 
 from functools import cache
 
@@ -14,10 +14,10 @@ register = template.Library()
 
 @register.simple_tag
 def fact_options(facts: tuple[Fact, ...], chosen: str) -> SafeString:
-    """The facts as options of a select, in groups, with one of them chosen."""
+    """The facts as <option> elements in groups, with the chosen one selected."""
     options = _options(facts)
     value = format_html('value="{}"', chosen)
-    # Made of what format_html() has escaped.
+    # Safe: `options` and `value` were escaped by format_html().
     return mark_safe(options.replace(value, f"{value} selected", 1))  # noqa: S308
 
 
@@ -37,7 +37,7 @@ def _of_group(facts: list[Fact]) -> SafeString:
 
 @register.simple_tag
 def fact_boxes(group: Group, facts: list[Fact], shown: set[str]) -> SafeString:
-    """A group of facts as boxes to tick those that are columns; the import itself always is one."""
+    """A group of facts as check boxes, ticked if they are columns; the import itself is always one."""
     boxes = (
         (each.name, " checked" if each.name in shown else "", " disabled" if each.name == "job" else "", each.title)
         for each in facts
@@ -56,7 +56,7 @@ def fact_boxes(group: Group, facts: list[Fact], shown: set[str]) -> SafeString:
 
 @register.simple_tag
 def cells(of: tuple[Cell, ...]) -> SafeString:
-    """A row's cells, escaped one by one: format_html() would take three times as long."""
+    """The cells of a row. Each is escaped by itself: format_html() takes three times as long."""
     return mark_safe("".join(map(_cell, of)))  # noqa: S308
 
 

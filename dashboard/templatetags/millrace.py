@@ -50,25 +50,25 @@ _STATUS_COLOUR: dict[str, str] = {
 
 @register.filter
 def get(values: dict[Any, Any], key: object) -> Any:
-    """What a dictionary has for a key that is not known to the template beforehand; None for nothing."""
+    """The value for a key that is a variable in the template; None if the key is missing."""
     return values.get(key)
 
 
 @register.filter
 def method_name(method: str) -> str:
-    """The engine's name of a method as people know it: "load_data_local" -> "LOAD DATA LOCAL"."""
+    """The name of a method for people: "load_data_local" -> "LOAD DATA LOCAL"."""
     return method.replace("_", " ").upper()
 
 
 @register.filter
 def status_colour(status: str) -> str:
-    """Tabler's colour for the status of a job, a lab or a schedule's run; azure for what is under way."""
+    """Tabler's colour for the status of a job, a lab or a schedule run; azure while it is under way."""
     return _STATUS_COLOUR.get(status, "secondary")
 
 
 @register.filter
 def outcome(findings: list[dict[str, str]]) -> Counter[str]:
-    """How many findings of a target's check there are of each status: "ok", "warn", "fail"."""
+    """The number of findings of each status: "ok", "warn", "fail"."""
     return Counter(each["status"] for each in findings)
 
 
@@ -80,33 +80,33 @@ def worst_first(findings: list[dict[str, str]]) -> list[dict[str, str]]:
 
 @register.filter
 def finding_name(name: str) -> str:
-    """A finding's name as a heading: "buffer_pool" -> "Buffer pool"; the server's own settings as they are."""
+    """The name of a finding as a heading: "buffer_pool" -> "Buffer pool"; names of server settings stay unchanged."""
     return _FINDING_NAMES.get(name, name.replace("_", " ").capitalize())
 
 
 @register.filter
 def fix_parts(fix: str) -> list[dict[str, str]]:
-    """A finding's fix in pieces: {"sql": statements to copy} or {"text": other advice}, in their order."""
+    """A finding's fix in parts, in order: {"sql": statements to copy} or {"text": other advice}."""
     pieces = enumerate(_STATEMENTS.split(fix))
     return [{"sql" if number % 2 else "text": piece.strip()} for number, piece in pieces if piece.strip()]
 
 
 @register.filter
 def plan_sql(plan: ImportPlan | dict[str, Any]) -> list[tuple[str, str]]:
-    """The exact SQL of a plan, or of one as JSON: when, and the statements that run then."""
+    """The exact SQL of a plan, also of a plan as JSON: pairs of the moment and the statements that run then."""
     return list(statements_of(to_json(plan) if isinstance(plan, ImportPlan) else plan))
 
 
 @register.simple_tag(takes_context=True)
 def with_query(context: Context, **changes: Any) -> str:
-    """This page's query string with some parameters changed; an empty value takes its parameter away."""
+    """The page's query string with some parameters changed; an empty value removes its parameter."""
     query = {**context["request"].GET.dict(), **changes}
     return "?" + urlencode({name: value for name, value in query.items() if value not in ("", None)})
 
 
 @register.inclusion_tag("shared/_sort.html", takes_context=True)
 def sort_link(context: Context, name: str, label: str, first: str = "") -> dict[str, str]:
-    """A column's heading that sorts by it and, once it does, the other way round. `first="-"`: greatest first."""
+    """A column's heading as a link that sorts by the column, then in reverse. `first="-"`: descending first."""
     now = context["sort"]
     following = {f"-{name}": name, name: f"-{name}"}.get(now, first + name)
     arrow = {f"-{name}": "↓", name: "↑"}.get(now, "")

@@ -41,7 +41,7 @@ def page_of(answer) -> str:
     return answer.content.decode()
 
 
-@pytest.mark.parametrize(("name", "args"), [("channels", []), ("channel_new", []), ("schedule_told", [1])])
+@pytest.mark.parametrize(("name", "args"), [("channels", []), ("channel_new", []), ("schedule_subscriptions", [1])])
 def test_who_is_not_staff_gets_none_of_it(browser, name, args):
     assert browser.get(reverse(name, args=args)).status_code == 403
     assert reverse("channels") not in page_of(browser.get(reverse("jobs")))
@@ -98,7 +98,7 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_saved(staff, hook
 def test_who_is_told_of_one_schedule_is_chosen_beside_what_is_told_of_all(staff):
     schedule = run_of(make_job(chunks=1)).schedule
     team, ops = (Channel.objects.create(name=name, kind="mail", events=["failed"]) for name in ("team", "ops"))
-    told = reverse("schedule_told", args=[schedule.pk])
+    told = reverse("schedule_subscriptions", args=[schedule.pk])
     staff.post(told, {f"channel-{team.pk}": ["late", "no_file", "nonsense"]})
     assert list(Subscription.objects.values_list("channel", "events")) == [(team.pk, ["late", "no_file"])]
     boxes = dict(staff.get(told).context["rows"])

@@ -59,7 +59,7 @@ class TestChunkMap:
         cells = browser.get(reverse("job", args=[job.pk])).context["map"].cells
         (failed,) = [cell for cell in cells if cell.state == "failed"]
         assert failed.first <= 1_505 <= failed.last
-        assert reverse("job_troubled", args=[job.pk, failed.first, failed.last]) in page(browser, job)
+        assert reverse("job_problem_chunks", args=[job.pk, failed.first, failed.last]) in page(browser, job)
 
     def test_slow_chunks_are_lighter(self, browser):
         job = make_job(Status.SUCCEEDED, chunks=8, loaded=8)
@@ -78,7 +78,7 @@ class TestChunkMap:
 class TestTroubledChunks:
     def test_a_failed_square_tells_its_problem(self, browser):
         job = make_job(Status.FAILED, chunks=60, loaded=37, problem=REFUSED)
-        address = reverse("job_troubled", args=[job.pk, 37, 37])
+        address = reverse("job_problem_chunks", args=[job.pk, 37, 37])
         fragment = browser.get(address, headers=HTMX).content.decode()
         assert REFUSED.what in fragment
         assert "<html" not in fragment
@@ -86,7 +86,7 @@ class TestTroubledChunks:
 
     def test_only_the_chunks_asked_for(self, browser):
         job = make_job(Status.FAILED, chunks=60, loaded=37, problem=REFUSED)
-        html = browser.get(reverse("job_troubled", args=[job.pk, 0, 36]), headers=HTMX).content.decode()
+        html = browser.get(reverse("job_problem_chunks", args=[job.pk, 0, 36]), headers=HTMX).content.decode()
         assert "None between chunk 0 and chunk 36" in html
 
 

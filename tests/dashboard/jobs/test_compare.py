@@ -73,7 +73,7 @@ def test_a_job_page_offers_the_import_before_and_those_like_it(browser, db):
     for job in ImportJob.objects.all():
         jobs.write_record(job.pk)
     assert peer_comparison(one) is None
-    assert peer_comparison(other).with_before == peer_comparison(other).with_alike == address([one.pk, other.pk])
+    assert peer_comparison(other).with_previous == peer_comparison(other).with_peers == address([one.pk, other.pk])
     assert address([one.pk, other.pk]).replace("&", "&amp;") in browser.get(reverse("job", args=[other.pk])).text
 
 

@@ -316,7 +316,7 @@ class TestSafety:
     def test_strangers_are_sent_to_sign_in(self, client):
         job = make_job(chunks=4)
         addresses = [reverse(name, args=[job.pk]) for name in ("job", "job_live", "job_rates")]
-        for address in [*addresses, reverse("job_troubled", args=[job.pk, 0, 3])]:
+        for address in [*addresses, reverse("job_problem_chunks", args=[job.pk, 0, 3])]:
             assert client.get(address).url.startswith(reverse("login"))
         for button in ("pause", "resume", "cancel", "retry", "parallelism"):
             assert client.post(reverse(f"job_{button}", args=[job.pk])).url.startswith(reverse("login"))
@@ -326,7 +326,7 @@ class TestSafety:
         evil = '<img src=x onerror="alert(1)">'
         problem = Problem(evil, where=evil, advice=evil, rows=(BadRow(1, evil, evil * 5, evil),), bad_rows=1)
         job = make_job(Status.FAILED, chunks=3, loaded=1, problem=problem, file_name=evil, table=evil)
-        troubled = browser.get(reverse("job_troubled", args=[job.pk, 0, 2])).content.decode()
+        troubled = browser.get(reverse("job_problem_chunks", args=[job.pk, 0, 2])).content.decode()
         for html in (page(browser, job), poll(browser, job).content.decode(), troubled):
             assert "<img src=x" not in html
             assert "&lt;img src=x" in html
@@ -334,7 +334,7 @@ class TestSafety:
     @pytest.mark.parametrize("status", Status)
     def test_no_style_and_no_script_inside_the_html(self, browser, status):
         job = make_job(status, chunks=8, problem=REFUSED)
-        troubled = browser.get(reverse("job_troubled", args=[job.pk, 0, 7])).content.decode()
+        troubled = browser.get(reverse("job_problem_chunks", args=[job.pk, 0, 7])).content.decode()
         for html in (page(browser, job), poll(browser, job).content.decode(), troubled):
             assert not re.search(r"<[^>]*\sstyle\s*=", html)
             assert not re.search(r"<style|<[^>]*\son\w+\s*=|javascript:", html)

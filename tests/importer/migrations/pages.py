@@ -81,7 +81,7 @@ IMPORTS = (
     Page("job_live", (15,), words=("194 loaded", "4 of 7 committed")),
     Page("job_live", (3,), words=("6 rejected",), status=286),
     Page("job_rates", (2,), words=('"points": [[', '"seconds"')),
-    Page("job_troubled", (4, 0, 9), words=("Chunk 2 failed", "23 rows from line 50 on", TOO_LONG)),
+    Page("job_problem_chunks", (4, 0, 9), words=("Chunk 2 failed", "23 rows from line 50 on", TOO_LONG)),
     Page("job_timings", (3,), words=("The median of 3 chunks is 0.01 s", "2.64 times as long", "0.008674")),
     Page("job_timings", (2,), words=("The median of 7 chunks",)),
     Page("job_reject_file", (3,), words=("310,11,abc,2026-11-03 22:15:00,order 310",)),
@@ -112,7 +112,7 @@ SCHEDULING = (
     ),
     Page("schedule_edit", (1,), words=('value="readings-*.csv"', 'value="30 2 * * *"', 'value="done"', 'value="120"')),
     Page("schedule_edit", (3,), words=('value="bucket, paused"', 'value="15"')),
-    Page("schedule_told", (1,), words=("Who is told of readings nightly", "A schedule is late", "checked")),
+    Page("schedule_subscriptions", (1,), words=("Who is told of readings nightly", "A schedule is late", "checked")),
 )
 HISTORY = (
     Page("history", words=("sales.readings (7)", "sales.orders (5)", "LOAD DATA LOCAL")),
@@ -163,7 +163,7 @@ ACTIONS = (
     Action("job_cancel", (15,), words=("Cancel",)),
     Action("job_retry", (4,), {"leave_out": "1"}, ("48 loaded",)),
     Action("job_restore", (8,), words=("There is no table sales.millrace_old_",)),
-    Action("job_drop_kept", (8,), words=("40 loaded",)),
+    Action("job_drop_backup", (8,), words=("40 loaded",)),
     Action("job_parallelism", (15,), {"parallelism": "3"}, ("194 loaded",)),
     Action("job_again", (3,), words=("settings of import 3", "more_orders.rejects.csv")),
     Action("job_preset", (16,), {"name": "readings again"}, ('value="readings again"',)),
@@ -210,6 +210,6 @@ OF_EACH = {
     "lab_charts": LABS,
     "schedule": SCHEDULES,
     "schedule_edit": SCHEDULES,
-    "schedule_told": SCHEDULES,
+    "schedule_subscriptions": SCHEDULES,
     "channel": CHANNELS,
 }
