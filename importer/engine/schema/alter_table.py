@@ -1,4 +1,4 @@
-"""Build the keys of a table that is full of rows: as fast as the server can, and with a look at how far it is."""
+"""Builds the keys of a table that already has its rows: as fast as the server can, and with its progress."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -12,14 +12,14 @@ from importer.engine.mysql.connection import Address, Connection, connect, execu
 from importer.engine.mysql.server_info import read_server
 from importer.engine.units import MIB
 
-# ER_ALTER_OPERATION_NOT_SUPPORTED, and the same with the reason
+# ER_ALTER_OPERATION_NOT_SUPPORTED and ER_ALTER_OPERATION_NOT_SUPPORTED_REASON
 NOT_IN_PLACE = (1845, 1846)
-# Measured (server-behaviour.md, Indexes after the load): four gain a little on two processors, a larger buffer gains
-# nothing. How many processors there are is known of a server on this machine only.
+# Measured (server-behaviour.md, Indexes after the load): four threads gain a little on two processors, a larger buffer
+# gains nothing. The number of processors is known only of a server on this machine.
 LEAST_THREADS, MOST_THREADS = 4, 8
 LEAST_BUFFER = 32 * MIB
 LARGEST_BUFFER = 256 * MIB
-LOOK_EVERY = 0.5  # seconds
+POLL_INTERVAL = 0.5  # seconds
 
 _CONSUMER = "UPDATE performance_schema.setup_consumers SET ENABLED = %s WHERE NAME = 'events_stages_current'"
 _STAGES = (
@@ -34,7 +34,7 @@ _STAGES = (
 
 @dataclass(frozen=True)
 class DdlProgress:
-    """How far an ALTER TABLE is: its stage in words, "" if it is not known, and percent where the server tells."""
+    """The progress of an ALTER TABLE: its stage in words, "" if unknown, and percent, None if the server has none."""
 
     words: str = ""
     percent: float | None = None
@@ -44,9 +44,9 @@ OnDdlProgress = Callable[[DdlProgress], None]
 
 
 def alter_with_progress(connection: Connection, address: Address, statement: str, on_stage: OnDdlProgress) -> None:
-    """Run ALTER TABLE ... ADD in place, or with a copy of the table where the server cannot do without.
+    """Run ALTER TABLE ... ADD in place, or with a copy of the table if the server requires one.
 
-    `on_stage` is called from another thread while it runs. Raises what the server says.
+    `on_stage` is called from another thread while the statement runs. Raises MySQLdb.Error.
     """
     _set_up(connection, address)
     with _watched(connection, address, on_stage):
@@ -59,7 +59,7 @@ def alter_with_progress(connection: Connection, address: Address, statement: str
 
 
 def disable_statement_timeout(connection: Connection) -> None:
-    """Lift a limit that the server has for the statements of every session (manual, Server System Variables)."""
+    """Lift the server's time limit for statements in this session (manual, Server System Variables)."""
     variable = "max_statement_time" if _is_mariadb(connection) else "max_execution_time"
     execute(connection, f"SET SESSION {variable} = 0")
 
@@ -71,7 +71,7 @@ def _is_mariadb(connection: Connection) -> bool:
 def _set_up(connection: Connection, address: Address) -> None:
     """Let MySQL build with all processors (manual, Configuring Parallel Threads for Online DDL Operations).
 
-    MariaDB builds with one thread, and its buffer (innodb_sort_buffer_size) cannot be changed while it runs.
+    MariaDB builds with one thread, and its buffer (innodb_sort_buffer_size) cannot be changed at run time.
     """
     server = read_server(connection, address)
     if server.number("innodb_ddl_threads") is None:
@@ -100,22 +100,25 @@ def _watched(connection: Connection, address: Address, on_stage: OnDdlProgress) 
 
 
 def _watch(address: Address, number: int, on_stage: OnDdlProgress, done: threading.Event) -> None:
-    """Look again and again at what connection `number` does, over a connection of its own."""
+    """Report the progress of connection `number` every POLL_INTERVAL, over a second connection."""
     with suppress(Problem, MySQLdb.Error), connect(address) as connection:
-        look = _look_at_mariadb if _is_mariadb(connection) else _look_at_mysql
+        read_progress = _read_progress_of_mariadb if _is_mariadb(connection) else _read_progress_of_mysql
         with _stages_on(connection):
-            while not done.wait(LOOK_EVERY):
-                on_stage(look(connection, number))
+            while not done.wait(POLL_INTERVAL):
+                on_stage(read_progress(connection, number))
 
 
-def _look_at_mariadb(connection: Connection, _number: int) -> DdlProgress:
-    """The server's one counter of online DDL, in hundredths of a percent; PROCESSLIST says 0 (server-behaviour.md)."""
+def _read_progress_of_mariadb(connection: Connection, _number: int) -> DdlProgress:
+    """Read the server's only counter of online DDL, in hundredths of a percent.
+
+    PROCESSLIST shows 0 (server-behaviour.md, Indexes after the load).
+    """
     rows = fetch_all(connection, "SHOW GLOBAL STATUS LIKE 'Innodb_onlineddl_pct_progress'")
     return DdlProgress(percent=int(rows[0][1]) / 100 if rows else None)
 
 
-def _look_at_mysql(connection: Connection, number: int) -> DdlProgress:
-    """The stage event; nothing where the account may not read it, or the server keeps none."""
+def _read_progress_of_mysql(connection: Connection, number: int) -> DdlProgress:
+    """Read the stage event; no progress if the account may not read it, or the server records none."""
     try:
         rows = fetch_all(
             connection,
@@ -130,13 +133,13 @@ def _look_at_mysql(connection: Connection, number: int) -> DdlProgress:
         return DdlProgress()
     name, completed, estimated = rows[0]
     words = next((words for part, words in _STAGES if part in name), "")
-    # The estimate is raised to what is completed once that has overtaken it: it says nothing then.
+    # Once WORK_COMPLETED has overtaken the estimate, the server raises the estimate to it: then there is no percentage.
     return DdlProgress(words, 100 * completed / estimated if completed and completed < estimated else None)
 
 
 @contextmanager
 def _stages_on(connection: Connection) -> Iterator[None]:
-    """Have stage events kept, which is off by default, as far as the account may; off again at the end."""
+    """Switch stage events on, which are off by default, if the account may; switched off at the end."""
     try:
         switched = execute(connection, _CONSUMER, ("YES",)) > 0
     except MySQLdb.Error:

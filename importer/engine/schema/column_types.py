@@ -1,7 +1,7 @@
 """The column types of MySQL and MariaDB: one ColumnType for each, with the properties that decide how it is loaded.
 
-No other module compares the name of a type. The packages below look rules up by family: validation/column_rules.py and
-load/readback/value_equality.py have one table each.
+No other module compares the name of a type. Other packages look up their rules by family: validation/column_rules.py
+and load/readback/value_equality.py have one table each.
 """
 
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ SINGLE_BYTES = 4
 
 
 class Family(Enum):
-    """Types that read, check and compare their values in the same way."""
+    """A family of types whose values are read, checked and compared in one way."""
 
     INTEGER = "integer"
     DECIMAL = "decimal"
@@ -20,7 +20,7 @@ class Family(Enum):
     BIT = "bit"
     YEAR = "year"
     DATE = "date"
-    MOMENT = "moment"  # a date with a time of day
+    MOMENT = "moment"  # a date with a time
     TIME = "time"
     CHARACTER = "character"
     BYTES = "bytes"
@@ -32,23 +32,23 @@ class Family(Enum):
 
 
 class Order(Enum):
-    """How sorting/sort_key.py turns a value into bytes of about the server's order. NONE: it cannot."""
+    """How sorting/sort_key.py converts a value to bytes that sort approximately as on the server. NONE: not at all."""
 
     NONE = ""
-    INTEGER = "integer"  # "unsigned" where the column is
+    INTEGER = "integer"  # "unsigned" for an unsigned column
     DECIMAL = "decimal"
-    LETTERS = "letters"  # without case
+    LETTERS = "letters"  # case-insensitive
     TEXT = "text"  # by bytes
 
 
 class Creatable(IntEnum):
-    """What follows the type's name where a new table may have it. NO: a new table may not."""
+    """What follows the type's name in the definition of a new table. NO: not allowed in a new table."""
 
     NO, PLAIN, UNSIGNED, FRACTION, LENGTH, PRECISION = range(6)
 
 
 class Wording(Enum):
-    """What a message says of a value that the server refused."""
+    """The wording of the message about a value that the server refused."""
 
     MISFIT = "misfit"
     INVALID = "invalid"
@@ -67,13 +67,13 @@ _WORDINGS = {
 
 @dataclass(frozen=True)
 class ColumnType:
-    """A type by the name that information_schema gives it; `aliases` are other names that CREATE TABLE takes.
+    """A type. `name` is its name in information_schema; `aliases` are other names that CREATE TABLE accepts.
 
-    `size` is in bytes: of an integer or a floating-point number, or the most that a TEXT or BLOB type holds; 0 where
-    the length is declared, or there is none. `fixed`: CHAR and BINARY, which strip or add at the end. `servers` are
-    those that have the type. `binary_charset`: a text without a character set reads as any other text (INET6 and UUID
-    take it for their binary form). `finds_row`: a text in the file finds the row again by a key, however the server
-    stores it. `has_epoch`: TIMESTAMP, which holds seconds since 1970.
+    `size`, in bytes: of an integer or floating-point number, or the maximum of a TEXT or BLOB type; 0 if the length is
+    declared or there is none. `fixed`: CHAR and BINARY, which strip or pad values at the end. `servers`: the servers
+    that have the type. `binary_charset`: a text of character set binary is read as any other text (INET6 and UUID
+    would take it for their binary form). `finds_row`: the text in the file finds the row by a key, in whatever form the
+    server stores the value. `has_epoch`: TIMESTAMP, which stores seconds since 1970.
     """
 
     name: str
@@ -90,7 +90,7 @@ class ColumnType:
 
     @property
     def is_number(self) -> bool:
-        """Takes numbers with a sign, a point or an exponent, and the transforms that read such numbers."""
+        """Accepts numbers with a sign, a point or an exponent, and the transforms that read numbers."""
         return self.family in _NUMERIC
 
     @property
@@ -104,7 +104,7 @@ class ColumnType:
 
     @property
     def is_temporal(self) -> bool:
-        """Dates and times, which a format of the mapping may read."""
+        """Dates and times, which a datetime format of the mapping may read."""
         return self.family in _TEMPORAL
 
     @property
@@ -113,7 +113,7 @@ class ColumnType:
 
     @property
     def is_typed(self) -> bool:
-        """Numbers, dates or times: no text that may mean anything."""
+        """Numbers, dates or times, in contrast to free text."""
         return self.is_number or self.is_temporal or self.family in (Family.BIT, Family.YEAR)
 
     @property
@@ -131,14 +131,16 @@ class ColumnType:
 
     @property
     def takes_hex(self) -> bool:
-        """Hexadecimal digits can be read for it. Not for LONGBLOB, which holds all that a statement can make: there is
-        no text to refuse a bad value with.
+        """Whether the transform `hex` can fill the column.
+
+        Not for LONGBLOB, which holds any text that a statement can make: no text is left that it refuses for a bad
+        value.
         """
         return self.family is Family.BYTES and self.size < LONG
 
     @property
     def is_digested(self) -> bool:
-        """Holds what the file says byte for byte, so that a digest tells whether it does."""
+        """Stores the bytes of the file unchanged, so that a digest can compare them."""
         return self.family is Family.CHARACTER or (self.family is Family.BYTES and not self.fixed)
 
     @property
@@ -146,7 +148,7 @@ class ColumnType:
         return _WORDINGS.get(self.family, Wording.MISFIT)
 
 
-# Bytes that the TEXT and BLOB types hold (manual, Data Type Storage Requirements).
+# Maximum bytes of the TEXT and BLOB types (manual, Data Type Storage Requirements).
 TINY, PLAIN, MEDIUM, LONG = 2**8 - 1, 2**16 - 1, 2**24 - 1, 2**32 - 1
 MYSQL, MARIADB = ("mysql",), ("mariadb",)
 
@@ -226,7 +228,7 @@ COLUMN_TYPES = (
     _blob("longblob", LONG),
     ColumnType("enum", Family.ENUM, order=Order.LETTERS),
     ColumnType("set", Family.SET),
-    # MariaDB takes the name too, but makes a LONGTEXT with a check of it.
+    # MariaDB accepts the name too, but makes a LONGTEXT with a CHECK constraint.
     ColumnType("json", Family.JSON, creatable=Creatable.PLAIN, servers=MYSQL),
     *(ColumnType(name, Family.GEOMETRY) for name in _GEOMETRIES),
     ColumnType("geomcollection", Family.GEOMETRY, ("geometrycollection",), servers=MYSQL),
@@ -246,11 +248,11 @@ def name_of(type_: str) -> str:
 
 @lru_cache
 def column_type(type_: str) -> ColumnType:
-    """The type of a column by its full type as information_schema has it; one of Family.OTHER if it is not known."""
+    """The ColumnType of a full type from information_schema; one of Family.OTHER if the type is unknown."""
     name = name_of(type_)
     return _BY_NAME.get(name) or ColumnType(name, Family.OTHER)
 
 
 def creatable_names(*syntaxes: Creatable) -> str:
-    """The names that a new table may have with one of these syntaxes, as alternatives of a pattern."""
+    """The names of the types with one of these syntaxes, as alternatives of a regular expression."""
     return "|".join(each.name for each in COLUMN_TYPES if each.creatable in syntaxes)

@@ -1,4 +1,7 @@
-"""What hangs on a target table besides its columns and keys: what a mode must keep, or be refused for."""
+"""Reads the objects that depend on a target table: foreign keys, triggers, views, grants, partitions.
+
+A write mode either keeps them or refuses the table.
+"""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +11,7 @@ from importer.engine.mysql.quoting import quote_name
 
 _NEXT_NUMBER = re.compile(r" AUTO_INCREMENT=(\d+)")
 
-# Names, one a row, of what hangs on a table: its schema and its name are the arguments, if nothing else is said.
+# Each query returns one name a row. Its arguments are the table's schema and name, except where a comment says else.
 _FOREIGN_KEYS = (
     "SELECT CONSTRAINT_NAME FROM information_schema.TABLE_CONSTRAINTS WHERE TABLE_SCHEMA = %s"
     " AND TABLE_NAME = %s AND CONSTRAINT_TYPE = 'FOREIGN KEY' ORDER BY CONSTRAINT_NAME"
@@ -17,7 +20,8 @@ _REFERENCED_BY = (
     "SELECT DISTINCT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) FROM information_schema.KEY_COLUMN_USAGE"
     " WHERE REFERENCED_TABLE_SCHEMA = %s AND REFERENCED_TABLE_NAME = %s ORDER BY 1"
 )
-# VIEW_TABLE_USAGE is MySQL's alone; the definitions name every table in quotes, on both. So is the argument.
+# Only MySQL has VIEW_TABLE_USAGE. On both servers the definitions name every table in backticks; the argument is the
+# table's name in backticks.
 _VIEWS = (
     "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) FROM information_schema.VIEWS"
     " WHERE LOCATE(%s, VIEW_DEFINITION) > 0 ORDER BY 1"
@@ -38,11 +42,12 @@ _VERSIONED = (
 
 @dataclass(frozen=True)
 class TableDependencies:
-    """Names of what refers to a table, or is part of it and would not come along with a copy.
+    """Names of objects that refer to a table, or belong to it and are not copied with it.
 
-    `foreign_keys` are its own, `referenced_by` those of other tables (or of itself) that point at it. `triggers` are
-    all of its triggers, `updating` and `deleting` those among them that fire on UPDATE and DELETE. `views` and
-    `granted` (accounts with rights on this one table) go by the table's name. Only what the account may see is here.
+    `foreign_keys`: the table's own. `referenced_by`: tables (this one included) with a foreign key to it. `triggers`:
+    all of its triggers; `updating` and `deleting`: those that fire on UPDATE and on DELETE. `views` and `granted`
+    (accounts with privileges on this table) refer to the table by name. Objects that the account may not see are
+    missing.
     """
 
     foreign_keys: tuple[str, ...] = ()
@@ -60,7 +65,7 @@ NO_DEPENDENCIES = TableDependencies()
 
 
 def read_dependencies(connection: Connection, schema: str, name: str) -> TableDependencies:
-    """Look at what hangs on a table; a handful of queries of information_schema."""
+    """Read the dependencies of a table, with a few queries of information_schema."""
     triggers = _triggers(connection, schema, name)
     return TableDependencies(
         foreign_keys=_names(connection, _FOREIGN_KEYS, schema, name),
@@ -76,15 +81,15 @@ def read_dependencies(connection: Connection, schema: str, name: str) -> TableDe
 
 
 def next_auto_increment(connection: Connection, schema: str, name: str) -> int | None:
-    """The table's next AUTO_INCREMENT value; None without such a column, or while it is 1.
+    """The table's next AUTO_INCREMENT value; None without an AUTO_INCREMENT column, or while the value is 1.
 
-    From SHOW CREATE TABLE: MySQL's information_schema has it from a cache that is up to a day old (manual, The
-    INFORMATION_SCHEMA TABLES Table, information_schema_stats_expiry).
+    From SHOW CREATE TABLE, because MySQL's information_schema reads it from a cache that is up to a day old (manual,
+    The INFORMATION_SCHEMA TABLES Table, information_schema_stats_expiry).
     """
     text = fetch_all(connection, f"SHOW CREATE TABLE {quote_name(schema)}.{quote_name(name)}")[0][1]
     options = str(text).rpartition("\n)")[2]
-    found = _NEXT_NUMBER.search(options)
-    return int(found[1]) if found else None
+    match = _NEXT_NUMBER.search(options)
+    return int(match[1]) if match else None
 
 
 def _triggers(connection: Connection, schema: str, name: str) -> list[tuple[str, str]]:

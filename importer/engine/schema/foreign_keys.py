@@ -1,4 +1,4 @@
-"""Foreign keys that are off while rows come: whether they can come back, and which rows they would have refused."""
+"""Checks foreign keys that are dropped during a load: whether they can be added again, and which rows violate them."""
 
 import xxhash
 
@@ -13,17 +13,17 @@ MOST_NAMED = 10
 def rehearse_foreign_keys(
     connection: Connection, schema: str, table: str, foreign_keys: tuple[ForeignKey, ...]
 ) -> None:
-    """Add the foreign keys to an empty copy of the table, which is dropped again, now or at the next rehearsal.
+    """Add the foreign keys to an empty copy of the table, which is dropped at the end, or by the next rehearsal.
 
-    Raises MySQLdb.Error if that may not be done: without REFERENCES on the parent, or because the server no longer
-    takes such a key (MySQL 8.4, restrict_fk_on_non_standard_key).
+    Raises MySQLdb.Error if they cannot be added: the account lacks REFERENCES on the parent, or the server no longer
+    accepts the key (MySQL 8.4, restrict_fk_on_non_standard_key).
     """
     copy = f"{quote_name(schema)}.{quote_name(f'millrace_try_{xxhash.xxh3_64_hexdigest(table.encode())}')}"
     execute(connection, f"DROP TABLE IF EXISTS {copy}")
     execute(connection, f"CREATE TABLE {copy} LIKE {quote_name(schema)}.{quote_name(table)}")
     try:
         for each in foreign_keys:
-            # Without the constraint's name, which is one of its kind in the database.
+            # Without the constraint's name, which must be unique in the database.
             unnamed = each.sql[each.sql.index(" FOREIGN KEY ") :]
             execute(connection, f"ALTER TABLE {copy} ADD{unnamed}")
     finally:
@@ -31,7 +31,7 @@ def rehearse_foreign_keys(
 
 
 def check_foreign_keys(connection: Connection, schema: str, table: str, foreign_keys: tuple[ForeignKey, ...]) -> None:
-    """Raise RowsRefused, naming them, if rows of the table have no row where a foreign key points."""
+    """Raise RowsRefused, with the rows, if rows of the table have no parent row for a foreign key."""
     for each in foreign_keys:
         _check_rows(connection, schema, table, each)
 
@@ -42,16 +42,16 @@ def _check_rows(connection: Connection, schema: str, table: str, foreign_key: Fo
     columns = [f"child.{quote_name(column)}" for column in foreign_key.columns]
     theirs = [f"parent.{quote_name(column)}" for column in foreign_key.parent_columns]
     same = " AND ".join(f"{one} = {other}" for one, other in zip(columns, theirs, strict=True))
-    # A NULL in one of them asks for nothing (manual, FOREIGN KEY Constraints).
+    # A row with a NULL in one of the columns needs no parent row (manual, FOREIGN KEY Constraints).
     given = " AND ".join(f"{column} IS NOT NULL" for column in columns)
     without = f"FROM {name} child LEFT JOIN {parent} parent ON {same} WHERE {given} AND {theirs[0]} IS NULL"
     values = ", ".join(columns)
-    found = fetch_all(connection, f"SELECT {values}, COUNT(*) {without} GROUP BY {values} LIMIT {MOST_NAMED}")
-    if not found:
+    orphans = fetch_all(connection, f"SELECT {values}, COUNT(*) {without} GROUP BY {values} LIMIT {MOST_NAMED}")
+    if not orphans:
         return
     count = int(fetch_all(connection, f"SELECT COUNT(*) {without}")[0][0])
-    named = ", ".join(f"({', '.join(map(str, row[:-1]))})" for row in found)
-    more = " and others" if len(found) == MOST_NAMED else ""
+    named = ", ".join(f"({', '.join(map(str, row[:-1]))})" for row in orphans)
+    more = " and others" if len(orphans) == MOST_NAMED else ""
     column = ", ".join(foreign_key.columns)
     raise RowsRefused(
         f"{count:,} rows have a {column} that {foreign_key.parent} does not have: {named}{more}. The foreign key"
@@ -61,7 +61,7 @@ def _check_rows(connection: Connection, schema: str, table: str, foreign_key: Fo
         " then retry, which looks again.",
         rows=tuple(
             BadRow(0, column, ", ".join(map(str, row[:-1])), f"{row[-1]} rows without a row in {foreign_key.parent}")
-            for row in found
+            for row in orphans
         ),
         bad_rows=count,
     )

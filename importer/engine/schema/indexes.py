@@ -1,4 +1,4 @@
-"""A table's keys and foreign keys as the server writes them, which of them may go for a load, and their way back."""
+"""A table's keys and foreign keys: their definitions, which of them can be dropped for a load, the SQL to add them."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.table import Key, Table
 
-# In SHOW CREATE TABLE each key and each constraint stands on a line of its own: line ends in comments are escaped.
+# SHOW CREATE TABLE has each key and each constraint on one line; line ends in comments are escaped.
 _NAME = r"`((?:[^`]|``)+)`"
 _KEY = re.compile(rf"^  ((?:(?!PRIMARY|UNIQUE|FULLTEXT)[A-Z]+ )?KEY {_NAME} .*?),?$", re.MULTILINE)
 _FOREIGN_KEY = re.compile(
@@ -21,7 +21,7 @@ _FOREIGN_KEY = re.compile(
 
 @dataclass(frozen=True)
 class KeyDefinition:
-    """A key or foreign key: `sql` is its line of SHOW CREATE TABLE, which ALTER TABLE ... ADD takes as it is."""
+    """A key or foreign key. `sql` is its line of SHOW CREATE TABLE, which ALTER TABLE ... ADD accepts unchanged."""
 
     name: str
     sql: str
@@ -29,7 +29,10 @@ class KeyDefinition:
 
 @dataclass(frozen=True)
 class ForeignKey(KeyDefinition):
-    """A foreign key with its `columns`, and the table (quoted, with another schema) and columns there."""
+    """A foreign key: its `columns`, and the parent table and columns.
+
+    `parent` is quoted, and has a schema if that is another one.
+    """
 
     columns: tuple[str, ...] = ()
     parent: str = ""
@@ -38,10 +41,10 @@ class ForeignKey(KeyDefinition):
 
 @dataclass(frozen=True)
 class Indexes:
-    """What a table has of them, in its order. `keys` are those that refuse no row; without FULLTEXT ones.
+    """The keys of a table, in its order. `keys`: the keys that refuse no row, without FULLTEXT keys.
 
-    `referenced` are the columns that foreign keys of other tables point at. `empty`: the table has no rows at all.
-    `obstacle` is why nothing can be taken off, "" if it can.
+    `referenced`: the columns that foreign keys of other tables reference. `empty`: the table has no rows. `obstacle`:
+    why no key can be dropped, "" if keys can be dropped.
     """
 
     keys: tuple[KeyDefinition, ...] = ()
@@ -57,7 +60,7 @@ Kind = TypeVar("Kind", bound=KeyDefinition)
 
 
 def read_indexes(connection: Connection, schema: str, table: str) -> Indexes:
-    """Read them from SHOW CREATE TABLE, which has everything: prefixes, order, expressions, visibility, comments."""
+    """Read the keys from SHOW CREATE TABLE, which is complete: prefixes, order, expressions, visibility, comments."""
     text = show_create(connection, schema, table)
     return Indexes(
         keys=key_definitions(text), foreign_keys=foreign_keys(text), referenced=_referenced(connection, schema, table)
@@ -65,37 +68,37 @@ def read_indexes(connection: Connection, schema: str, table: str) -> Indexes:
 
 
 def show_create(connection: Connection, schema: str, table: str) -> str:
-    """SHOW CREATE TABLE with names in backticks, whatever the server's sql_mode and sql_quote_show_create."""
+    """SHOW CREATE TABLE with names in backticks; sets the session's sql_mode and sql_quote_show_create for that."""
     execute(connection, "SET SESSION sql_mode = '', SESSION sql_quote_show_create = 1")
     return str(fetch_all(connection, f"SHOW CREATE TABLE {_name(schema, table)}")[0][1])
 
 
 def key_definitions(show_create: str) -> tuple[KeyDefinition, ...]:
-    """The keys that refuse no row; not FULLTEXT ones, which the server always puts last, and builds one at a time."""
+    """The keys that refuse no row, without FULLTEXT keys: the server puts those last and builds them one at a time."""
     return tuple(KeyDefinition(_unquoted(name), sql) for sql, name in _KEY.findall(show_create))
 
 
 def foreign_keys(show_create: str) -> tuple[ForeignKey, ...]:
     """The table's own foreign keys."""
     return tuple(
-        ForeignKey(_unquoted(found[2]), found[1], _names(found[3]), found[5], _names(found[8]))
-        for found in _FOREIGN_KEY.finditer(show_create)
+        ForeignKey(_unquoted(match[2]), match[1], _names(match[3]), match[5], _names(match[8]))
+        for match in _FOREIGN_KEY.finditer(show_create)
     )
 
 
 def is_empty(connection: Connection, schema: str, table: str) -> bool:
-    """Whether the table has no rows at all."""
+    """Whether the table has no rows."""
     return not fetch_all(connection, f"SELECT 1 FROM {_name(schema, table)} LIMIT 1")
 
 
 def droppable_keys(
     table: Table, indexes: Indexes, *, foreign_keys_go: bool
 ) -> tuple[tuple[KeyDefinition, ...], tuple[str, ...]]:
-    """The keys that may be taken off for a load, and the names of those that must stay.
+    """The keys that can be dropped for a load, and the names of the keys that must stay.
 
-    A column that the server numbers needs a key (manual, Using AUTO_INCREMENT), a foreign key needs one on both sides,
-    and the server puts a new key last: so those before one that stays must stay too, or they would come back in
-    another order. SPATIAL keys, and kinds that are not known, stay.
+    An AUTO_INCREMENT column needs a key (manual, Using AUTO_INCREMENT), and a foreign key needs one on both sides. The
+    server puts a new key last. Therefore the keys before one that stays must stay too, or the order would change.
+    SPATIAL keys and unknown kinds stay. `foreign_keys_go`: the table's own foreign keys are dropped as well.
     """
     needed: list[tuple[str, ...]] = [(column.name,) for column in table.columns if column.auto_increment]
     needed += indexes.referenced
@@ -117,19 +120,19 @@ def droppable_keys(
 def drop_statement(
     schema: str, table: str, keys: Iterable[KeyDefinition], foreign_keys: Iterable[KeyDefinition] = ()
 ) -> str:
-    """The statement that takes them off."""
+    """The statement that drops the keys and foreign keys."""
     parts = [f"DROP FOREIGN KEY {quote_name(each.name)}" for each in foreign_keys]
     parts += [f"DROP KEY {quote_name(each.name)}" for each in keys]
     return f"ALTER TABLE {_name(schema, table)} {', '.join(parts)}"
 
 
 def add_statement(schema: str, table: str, missing: Sequence[KeyDefinition]) -> str:
-    """The one statement that puts them back."""
+    """The statement that adds the missing keys, all at once."""
     return f"ALTER TABLE {_name(schema, table)} {', '.join(f'ADD {each.sql}' for each in missing)}"
 
 
 def missing_definitions(present: Sequence[KeyDefinition], wanted: Sequence[Kind]) -> tuple[Kind, ...]:
-    """Those `wanted` of which none of that name is `present`."""
+    """The `wanted` definitions whose names are not among those `present`; case does not count."""
     names = {each.name.lower() for each in present}
     return tuple(each for each in wanted if each.name.lower() not in names)
 
@@ -149,7 +152,7 @@ def _referenced(connection: Connection, schema: str, table: str) -> tuple[tuple[
 
 
 def _serves(key: Key, columns: Sequence[str]) -> bool:
-    """Whether the key begins with these columns, in any order."""
+    """Whether the key begins with these columns in any order."""
     first = {name.lower() for name in key.columns[: len(columns)]}
     return first == {name.lower() for name in columns}
 

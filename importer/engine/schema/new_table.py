@@ -1,4 +1,7 @@
-"""A table that is to be made for a file: its columns and its statement; settling.py holds it against the whole file."""
+"""A new table for a file: suggests its columns from the sample and renders CREATE TABLE.
+
+validation/type_widening.py checks its types against the whole file.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,13 +15,13 @@ from importer.engine.schema.value_kinds import NULL_WORDS
 from importer.engine.source.profile.profile import Profile
 
 LONGEST_NAME = 64
-# A row may have so many bytes besides its TEXT columns (manual, Limits on Table Column Count and Row Size).
+# Bytes of a row without its TEXT columns; the server allows 65,535 (manual, Limits on Table Column Count and Row Size).
 LARGEST_ROW = 60_000
 
 
 @dataclass(frozen=True)
 class NewColumn:
-    """A column that is to be: its name and its type, one of types.check_type()."""
+    """A column of a new table; `type` has passed type_inference.check_type()."""
 
     name: str
     type: str
@@ -26,9 +29,9 @@ class NewColumn:
 
 @dataclass(frozen=True)
 class NewTable:
-    """A table that is to be. `widen`: a type that the whole file does not fit is made wider, instead of an error.
+    """A table to be created. `widen`: a type that is too narrow for the whole file is widened, instead of an error.
 
-    With `partitions` its rows lie in so many by hash of the primary key.
+    `partitions`: the number of partitions by hash of the primary key, None for a table without partitions.
     """
 
     schema: str
@@ -39,7 +42,7 @@ class NewTable:
     partitions: int | None = None
 
     def statement(self, name: str) -> str:
-        """CREATE TABLE under that name; types have passed check_type()."""
+        """The CREATE TABLE statement with this name instead of the table's own."""
         lines = [f"{quote_name(each.name)} {each.type}{self._null(each)}" for each in self.columns]
         if self.primary_key:
             lines.append(f"PRIMARY KEY ({', '.join(quote_name(name) for name in self.primary_key)})")
@@ -56,7 +59,7 @@ class NewTable:
         return " NOT NULL" if column.name in self.primary_key else " NULL"
 
     def as_table(self) -> Table:
-        """What the server will say of it, as far as a plan needs that."""
+        """The table as the server will describe it, as far as a plan needs that."""
         columns = tuple(
             Column(each.name, each.type, each.name not in self.primary_key, None, False, False) for each in self.columns
         )
@@ -66,10 +69,10 @@ class NewTable:
 
 
 def partitioning(primary_key: Sequence[str], types: Sequence[str], partitions: int) -> str:
-    """By hash of a single column with whole numbers, else by the server's own hash of the key, which takes others.
+    """The PARTITION BY clause: HASH for a single integer column, otherwise KEY, the server's own hash.
 
-    `types` are those of the key's columns. Every unique key must have the columns that partition (manual, Partitioning
-    Keys and Unique Keys).
+    `types` are the types of the key's columns. Every unique key must contain the partitioning columns (manual,
+    Partitioning Keys and Unique Keys).
     """
     columns = ", ".join(quote_name(name) for name in primary_key)
     whole = len(types) == 1 and column_type(types[0]).family is Family.INTEGER
@@ -77,31 +80,32 @@ def partitioning(primary_key: Sequence[str], types: Sequence[str], partitions: i
 
 
 def suggest_table(schema: str, name: str, profile: Profile) -> NewTable:
-    """A table for the sample of a file: names from its header, types from its values. A guess until the whole file is
-    read.
+    """Suggest a table for the sample of a file: names from its header, types from its values.
+
+    The types may be too narrow for the rest of the file.
     """
-    seen = [TypeTracker() for _ in profile.header]
-    for number, each in enumerate(seen):
+    trackers = [TypeTracker() for _ in profile.header]
+    for number, tracker in enumerate(trackers):
         values = list(profile.values_of(number))
-        each.take(values, frozenset(_markers(values)))
-    types = [each.type for each in seen]
+        tracker.take(values, frozenset(_markers(values)))
+    types = [tracker.type for tracker in trackers]
     columns = [NewColumn(*pair) for pair in zip(_names(profile.header), types, strict=True)]
     return NewTable(schema, name, fit_row_size(columns))
 
 
 def partition_table(table: NewTable, partitions: int) -> NewTable:
-    """The table in so many partitions. Raises Problem if it has no key that could tell them apart."""
+    """The table with this number of partitions. Raises Problem if it has no primary key."""
     if not table.primary_key:
         raise Problem(
             "A table without a primary key cannot be partitioned by hash of it.",
-            advice="Say which columns are the primary key, or leave the partitions out.",
+            advice="Choose the columns of the primary key, or leave the partitions out.",
             option="partitions",
         )
     return replace(table, partitions=partitions)
 
 
 def change_table(table: NewTable, types: dict[str, str], primary_key: Sequence[str], widen: bool) -> NewTable:
-    """The table with the types and the key that somebody asked for. Raises Problem for what cannot be."""
+    """The table with the requested types and primary key. Raises Problem for an unknown column or type."""
     known = {column.name for column in table.columns}
     for name in (*types, *primary_key):
         if name not in known:
@@ -111,7 +115,7 @@ def change_table(table: NewTable, types: dict[str, str], primary_key: Sequence[s
 
 
 def _markers(values: Sequence[str]) -> list[str]:
-    """The words for NULL among the values, if the others are numbers or dates; in a text column there are none."""
+    """The NULL words among the values if the other values are numbers or dates; none in a text column."""
     words = [word for word in NULL_WORDS if word in values]
     others = TypeTracker()
     others.take(values, frozenset(words))
@@ -119,7 +123,7 @@ def _markers(values: Sequence[str]) -> list[str]:
 
 
 def _names(header: Sequence[str]) -> list[str]:
-    """Names that a table can have: not empty, not too long, and none twice (case does not tell names apart)."""
+    """Valid column names: not empty, not too long, and unique (names are case-insensitive)."""
     names: list[str] = []
     taken: set[str] = set()
     for number, text in enumerate(header, start=1):
@@ -134,7 +138,7 @@ def _names(header: Sequence[str]) -> list[str]:
 
 
 def fit_row_size(columns: list[NewColumn]) -> tuple[NewColumn, ...]:
-    """With the longest VARCHARs as TEXT, if a row could be too large else."""
+    """The columns with the longest VARCHARs changed to TEXT, until a row has at most LARGEST_ROW bytes."""
 
     def size(column: NewColumn) -> int:
         return 4 * int(column.type[8:-1]) if column.type.startswith("varchar(") else 0

@@ -1,4 +1,4 @@
-"""A target table as the server describes it: columns, keys, engine, triggers."""
+"""Reads a target table as the server describes it: columns, keys, engine, triggers."""
 
 import difflib
 import re
@@ -14,21 +14,21 @@ from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.column_types import ColumnType, column_type, name_of
 
-# As information_schema writes them in a list; other characters stand for themselves.
+# Escapes in the member lists of information_schema; after a backslash other characters stand for themselves.
 _ESCAPED = {r"\n": "\n", r"\r": "\r", r"\0": "\0"}
 
 
-# Without it, MySQL tells rows and bytes from a cache that is up to a day old (manual, The INFORMATION_SCHEMA TABLES
-# Table, information_schema_stats_expiry). MariaDB has neither, and reads over comments for MySQL 5.7 and later (its
-# manual, Comment Syntax).
+# Without this, MySQL reads numbers of rows and bytes from a cache that is up to a day old (manual, The
+# INFORMATION_SCHEMA TABLES Table, information_schema_stats_expiry). MariaDB has neither the cache nor the variable, and
+# skips comments for MySQL 5.7 and later (its manual, Comment Syntax).
 _UNCACHED_SIZES = "SET @millrace_sizes = 1 /*!80000 , SESSION information_schema_stats_expiry = 0 */"
 
 
 def list_members(type_: str) -> tuple[str, ...]:
     """The members of a full type such as `enum('a','it''s')`."""
 
-    def unescaped(found: re.Match[str]) -> str:
-        return _ESCAPED.get(found[0]) or found[1] or found[2]
+    def unescaped(match: re.Match[str]) -> str:
+        return _ESCAPED.get(match[0]) or match[1] or match[2]
 
     written = re.findall(r"'((?:[^'\\]|''|\\.)*)'", type_, re.DOTALL)
     return tuple(re.sub(r"'(')|\\(.)", unescaped, each) for each in written)
@@ -36,9 +36,9 @@ def list_members(type_: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Column:
-    """A column as information_schema.COLUMNS has it; `type` is the full type, such as `decimal(9,7)`.
+    """A column of information_schema.COLUMNS. `type` is the full type, such as `decimal(9,7)`.
 
-    `charset` is the character set of its texts, "" for other kinds, or where it is not known.
+    `charset` is the character set of a text column, "" for other types or if it is unknown.
     """
 
     name: str
@@ -60,18 +60,18 @@ class Column:
 
     @property
     def members(self) -> tuple[str, ...]:
-        """What a column of ENUM or SET can hold, in its order; nothing for other kinds."""
+        """The members of an ENUM or SET column, in their order; empty for other types."""
         return list_members(self.type) if self.column_type.is_list else ()
 
     @property
     def required(self) -> bool:
-        """Whether a row without a value for it is an error."""
+        """Whether a row without a value for the column is an error."""
         return not (self.nullable or self.default is not None or self.auto_increment or self.generated)
 
 
 @dataclass(frozen=True)
 class Key:
-    """An index: its columns in order. `kind` is the server's word for how it is built: BTREE, FULLTEXT, SPATIAL..."""
+    """An index, with its columns in order. `kind` is the server's INDEX_TYPE: BTREE, FULLTEXT, SPATIAL..."""
 
     name: str
     columns: tuple[str, ...]
@@ -81,7 +81,10 @@ class Key:
 
 @dataclass(frozen=True)
 class Table:
-    """A base table or view, with what decides how it can be loaded. `next_number` is that of AUTO_INCREMENT, or 0."""
+    """A base table or view, with the properties that decide how it can be loaded.
+
+    `next_number`: the next AUTO_INCREMENT value, or 0. `rows_estimate` is the server's estimate.
+    """
 
     schema: str
     name: str
@@ -101,16 +104,16 @@ class Table:
 
     @property
     def digest(self) -> str:
-        """Changes when a column or the engine does, but not with the rows."""
+        """A hash of the columns and the engine; rows do not change it."""
         return _digest(self.engine, self.columns)
 
     def column(self, name: str) -> Column:
-        """The column of that name; MySQL's column names do not tell upper from lower case."""
+        """The column with this name, in any case: MySQL's column names are case-insensitive."""
         return next(column for column in self.columns if column.name.lower() == name.lower())
 
 
 def list_tables(connection: Connection, schema: str, search: str = "", limit: int = 50) -> list[str]:
-    """Names of tables in `schema` that contain `search`, without the ledger; at most `limit`, in order."""
+    """Names of tables in `schema` that contain `search`, in order, at most `limit`; without Millrace's own tables."""
     rows = fetch_all(
         connection,
         "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND LOCATE(%s, TABLE_NAME) > 0"
@@ -121,17 +124,17 @@ def list_tables(connection: Connection, schema: str, search: str = "", limit: in
 
 
 def read_table(connection: Connection, schema: str, name: str) -> Table:
-    """Describe a table. Raises TargetProblem, with the names that come close, if there is none."""
+    """Read the description of a table. Raises TargetProblem, with similar names, if the table does not exist."""
     execute(connection, _UNCACHED_SIZES)
-    found = fetch_all(
+    rows = fetch_all(
         connection,
         "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH, CREATE_OPTIONS, AUTO_INCREMENT"
         " FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s",
         (schema, name),
     )
-    if not found:
+    if not rows:
         raise _unknown_table(connection, schema, name)
-    schema, name, engine, rows_estimate, data_bytes, index_bytes, options, next_number = found[0]
+    schema, name, engine, rows_estimate, data_bytes, index_bytes, options, next_number = rows[0]
     return Table(
         schema=schema,
         name=name,
@@ -148,7 +151,7 @@ def read_table(connection: Connection, schema: str, name: str) -> Table:
 
 
 def read_digest(connection: Connection, schema: str, name: str) -> str:
-    """Table.digest of the table as it is now, for two cheap queries; of no columns at all if it is gone."""
+    """Table.digest of the table as it is now, from two cheap queries; that of no columns if the table is gone."""
     engine = fetch_all(
         connection,
         "SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s",
@@ -158,10 +161,10 @@ def read_digest(connection: Connection, schema: str, name: str) -> str:
 
 
 def read_definition(connection: Connection, schema: str, name: str) -> str:
-    """The statement that makes the table, without AUTO_INCREMENT's next number: it changes whenever Table.digest does.
+    """SHOW CREATE TABLE without the next AUTO_INCREMENT value; the text changes whenever Table.digest does.
 
-    It takes a tenth of read_digest()'s time (server-behaviour.md, Speed). "" for a view, whose statement does not tell
-    the types of its columns, and where the account may not see it.
+    It takes a tenth of read_digest()'s time (server-behaviour.md, Speed). "" for a view, whose statement has no column
+    types, for a missing table, and if the account may not see the table.
     """
     try:
         text = _text(fetch_all(connection, f"SHOW CREATE TABLE {quote_name(schema)}.{quote_name(name)}")[0][1])
@@ -173,13 +176,13 @@ def read_definition(connection: Connection, schema: str, name: str) -> str:
 
 
 def require_unchanged(connection: Connection, schema: str, name: str, digest: str) -> None:
-    """Raise TargetProblem unless the table is there and still has the Table.digest that was planned for."""
+    """Raise TargetProblem unless the table exists and still has the Table.digest of the plan."""
     if read_digest(connection, schema, name) == digest:
         return
-    read_table(connection, schema, name)  # which says so if it is gone
+    read_table(connection, schema, name)  # Raises TargetProblem if the table is gone.
     raise TargetProblem(
-        f"The table {schema}.{name} is no longer as it was planned for.",
-        advice="Retry, which plans for the table as it is now.",
+        f"The table {schema}.{name} has changed since the import was planned.",
+        advice="Retry: the import is then planned for the table as it is now.",
     )
 
 
@@ -241,5 +244,5 @@ def _digest(engine: str, columns: tuple[Column, ...]) -> str:
 
 
 def _text(value: Any) -> str:
-    """information_schema gives some text columns as bytes on MySQL."""
+    """The value as a text: on MySQL, information_schema returns some text columns as bytes."""
     return value.decode() if isinstance(value, bytes) else str(value)

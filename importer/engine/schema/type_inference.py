@@ -1,4 +1,4 @@
-"""The column types that a file's values ask for: what was seen of a column, and the type that holds all of it."""
+"""Infers column types: tracks the values of a file's columns, and gives the narrowest type that stores all of them."""
 
 import re
 from collections.abc import Sequence
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from importer.engine.errors import Problem
 from importer.engine.schema.column_types import COLUMN_TYPES, TINY, Creatable, Family, column_type, creatable_names
 
-# What a column's values are so far, the narrowest first; each of a row holds what stands before it in the same row.
+# Kinds of values, the narrowest first. Each kind includes the kinds before it in its tuple.
 NUMBERS = ("whole", "decimal", "float", "text")
 TIMES = ("date", "datetime", "text")
-# A number with leading zeros, or a plus sign, is a name for something: it stays text.
+# A number with leading zeros or a plus sign is taken for an identifier, and stays text.
 _WHOLE = r"-?(?:0|[1-9][0-9]*)"
 _DATE = r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
 _CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?"
@@ -26,14 +26,15 @@ _ALL = {kind: re.compile(rf"(?:{pattern}\n)*") for kind, pattern in _PATTERNS.it
 
 INT_LEAST, INT_MOST = -(2**31), 2**31 - 1
 BIGINT_LEAST, BIGINT_MOST = -(2**63), 2**63 - 1
-# Manual, Precision Math: DECIMAL's limits. A DOUBLE gives 15 digits back as they were.
+# DECIMAL's limits (manual, Precision Math). A DOUBLE returns 15 digits unchanged.
 MOST_DIGITS, MOST_SCALE, DOUBLE_DIGITS = 65, 30, 15
-# Text: a VARCHAR of one of these lengths, in characters, with a quarter of headroom; beyond, a kind of TEXT by bytes.
+# Text: a VARCHAR of one of these lengths, in characters, with a quarter of headroom. A longer text: a TEXT type, by
+# bytes.
 LENGTHS = (16, 32, 64, 128, 255, 512, 1000)
 TEXTS = tuple(each for each in COLUMN_TYPES if each.family is Family.CHARACTER and each.size > TINY)
 
-# The types that somebody may ask for: nothing but a name, sizes and UNSIGNED ever gets into a statement.
-_ASKED = re.compile(
+# The types of a new table. Only a name, sizes and UNSIGNED get into a statement.
+_CREATABLE_TYPE = re.compile(
     rf"(?:({creatable_names(Creatable.UNSIGNED)})(?: (?P<unsigned>unsigned))?"
     rf"|({creatable_names(Creatable.PLAIN)})"
     rf"|({creatable_names(Creatable.FRACTION)})(?:\((?P<fraction>[0-6])\))?"
@@ -45,32 +46,35 @@ _ASKED = re.compile(
 
 
 def check_type(text: str) -> str:
-    """The type as it stands in a statement. Raises Problem for what is none of the types that can be asked for."""
-    asked = " ".join(text.split()).lower()
-    if not _ASKED.fullmatch(asked):
+    """The type as a statement writes it. Raises Problem if a new table may not have the type."""
+    requested = " ".join(text.split()).lower()
+    if not _CREATABLE_TYPE.fullmatch(requested):
         raise Problem(
-            f"{text!r} is not a column type that can be asked for.",
+            f"{text!r} is not a column type that a new table can have.",
             advice="Write one such as int, bigint unsigned, decimal(12,2), double, varchar(64), text or datetime(6).",
         )
-    return asked
+    return requested
 
 
 @dataclass
 class TypeTracker:
-    """What was seen of one column. Lengths are characters, `longest_bytes` is in UTF-8; NULL does not count."""
+    """The range of one column's values so far. Lengths are in characters, `longest_bytes` in bytes of UTF-8.
 
-    kind: str = ""  # "" as long as nothing was seen
+    NULL does not count.
+    """
+
+    kind: str = ""  # "" before the first value
     low: int = 0
     high: int = 0
     digits: int = 0  # before the decimal point
     scale: int = 0
-    significant: int = 0  # of numbers with a point or an exponent
-    fraction: int = 0  # digits of a second
+    significant: int = 0  # significant digits of numbers with a point or an exponent
+    fraction: int = 0  # fractional digits of seconds
     longest: int = 0
     longest_bytes: int = 0
 
     def take(self, values: Sequence[str], markers: frozenset[str]) -> None:
-        """Add some values of the column: each pattern runs once over all distinct ones together."""
+        """Add values of the column; `markers` stand for NULL. Each pattern runs once over all distinct values."""
         distinct = set(values) - markers
         if not distinct:
             return
@@ -107,7 +111,7 @@ class TypeTracker:
 
     @property
     def type(self) -> str:
-        """The type that holds everything that was seen, exactly."""
+        """The narrowest type that stores all values so far exactly."""
         if self.kind == "whole" and self.digits <= MOST_DIGITS:
             return self._whole_type()
         if self.kind == "decimal" and self.scale <= MOST_SCALE and self.digits + self.scale <= MOST_DIGITS:
@@ -139,8 +143,8 @@ class TypeTracker:
         return next(each.name for each in TEXTS if self.longest_bytes <= each.size)
 
     def fits(self, type_: str) -> bool:
-        """Whether a type that was asked for holds what was seen, as far as can be told; the load tells the rest."""
-        match = _ASKED.fullmatch(type_)
+        """Whether a requested type stores the values so far, as far as can be known before the load."""
+        match = _CREATABLE_TYPE.fullmatch(type_)
         assert match, "check_type() has let it through"
         of = column_type(type_)
         if not self.kind:

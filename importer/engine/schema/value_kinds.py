@@ -1,4 +1,4 @@
-"""How the text of a value reads: words that stand for NULL, and numbers."""
+"""Recognizes texts of values: words that stand for NULL, and numbers."""
 
 import re
 
@@ -6,6 +6,6 @@ NULL_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "(null)", "None", 
 
 
 def is_number(text: str, *, fraction: bool) -> bool:
-    """Whether the text is a number as SQL writes it; with a `fraction`, a point and an exponent are allowed."""
+    """Whether the text is a number in SQL's notation; with `fraction`, a point and an exponent are allowed."""
     pattern = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?" if fraction else r"[+-]?\d+"
     return re.fullmatch(pattern, text, re.ASCII) is not None

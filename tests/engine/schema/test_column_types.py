@@ -1,4 +1,4 @@
-"""The registry of column types: what it says is so on the servers, and no other module decides by a type's name."""
+"""The registry of column types agrees with the servers, and no other module decides by a type's name."""
 
 import ast
 from collections.abc import Iterator
@@ -30,18 +30,18 @@ ARGUMENTS = {
     "enum": "('a','b')", "set": "('a','b')", "vector": "(3)", "nchar": "(4)", "character": "(4)", "nvarchar": "(4)",
     "character varying": "(4)", "dec": "(9,2)", "numeric": "(9,2)", "fixed": "(9,2)",
 }  # fmt: skip
-# Strings that are also names of types, and decide about something else.
+# Strings that are also names of types, but decide about other things.
 EXCEPTIONS = {
-    # Where the value of a column that no field fills comes from.
+    # The sources of generated columns.
     ("importer/engine/mapping/columns.py", "text"),
     ("importer/engine/mapping/columns.py", "time"),
     ("importer/engine/load/methods/field_expressions.py", "text"),
     ("importer/management/argument_types.py", "text"),
-    # How values in a file look, before they have a type; and the parts of a date that a pattern names.
+    # Kinds of values in a file before they have a type; parts of a date that a pattern names.
     ("importer/engine/schema/new_table.py", "text"),
     *(("importer/engine/schema/type_inference.py", name) for name in ("decimal", "float", "date", "datetime", "text")),
     ("importer/engine/load/readback/value_equality.py", "year"),
-    # How the parts of a key order (Order).
+    # The members of Order.
     *(("importer/engine/sorting/sort_key.py", name) for name in ("text", "decimal")),
 }
 
@@ -67,7 +67,9 @@ def exists(each: ColumnType, server: TestServer, address: Address) -> bool:
 
 
 @pytest.mark.parametrize("each", COLUMN_TYPES, ids=lambda each: each.name)
-def test_each_type_exists_with_the_family_it_claims(database: Address, server: TestServer, each: ColumnType):
+def test_each_column_type_exists_on_the_servers_with_its_family(
+    database: Address, server: TestServer, each: ColumnType
+):
     if not exists(each, server, database):
         pytest.skip(f"{each.name} is not a type of this server")
     names = (each.name, *each.aliases)
@@ -92,7 +94,7 @@ def test_each_type_exists_with_the_family_it_claims(database: Address, server: T
 
 
 @pytest.mark.parametrize("each", COLUMN_TYPES, ids=lambda each: each.name)
-def test_each_type_that_a_new_table_may_have_passes_and_no_other(each: ColumnType):
+def test_new_table_may_have_each_creatable_column_type_and_no_other(each: ColumnType):
     written = sql(each.name)
     if each.creatable is Creatable.NO:
         with pytest.raises(Exception, match="not a column type"):
@@ -102,19 +104,19 @@ def test_each_type_that_a_new_table_may_have_passes_and_no_other(each: ColumnTyp
 
 
 @pytest.mark.parametrize("each", COLUMN_TYPES, ids=lambda each: each.name)
-def test_each_type_has_a_rule_unless_it_is_left_to_the_server(each: ColumnType):
+def test_each_column_type_has_a_rule_unless_it_is_left_to_the_server(each: ColumnType):
     assert (rule_of(sql(each.name), True) is None) == (each.family is Family.OTHER)
 
 
 @pytest.mark.parametrize("name", ["tinyblob", "blob", "mediumblob", "longblob"])
-def test_a_long_value_is_called_too_long_in_each_blob_type(name: str):
+def test_value_that_is_too_long_is_reported_so_for_each_blob_type(name: str):
     table = Table("s", "t", "InnoDB", (column(name),))
     fault = error_of(ServerWarning(1265, "Data truncated for column 'v' at row 1", 1, "v"), table, 1, 1, blank=False)
     assert fault.reason == f"The value is too long for {name}."
 
 
 @pytest.mark.parametrize("name", ["char(9)", "varchar(9)", "tinytext", "text", "mediumtext", "longtext"])
-def test_each_text_type_sorts_by_its_letters(name: str):
+def test_each_text_type_sorts_case_insensitively(name: str):
     assert column_type(name).order is Order.LETTERS
 
 
@@ -124,17 +126,17 @@ def test_each_binary_type_sorts_by_its_bytes(name: str):
 
 
 @pytest.mark.parametrize("name", ["varbinary(9)", "tinyblob", "blob", "mediumblob", "longblob"])
-def test_a_binary_column_that_lost_spaces_differs(name: str):
+def test_binary_value_without_its_trailing_space_differs(name: str):
     assert same_value(column(name), b"a ", b"a") is Sameness.OTHER
 
 
-def test_a_padded_binary_value_is_the_same_even_if_it_is_not_utf8():
+def test_padded_binary_value_is_equal_even_if_it_is_not_utf8():
     assert same_value(column("binary(4)"), b"\xff\xfe", b"\xff\xfe\0\0") is Sameness.SAME
     assert same_value(column("bit(16)"), b"\xff", b"\0\xff") is Sameness.SAME
 
 
 @pytest.mark.parametrize("name", ["tinyblob", "blob", "mediumblob", "longblob", "varbinary(60000)"])
-def test_a_large_value_of_each_binary_type_is_compared_by_its_digest(name: str):
+def test_large_value_of_each_binary_type_is_compared_by_its_digest(name: str):
     class Large:
         size = LARGE
 
@@ -142,7 +144,7 @@ def test_a_large_value_of_each_binary_type_is_compared_by_its_digest(name: str):
 
 
 @pytest.mark.parametrize("name", ["tinyblob", "blob", "mediumblob", "longblob"])
-def test_a_preview_shows_each_blob_type_in_hexadecimal(mariadb: Address, name: str):
+def test_preview_shows_each_blob_type_in_hexadecimal(mariadb: Address, name: str):
     run_sql(mariadb, f"CREATE TABLE t (v {name})")
     with connect(mariadb) as connection:
         table = read_table(connection, mariadb.database, "t")
@@ -151,7 +153,7 @@ def test_a_preview_shows_each_blob_type_in_hexadecimal(mariadb: Address, name: s
 
 
 def decided_by(tree: ast.AST) -> Iterator[str]:
-    """Strings that a comparison, a pattern or a collection of type names decides by."""
+    """The strings in comparisons, match patterns and collections of type names."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
             sides = (node.left, *node.comparators)
@@ -188,5 +190,5 @@ def test_no_other_module_decides_by_the_name_of_a_type():
 @pytest.mark.parametrize(
     "code", ['column.kind == "year"', 'x in ("bit", "set")', 'SIZES = {"tinyblob": 1, "blob": 2}', 'a.endswith("int")']
 )
-def test_a_type_that_is_spelled_to_decide_is_found(code: str):
+def test_decision_by_the_name_of_a_type_is_detected(code: str):
     assert NAMES & set(decided_by(ast.parse(code)))

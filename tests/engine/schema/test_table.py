@@ -1,4 +1,4 @@
-"""What a table is, as the server describes it, and how a change of it is noticed."""
+"""A change of a table's definition changes its digest and its SHOW CREATE TABLE."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from importer.engine.schema.table import read_definition, read_digest
 from tests.engine.loads import account_with, run_sql
 
 
-def seen(address: Address, name: str = "t") -> tuple[str, str]:
+def digest_and_definition(address: Address, name: str = "t") -> tuple[str, str]:
     with connect(address) as connection:
         return read_digest(connection, address.database, name), read_definition(connection, address.database, name)
 
@@ -27,32 +27,32 @@ def seen(address: Address, name: str = "t") -> tuple[str, str]:
         "ENGINE=MyISAM",
     ],
 )
-def test_whatever_changes_the_digest_changes_the_definition(database: Address, change: str):
+def test_change_of_a_table_changes_its_digest_and_its_definition(database: Address, change: str):
     run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY AUTO_INCREMENT, word VARCHAR(9), other INT)")
-    digest, definition = seen(database)
+    digest, definition = digest_and_definition(database)
     run_sql(database, f"ALTER TABLE t {change}")
-    digest_then, definition_then = seen(database)
-    assert digest_then != digest
-    assert definition_then != definition
+    new_digest, new_definition = digest_and_definition(database)
+    assert new_digest != digest
+    assert new_definition != definition
 
 
-def test_rows_change_neither(database: Address):
+def test_rows_change_neither_digest_nor_definition(database: Address):
     run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY AUTO_INCREMENT, word VARCHAR(9))")
-    before = seen(database)
+    before = digest_and_definition(database)
     run_sql(database, "INSERT INTO t (word) VALUES ('a'), ('b'), ('c')")
-    assert seen(database) == before
+    assert digest_and_definition(database) == before
     assert before[1].startswith("CREATE TABLE `t`")
 
 
-def test_a_view_and_a_table_that_is_gone_have_no_definition(database: Address):
+def test_view_and_missing_table_have_no_definition(database: Address):
     run_sql(database, "CREATE TABLE t (n INT)", "CREATE VIEW v AS SELECT n FROM t")
-    assert seen(database, "v")[1] == ""
-    assert seen(database, "nowhere")[1] == ""
+    assert digest_and_definition(database, "v")[1] == ""
+    assert digest_and_definition(database, "nowhere")[1] == ""
 
 
-def test_nor_has_one_that_the_account_may_not_see(database: Address):
+def test_table_that_the_account_may_not_see_has_no_definition(database: Address):
     run_sql(database, "CREATE TABLE t (n INT)", "CREATE TABLE other (n INT)")
     with account_with(database) as lesser:
         run_sql(database, f"GRANT SELECT ON t TO '{lesser.user}'@'127.0.0.1'")
-        assert seen(lesser)[1] == seen(database)[1]
-        assert seen(lesser, "other")[1] == ""
+        assert digest_and_definition(lesser)[1] == digest_and_definition(database)[1]
+        assert digest_and_definition(lesser, "other")[1] == ""

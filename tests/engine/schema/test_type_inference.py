@@ -1,4 +1,4 @@
-"""Which type holds which values."""
+"""Type inference gives the narrowest type that stores all values."""
 
 import pytest
 from hypothesis import given
@@ -8,10 +8,10 @@ from importer.engine.errors import Problem
 from importer.engine.schema.type_inference import TypeTracker, check_type
 
 
-def seen(*values: str, markers: tuple[str, ...] = ()) -> TypeTracker:
-    found = TypeTracker()
-    found.take(values, frozenset(markers))
-    return found
+def tracker_of(*values: str, markers: tuple[str, ...] = ()) -> TypeTracker:
+    tracker = TypeTracker()
+    tracker.take(values, frozenset(markers))
+    return tracker
 
 
 @pytest.mark.parametrize(
@@ -42,27 +42,27 @@ def seen(*values: str, markers: tuple[str, ...] = ()) -> TypeTracker:
         ([], "varchar(255)"),
     ],
 )
-def test_the_narrowest_that_holds_them_all(values, type_):
-    assert seen(*values).type == type_
-    assert seen(*values).fits(type_)
+def test_inferred_type_is_the_narrowest_that_stores_all_values(values, type_):
+    assert tracker_of(*values).type == type_
+    assert tracker_of(*values).fits(type_)
 
 
-def test_values_that_come_later_widen():
-    found = TypeTracker()
+def test_later_values_widen_the_inferred_type():
+    tracker = TypeTracker()
     for values, type_ in ((["1"], "tinyint"), (["300"], "int"), (["1.5"], "decimal(6,1)"), (["N/A"], "varchar(16)")):
-        found.take(values, frozenset())
-        assert found.type == type_
+        tracker.take(values, frozenset())
+        assert tracker.type == type_
 
 
-def test_a_date_after_numbers_makes_it_text():
-    found = seen("1")
-    found.take(["2024-01-01"], frozenset())
-    assert found.type == "varchar(16)"
+def test_date_after_numbers_makes_the_inferred_type_a_text():
+    tracker = tracker_of("1")
+    tracker.take(["2024-01-01"], frozenset())
+    assert tracker.type == "varchar(16)"
 
 
-def test_markers_of_null_say_nothing_about_the_type():
-    assert seen("1", "", "NA", markers=("", "NA")).type == "tinyint"
-    assert seen("", markers=("",)).type == "varchar(255)"
+def test_null_markers_do_not_affect_the_inferred_type():
+    assert tracker_of("1", "", "NA", markers=("", "NA")).type == "tinyint"
+    assert tracker_of("", markers=("",)).type == "varchar(255)"
 
 
 @given(
@@ -77,8 +77,8 @@ def test_markers_of_null_say_nothing_about_the_type():
     ),
     st.integers(1, 5),
 )
-def test_the_order_and_the_parts_make_no_difference(values, size):
-    whole, parts = seen(*values), TypeTracker()
+def test_inferred_type_does_not_depend_on_how_the_values_are_batched(values, size):
+    whole, parts = tracker_of(*values), TypeTracker()
     for at in range(0, len(values), size):
         parts.take(values[at : at + size], frozenset())
     assert parts.kind == whole.kind or {parts.kind, whole.kind} <= {"text", ""}
@@ -86,12 +86,12 @@ def test_the_order_and_the_parts_make_no_difference(values, size):
     assert whole.fits(parts.type)
 
 
-@pytest.mark.parametrize("asked", ["INT", "bigint  unsigned", "decimal(10, 2)", "varchar(64)", "datetime(6)", "JSON"])
-def test_types_that_can_be_asked_for(asked):
-    assert check_type(asked) == " ".join(asked.lower().split())
+@pytest.mark.parametrize("type_", ["INT", "bigint  unsigned", "decimal(10, 2)", "varchar(64)", "datetime(6)", "JSON"])
+def test_type_of_a_new_table_may_be_requested(type_):
+    assert check_type(type_) == " ".join(type_.lower().split())
 
 
-@pytest.mark.parametrize("asked", ["", "int)", "int; DROP TABLE t", "varchar", "int default 5", "enum('a')", "int -- "])
-def test_no_sql_comes_in_as_a_type(asked):
+@pytest.mark.parametrize("type_", ["", "int)", "int; DROP TABLE t", "varchar", "int default 5", "enum('a')", "int -- "])
+def test_requested_type_with_sql_in_it_is_refused(type_):
     with pytest.raises(Problem, match="not a column type"):
-        check_type(asked)
+        check_type(type_)
