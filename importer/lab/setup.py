@@ -19,7 +19,7 @@ from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.target import scratch_tables
 from importer.engine.target.scratch_tables import ScratchTable, scratch_name
 from importer.engine.tuning.rounds import turns
-from importer.engine.tuning.sampling import DataRange, Taken, write_sample
+from importer.engine.tuning.sampling import DataRange, SampleSize, write_sample
 from importer.lab.cleanup import tidy
 from importer.lab.estimate import expected_bytes
 from importer.lab.transitions import Status, change_held, connected, held, lease_keeper
@@ -65,7 +65,7 @@ def _rehearse(lab: Lab, connection: Connection, table: Table) -> None:
         scratch_tables.drop(connection, [rehearsal])
 
 
-def _write(lab: Lab, source: SourceFile) -> tuple[Path, Taken]:
+def _write(lab: Lab, source: SourceFile) -> tuple[Path, SampleSize]:
     """The sample, on disk for good under a name of this attempt's own."""
     profile = profile_file(place_of(source), lab.file_dialect)
     settings.LAB_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -93,7 +93,7 @@ def _unpack(lab: Lab, file: SourceLocation, profile: Profile, plain: Path) -> No
             out.write(piece.data)
 
 
-def _take(lab: Lab, plain: SourceLocation, profile: Profile, path: Path) -> Taken:
+def _take(lab: Lab, plain: SourceLocation, profile: Profile, path: Path) -> SampleSize:
     with open_source(plain) as fd, path.open("xb") as out:
         taken = write_sample(
             fd,
@@ -121,7 +121,7 @@ def _require_wanted(lab: Lab) -> None:
         raise Cancelled("The lab is no longer wanted.", where=str(lab))
 
 
-def _lay_out(lab: Lab, table: Table, path: Path, taken: Taken) -> None:
+def _lay_out(lab: Lab, table: Table, path: Path, taken: SampleSize) -> None:
     """The sample as a file that imports can name, and a trial for each turn."""
     with transaction.atomic():
         sample = SourceFile.objects.create(

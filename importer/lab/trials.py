@@ -21,7 +21,7 @@ from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.table import read_table
 from importer.engine.target import scratch_tables
-from importer.engine.tuning.budget import Known, Spent, why_not
+from importer.engine.tuning.budget import Spent, TrialCost, why_not
 from importer.engine.tuning.grid import with_settings
 from importer.engine.tuning.rounds import WARM_UP
 from importer.lab.cleanup import tidy, untidy
@@ -83,7 +83,7 @@ def _failed_before(lab: Lab, trial: Trial) -> str:
 def spent(lab: Lab) -> Spent:
     """What a lab has taken so far, of what its budget limits."""
     over = list(lab.trials.filter(finished_at__isnull=False))
-    known = [Known(each.combination, each.seconds, each.table_bytes) for each in over if each.status == State.DONE]
+    known = [TrialCost(each.combination, each.seconds, each.table_bytes) for each in over if each.status == State.DONE]
     prepared = lab.prepared_at - lab.started_at if lab.prepared_at and lab.started_at else None
     seconds = sum(each.seconds for each in over) + (prepared.total_seconds() if prepared else 0)
     return Spent(seconds, sum(each.rows for each in over), known)

@@ -1,4 +1,4 @@
-"""The lab's own values and SQL: which settings are tried, on what, in which order, within what, and what came of it.
+"""The lab's arithmetic: grids of settings, order of trials, samples, budgets, ranking, curves and recommendation.
 
-In reading order: grid, written, rounds, sampling, budget, scratch, ranking, finals, curves, recommendation.
+In reading order: grid, value_syntax, rounds, sampling, budget, ranking, finals, curves, recommendation.
 """

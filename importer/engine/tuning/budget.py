@@ -1,4 +1,4 @@
-"""What a lab may take of time, rows and disk, and whether the next trial still fits in."""
+"""The budget of a lab in time, rows and disk space, and whether the next trial fits into it."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -10,8 +10,10 @@ from importer.engine.units import GIB
 
 @dataclass(frozen=True)
 class Budget:
-    """The most that a lab takes: seconds of work (waiting for imports is none), rows loaded in all, and bytes at one
-    time, on the target's disk and on ours. None: no limit.
+    """The limits of a lab; None is no limit.
+
+    `seconds` of work, without waiting for imports; `rows` loaded in total; `target_bytes` and `local_bytes` at one
+    time, on the target's disk and on this machine's. Raises Problem for a limit of 0 or less.
     """
 
     seconds: float | None = 600
@@ -26,8 +28,8 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Known:
-    """What a trial of a combination took: seconds from its start to its clearing away, bytes of its table."""
+class TrialCost:
+    """The cost of one trial of a combination: seconds from its start to the end of its cleanup, bytes of its table."""
 
     combination: int
     seconds: float
@@ -36,17 +38,17 @@ class Known:
 
 @dataclass(frozen=True)
 class Spent:
-    """What the lab has taken so far, with the trials that tell what further ones will take."""
+    """The seconds and rows that the lab has used so far, and the costs of its trials."""
 
     seconds: float
     rows: int
-    trials: Sequence[Known] = ()
+    trials: Sequence[TrialCost] = ()
 
 
 def why_not(budget: Budget, spent: Spent, combination: int, sample_rows: int, sample_bytes: int) -> str:
-    """Why a trial of the combination may not begin, by what is known so far; "" if it may.
+    """Why a trial of the combination may not begin; "" if it may.
 
-    It is taken to need what this combination has needed at most; before its first trial, what the others need.
+    The estimate is the highest cost of this combination so far; before its first trial, it is that of the others.
     """
     seconds, table_bytes = expected(spent.trials, combination, sample_bytes)
     if budget.seconds is not None and spent.seconds + seconds > budget.seconds:
@@ -62,10 +64,11 @@ def why_not(budget: Budget, spent: Spent, combination: int, sample_rows: int, sa
     return ""
 
 
-def expected(trials: Sequence[Known], combination: int, sample_bytes: int) -> tuple[float, int]:
-    """What a trial of the combination will need: seconds, and bytes of a table.
+def expected(trials: Sequence[TrialCost], combination: int, sample_bytes: int) -> tuple[float, int]:
+    """The estimated cost of a trial of the combination: seconds, and bytes of its table.
 
-    Nothing is known of the first trial but that its rows come from these bytes.
+    The highest cost of the combination's own trials; else the median seconds and the largest table of the others; for
+    the first trial of all, 0 seconds and `sample_bytes`.
     """
     own = [each for each in trials if each.combination == combination]
     largest = max((each.table_bytes for each in own or trials), default=sample_bytes)

@@ -1,7 +1,7 @@
-"""Which combinations run some rounds more before anything is advised. Numbers only.
+"""Selects the combinations that run in additional rounds, the finals, before a recommendation. Numbers only.
 
-Of many that are alike, one is ahead by the luck of a few runs. The best of them run again beside what would be done
-anyway, and luck does not come twice.
+Of many equal combinations, one leads by chance after a few runs. The best ones therefore run again, together with the
+planned settings, and a lead by chance disappears.
 """
 
 from collections.abc import Sequence
@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from importer.engine.tuning.ranking import Measured, rank
 from importer.engine.tuning.rounds import final_rounds
 
-# So many of the best, and what is planned.
+# The number of best combinations in the finals; the planned one comes in addition.
 BEST = 3
-# Of the best median; what is further behind after two runs or more does not catch up.
+# Share of the best median. A combination that is further behind after two runs or more does not catch up.
 NEAR = 0.85
 
 
 def finalists(measured: Sequence[Measured], planned: int) -> list[int]:
-    """The numbers of the combinations to try again: the best that are near each other, and the `planned` one.
+    """The numbers of the combinations that run again: those of the BEST best within NEAR of the best, and `planned`.
 
-    None where so few were tried, where runs were single ones (a first look), and where nothing is near the best.
+    Empty if at most BEST combinations were measured, if each ran only once, or if none is near the best.
     """
     ranking = rank(measured)
     if len(ranking) <= BEST or len(ranking[0].measured.rates) < 2:
@@ -30,5 +30,5 @@ def finalists(measured: Sequence[Measured], planned: int) -> list[int]:
 
 
 def most_finals(combinations: int, repeats: int) -> int:
-    """How many trials finalists() can make of so many combinations."""
+    """The largest number of trials in the finals, for this number of combinations and repeats."""
     return final_rounds(repeats) * (BEST + 1) if combinations > BEST and repeats > 1 else 0

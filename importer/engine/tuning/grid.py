@@ -1,4 +1,4 @@
-"""Which settings a lab tries: names of Options, each with the values to try, and the combinations that make sense."""
+"""The grid of a lab: names of options, each with the values to try, and the meaningful combinations of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,17 +13,17 @@ from importer.engine.units import MIB
 Value = int | str | bool | None
 Settings = dict[str, Value]
 
-# Settings that a lab can vary: each belongs to the load itself, and none changes which rows arrive if all are good.
+# Settings that a lab can vary: they affect the load only, and never which rows arrive if all rows are good.
 TUNABLE = tuple(option.name for option in OPTIONS if option.tunable)
-# In place of a setting: the ways of a published experiment (engine/experiments), which no lab of settings can vary.
+# Key of a published experiment's variants (importer/experiments) in place of a setting; a lab cannot vary it.
 WAY = "way"
-# Each combination is loaded at least twice: nobody waits for more.
+# Each combination is loaded at least twice, so more of them would take too long.
 MOST_COMBINATIONS = 200
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Values to try by setting; all combinations that make sense. `about` says what it is to find out."""
+    """The values to try, by setting. `about` is a short description of the question."""
 
     name: str
     values: Mapping[str, tuple[Value, ...]]
@@ -31,11 +31,11 @@ class Grid:
 
     @property
     def needs_foreign_keys(self) -> bool:
-        """Whether scratch tables are to have the foreign keys of the table, which CREATE TABLE LIKE leaves out."""
+        """Whether scratch tables need the foreign keys of the table, which CREATE TABLE LIKE leaves out."""
         return bool({"foreign_keys", "foreign_key_checks"} & set(self.values))
 
     def with_values(self, values: Mapping[str, tuple[Value, ...]]) -> "Grid":
-        """The grid with other values for some settings, or with more settings."""
+        """A copy of the grid in which `values` replace or add settings."""
         return replace(self, values={**self.values, **values})
 
 
@@ -73,7 +73,7 @@ GRIDS: dict[str, Grid] = {
 
 
 def grid_named(name: str) -> Grid:
-    """Raises Problem, with the names there are, if there is none of that name."""
+    """The predefined grid of that name. Raises Problem, with the known names, if there is none."""
     if name in GRIDS:
         return GRIDS[name]
     known = ", ".join(f"{each.name} ({each.about})" for each in GRIDS.values())
@@ -81,24 +81,25 @@ def grid_named(name: str) -> Grid:
 
 
 def combinations(grid: Grid) -> list[Settings]:
-    """Each combination once, without what has no meaning in it.
+    """The distinct combinations of the grid, each without settings that have no effect in it.
 
-    Raises Problem for a setting that a lab cannot vary, a value that it cannot have, and for too many combinations.
+    Raises Problem for a setting that a lab cannot vary, for an invalid value, and for none or more than
+    MOST_COMBINATIONS combinations.
     """
     for name, values in grid.values.items():
         _check(name, values)
     names = list(grid.values)
-    found: list[Settings] = []
+    distinct: list[Settings] = []
     for values in product(*grid.values.values()):
         settings = _meaningful(dict(zip(names, values, strict=True)))
-        if settings is not None and settings not in found:
-            found.append(settings)
-    if not 1 <= len(found) <= MOST_COMBINATIONS:
+        if settings is not None and settings not in distinct:
+            distinct.append(settings)
+    if not 1 <= len(distinct) <= MOST_COMBINATIONS:
         raise Problem(
-            f"The grid {grid.name} has {len(found):,} combinations.",
+            f"The grid {grid.name} has {len(distinct):,} combinations.",
             advice=f"Give values for 1 to {MOST_COMBINATIONS} combinations that make sense.",
         )
-    return found
+    return distinct
 
 
 def _check(name: str, values: Sequence[Value]) -> None:
@@ -129,7 +130,7 @@ def _possible_values(name: str) -> str:
 
 
 def _meaningful(settings: Settings) -> Settings | None:
-    """The same without a setting that its others make idle; None if they contradict each other."""
+    """The settings without those that have no effect next to the others; None if settings contradict each other."""
     if "rows_per_statement" in settings and not _groups_rows(settings):
         settings = {name: value for name, value in settings.items() if name != "rows_per_statement"}
     rows, commit = settings.get("rows_per_statement"), settings.get("commit_rows")
@@ -143,23 +144,23 @@ def _meaningful(settings: Settings) -> Settings | None:
 
 
 def _groups_rows(settings: Settings) -> bool:
-    """Whether the number of rows of a statement means anything: not for a method that sends files."""
+    """Whether the method has a number of rows per statement: methods that send files do not."""
     method = settings.get("method")
     return method is None or METHODS[str(method)].groups_rows
 
 
 def with_settings(options: Options, settings: Settings) -> Options:
-    """The options of an import with these settings. Partitions are left out: they are the table's, not the load's."""
+    """The options with these settings, without `partitions`, which is a property of the table and no option."""
     return replace(options, **{name: value for name, value in settings.items() if name != "partitions"})  # type: ignore[arg-type]
 
 
 def changes(settings: Settings, planned: Settings) -> bool:
-    """Whether the settings are anything else than what would be done without them."""
+    """Whether at least one setting differs from its planned value."""
     return any(planned.get(name) != value for name, value in settings.items())
 
 
 def words(settings: Settings) -> str:
-    """A combination for people: `chunk size 1 MiB, parallelism 4`."""
+    """A combination in words: `chunk size 1 MiB, parallelism 4`."""
     return ", ".join(_words(settings)) or "as planned"
 
 

@@ -1,7 +1,7 @@
-"""What trials say about combinations: medians, spreads, an order, and how sure it is. Numbers only.
+"""Ranks combinations by their trials: medians, spreads, order and confidence. Numbers only.
 
-Rates differ from run to run, and a few runs say little. So nothing is assumed about how they are spread: medians, the
-middle half of the runs, and of two combinations how likely so clear an order is by chance (exact Mann-Whitney test).
+Rates differ from run to run, and there are few runs. Nothing is assumed about their distribution: the statistics are
+medians, the middle half of the runs, and for two combinations the exact Mann-Whitney test.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,16 +10,16 @@ from functools import cache
 from math import comb
 from statistics import median, quantiles
 
-# As likely by chance as that, and the order is taken for sure, or for probable. Three runs each reach 1 in 20, five 1
-# in 252.
+# Largest probability of the order by chance for high and for medium confidence. Three runs of each combination reach
+# 1 in 20, five reach 1 in 252.
 HIGH, MEDIUM = 0.01, 0.05
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The rows per second of one combination's trials, warm-up left out; `failed` of them gave none.
+    """The rates (rows per second) of one combination's trials, without the warm-up; `failed` trials gave no rate.
 
-    `final`: it ran in the finals, too, so its rates are more and owe less to luck.
+    `final`: it also ran in the finals, so it has more rates.
     """
 
     combination: int
@@ -33,7 +33,7 @@ class Measured:
 
     @property
     def quartiles(self) -> tuple[float, float]:
-        """The middle half of the runs lies between them."""
+        """The lower and upper quartile: the middle half of the rates lies between them."""
         if len(self.rates) < 2:
             return self.rates[0], self.rates[0]
         low, _, high = quantiles(self.rates, n=4, method="inclusive")
@@ -48,9 +48,10 @@ class Measured:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A combination in its place: `behind` is how likely it looks so far behind the best only by chance.
+    """A combination in the ranking.
 
-    `of_best` is its median beside the best one's; more than 1 where that was in the finals, and it was not.
+    `of_best` is its median as a share of the first one's; it may exceed 1 if only the first one was in the finals.
+    `behind` is the probability that it is so far behind the first one by chance.
     """
 
     measured: Measured
@@ -59,21 +60,23 @@ class Ranked:
 
     @property
     def level_with_best(self) -> bool:
-        """Whether the runs do not tell it from the best."""
+        """Whether the runs show no significant difference from the best."""
         return self.behind > MEDIUM
 
 
 def rank(measured: Iterable[Measured]) -> list[Ranked]:
-    """The combinations that were measured: those of the finals before all others, then the highest median first."""
-    found = sorted((each for each in measured if each.rates), key=lambda each: (not each.final, -each.median))
+    """The combinations with rates: those of the finals before all others, each group by median, the highest first."""
+    ordered = sorted((each for each in measured if each.rates), key=lambda each: (not each.final, -each.median))
     return [
-        Ranked(each, each.median / found[0].median, 1.0 if each is found[0] else chance(found[0].rates, each.rates))
-        for each in found
+        Ranked(
+            each, each.median / ordered[0].median, 1.0 if each is ordered[0] else chance(ordered[0].rates, each.rates)
+        )
+        for each in ordered
     ]
 
 
 def chance(faster: Sequence[float], slower: Sequence[float]) -> float:
-    """How likely `faster` would be so far ahead if both were alike: one-sided, ties against it."""
+    """The probability that `faster` is so far ahead if both are equal: exact, one-sided; ties count against it."""
     wins = sum(one > other for one in faster for other in slower)
     m, n = len(faster), len(slower)
     return sum(_orders(m, n, count) for count in range(wins, m * n + 1)) / comb(m + n, m)
@@ -81,7 +84,7 @@ def chance(faster: Sequence[float], slower: Sequence[float]) -> float:
 
 @cache
 def _orders(m: int, n: int, wins: int) -> int:
-    """In how many orders of m and n runs the m win exactly so many of the m x n comparisons."""
+    """The number of orders of m and n runs in which the m win exactly `wins` of the m x n comparisons."""
     if wins < 0:
         return 0
     if not m or not n:
@@ -90,7 +93,7 @@ def _orders(m: int, n: int, wins: int) -> int:
 
 
 def confidence(behind: float, runs: int) -> str:
-    """One of "high", "medium" and "low", or "none" where there is only one run of either."""
+    """One of "high", "medium" and "low", or "none" if `runs`, the smaller number of runs of the two, is 1."""
     if runs < 2:
         return "none"
     return "high" if behind <= HIGH else "medium" if behind <= MEDIUM else "low"

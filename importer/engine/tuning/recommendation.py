@@ -1,4 +1,4 @@
-"""What a lab advises, in words, with the evidence and how sure it is. Pure: from settings and numbers."""
+"""The recommendation of a lab in words, with evidence and confidence. Pure: computed from settings and numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,18 +7,20 @@ from importer.engine.tuning.grid import Settings, words
 from importer.engine.tuning.ranking import Measured, Ranked, confidence, rank
 
 FEW_RUNS = 5
-# What would be done anyway is kept if nothing is clearly faster and it is as near as this to the best; if runs are few,
-# as near as that: of eight that are alike, one is so far ahead by luck now and then (docs/lab.md).
+# The planned settings are kept unless something is clearly faster and their median is below this share of the best; the
+# second share applies to fewer than FEW_RUNS runs: of eight equal combinations one leads by that much by chance
+# (docs/lab.md).
 CLOSE, CLOSE_BY_FEW_RUNS = 0.9, 0.85
-# Among so many, the best one looks better than it is.
+# From this number of combinations on, the best one looks better than it is.
 MANY = 6
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Settings to import with; {} is to go on as planned. `times` as fast as planned, None where that was not measured.
+    """The settings to import with; {} means as planned.
 
-    `confidence` is "high", "medium", "low" or "none". `evidence` are sentences.
+    `times`: how many times as fast as planned, None if the planned settings were not measured. `confidence` is "high",
+    "medium", "low" or "none". `evidence` are sentences.
     """
 
     settings: Settings
@@ -29,9 +31,9 @@ class Recommendation:
 
 
 def recommend(combinations: Sequence[Settings], measured: Sequence[Measured], planned: int) -> Recommendation | None:
-    """What to import with; None if no trial has given a figure.
+    """The recommendation; None if no trial has given a rate.
 
-    `combinations` by number, `planned` the number of the one that would be done anyway, {} or with the values it has.
+    `planned` is the number of the planned combination in `combinations`: {} or the planned values.
     """
     ranking = rank(measured)
     if not ranking:
@@ -60,7 +62,7 @@ def recommend(combinations: Sequence[Settings], measured: Sequence[Measured], pl
 
 
 def _stays(as_planned: Ranked, best: Ranked) -> bool:
-    """Whether what is planned is kept: nothing is clearly faster, nor far, or by single runs only."""
+    """Whether the planned settings are kept: nothing is clearly faster and they are close, or there is only one run."""
     runs = min(len(as_planned.measured.rates), len(best.measured.rates))
     close = CLOSE if runs >= FEW_RUNS else CLOSE_BY_FEW_RUNS
     return runs == 1 or (as_planned.level_with_best and as_planned.of_best >= close)
@@ -91,13 +93,13 @@ def _others(names: Sequence[str], ranking: Sequence[Ranked], chosen: Ranked) -> 
         worst = ranking[-1]
         name = names[worst.measured.combination]
         return (f"All others are behind it by more than chance; the slowest, {name}, reaches {worst.of_best:.0%}.",)
-    told = "; ".join(f"{names[each.measured.combination]}, {each.of_best:.0%}" for each in level[:5])
+    listed = "; ".join(f"{names[each.measured.combination]}, {each.of_best:.0%}" for each in level[:5])
     more = f" and {len(level) - 5} more" if len(level) > 5 else ""
-    return (f"The runs do not tell apart from the best: {told}{more}.",)
+    return (f"Not significantly slower than the best: {listed}{more}.",)
 
 
 def _confidence(ranking: Sequence[Ranked], chosen: Ranked, as_planned: Ranked | None) -> tuple[str, str]:
-    """Against what is given up by following the advice: what was planned, else the next best."""
+    """The confidence and its reason, compared with the planned settings, or else with the next best combination."""
     others = [each for each in ranking if each is not chosen]
     against = as_planned if as_planned in others else next(iter(others), None)
     if against is None:
@@ -105,30 +107,32 @@ def _confidence(ranking: Sequence[Ranked], chosen: Ranked, as_planned: Ranked | 
     runs = min(len(chosen.measured.rates), len(against.measured.rates))
     sure = confidence(against.behind, runs)
     if sure == "none":
-        return sure, "A single run says nothing about how much runs differ, so not which of the two is faster."
+        return (
+            sure,
+            "A single run says nothing about how much runs differ, so it is unknown which of the two is faster.",
+        )
     if chosen is as_planned and chosen is not ranking[0]:
-        return "low", "It is kept because the runs do not tell it from the best, which is no proof that they are alike."
-    than = "what was planned" if against is as_planned else "the next best"
+        return "low", "It is kept because no significant difference from the best was measured; that is no proof."
+    than = "the planned settings" if against is as_planned else "the next best"
     return sure, (
-        f"So clear a lead over {than} comes by chance in about {against.behind:.1%} of such comparisons:"
-        f" confidence {sure}."
+        f"By chance, a lead over {than} is this clear in about {against.behind:.1%} of comparisons: confidence {sure}."
     )
 
 
 def _few(chosen: Ranked) -> tuple[str, ...]:
     count = len(chosen.measured.rates)
     failed = chosen.measured.failed
-    notes = [f"{_runs(count)} each are few: {FEW_RUNS} or more can be sure."] if count < FEW_RUNS else []
+    notes = [f"{_runs(count)} each are few: high confidence needs {FEW_RUNS} or more."] if count < FEW_RUNS else []
     return (*notes, *([f"{_runs(failed)} of it failed."] if failed else []))
 
 
 def _many(names: Sequence[str], ranking: Sequence[Ranked]) -> tuple[str, ...]:
     if again := [each.measured.combination for each in ranking if each.measured.final]:
-        told = "; ".join(names[each] for each in again)
-        return (f"So that none of {len(ranking)} wins by luck, the best ran again in finals: {told}.",)
+        listed = "; ".join(names[each] for each in again)
+        return (f"So that none of {len(ranking)} wins by chance, the best ran again in finals: {listed}.",)
     if len(ranking) < MANY:
         return ()
-    return (f"Of {len(ranking)} combinations one is ahead by luck now and then: try the best few again, more often.",)
+    return (f"Of {len(ranking)} combinations one may lead by chance: try the best few again, with more repeats.",)
 
 
 def _runs(count: int) -> str:

@@ -1,4 +1,4 @@
-"""The part of a file that a lab loads again and again: its first rows, or ranges taken evenly from all of it."""
+"""Writes the sample of a file that a lab loads in each trial: the first rows, or evenly spaced ranges of the file."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, blocks, end_of_records, pieces
 
-# So many places of the file, wherever it changes its manner.
+# The number of ranges of a sample by share. Ranges cover files whose content changes from part to part.
 RANGES = 20
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The first `rows`; or the `share` (0 to 1) of the data's bytes in RANGES ranges, of whole records, in their order.
+    """The first `rows`, or a `share` (0 to 1) of the data's bytes in RANGES ranges of whole records, in their order.
 
-    One of the two is None.
+    Exactly one of the two is given. Raises Problem otherwise, and for a value out of bounds.
     """
 
     rows: int | None = None
@@ -36,8 +36,8 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Taken:
-    """What a sample came to: rows, and bytes with the header."""
+class SampleSize:
+    """The size of a sample: its rows, and its bytes including the lines before the data."""
 
     rows: int
     bytes: int
@@ -60,11 +60,10 @@ def write_sample(
     out: IO[bytes],
     room: int | None = None,
     on_progress: Callable[[], None] = lambda: None,
-) -> Taken:
-    """Write the lines before the data, and the sample of the data.
+) -> SampleSize:
+    """Write the lines before the data, then the sample of the data, to `out`.
 
-    Raises Problem if it would take more than `room` bytes, or if it has no row; raises as blocks() does for records
-    that cannot be told apart.
+    Raises Problem if the sample needs more than `room` bytes or has no row, and as blocks() does for malformed records.
     """
     start, first_line, end = data.start, data.first_line, data.end
     out.write(b"".join(pieces(fd, 0, start)))
@@ -72,7 +71,7 @@ def write_sample(
     end = end_of_records(fd, dialect, start, end)
     for block in blocks(fd, dialect, start, first_line, end):
         on_progress()
-        for low, high in _wanted(block, sample, rows, start, end):
+        for low, high in _sampled_ranges(block, sample, rows, start, end):
             size += high - low
             if room is not None and size > room:
                 raise Problem(
@@ -85,13 +84,13 @@ def write_sample(
             break
     if not rows:
         raise Problem("There is no row in the sample.", advice="Take a larger one, or another file.")
-    return Taken(rows, size)
+    return SampleSize(rows, size)
 
 
-def _wanted(block: Block, sample: Sample, taken: int, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The parts of the block that are in the sample, each of whole records; offsets in the block."""
+def _sampled_ranges(block: Block, sample: Sample, rows: int, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The parts of the block that are in the sample, of whole records, as offsets in the block; after `rows` rows."""
     if sample.rows is not None:
-        yield 0, block.end_within(0, block.size, sample.rows - taken)
+        yield 0, block.end_within(0, block.size, sample.rows - rows)
         return
     width = (end - start) / RANGES
     for number in range(RANGES):
@@ -103,14 +102,14 @@ def _wanted(block: Block, sample: Sample, taken: int, start: int, end: int) -> I
 
 
 def _record_at(block: Block, at: float) -> int:
-    """Where the first record begins that does so at or after `at`; the block's size if none does."""
+    """The offset of the first record that begins at or after `at`; the block's size if none does."""
     import numpy as np
 
     if at <= 0:
         return 0
     ends = block.ends.listed()
-    found = int(np.searchsorted(ends, at))
-    return int(ends[found]) if found < len(ends) else block.size
+    index = int(np.searchsorted(ends, at))
+    return int(ends[index]) if index < len(ends) else block.size
 
 
 def _copy(fd: Readable, block: Block, low: int, high: int, out: IO[bytes]) -> None:

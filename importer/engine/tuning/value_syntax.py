@@ -1,4 +1,4 @@
-"""Values of a lab's settings as people write them: `256K, 1M` for chunk sizes, `on, off` for switches."""
+"""Parses and writes lists of values of a lab's settings: `256K, 1M` for chunk sizes, `on, off` for switches."""
 
 from collections.abc import Iterable
 
@@ -11,11 +11,11 @@ NONE = "none"
 
 
 def read_values(name: str, text: str) -> tuple[Value, ...]:
-    """`1M, 4M` as values of the setting, each once. Raises Problem for what is none of its kind."""
+    """Parse a list such as `1M, 4M` into values of the setting, without repetitions. Raises Problem for other texts."""
     if name not in TUNABLE:
         raise Problem(f"A lab cannot vary {name}.", advice=f"It can vary {', '.join(TUNABLE)}.", option=name)
-    written = [each.strip() for each in text.split(",")]
-    return tuple(dict.fromkeys(_read(name, each) for each in written if each))
+    parts = [each.strip() for each in text.split(",")]
+    return tuple(dict.fromkeys(_read(name, each) for each in parts if each))
 
 
 def write_values(name: str, values: Iterable[Value]) -> str:

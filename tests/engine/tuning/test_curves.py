@@ -1,4 +1,4 @@
-"""Values as people write them, and what one setting makes: curves, their knee, and how far each value is behind."""
+"""The syntax of values; curves over one setting, their knee, and the share of the best that each value reaches."""
 
 import pytest
 
@@ -17,24 +17,24 @@ def measured(**rates):
     ]
 
 
-FOUND = measured(m16={1: 100.0, 2: 210.0}, m1={1: 60.0, 2: 90.0}, m4={1: 98.0, 2: 150.0})
+RESULTS = measured(m16={1: 100.0, 2: 210.0}, m1={1: 60.0, 2: 90.0}, m4={1: 98.0, 2: 150.0})
 
 
-def test_each_curve_varies_one_setting_and_bends_where_more_gains_nothing():
-    first, second = curves("chunk_bytes", FOUND)
+def test_each_curve_varies_one_setting_up_to_its_knee():
+    first, second = curves("chunk_bytes", RESULTS)
     assert (first.other_settings, second.other_settings) == ({"parallelism": 1}, {"parallelism": 2})
     assert [point.value for point in first.points] == [MIB, 4 * MIB, 16 * MIB]
     assert (first.knee.value, second.knee.value) == (4 * MIB, 16 * MIB)
 
 
-def test_combinations_without_the_setting_or_alone_are_on_no_curve():
-    assert curves("indexes", FOUND) == []
+def test_combination_without_the_setting_or_alone_is_on_no_curve():
+    assert curves("indexes", RESULTS) == []
     alone = [({"rows_per_statement": 10}, Measured(0, (5.0,))), ({"method": "load_data_local"}, Measured(0, (9.0,)))]
     assert curves("rows_per_statement", alone) == []
 
 
-def test_a_share_compares_with_the_best_value_under_the_same_other_settings():
-    best, _, worst = shares(curves("chunk_bytes", FOUND))
+def test_share_of_the_best_value_is_a_median_over_curves():
+    best, _, worst = shares(curves("chunk_bytes", RESULTS))
     assert (best.value, best.of_best, best.curves) == (16 * MIB, 1.0, 2)
     assert (worst.value, worst.of_best) == (MIB, pytest.approx((0.6 + 90 / 210) / 2))
 
@@ -49,13 +49,13 @@ def test_a_share_compares_with_the_best_value_under_the_same_other_settings():
         ("indexes", "keep, defer", ("keep", "defer")),
     ],
 )
-def test_values_as_people_write_them_and_back(name, text, values):
+def test_values_are_parsed_and_written_back(name, text, values):
     assert read_values(name, text) == values
     assert read_values(name, write_values(name, values)) == values
 
 
 @pytest.mark.parametrize(("name", "text"), [("chunk_bytes", "1 X"), ("parallelism", "two"), ("mode", "append")])
-def test_what_is_no_value_is_named(name, text):
-    with pytest.raises(Problem) as found:
+def test_invalid_value_names_its_setting(name, text):
+    with pytest.raises(Problem) as caught:
         read_values(name, text)
-    assert found.value.option == name
+    assert caught.value.option == name

@@ -1,4 +1,4 @@
-"""Which combinations run again before anything is advised, and what that changes in the advice."""
+"""The combinations that run again in finals, and their effect on the recommendation."""
 
 import pytest
 
@@ -17,25 +17,25 @@ def rated(*medians: float) -> list[Measured]:
 @pytest.mark.parametrize(
     ("medians", "again"),
     [
-        ((100, 99, 98, 97, 96, 50), [0, 1, 2, 5]),  # The best three, and what is planned.
-        ((60, 86, 84, 70, 100, 50), [4, 1, 5]),  # Not what is behind 85 %.
-        ((60, 70, 65, 50, 94, 100), [5, 4]),  # What is planned may be one of the best.
-        ((60, 70, 65, 50, 80, 100), []),  # Nothing is near the best.
+        ((100, 99, 98, 97, 96, 50), [0, 1, 2, 5]),  # The best three and the planned one.
+        ((60, 86, 84, 70, 100, 50), [4, 1, 5]),  # None below 85 % of the best.
+        ((60, 70, 65, 50, 94, 100), [5, 4]),  # The planned one may be among the best.
+        ((60, 70, 65, 50, 80, 100), []),  # None is near the best.
         ((100, 99, 98), []),  # Few enough to need no finals.
     ],
 )
-def test_the_best_run_again_with_what_is_planned(medians, again):
+def test_best_combinations_run_again_with_the_planned_one(medians, again):
     assert finalists(rated(*medians), 5) == again
 
 
-def test_what_failed_or_ran_once_does_not_run_again():
+def test_combination_that_failed_or_ran_once_does_not_run_again():
     failed = [*rated(100, 99, 98, 97), Measured(4, (), failed=3)]
     assert finalists(failed, planned=4) == [0, 1, 2]
     assert finalists([Measured(number, (100,)) for number in range(6)], 5) == []
 
 
 @pytest.mark.parametrize(("combinations", "repeats", "most"), [(3, 3, 0), (4, 3, 12), (9, 2, 8), (9, 9, 20), (9, 1, 0)])
-def test_no_more_finals_than_were_announced(combinations, repeats, most):
+def test_number_of_finals_is_the_announced_one(combinations, repeats, most):
     rates = [Measured(number, tuple(100.0 for _ in range(repeats))) for number in range(combinations)]
     again = finalists(rates, planned=combinations - 1)
     assert len(final_turns(again, repeats, seed=1)) == most_finals(combinations, repeats) == most
@@ -55,9 +55,9 @@ def test_finals_are_rounds_that_follow_the_others():
     ]
 
 
-class TestAdvice:
-    def test_luck_that_did_not_come_again_is_not_followed(self):
-        """The second is ahead in three rounds, and not in the three that follow."""
+class TestRecommendationAfterFinals:
+    def test_lead_by_chance_that_does_not_repeat_is_not_recommended(self):
+        """The second leads in three rounds, but not in the three that follow."""
         lucky = [Measured(0, (99, 100, 101)), Measured(1, (109, 110, 111)), *rated(90, 90, 90, 90)[2:]]
         assert recommend(SETTINGS, lucky, 0).settings == {"parallelism": 2}
         final = [
@@ -68,23 +68,23 @@ class TestAdvice:
         advice = recommend(SETTINGS, final, 0)
         assert (advice.settings, advice.times) == ({}, 1)
         assert advice.evidence[-1] == (
-            "So that none of 4 wins by luck, the best ran again in finals: parallelism 2; parallelism 1 (as planned)."
+            "So that none of 4 wins by chance, the best ran again in finals: parallelism 2; parallelism 1 (as planned)."
         )
 
-    def test_one_that_was_not_in_the_finals_does_not_win(self):
-        found = [
+    def test_combination_outside_the_finals_does_not_win(self):
+        results = [
             Measured(0, (80,) * 6, final=True),
             Measured(1, (99, 100, 101, 97, 98, 99), final=True),
             *rated(0, 0, 102)[2:],
         ]
-        ranking = rank(found)
+        ranking = rank(results)
         assert [each.measured.combination for each in ranking] == [1, 0, 2]
         assert ranking[2].of_best > 1
-        assert recommend(SETTINGS, found, 0).settings == {"parallelism": 2}
+        assert recommend(SETTINGS, results, 0).settings == {"parallelism": 2}
 
     @pytest.mark.parametrize(("runs", "stays"), [(3, True), (6, False)])
-    def test_more_runs_keep_what_is_planned_only_where_it_is_nearer(self, runs, stays):
-        """What is planned reaches 88 % of the best, and the runs do not tell the two apart."""
+    def test_more_runs_keep_the_planned_settings_only_if_they_are_closer(self, runs, stays):
+        """The planned settings reach 88 % of the best, without a significant difference."""
         planned, best = (60, 88, 120, 60, 88, 120), (70, 100, 120, 70, 100, 120)
-        found = [Measured(0, planned[:runs]), Measured(1, best[:runs])]
-        assert (recommend(SETTINGS, found, 0).settings == {}) is stays
+        results = [Measured(0, planned[:runs]), Measured(1, best[:runs])]
+        assert (recommend(SETTINGS, results, 0).settings == {}) is stays

@@ -1,10 +1,10 @@
-"""The lab's values on numbers: combinations, turns, budget."""
+"""Combinations of a grid, the order of trials, and the budget."""
 
 import pytest
 
 from importer.engine.errors import Problem
 from importer.engine.stored import from_json, to_json
-from importer.engine.tuning.budget import Budget, Known, Spent, why_not
+from importer.engine.tuning.budget import Budget, Spent, TrialCost, why_not
 from importer.engine.tuning.grid import GRIDS, Grid, combinations, words
 from importer.engine.tuning.rounds import turns
 from importer.engine.units import MIB
@@ -12,15 +12,14 @@ from importer.engine.units import MIB
 
 class TestGrid:
     @pytest.mark.parametrize("name", GRIDS)
-    def test_every_named_one_makes_sense(self, name):
+    def test_every_predefined_grid_has_several_combinations(self, name):
         grid = GRIDS[name]
-        found = combinations(grid)
-        assert len(found) > 1
+        assert len(combinations(grid)) > 1
         assert from_json(Grid, to_json(grid)) == grid
 
-    def test_rows_per_statement_are_of_the_methods_that_have_statements(self):
-        found = combinations(Grid("own", {"method": ("load_data_local", "insert"), "rows_per_statement": (1, 100)}))
-        assert found == [
+    def test_rows_per_statement_apply_only_to_methods_with_statements(self):
+        grid = Grid("own", {"method": ("load_data_local", "insert"), "rows_per_statement": (1, 100)})
+        assert combinations(grid) == [
             {"method": "load_data_local"},
             {"method": "insert", "rows_per_statement": 1},
             {"method": "insert", "rows_per_statement": 100},
@@ -33,11 +32,11 @@ class TestGrid:
             ({"foreign_keys": ("keep", "defer"), "foreign_key_checks": (True, False)}, 3),
         ],
     )
-    def test_what_contradicts_itself_is_not_tried(self, values, left):
+    def test_contradicting_settings_are_not_tried(self, values, left):
         assert len(combinations(Grid("own", values))) == left
 
     @pytest.mark.parametrize(
-        ("values", "said"),
+        ("values", "message"),
         [
             ({"mode": ("append",)}, "A lab cannot vary mode"),
             ({"parallelism": (65,)}, r"parallelism cannot be 65\. It may be a number from 1 to 64"),
@@ -47,17 +46,17 @@ class TestGrid:
             ({"parallelism": ()}, "0 combinations"),
         ],
     )
-    def test_what_cannot_be_tried_is_said(self, values, said):
-        with pytest.raises(Problem, match=said):
+    def test_impossible_grid_is_refused(self, values, message):
+        with pytest.raises(Problem, match=message):
             combinations(Grid("own", values))
 
-    def test_words(self):
+    def test_combination_in_words(self):
         settings = {"chunk_bytes": MIB // 4, "parallelism": 2, "unique_checks": False}
         assert words(settings) == "chunk size 0.25 MiB, parallelism 2, unique_checks off"
         assert words({}) == "as planned"
 
 
-def test_every_round_has_every_combination_in_an_order_of_its_own():
+def test_every_round_has_every_combination_in_its_own_order():
     order = turns(6, 3, seed=7)
     rounds = [[turn.combination for turn in order if turn.round == number] for number in range(4)]
     assert [turn.round for turn in order] == sorted(turn.round for turn in order)
@@ -67,30 +66,30 @@ def test_every_round_has_every_combination_in_an_order_of_its_own():
 
 
 class TestBudget:
-    def spent(self, seconds: float, *trials: Known) -> Spent:
+    def spent(self, seconds: float, *trials: TrialCost) -> Spent:
         return Spent(seconds, 100 * len(trials), trials)
 
-    def test_a_trial_that_took_too_long_for_what_is_left_is_not_begun_a_quicker_one_is(self):
-        spent = self.spent(50, Known(0, 20, 1), Known(0, 12, 1), Known(1, 8, 1))
+    def test_trial_that_needs_more_than_the_remaining_seconds_does_not_begin(self):
+        spent = self.spent(50, TrialCost(0, 20, 1), TrialCost(0, 12, 1), TrialCost(1, 8, 1))
         assert why_not(Budget(seconds=60), spent, 0, 1, 1) == (
             "50 of 60 seconds are used, and it would take about 20.0"
         )
         assert why_not(Budget(seconds=60), spent, 1, 1, 1) == ""
 
-    def test_before_its_first_trial_a_combination_is_taken_for_as_long_as_others(self):
-        spent = self.spent(50, Known(0, 20, 1), Known(1, 8, 1), Known(2, 12, 1))
+    def test_first_trial_of_a_combination_is_estimated_by_the_others(self):
+        spent = self.spent(50, TrialCost(0, 20, 1), TrialCost(1, 8, 1), TrialCost(2, 12, 1))
         assert "about 12.0" in why_not(Budget(seconds=60), spent, 9, 1, 1)
         assert why_not(Budget(seconds=62), spent, 9, 1, 1) == ""
 
-    def test_rows_and_disk(self):
-        spent = self.spent(0, Known(0, 1, 5000))
+    def test_rows_and_disk_space_are_limited(self):
+        spent = self.spent(0, TrialCost(0, 1, 5000))
         assert why_not(Budget(rows=150), spent, 0, 50, 1) == ""
         assert "it would load 51" in why_not(Budget(rows=150), spent, 0, 51, 1)
         assert "about 5,000 bytes; 4,999 are" in why_not(Budget(target_bytes=4999), spent, 1, 1, 1)
         assert "about 6,000 bytes" in why_not(Budget(target_bytes=5999), Spent(0, 0), 0, 1, 6000)
 
-    def test_no_limit_and_none_that_allows_nothing(self):
-        spent = self.spent(10**6, Known(0, 10**6, 10**12))
+    def test_budget_without_limits_allows_everything_and_zero_is_refused(self):
+        spent = self.spent(10**6, TrialCost(0, 10**6, 10**12))
         assert why_not(Budget(None, None, None, None), spent, 0, 10**9, 10**12) == ""
         with pytest.raises(Problem, match="allows nothing"):
             Budget(rows=0)

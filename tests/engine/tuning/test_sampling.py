@@ -1,4 +1,4 @@
-"""Samples of a file: whole records, after what stands before the data."""
+"""Samples of a file: whole records, after the lines before the data."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ import pytest
 
 from importer.engine.errors import Problem
 from importer.engine.source.dialect import RFC4180
-from importer.engine.tuning.sampling import RANGES, DataRange, Sample, Taken, write_sample
+from importer.engine.tuning.sampling import RANGES, DataRange, Sample, SampleSize, write_sample
 
 HEADER = b"n,text\n"
 ROWS = 20_000
@@ -23,7 +23,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def sampled(path: Path, sample: Sample, room: int | None = None) -> tuple[Taken, list[list[str]]]:
+def sampled(path: Path, sample: Sample, room: int | None = None) -> tuple[SampleSize, list[list[str]]]:
     out = io.BytesIO()
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -37,13 +37,13 @@ def sampled(path: Path, sample: Sample, room: int | None = None) -> tuple[Taken,
 
 
 @pytest.mark.parametrize("count", [1, 777, ROWS, 2 * ROWS])
-def test_first_rows(path, count):
+def test_sample_of_first_rows(path, count):
     _, rows = sampled(path, Sample(rows=count))
     assert [int(n) for n, _ in rows] == list(range(min(count, ROWS)))
 
 
 @pytest.mark.parametrize("share", [0.01, 0.3, 1.0])
-def test_ranges_lie_evenly_in_the_files_order(path, share):
+def test_ranges_are_spread_evenly_in_file_order(path, share):
     taken, rows = sampled(path, Sample(share=share))
     numbers = [int(n) for n, _ in rows]
     assert numbers == sorted(set(numbers))
@@ -54,12 +54,12 @@ def test_ranges_lie_evenly_in_the_files_order(path, share):
         assert taken.rows == ROWS
 
 
-def test_no_more_than_there_is_room_for(path):
+def test_sample_larger_than_the_allowed_bytes_is_refused(path):
     with pytest.raises(Problem, match="takes more than the 5,000 bytes"):
         sampled(path, Sample(rows=1000), room=5000)
 
 
-def test_no_row(tmp_path):
+def test_sample_without_a_row_is_refused(tmp_path):
     path = tmp_path / "empty.csv"
     path.write_bytes(HEADER)
     with pytest.raises(Problem, match="no row"):
@@ -67,6 +67,6 @@ def test_no_row(tmp_path):
 
 
 @pytest.mark.parametrize("values", [{}, {"rows": 1, "share": 0.5}, {"rows": 0}, {"share": 0.0}, {"share": 1.1}])
-def test_what_is_no_sample(values):
+def test_invalid_sample_is_refused(values):
     with pytest.raises(Problem):
         Sample(**values)
