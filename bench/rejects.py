@@ -29,13 +29,12 @@ from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
-from importer.engine.plan.plan import ImportPlan
+from importer.engine.plan.stored_plan import plan_from_json, plan_to_json
 from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.scanner import Position, ScanPolicy, scan
 from importer.engine.source.profile.profile import profile_file
-from importer.engine.stored import from_json, to_json
 from importer.experiments.workloads import NODES
 from importer.experiments.workloads.table import SEED
 
@@ -125,7 +124,7 @@ def _works(address: Address, path: Path, folder: Path):
         server = read_server(connection, address)
     data_bytes = profile.size - profile.data_offset
     plan = make_plan(PlanningContext(data_bytes, profile.dialect, table, TABLE.mapping, OPTIONS, server))
-    sent = from_json(ImportPlan, to_json(plan))  # as it was before the scan put what it needs into it
+    sent = plan_from_json(plan_to_json(plan))  # as it was before the scan put what it needs into it
     with open_source(path) as fd:
         for chunk in scan(
             fd,

@@ -72,7 +72,7 @@ class Millrace(Way):
             cpu=sum(cpus.values()),
             cpus=cpus,
             peaks=peaks(family_now),
-            keys=AFTER if any(job.plan.arrangement for job in jobs) else BEFORE,
+            keys=AFTER if any(job.plan.temporary_changes for job in jobs) else BEFORE,
             parts=_parts(jobs),
             choices=tuple(reason.choice for reason in jobs[-1].plan.reasons),
         )

@@ -140,12 +140,12 @@ class Progress:
     @property
     def _changes_words(self) -> str:
         """The temporary changes on the target, in words."""
-        changes = self.job.arrangement or self.job.plan.arrangement
+        changes = self.job.arrangement or self.job.plan.temporary_changes
         return (changes.description if changes and changes.description else "") or "what was changed on the server"
 
     @property
     def _preparing_words(self) -> str:
-        changes = self.job.plan.arrangement
+        changes = self.job.plan.temporary_changes
         if changes and changes.alters_table and not changes.variables:
             return f"Taking {changes.description} off"
         return f"Preparing {changes.description}" if changes else "Preparing the server"

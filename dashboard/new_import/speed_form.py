@@ -179,7 +179,7 @@ class Card:
 def card(choices: SpeedChoices, plan: ImportPlan | None, problem: Problem | None) -> Card:
     """The card for the choices, with the plan made from them, or the problem with them."""
     shown = [_shown(each, choices, plan, problem) for each in SPEED if choices.applies(each)]
-    if not (plan and METHODS[plan.method].inserts) and choices.text(named("method")) == AUTO:
+    if not (plan and METHODS[plan.statements.method].inserts) and choices.text(named("method")) == AUTO:
         shown = [each for each in shown if each.name != "rows_per_statement" or each.text]
     usual = Options()
     chosen = sum(each.text.strip() != _text(each.setting, getattr(usual, each.setting.name)) for each in shown)

@@ -10,7 +10,7 @@ from django.template import Context
 
 from dashboard import formatting
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.stored import to_json
+from importer.engine.plan.stored_plan import plan_from_json
 from importer.models import ImportJob, Lab, ScheduleRun
 from importer.preparation.plan_sql import plan_sql as statements_of
 
@@ -94,7 +94,7 @@ def fix_parts(fix: str) -> list[dict[str, str]]:
 @register.filter
 def plan_sql(plan: ImportPlan | dict[str, Any]) -> list[tuple[str, str]]:
     """The exact SQL of a plan, also of a plan as JSON: pairs of the moment and the statements that run then."""
-    return list(statements_of(to_json(plan) if isinstance(plan, ImportPlan) else plan))
+    return list(statements_of(plan if isinstance(plan, ImportPlan) else plan_from_json(plan)))
 
 
 @register.simple_tag(takes_context=True)

@@ -12,6 +12,7 @@ from importer import queue
 from importer.engine.errors import Problem, RecordUnreadable, RowsRefused, TooManyRejects
 from importer.engine.plan.option_specs import MOST_PARALLELISM
 from importer.engine.plan.options import Options
+from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.stored import to_json
 from importer.jobs.lifecycle import advance
 from importer.jobs.reject_counts import COUNTS
@@ -50,7 +51,7 @@ def create(
         mapping_json=[to_json(each) for each in prepared.mapping],
         fillings_json=[to_json(each) for each in prepared.fillings],
         options_json=to_json(prepared.options),
-        plan_json=to_json(prepared.plan),
+        plan_json=plan_to_json(prepared.plan),
         new_table_json=to_json(prepared.new_table) if prepared.new_table else {},
         parallelism=prepared.plan.parallelism,
         packing=prepared.profile.packing,
@@ -129,7 +130,7 @@ def _again(job: ImportJob, leave_out: bool) -> dict[str, Any]:
         return {}
     options = replace(_lifted(job), on_error="reject") if leave_out else _lifted(job)
     key = uuid4() if job.stages else job.key
-    plan = to_json(replan(job, key))
+    plan = plan_to_json(replan(job, key))
     reset = {"arrangement_json": {}, "arranged": False, "index_seconds": 0}
     values = {"key": key, "plan_json": plan, "options_json": to_json(options), **_uncopied(job), **reset}
     if not job.stages:

@@ -138,12 +138,12 @@ def _into_a_table(options: Options) -> Options:
 def _planned(plan: ImportPlan, options: Options) -> Settings:
     """What would be done without the lab, as the planner has decided for the whole file."""
     return {
-        "method": plan.method,
-        "rows_per_statement": plan.rows_per_statement,
+        "method": plan.statements.method,
+        "rows_per_statement": plan.statements.rows_per_statement,
         "parallelism": plan.parallelism,
         "chunk_bytes": plan.chunk_bytes,
         "commit_rows": plan.chunk_rows,
-        "indexes": "defer" if plan.arrangement and plan.arrangement.keys else "keep",
+        "indexes": "defer" if plan.temporary_changes and plan.temporary_changes.keys else "keep",
         "foreign_keys": options.foreign_keys,
         "unique_checks": options.unique_checks,
         "foreign_key_checks": options.foreign_key_checks,

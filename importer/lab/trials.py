@@ -172,11 +172,11 @@ def require_as_requested(settings: Mapping[str, Any], plan: ImportPlan, where: s
 def ran_as(plan: ImportPlan) -> dict[str, Any]:
     """What the planner has made of a trial's settings, and what it might have changed."""
     return {
-        "method": plan.method,
+        "method": plan.statements.method,
         "parallelism": plan.parallelism,
         "chunk_bytes": plan.chunk_bytes,
-        "rows_per_statement": plan.rows_per_statement,
-        "indexes": "defer" if plan.arrangement and plan.arrangement.keys else "keep",
+        "rows_per_statement": plan.statements.rows_per_statement,
+        "indexes": "defer" if plan.temporary_changes and plan.temporary_changes.keys else "keep",
     }
 
 

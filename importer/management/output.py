@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 from importer import jobs
 from importer.engine.errors import Problem
+from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.source.records.row_error import shortened
-from importer.engine.stored import to_json
 from importer.history.regressions import regression
 from importer.jobs import reject_downloads
 from importer.models import ImportJob
@@ -34,14 +34,14 @@ class Shown:
         """What would be done: each choice with its reason, "!" before what holds the load back, and the SQL."""
         plan = prepared.plan
         if as_json:
-            self.stdout.write(json.dumps(to_json(plan), indent=2))
+            self.stdout.write(json.dumps(plan_to_json(plan), indent=2))
             return
         self.stdout.write(f"{prepared.source.name} into {plan.schema}.{plan.final_table} of {prepared.target.name}:")
         for reason in plan.reasons:
             self.stdout.write(f"{'! ' if reason.holds_back else '- '}{reason.choice}: {reason.why}")
         if any(reason.holds_back for reason in plan.reasons):
             self.stdout.write("(! holds the load back)")
-        for when, statements in plan_sql(to_json(plan)):
+        for when, statements in plan_sql(plan):
             self.stdout.write(f"\n{when}:\n{statements}")
 
     def report(self, job: ImportJob, as_json: bool) -> None:

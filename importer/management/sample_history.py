@@ -16,7 +16,8 @@ from django.utils import timezone
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.plan.methods import METHODS
 from importer.engine.plan.options import Options
-from importer.engine.plan.plan import ImportPlan, Reason
+from importer.engine.plan.plan import ImportPlan, LoadStatements, Reason
+from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.schema.indexes import KeyDefinition
 from importer.engine.source.dialect import Dialect
 from importer.engine.stored import to_json
@@ -144,7 +145,7 @@ def _job(chance: random.Random, tables: list[_Table], pk: int, ended: datetime) 
         dialect_json=to_json(Dialect()),
         mapping_json=[to_json(ColumnMapping(name)) for name in ("id", "name", "value")],
         options_json=to_json(options),
-        plan_json=to_json(_plan(table, method.name, parallelism, chunk_bytes, indexes, later)),
+        plan_json=plan_to_json(_plan(table, method.name, parallelism, chunk_bytes, indexes, later)),
         parallelism=parallelism,
         plain_size=rows * table.row_bytes,
         scanned_bytes=rows * table.row_bytes,
@@ -167,12 +168,9 @@ def _job(chance: random.Random, tables: list[_Table], pk: int, ended: datetime) 
 def _plan(table: _Table, method: str, parallelism: int, chunk_bytes: int, indexes: str, later: bool) -> ImportPlan:
     keys = tuple(KeyDefinition(f"k{number}", "") for number in range(table.secondary_keys))
     return ImportPlan(
-        method=method,
+        statements=LoadStatements(method, plain="", null_word="", traced=""),
         schema=table.target.database,
         table=table.name,
-        statement="",
-        null_word_statement="",
-        traced_statement="",
         chunk_bytes=chunk_bytes,
         parallelism=parallelism,
         table_digest="",
@@ -181,7 +179,9 @@ def _plan(table: _Table, method: str, parallelism: int, chunk_bytes: int, indexe
             Reason(f"{parallelism} in parallel", "made up", option="parallelism"),
             Reason("Indexes stay on" if indexes == "keep" else "Indexes after the load", "made up", option="indexes"),
         ),
-        arrangement=TemporaryChanges(table.target.database, table.name, keys) if keys and indexes == "defer" else None,
+        temporary_changes=(
+            TemporaryChanges(table.target.database, table.name, keys) if keys and indexes == "defer" else None
+        ),
         seen=_seen(table, later),
     )
 

@@ -9,6 +9,7 @@ from django.db import models
 
 from importer.engine import stored
 from importer.engine.plan.plan import ImportPlan
+from importer.engine.plan.stored_plan import plan_from_json
 from importer.engine.schema.indexes import ForeignKey
 from importer.engine.schema.new_table import NewTable
 from importer.engine.source.decoding import needs_copy
@@ -211,7 +212,7 @@ class ImportJob(ImportRecipe):
 
     @property
     def plan(self) -> ImportPlan:
-        return from_json(ImportPlan, self.plan_json)
+        return plan_from_json(self.plan_json)
 
     @property
     def new_table(self) -> NewTable | None:

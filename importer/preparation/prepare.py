@@ -14,7 +14,7 @@ from importer.engine.mysql.connection import Connection, connect
 from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.plan.methods import METHODS
 from importer.engine.plan.options import Options
-from importer.engine.plan.plan import DECIDED_BY_METHOD, ImportPlan
+from importer.engine.plan.plan import ImportPlan
 from importer.engine.planner import make_plan
 from importer.engine.planner.decisions.row_order import outgrows
 from importer.engine.preflight.session_settings import check_session
@@ -125,7 +125,7 @@ def _mapping(request: ImportRequest, profile: Profile, context: TableContext) ->
 
 def _try_session(target: Target, plan: ImportPlan, server: Server) -> None:
     """See that the server takes what the plan sets, for its sessions or for all: now, while nothing has begun."""
-    variables = plan.arrangement.variables if plan.arrangement else {}
+    variables = plan.temporary_changes.variables if plan.temporary_changes else {}
     if plan.session or plan.lock_table or variables:
         with connect(target.address) as connection:
             check_global_variables(connection, variables, server)
@@ -206,10 +206,11 @@ def fall_back_plan(job: ImportJob) -> ImportPlan:
     All else stays: what is loaded already fits to it. Raises Problem if the method was asked for, or cannot be changed.
     """
     plan = job.plan
-    other = replan(job, job.key, refused=plan.method)
-    if other.method == plan.method:
-        raise Problem(f"The server refuses the method {plan.method}.", advice="Ask for method auto.", option="method")
+    other = replan(job, job.key, refused=plan.statements.method)
+    if other.statements.method == plan.statements.method:
+        raise Problem(
+            f"The server refuses the method {plan.statements.method}.", advice="Ask for method auto.", option="method"
+        )
     reasons = [next(each for each in other.reasons if each.option == "method")]
     reasons += [each for each in plan.reasons if each.option != "method"]
-    by_method = {name: getattr(other, name) for name in DECIDED_BY_METHOD}
-    return replace(plan, **by_method, reasons=tuple(reasons))
+    return replace(plan, statements=other.statements, reasons=tuple(reasons))

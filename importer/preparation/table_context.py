@@ -52,7 +52,7 @@ class TableContext:
             self.server,
             source.fillings,
             job=str(key),
-            around=self.dependencies,
+            dependencies=self.dependencies,
             indexes=self.indexes,
             create=self.new_table.statement(staging_name(str(key))) if self.new_table else "",
             distance=self.target.distance,

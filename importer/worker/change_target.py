@@ -38,7 +38,7 @@ def arrange_job(job_id: int, then: FollowUp) -> None:
 
 
 def _arrange(job: ImportJob, connection: Connection) -> None:
-    planned, key = job.plan.arrangement, str(job.key)
+    planned, key = job.plan.temporary_changes, str(job.key)
     assert planned
     # The record of an earlier attempt counts: the table may be changed already.
     settled = job.arrangement

@@ -226,7 +226,9 @@ class RunLoader:
         """Continue with the next method. Another worker may have changed the plan already."""
         job = ImportJob.objects.get(pk=self.run.job.pk)
         try:
-            plan = fall_back_plan(job) if job.plan.method == self.run.job.plan.method else job.plan
+            plan = (
+                fall_back_plan(job) if job.plan.statements.method == self.run.job.plan.statements.method else job.plan
+            )
         except Exception as problem:
             return jobs.record_failed(self.run, chunk, as_problem(problem, str(chunk), job))
         return jobs.fall_back(self.run, chunk, plan)

@@ -15,6 +15,7 @@ from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.finish import FinishingStep, finish, is_done
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.plan import Reason
+from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.schema.new_table import NewTable
 from importer.engine.source.byte_source import open_source
 from importer.engine.stored import to_json
@@ -75,7 +76,7 @@ def _settle_types(job: ImportJob, table: NewTable) -> bool:
     plan = replan(job, job.key)
     told = [Reason(*change) for change in changes(table, settled, found)]
     plan = replace(plan, reasons=(*plan.reasons, Reason("Types hold the whole file", "all of it was read"), *told))
-    job.plan_json = to_json(plan)
+    job.plan_json = plan_to_json(plan)
     return jobs.record_types(job, settled, plan)
 
 

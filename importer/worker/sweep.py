@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 def expire_runs() -> None:
     """Release the chunks whose leases have expired, and kill the connections that their workers left open."""
     for run in jobs.expired_runs():
-        if folder := run.job.plan.files_folder:
+        if folder := run.job.plan.statements.pipe_folder:
             with suppress(OSError):
                 # A server that waits for a dead worker's pipe hears no KILL.
                 remove_stale(Path(folder))

@@ -9,7 +9,8 @@ from django.utils import timezone
 from importer.engine.errors import BadRow, Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.plan.options import Options
-from importer.engine.plan.plan import ImportPlan, Reason
+from importer.engine.plan.plan import ImportPlan, LoadStatements, Reason
+from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.source.dialect import Dialect
 from importer.engine.stored import to_json
 from importer.models import Chunk, ImportJob, SourceFile, Target
@@ -69,12 +70,9 @@ def make_job(
         name=file_name, path="/nowhere/nodes.csv", size=size, received=size, status=SourceFile.Status.READY
     )
     plan = ImportPlan(
-        method="load_data_local",
+        statements=LoadStatements("load_data_local", plain=STATEMENT, null_word="", traced=""),
         schema="osm",
         table=table,
-        statement=STATEMENT,
-        null_word_statement="",
-        traced_statement="",
         chunk_bytes=LENGTH,
         parallelism=parallelism,
         table_digest="0" * 16,
@@ -93,7 +91,7 @@ def make_job(
         "dialect_json": to_json(Dialect()),
         "mapping_json": [to_json(ColumnMapping(name)) for name in ("id", "lat", "lon")],
         "options_json": to_json(Options()),
-        "plan_json": to_json(plan),
+        "plan_json": plan_to_json(plan),
         "parallelism": parallelism,
         "data_offset": HEADER,
         "scanned_bytes": size,

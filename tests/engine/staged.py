@@ -76,7 +76,7 @@ def planned(address: Address, path: Path, mode: str, *columns: str, **options) -
         server = read_server(connection, address)
     mapping = tuple(ColumnMapping(column) for column in columns)
     plan = make_plan(
-        PlanningContext(path.stat().st_size, DIALECT, table, mapping, options, server, job=job, around=around)
+        PlanningContext(path.stat().st_size, DIALECT, table, mapping, options, server, job=job, dependencies=around)
     )
     return Import(address, path, plan, job, options)
 

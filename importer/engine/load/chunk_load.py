@@ -58,21 +58,21 @@ class ChunkLoad:
         """The plan's statements that fit this chunk: the general one, the one that keeps the word NULL as text, or a
         faster one for bytes.
         """
-        plan, chunk, unhexed = self.plan, self.chunk, self.unhexes
-        keeps_null_word = plan.null_word_statement if chunk.null_word else ""
-        plain, quickest = keeps_null_word or plan.statement, ""
+        statements, chunk, unhexed = self.plan.statements, self.chunk, self.unhexes
+        keeps_null_word = statements.null_word if chunk.null_word else ""
+        plain, quickest = keeps_null_word or statements.plain, ""
         if not keeps_null_word and not chunk.suspect:
-            if chunk.ascii or not plan.bytes_ascii_only:
-                plain = plan.bytes_statement or plain
+            if chunk.ascii or not statements.as_bytes_ascii_only:
+                plain = statements.as_bytes or plain
             if unhexed and (chunk.ascii or not unhexed.ascii_only):
                 quickest = unhexed.statement
-        replacing = plan.ordered and self.options.on_duplicate == "replace"
-        return ChunkStatements(quickest or plain, plan.traced_statement, replacing, plain)
+        replacing = self.plan.ordered and self.options.on_duplicate == "replace"
+        return ChunkStatements(quickest or plain, statements.traced, replacing, plain)
 
     @property
     def unhexes(self) -> HexStatement | None:
         """How to send hexadecimal digits as bytes; None where that is not planned or the C library is missing."""
-        return self.plan.unhexed if hex_decoder.available() else None
+        return self.plan.statements.unhexed if hex_decoder.available() else None
 
     @property
     def places(self) -> OriginalPositions | None:

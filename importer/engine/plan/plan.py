@@ -26,18 +26,28 @@ class Reason:
     option: str = ""
 
 
-# The fields of a plan that its method decides: a plan that falls back to another method takes these from it.
-DECIDED_BY_METHOD = (
-    "method",
-    "statement",
-    "null_word_statement",
-    "traced_statement",
-    "bytes_statement",
-    "bytes_ascii_only",
-    "unhexed",
-    "rows_per_statement",
-    "files_folder",
-)
+@dataclass(frozen=True)
+class LoadStatements:
+    """The method that loads the chunks, and its statements. Falling back to another method replaces all of it.
+
+    `plain` loads any chunk. `null_word` loads chunks in which the word NULL occurs as a text; "" where the server
+    stores it unchanged. `traced` is slower and names the rows that a message is about (load_data.into_table); it never
+    contains REPLACE. `as_bytes` is faster: the server takes the characters as bytes. It loads chunks in which the scan
+    found no error, if `as_bytes_ascii_only` of ASCII only; "" where it might store other values
+    (planner/reasons/binary_charset.py). `unhexed` is much faster: hexadecimal digits are sent as bytes.
+    `rows_per_statement` is None for the methods that send files. `pipe_folder` is the folder for the named pipes of
+    LOAD DATA from a file on the server; "" for the other methods.
+    """
+
+    method: str
+    plain: str
+    null_word: str
+    traced: str
+    as_bytes: str = ""
+    as_bytes_ascii_only: bool = False
+    unhexed: HexStatement | None = None
+    rows_per_statement: int | None = None
+    pipe_folder: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,14 +57,9 @@ class ImportPlan:
     `table` is what the chunks load into: the target's table, or where the mode stages, the job's staging table.
     """
 
-    method: str
+    statements: LoadStatements
     schema: str
     table: str
-    statement: str
-    # The same for chunks in which the word NULL occurs; "" where the server makes nothing of it.
-    null_word_statement: str
-    # The same, slower, for finding out which rows the server means (load_data.into_table); never with REPLACE.
-    traced_statement: str
     chunk_bytes: int
     parallelism: int
     # Table.digest as planned, of a staging table once it is made: a chunk is refused when the table has changed since.
@@ -88,18 +93,7 @@ class ImportPlan:
     # Each chunk holds the table, and the ledger, alone (engine/load/table_lock.py).
     lock_table: bool = False
     # What is changed on the target for the time of the job, and put back.
-    arrangement: TemporaryChanges | None = None
-    # Of the INSERT methods; None for the others.
-    rows_per_statement: int | None = None
-    # The same as `statement`, quicker, for chunks in which the scan has found nothing wrong, and perhaps nothing but
-    # ASCII: the server takes their characters unseen. "" where that is not sure to be the same
-    # (planner/reasons/binary_charset.py).
-    bytes_statement: str = ""
-    bytes_ascii_only: bool = False
-    # The same, much quicker, for such chunks where hexadecimal digits are to become bytes.
-    unhexed: HexStatement | None = None
-    # Of LOAD DATA from a file that the server sees: the folder for its pipes.
-    files_folder: str = ""
+    temporary_changes: TemporaryChanges | None = None
     # Table, server and the order of the file as they were when it was planned (planner/initial_conditions.py).
     seen: dict[str, int | float | str | bool] = field(default_factory=dict)
 

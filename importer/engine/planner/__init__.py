@@ -14,140 +14,145 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.readback import Readback
 from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions.chunks import FIRST_CHUNK, chunk_sizes, chunks_reason, transaction_bytes
-from importer.engine.planner.decisions.global_settings import as_it_will_be, server_reasons, with_variables
-from importer.engine.planner.decisions.index_deferral import (
-    arrangement,
-    check_foreign_keys,
-    index_reasons,
-    staged_without,
+from importer.engine.planner.decisions.global_settings import (
+    add_global_variables,
+    global_variable_reasons,
+    with_requested_variables,
 )
-from importer.engine.planner.decisions.method import choose_method, rows_per_statement, with_commits_of
+from importer.engine.planner.decisions.index_deferral import (
+    check_foreign_keys,
+    index_deferral,
+    index_reasons,
+    keys_deferred_in_staging,
+)
+from importer.engine.planner.decisions.method import choose_method, with_commits_of
 from importer.engine.planner.decisions.parallelism import choose_parallelism
 from importer.engine.planner.decisions.row_order import choose_order
 from importer.engine.planner.decisions.session_settings import check_session, session, session_reasons
-from importer.engine.planner.decisions.staging_engine import check_load_as, load_as_reasons
-from importer.engine.planner.decisions.statements import numbering_reasons, statements
+from importer.engine.planner.decisions.staging_engine import check_staging_engine, staging_engine_reasons
+from importer.engine.planner.decisions.statements import load_statements, numbering_reasons
 from importer.engine.planner.initial_conditions import initial_conditions
 from importer.engine.planner.preconditions import check_server, check_table
 from importer.engine.planner.reasons.auto_increment import auto_increment_reasons
-from importer.engine.planner.reasons.binary_charset import as_bytes_reasons
-from importer.engine.planner.reasons.bottlenecks import holding_reasons
-from importer.engine.planner.reasons.file_format import reading_reasons
+from importer.engine.planner.reasons.binary_charset import binary_charset_reasons
+from importer.engine.planner.reasons.bottlenecks import bottleneck_reasons
+from importer.engine.planner.reasons.file_format import file_format_reasons
 from importer.engine.planner.reasons.replication import replication_reasons
-from importer.engine.planner.reasons.table_and_rejects import keeping_reasons
+from importer.engine.planner.reasons.table_and_rejects import table_and_reject_reasons
 from importer.engine.target import write_modes
 from importer.engine.target.staging import Staged, StagingTable, plan_staging
 from importer.engine.validation import ValidationRules
 
-__all__ = ["Case", "make_plan"]
+__all__ = ["PlanningContext", "make_plan"]
 
 
-def make_plan(case: PlanningContext) -> ImportPlan:
-    """Decide how the file of the case goes into its table. Raises Problem with the first thing that forbids it."""
-    check_options(case.options)
-    case = _as_it_will_load(case)
-    _check(case)
-    staged = _staged(case)
-    method, method_reason = choose_method(case)
-    at_once, parallelism_reason = choose_parallelism(case)
-    sizes = chunk_sizes(case, at_once)
-    together = transaction_bytes(case, at_once)
-    order, order_reason = choose_order(case)
-    sql = statements(case, method)
+def make_plan(context: PlanningContext) -> ImportPlan:
+    """Decide how the file of the context goes into its table. Raises Problem with the first thing that forbids it."""
+    check_options(context.options)
+    context = _as_it_will_load(context)
+    _check(context)
+    staged = _staged(context)
+    method, method_reason = choose_method(context)
+    at_once, parallelism_reason = choose_parallelism(context)
+    sizes = chunk_sizes(context, at_once)
+    together = transaction_bytes(context, at_once)
+    order, order_reason = choose_order(context)
+    statements = load_statements(context, method)
     return ImportPlan(
-        method=method.name,
-        schema=case.table.schema,
-        table=case.loaded_into.name,
-        **sql,
+        statements=statements,
+        schema=context.table.schema,
+        table=context.loaded_into.name,
         chunk_bytes=sizes.bytes,
         chunk_rows=sizes.rows,
         first_chunk_bytes=FIRST_CHUNK,
         last_chunks=sizes.last_chunks,
         transaction_bytes=together,
         parallelism=at_once,
-        table_digest="" if staged else case.table.digest,
-        fields=tuple(each.column for each in case.mapping),
+        table_digest="" if staged else context.table.digest,
+        fields=tuple(each.column for each in context.mapping),
         reasons=(
             method_reason,
-            *reading_reasons(case),
-            *as_bytes_reasons(sql["bytes_statement"], sql["bytes_ascii_only"], sql["unhexed"]),
+            *file_format_reasons(context),
+            *binary_charset_reasons(statements),
             order_reason,
             parallelism_reason,
-            chunks_reason(case, sizes, together),
-            *session_reasons(case),
-            *server_reasons(case),
-            *index_reasons(case),
-            *keeping_reasons(case),
-            *holding_reasons(case),
-            *replication_reasons(case, max(sizes.bytes, together)),
-            *numbering_reasons(case),
-            *auto_increment_reasons(case, sizes),
-            *load_as_reasons(case),
+            chunks_reason(context, sizes, together),
+            *session_reasons(context),
+            *global_variable_reasons(context),
+            *index_reasons(context),
+            *table_and_reject_reasons(context),
+            *bottleneck_reasons(context),
+            *replication_reasons(context, max(sizes.bytes, together)),
+            *numbering_reasons(context),
+            *auto_increment_reasons(context, sizes),
+            *staging_engine_reasons(context),
         ),
-        exactness=_exactness(case),
-        readback=_readback(case),
-        ordered=case.options.ordered or not case.rolls_back,
-        rolls_back=case.rolls_back,
+        exactness=_exactness(context),
+        readback=_readback(context),
+        ordered=context.options.ordered or not context.rolls_back,
+        rolls_back=context.rolls_back,
         sorted_by=order,
-        session=session(case),
-        lock_table=case.options.lock_table,
+        session=session(context),
+        lock_table=context.options.lock_table,
         staged=staged,
-        arrangement=with_variables(case, arrangement(case)),
-        rows_per_statement=rows_per_statement(case.options, method),
-        files_folder=case.server.shared_folder if method.from_pipe else "",
-        sources=tuple(sorted({each.source for each in case.fillings} - {"text"})),
-        seen=initial_conditions(case),
+        temporary_changes=add_global_variables(context, index_deferral(context)),
+        sources=tuple(sorted({each.source for each in context.fillings} - {"text"})),
+        seen=initial_conditions(context),
     )
 
 
-def _as_it_will_load(case: PlanningContext) -> PlanningContext:
+def _as_it_will_load(context: PlanningContext) -> PlanningContext:
     """With the server as it is meanwhile, and what single INSERTs with autocommit come to."""
-    options = with_commits_of(case.options)
-    return replace(case, options=options, server=as_it_will_be(case.server, options))
+    options = with_commits_of(context.options)
+    return replace(context, options=options, server=with_requested_variables(context.server, options))
 
 
-def _check(case: PlanningContext) -> None:
+def _check(context: PlanningContext) -> None:
     """Raise Problem with the first thing that forbids it."""
-    options = case.options
-    check_server(case.server)
-    check_table(case.table, options.mode)
-    check_mapping(case.mapping, case.table, case.fillings)
-    write_modes.check_mode(options.mode, options.on_duplicate, case.table, case.around, case.columns)
-    check_session(case)
-    check_load_as(case)
-    check_foreign_keys(case)
+    options = context.options
+    check_server(context.server)
+    check_table(context.table, options.mode)
+    check_mapping(context.mapping, context.table, context.fillings)
+    write_modes.check_mode(options.mode, options.on_duplicate, context.table, context.dependencies, context.columns)
+    check_session(context)
+    check_staging_engine(context)
+    check_foreign_keys(context)
 
 
-def _staged(case: PlanningContext) -> Staged | None:
-    if not case.staged:
+def _staged(context: PlanningContext) -> Staged | None:
+    if not context.staged:
         return None
-    options = case.options
+    options = context.options
     return plan_staging(
-        case.job,
+        context.job,
         options.mode,
         options.on_duplicate,
-        case.table,
-        case.around,
-        case.columns,
-        StagingTable(case.create, case.staging_engine, staged_without(case)),
+        context.table,
+        context.dependencies,
+        context.columns,
+        StagingTable(context.create, context.staging_engine, keys_deferred_in_staging(context)),
     )
 
 
-def _exactness(case: PlanningContext) -> ValidationRules | None:
-    if not case.options.checks:
+def _exactness(context: PlanningContext) -> ValidationRules | None:
+    if not context.options.checks:
         return None
     return ValidationRules.of(
-        case.dialect.plain, case.mapping, case.table, mariadb=case.server.mariadb, rounding=case.options.rounding
+        context.dialect.plain,
+        context.mapping,
+        context.table,
+        mariadb=context.server.mariadb,
+        rounding=context.options.rounding,
     )
 
 
-def _readback(case: PlanningContext) -> Readback | None:
-    options = case.options
+def _readback(context: PlanningContext) -> Readback | None:
+    options = context.options
     if options.verify != "full":
         return None
-    if options.on_duplicate != "fail" or case.numbers_rows:
+    if options.on_duplicate != "fail" or context.numbers_rows:
         raise Problem(
             "Rows that skip, replace or change one another cannot be compared with the file one by one.",
             advice="Verify by counts, or let duplicates fail in mode append, atomic or replace.",
         )
-    return Readback.of(case.loaded_into, case.mapping, options.rounding)
+    return Readback.of(context.loaded_into, context.mapping, options.rounding)

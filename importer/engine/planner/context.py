@@ -40,7 +40,7 @@ class PlanningContext:
     fillings: Sequence[GeneratedColumn] = ()
     packing: str = ""
     job: str = ""
-    around: TableDependencies = NO_DEPENDENCIES
+    dependencies: TableDependencies = NO_DEPENDENCIES
     indexes: Indexes = NO_INDEXES
     create: str = ""
     distance: NetworkProbe | None = None

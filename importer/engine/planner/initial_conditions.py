@@ -12,48 +12,48 @@ from importer.engine.schema.table import Key
 Fact = int | float | str | bool
 
 
-def initial_conditions(case: PlanningContext) -> dict[str, Fact]:
+def initial_conditions(context: PlanningContext) -> dict[str, Fact]:
     """Table, server and the order of the file as they were when the import was planned."""
-    facts = {**dict(_order(case)), **dict(_table(case)), **dict(_server(case))}
+    facts = {**dict(_order(context)), **dict(_table(context)), **dict(_server(context))}
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _order(case: PlanningContext) -> Iterator[tuple[str, Fact | None]]:
-    if order := case.key_order:
+def _order(context: PlanningContext) -> Iterator[tuple[str, Fact | None]]:
+    if order := context.key_order:
         yield "key_order", order.description
         yield "key_ascending", order.ascending
         yield "key_spread", order.spread
 
 
-def _table(case: PlanningContext) -> Iterator[tuple[str, Fact | None]]:
-    table, keys = case.table, case.table.keys
+def _table(context: PlanningContext) -> Iterator[tuple[str, Fact | None]]:
+    table, keys = context.table, context.table.keys
     primary = next((key for key in keys if key.name == "PRIMARY"), None)
-    new = case.options.mode == "create"
+    new = context.options.mode == "create"
     yield "table_engine", table.engine
     yield "table_columns", len(table.columns)
     yield "table_partitioned", table.partitioned
-    yield "rows_before", 0 if new or case.indexes.empty else table.rows_estimate
+    yield "rows_before", 0 if new or context.indexes.empty else table.rows_estimate
     yield "table_bytes_before", table.data_bytes
     yield "index_bytes_before", table.index_bytes
     yield "primary_key", ", ".join(primary.columns) if primary else "none"
-    yield "primary_key_type", _type(case, primary) if primary else None
+    yield "primary_key_type", _type(context, primary) if primary else None
     yield "auto_increment", any(column.auto_increment for column in table.columns)
     yield "unique_keys", sum(key.unique and key is not primary for key in keys)
     yield "secondary_keys", sum(not key.unique and key.kind not in ("FULLTEXT", "SPATIAL") for key in keys)
     yield "fulltext_keys", sum(key.kind == "FULLTEXT" for key in keys)
     yield "spatial_keys", sum(key.kind == "SPATIAL" for key in keys)
-    yield "table_foreign_keys", len(case.indexes.foreign_keys)
-    yield "table_referenced", len(case.indexes.referenced)
+    yield "table_foreign_keys", len(context.indexes.foreign_keys)
+    yield "table_referenced", len(context.indexes.referenced)
     yield "insert_triggers", len(table.triggers)
 
 
-def _type(case: PlanningContext, key: Key) -> str:
+def _type(context: PlanningContext, key: Key) -> str:
     """The kind of the key's first column: whether its values can come in order."""
-    return next((each.kind for each in case.table.columns if each.name == key.columns[0]), "")
+    return next((each.kind for each in context.table.columns if each.name == key.columns[0]), "")
 
 
-def _server(case: PlanningContext) -> Iterator[tuple[str, Fact | None]]:
-    server, distance = case.server, case.distance
+def _server(context: PlanningContext) -> Iterator[tuple[str, Fact | None]]:
+    server, distance = context.server, context.distance
     yield "flavour", server.flavour
     yield "server_version", server.version
     yield "server_release", ".".join(map(str, server.release[:2]))

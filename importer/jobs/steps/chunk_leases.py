@@ -14,7 +14,7 @@ from django.utils import timezone
 from importer.engine.errors import Problem
 from importer.engine.load.outcome import Outcome
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.stored import to_json
+from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.units import MIB
 from importer.jobs.bulk import update_each
 from importer.jobs.lifecycle import enforce_limits, fail, pending, queue_chunks, room_for_sessions
@@ -265,9 +265,9 @@ def fall_back(run: ChunkRun, chunk: Chunk, plan: ImportPlan) -> list[Message]:
 
     Nothing of the chunk was kept. Of several workers that find this out, the first one's plan counts.
     """
-    old = run.job.plan.method
+    old = run.job.plan.statements.method
     with transaction.atomic():
-        ImportJob.objects.filter(pk=run.job.pk, plan_json__method=old).update(plan_json=to_json(plan))
+        ImportJob.objects.filter(pk=run.job.pk, plan_json__method=old).update(plan_json=plan_to_json(plan))
         _mine(run).filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
     touch(run.job.pk)
     return [Message("advance", run.job.pk)]

@@ -7,8 +7,8 @@ from django.db.models import F
 from django.utils import timezone
 
 from importer.engine.plan.plan import ImportPlan
+from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.source.chunks.scanner import ChunkRange
-from importer.engine.stored import to_json
 from importer.jobs.bulk import insert_each
 from importer.jobs.lifecycle import enforce_limits
 from importer.jobs.transitions import STEP, JobStep, Status, claim_step, held_step
@@ -37,7 +37,7 @@ def record_copy(job: ImportJob, name: str, size: int) -> bool:
 
 def record_unsorted(job: ImportJob, plan: ImportPlan) -> bool:
     """The file's order is kept after all, as this plan says. False as for renew_copy()."""
-    job.plan_json = to_json(plan)
+    job.plan_json = plan_to_json(plan)
     return _renew(job, plan_json=job.plan_json)
 
 

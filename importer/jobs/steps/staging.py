@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from importer.engine.load.outcome import Tally
 from importer.engine.plan.plan import ImportPlan
+from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.schema.new_table import NewTable
 from importer.engine.stored import to_json
 from importer.jobs.lifecycle import after_all_rows
@@ -33,7 +34,7 @@ def claim_stage(job_id: int) -> ImportJob | None:
 def record_types(job: ImportJob, table: NewTable, plan: ImportPlan) -> bool:
     """The whole file was read: the new table's types are final. False: another worker has the step."""
     mine = held_step(job).filter(step=JobStep.STAGING)
-    return bool(mine.update(new_table_json=to_json(table), plan_json=to_json(plan), version=F("version") + 1))
+    return bool(mine.update(new_table_json=to_json(table), plan_json=plan_to_json(plan), version=F("version") + 1))
 
 
 def record_staged(job: ImportJob, digest: str) -> bool:

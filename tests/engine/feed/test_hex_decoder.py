@@ -125,7 +125,9 @@ def loaded(made: list[ChunkLoad]) -> list[Outcome]:
 
 
 def as_planned_without(made: list[ChunkLoad]) -> list[ChunkLoad]:
-    return [replace(each, plan=replace(each.plan, unhexed=None)) for each in made]
+    return [
+        replace(each, plan=replace(each.plan, statements=replace(each.plan.statements, unhexed=None))) for each in made
+    ]
 
 
 ALL_BYTES = bytes(range(256))
@@ -138,7 +140,7 @@ ROWS = [b"1," + ALL_DIGITS + b",all", b'2,,"a,b"', b"3,0x22,x", b'4,"2C0a",', b"
 def test_the_same_rows_arrive(database: Address, source, charset: str, on_duplicate: str):
     path, options = source(b"\n".join(ROWS)), Options(on_duplicate=on_duplicate, on_error="reject")
     made = given_works(database, path, options, charset)
-    assert all(each.statements.plain == each.plan.unhexed.statement for each in made)
+    assert all(each.statements.plain == each.plan.statements.unhexed.statement for each in made)
     loaded(made)
     rows = rows_of(database)
     assert [row[1] for row in rows] == [ALL_BYTES, b"", b'"', b",\n", b"\\\\", b"NULL"]
@@ -240,4 +242,4 @@ def test_nobody_sends_bytes_where_they_might_become_something_else(
 ):
     run_sql(database, f"CREATE TABLE t ({columns})")
     mapping = [changed.get(number, each) for number, each in enumerate(MAPPING)]
-    assert works(database, source("1,41,x\n"), mapping, options)[0].plan.unhexed is None
+    assert works(database, source("1,41,x\n"), mapping, options)[0].plan.statements.unhexed is None

@@ -233,7 +233,7 @@ def test_letters_of_a_longer_text_need_no_care(database: Address, tmp_path: Path
     path = tmp_path / "nulls.csv"
     path.write_text('1,ANNULLED,xNULL\n2, NULL,NULL \n3,"NULL",NULLs\n')
     [work] = works(database, path, columns("n", "t", "u"))
-    assert work.plan.null_word_statement not in ("", work.statements.plain)
+    assert work.plan.statements.null_word not in ("", work.statements.plain)
     load_chunk(work, LoadCallbacks())
     assert rows_of(database) == [(1, "ANNULLED", "xNULL"), (2, " NULL", "NULL "), (3, "NULL", "NULLs")]
 

@@ -15,7 +15,7 @@ from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.native import loader
 from importer.engine.plan.options import Options
-from importer.engine.plan.plan import ImportPlan
+from importer.engine.plan.plan import ImportPlan, LoadStatements
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
 from tests.engine.loads import HEADERLESS, five_chunks, loads_so_far, rows_of, run_sql, works
@@ -182,7 +182,7 @@ class TestIfAnythingIsTheMatter:
         found = works(database, path, mapping, SMALL, chunk_bytes=10)
         if loader.library():
             # So it is found out on the way to the server.
-            assert {each.statements.plain for each in found} == {found[0].plan.unhexed.statement}
+            assert {each.statements.plain for each in found} == {found[0].plan.statements.unhexed.statement}
         self.nothing_is_kept(found)
 
     def test_what_is_no_matter_of_rows_is_raised(self, five: list[ChunkLoad]):
@@ -192,12 +192,9 @@ class TestIfAnythingIsTheMatter:
 
 
 PLAN = ImportPlan(
-    method="load_data_local",
+    statements=LoadStatements("load_data_local", plain="", null_word="", traced=""),
     schema="s",
     table="t",
-    statement="",
-    null_word_statement="",
-    traced_statement="",
     chunk_bytes=10,
     parallelism=1,
     table_digest="",

@@ -125,7 +125,7 @@ class TestLoadFromAPipe:
         with pytest.raises(SourceChanged):
             load_chunk(work, LoadCallbacks())
         assert rows_of(database) == []
-        assert pipe_folders(Path(work.plan.files_folder)) == []
+        assert pipe_folders(Path(work.plan.statements.pipe_folder)) == []
 
     def test_load_by_an_account_without_the_file_privilege_fails_with_the_grant(self, database, tmp_path, table):
         path = tmp_path / "data.csv"
@@ -137,7 +137,7 @@ class TestLoadFromAPipe:
             (work,) = works(database, path, ["n"], BY_PIPE)
             with pytest.raises(TargetProblem, match="GRANT FILE"):
                 load_chunk(replace(work, address=address), LoadCallbacks())
-        assert pipe_folders(Path(work.plan.files_folder)) == []
+        assert pipe_folders(Path(work.plan.statements.pipe_folder)) == []
 
     def test_load_from_a_missing_folder_fails_with_the_name_of_the_setting(self, database, tmp_path, table):
         path = tmp_path / "data.csv"
@@ -151,9 +151,9 @@ class TestLoadFromAPipe:
         path = tmp_path / "data.csv"
         path.write_text("1\n2\n")
         (work,) = works(database, path, ["n"], BY_PIPE)
-        folder = Path(work.plan.files_folder)
+        folder = Path(work.plan.statements.pipe_folder)
         program = KILLED.format(
-            address=asdict(work.address), statement=work.plan.statement, folder=work.plan.files_folder
+            address=asdict(work.address), statement=work.plan.statements.plain, folder=work.plan.statements.pipe_folder
         )
         child = subprocess.Popen([sys.executable, "-c", program])
         running = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'LOAD DATA INFILE%'"

@@ -43,13 +43,16 @@ def in_latin1(text: str) -> str:
 def loaded(
     address: Address, path: Path, create: str = CREATE, mapping: Sequence = tuple(COLUMNS), **changed
 ) -> tuple[list[tuple], list[ChunkLoad]]:
-    """The rows of a new table after all chunks are in, their plan changed so."""
+    """The rows of a new table after all chunks are in, with `changed` fields of LoadStatements."""
     run_sql(address, "DROP TABLE IF EXISTS t, millrace_ledger", create)
-    made = works(address, path, mapping, Options())
-    made = [replace(each, plan=replace(each.plan, **changed)) for each in made]
-    for each in made:
+    loads = [_with_statements(each, **changed) for each in works(address, path, mapping, Options())]
+    for each in loads:
         load_chunk(each, LoadCallbacks())
-    return rows_of(address), made
+    return rows_of(address), loads
+
+
+def _with_statements(load: ChunkLoad, **changed) -> ChunkLoad:
+    return replace(load, plan=replace(load.plan, statements=replace(load.plan.statements, **changed)))
 
 
 def planned(address: Address, path: Path, columns: str, *mapping) -> ImportPlan:
@@ -63,7 +66,7 @@ def test_each_kind_of_column_gets_the_same(database: Address, source, server):
     assert ("binary" in made[0].statements.plain) == (server.flavour == "mariadb")
     assert len(rows) == 3
     assert rows[1][8] == "é東😀x"
-    assert rows == loaded(database, source(FILE), bytes_statement="")[0]
+    assert rows == loaded(database, source(FILE), as_bytes="")[0]
 
 
 @pytest.mark.skipif(not loader.library(), reason="the library is not compiled here")
@@ -101,7 +104,7 @@ def test_ascii_for_columns_of_another_character_set(database: Address, source):
     assert made[0].chunk.ascii
     assert "binary" in made[0].statements.plain
     assert rows[1][8] == "fghx"
-    assert rows == loaded(database, source(file), create, bytes_statement="")[0]
+    assert rows == loaded(database, source(file), create, as_bytes="")[0]
 
 
 def test_what_is_not_ascii_is_converted(database: Address, source):
@@ -128,16 +131,16 @@ def test_ascii_is_the_same_in_all_character_sets_that_take_it(database: Address,
 @pytest.mark.parametrize("charset", ["swe7", "sjis", "ucs2", "utf16", "utf32"])
 def test_columns_of_others_do_not_take_it(database: Address, source, charset: str):
     columns = f"n VARCHAR(9) CHARACTER SET latin1, v VARCHAR(9) CHARACTER SET {charset}"
-    assert not planned(database, source("a,b\n"), columns, "n", "v").bytes_statement
+    assert not planned(database, source("a,b\n"), columns, "n", "v").statements.as_bytes
 
 
 def test_columns_of_utf8mb4_take_anything_where_that_gains(database: Address, source, server):
     plan = planned(database, source("a\n"), "v VARCHAR(9)", "v")
-    assert bool(plan.bytes_statement) == (server.flavour == "mariadb")
-    assert not plan.bytes_ascii_only
+    assert bool(plan.statements.as_bytes) == (server.flavour == "mariadb")
+    assert not plan.statements.as_bytes_ascii_only
 
 
 @pytest.mark.parametrize("type_", ["INET6", "UUID", "BIT(8)"])
 def test_nor_do_columns_that_read_bytes_otherwise(database: Address, source, server, type_: str):
     if server.flavour == "mariadb":
-        assert not planned(database, source("a\n"), f"v {type_}", "v").bytes_statement
+        assert not planned(database, source("a\n"), f"v {type_}", "v").statements.as_bytes

@@ -12,9 +12,9 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, Reason
+from importer.engine.plan.stored_plan import plan_from_json, plan_to_json
 from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.source.dialect import RFC4180
-from importer.engine.stored import from_json, to_json
 from tests.engine.tables import table
 
 OPEN = Server("MySQL", "9.7.4", {"local_infile": "ON"}, local=True, cores=2)
@@ -34,7 +34,7 @@ def reason(made: ImportPlan) -> Reason:
 
 def test_local_is_first():
     made = plan(OPEN)
-    assert (made.method, made.rows_per_statement) == ("load_data_local", None)
+    assert (made.statements.method, made.statements.rows_per_statement) == ("load_data_local", None)
     assert not reason(made).holds_back
 
 
@@ -49,10 +49,10 @@ def test_local_is_first():
 )
 def test_a_server_without_local_takes_inserts(server: Server, said: str):
     made = plan(server)
-    assert (made.method, made.rows_per_statement) == ("insert_prepared", 1000)
+    assert (made.statements.method, made.statements.rows_per_statement) == ("insert_prepared", 1000)
     assert said in reason(made).why
     assert reason(made).holds_back
-    assert made.statement == (
+    assert made.statements.plain == (
         "INSERT IGNORE INTO `s`.`t` (`a`, `b`)\n"
         "VALUES (@field1, IF(CAST(@field2 AS BINARY) IN (_binary'NA'), NULL, @field2))"
     )
@@ -61,15 +61,15 @@ def test_a_server_without_local_takes_inserts(server: Server, said: str):
 def test_a_server_that_shares_a_folder_reads_a_pipe(tmp_path: Path):
     sharing = replace(CLOSED, reads_files=True, files_dir=str(tmp_path))
     made = plan(sharing)
-    assert (made.method, made.files_folder) == ("load_data_server", str(tmp_path))
-    assert made.statement.startswith(f"LOAD DATA INFILE '{tmp_path}/millrace' IGNORE INTO TABLE `s`.`t`\n")
-    assert plan(sharing.after_refusal(of_pipe=True)).method == "insert_prepared"
-    assert plan(replace(sharing, reads_files=False)).method == "insert_prepared"
+    assert (made.statements.method, made.statements.pipe_folder) == ("load_data_server", str(tmp_path))
+    assert made.statements.plain.startswith(f"LOAD DATA INFILE '{tmp_path}/millrace' IGNORE INTO TABLE `s`.`t`\n")
+    assert plan(sharing.after_refusal(of_pipe=True)).statements.method == "insert_prepared"
+    assert plan(replace(sharing, reads_files=False)).statements.method == "insert_prepared"
 
 
 def test_json_brings_all_of_it_back(tmp_path: Path):
     for made in (plan(CLOSED), plan(replace(CLOSED, reads_files=True, files_dir=str(tmp_path)))):
-        assert from_json(ImportPlan, to_json(made)) == made
+        assert plan_from_json(plan_to_json(made)) == made
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ def test_what_was_asked_for_and_cannot_be_had(server: Server, options: dict, sai
 
 def test_single_rows_are_chunks_of_their_own():
     made = plan(OPEN, method="insert_single")
-    assert (made.rows_per_statement, made.chunk_rows) == (1, 1)
+    assert (made.statements.rows_per_statement, made.chunk_rows) == (1, 1)
 
 
 def test_rows_per_statement_are_as_asked():
-    assert plan(OPEN, method="insert", rows_per_statement=40).rows_per_statement == 40
+    assert plan(OPEN, method="insert", rows_per_statement=40).statements.rows_per_statement == 40
 
 
 @pytest.mark.parametrize(

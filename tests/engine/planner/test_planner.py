@@ -102,7 +102,7 @@ class TestOrder:
         made = plan(options=Options(on_duplicate=choice, parallelism=4))
         assert (made.ordered, made.parallelism) == (True, 1)
         assert stays in why(made, "One chunk after another")
-        assert ("REPLACE INTO" in made.statement) is (choice == "replace")
+        assert ("REPLACE INTO" in made.statements.plain) is (choice == "replace")
 
     def test_of_chunks_does_not_matter_where_no_row_takes_anothers_place(self):
         assert not plan().ordered
@@ -322,7 +322,7 @@ class TestReasons:
 
     def test_a_backtick_in_a_name_cannot_end_it(self):
         made = plan(of=table(column("a`; DROP TABLE x; --")), names=("a`; DROP TABLE x; --",))
-        assert "(`a``; DROP TABLE x; --`)" in made.statement
+        assert "(`a``; DROP TABLE x; --`)" in made.statements.plain
 
 
 @pytest.mark.parametrize(

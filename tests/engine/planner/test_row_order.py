@@ -5,9 +5,9 @@ import pytest
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
+from importer.engine.plan.stored_plan import plan_from_json, plan_to_json
 from importer.engine.schema.table import Key
 from importer.engine.sorting.key_sample import KeyOrder
-from importer.engine.stored import from_json, to_json
 from importer.engine.units import GIB, MIB
 from tests.engine.planner.test_planner import column, plan, server, table, why
 
@@ -28,7 +28,7 @@ class TestByItself:
         assert "not in order" in said
         assert "buffer pool holds 134 MB" in said
         assert "2,147 MB on the disk" in said
-        assert from_json(ImportPlan, to_json(planned)) == planned
+        assert plan_from_json(plan_to_json(planned)) == planned
 
     @pytest.mark.parametrize(("order", "said"), [(NEARLY, "nearly in order"), (IN_ORDER, "in order")])
     def test_one_that_is_in_order_is_not(self, order, said):

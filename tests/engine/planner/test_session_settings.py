@@ -16,9 +16,10 @@ from importer.engine.mysql.connection import ISOLATION, Address, connect, connec
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options, check_options
 from importer.engine.plan.plan import ImportPlan
+from importer.engine.plan.stored_plan import plan_from_json, plan_to_json
 from importer.engine.preflight.session_settings import check_session
 from importer.engine.schema.table import Key
-from importer.engine.stored import from_json, to_json
+from importer.engine.stored import to_json
 from tests.engine.loads import account_with, load_file, rows_of, run_sql, works
 from tests.engine.planner.test_planner import column, plan, table
 from tests.targets import TestServer
@@ -68,7 +69,7 @@ def test_what_was_asked_for_is_set_and_the_rest_stays(child: Address, source):
     options = Options(session={"sort_buffer_size": "8M"}, isolation="SERIALIZABLE", foreign_key_checks=False)
     plan = planned(child, options, source("1,1\n"))
     assert plan.session == {"sort_buffer_size": 8388608, ISOLATION: "SERIALIZABLE", "foreign_key_checks": 0}
-    assert from_json(ImportPlan, to_json(plan)).session == plan.session
+    assert plan_from_json(plan_to_json(plan)).session == plan.session
     with connect_loader(child, session=plan.session) as connection:
         asked = "@@sort_buffer_size, @@foreign_key_checks, @@unique_checks, @@autocommit, @@time_zone"
         assert fetch_all(connection, f"SELECT {asked}") == [(8388608, 0, 1, 0, "+00:00")]

@@ -14,22 +14,21 @@ from importer.engine.mysql.server_info import SPEED_VARIABLES
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.plan.option_specs import SPEED
 from importer.engine.plan.options import Options
-from importer.engine.plan.plan import ImportPlan
+from importer.engine.plan.plan import ImportPlan, LoadStatements
 from importer.history.facts import CHOSEN, FACTS, PHASES, REQUESTED, fact
 from importer.models import JobFact
 
 PLANNER = Path(loader.__file__).parents[1] / "planner"
-# Of ImportPlan: what says how the rows go in, word by word, and what the facts are told from.
+# Fields of a plan that are no setting: its statements, its columns, and the sources of other facts.
 NOT_CHOICES = {
-    "schema", "table", "table_digest", "fields", "sources", "statement", "null_word_statement", "traced_statement",
-    "bytes_ascii_only", "files_folder", "reasons", "seen",
+    "schema", "table", "table_digest", "fields", "sources", "statements", "plain", "null_word",
+    "traced", "as_bytes_ascii_only", "pipe_folder", "reasons", "seen",
 }  # fmt: skip
 CHOICES = {
-    "bytes_statement": "as_bytes",
     "exactness": "checks",
     "readback": "verify",
     "chunk_rows": "commit_rows",
-    "arrangement": "indexes",
+    "temporary_changes": "indexes",
 }
 
 
@@ -53,7 +52,8 @@ def test_each_reason_of_the_planner_explains_a_fact_that_was_chosen():
 
 
 def test_each_choice_of_a_plan_has_a_fact():
-    choices = {each.name for each in dataclasses.fields(ImportPlan)} - NOT_CHOICES
+    fields = [*dataclasses.fields(ImportPlan), *dataclasses.fields(LoadStatements)]
+    choices = {each.name for each in fields} - NOT_CHOICES
     assert {name for name in choices if CHOICES.get(name, name) not in FACTS} == set()
 
 

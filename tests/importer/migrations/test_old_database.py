@@ -14,6 +14,7 @@ from django.urls import reverse
 from dashboard.urls import urlpatterns
 from importer import jobs
 from importer.engine.mysql.connection import Address, connect, fetch_all
+from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.stored import to_json
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.sampling import Sample
@@ -144,7 +145,7 @@ class TestStoredValues:
     @pytest.mark.parametrize("pk", JOBS)
     def test_a_plan_is_the_same_when_it_is_written_again(self, pk: int):
         job = ImportJob.objects.get(pk=pk)
-        assert as_kept(to_json(job.plan)) == job.plan_json
+        assert as_kept(plan_to_json(job.plan)) == job.plan_json
 
     @pytest.mark.parametrize("model", [ImportJob, MappingPreset, Schedule, Lab])
     def test_a_recipe_is_the_same_when_it_is_written_again(self, model: type):
@@ -170,7 +171,7 @@ class TestStoredValues:
     def test_plans_of_each_mode(self):
         plans = {job.options.mode: job.plan for job in ImportJob.objects.filter(pk__in=(2, 7, 8, 9, 12))}
         assert set(plans) == {"append", "upsert", "replace", "create", "atomic"}
-        assert [each.name for each in plans["append"].arrangement.keys] == ["by_customer", "by_time"]
+        assert [each.name for each in plans["append"].temporary_changes.keys] == ["by_customer", "by_time"]
         assert plans["upsert"].staged.numbered
         assert (plans["replace"].staged.old, plans["replace"].staged.engine) == (
             "millrace_old_aac900ddfc7b46e1b5bece1bd5924d56",

@@ -214,9 +214,9 @@ class TestServerChanged:
         assert (job.status, job.balanced, job.problem) == (Status.SUCCEEDED, True, {})
         assert contents(database) == (ROWS, ROWS)
         said = next(each for each in job.plan.reasons if each.option == "method")
-        assert (job.plan.method, said.choice) == ("insert_prepared", "Prepared INSERT of many rows")
+        assert (job.plan.statements.method, said.choice) == ("insert_prepared", "Prepared INSERT of many rows")
         assert "SET GLOBAL local_infile = 1" in said.why
-        assert job.plan.statement.startswith("INSERT IGNORE INTO ")
+        assert job.plan.statements.plain.startswith("INSERT IGNORE INTO ")
 
     def test_local_infile_switched_off_gives_the_line_that_helps_where_it_was_asked_for(
         self, server: TestServer, database: Address, target: Target, source: SourceFile
@@ -241,12 +241,12 @@ class TestServerChanged:
         try:
             with override_settings(SERVER_FILES_DIR="" if server.flavour == "mysql" else str(tmp_path)):
                 job = in_the_middle(target, source)
-                assert job.plan.method == "load_data_server"
+                assert job.plan.statements.method == "load_data_server"
                 server.run(f"REVOKE FILE ON *.* FROM {account}")
                 job = run(job)
         finally:
             server.run("SET GLOBAL local_infile = 1")
-        assert (job.status, job.balanced, job.plan.method) == (Status.SUCCEEDED, True, "insert_prepared")
+        assert (job.status, job.balanced, job.plan.statements.method) == (Status.SUCCEEDED, True, "insert_prepared")
         assert contents(database) == (ROWS, ROWS)
 
     def test_table_dropped_since_the_plan_is_said_to_be_gone(

@@ -120,7 +120,7 @@ def test_a_retry_leaves_the_keys_of_a_table_with_rows_alone(target, file, monkey
     assert run(job).status == Status.FAILED
     monkeypatch.undo()
     jobs.retry(job.pk)
-    assert now(job).plan.arrangement is None
+    assert now(job).plan.temporary_changes is None
     assert run(job).status == Status.SUCCEEDED
     assert structure(target) == before
 

@@ -81,6 +81,7 @@ def for_name(method: str, request: LoadRequest) -> Load:
 
 def for_plan(plan: ImportPlan, dialect: Dialect) -> Load:
     """The function that runs the plan's statements."""
+    statements = plan.statements
     width = len(plan.numbers) + len(plan.fields)
-    request = LoadRequest(dialect, width, plan.numbers, plan.rows_per_statement, plan.files_folder)
-    return for_name(plan.method, request)
+    request = LoadRequest(dialect, width, plan.numbers, statements.rows_per_statement, statements.pipe_folder)
+    return for_name(statements.method, request)

@@ -22,8 +22,8 @@ from importer.engine.source.records.oversized_values import LARGE
 class Sender:
     """Sends the rows of the session's chunk by the plan's method. Rows are numbered within the chunk, from 0.
 
-    A statement that takes bytes for hexadecimal digits (ImportPlan.unhexed) is sent with its digits decoded: that may
-    raise NotHexadecimal.
+    A statement that takes bytes for hexadecimal digits (LoadStatements.unhexed) is sent with its digits
+    decoded: that may raise NotHexadecimal.
     """
 
     def __init__(self, session: ChunkSession) -> None:

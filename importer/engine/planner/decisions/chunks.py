@@ -23,97 +23,101 @@ CHUNKS_PER_SESSION = 8
 LAST_CHUNKS_PER_SESSION = 2
 
 
-def _chunk_bytes(case: PlanningContext, parallelism: int) -> int:
+def _chunk_bytes(context: PlanningContext, parallelism: int) -> int:
     """The most bytes of a chunk."""
-    return case.options.chunk_bytes or _good_bytes(case, parallelism)
+    return context.options.chunk_bytes or _good_bytes(context, parallelism)
 
 
-def _good_bytes(case: PlanningContext, parallelism: int) -> int:
+def _good_bytes(context: PlanningContext, parallelism: int) -> int:
     """What loads quickest: small shares of the data, so that all sessions end together."""
-    share = case.data_bytes // (parallelism * CHUNKS_PER_SESSION)
-    logged = case.server.on("log_bin") or case.server.on("wsrep_on")
+    share = context.data_bytes // (parallelism * CHUNKS_PER_SESSION)
+    logged = context.server.on("log_bin") or context.server.on("wsrep_on")
     largest = LARGEST_LOGGED_CHUNK if logged else LARGEST_CHUNK
-    near = max(network.smallest_chunk(case), _within(share, SMALLEST_CHUNK, largest))
-    good = network.largest_chunk(case, parallelism) or near
-    fits = largest_transaction(case.server)
+    near = max(network.smallest_chunk(context), _within(share, SMALLEST_CHUNK, largest))
+    good = network.largest_chunk(context, parallelism) or near
+    fits = largest_transaction(context.server)
     return min(good, fits[0]) if fits else good
 
 
-def asked_small(case: PlanningContext) -> bool:
+def asked_small(context: PlanningContext) -> bool:
     """Whether smaller transactions are asked for than are planned; so many rows of unknown size are taken for small."""
-    options = case.options
-    few_rows = options.commit_rows and options.commit_rows * case.record_bytes < SMALLEST_CHUNK
-    few_bytes = options.chunk_bytes and options.chunk_bytes < SMALLEST_CHUNK and _each_by_itself(case)
+    options = context.options
+    few_rows = options.commit_rows and options.commit_rows * context.record_bytes < SMALLEST_CHUNK
+    few_bytes = options.chunk_bytes and options.chunk_bytes < SMALLEST_CHUNK and _each_by_itself(context)
     return bool(few_rows or few_bytes)
 
 
-def transaction_bytes(case: PlanningContext, parallelism: int) -> int:
+def transaction_bytes(context: PlanningContext, parallelism: int) -> int:
     """The most bytes of chunks that share a transaction (together.py); 0 where each has its own.
 
     Small chunks that are asked for go in as if they had been planned.
     """
-    good = _good_bytes(case, parallelism)
-    return 0 if _each_by_itself(case) or good <= _chunk_bytes(case, parallelism) else good
+    good = _good_bytes(context, parallelism)
+    return 0 if _each_by_itself(context) or good <= _chunk_bytes(context, parallelism) else good
 
 
-def _each_by_itself(case: PlanningContext) -> bool:
+def _each_by_itself(context: PlanningContext) -> bool:
     """Whether a transaction is to be as small as its chunk is asked to be, or each chunk's own rows have to be known.
 
     Small is what is wanted where the rows of a commit are asked for, and in a cluster, all of whose nodes certify and
     apply each transaction and may limit its rows (wsrep_max_ws_rows).
     """
-    options = case.options
+    options = context.options
     return bool(
         options.commit_rows
-        or case.server.on("wsrep_on")
+        or context.server.on("wsrep_on")
         or options.on_error == "reject"
         or options.on_duplicate != "fail"
         or options.verify == "full"
         or options.lock_table
-        or case.numbers_rows
-        or not case.rolls_back
+        or context.numbers_rows
+        or not context.rolls_back
     )
 
 
-def chunk_rows(case: PlanningContext) -> int:
+def chunk_rows(context: PlanningContext) -> int:
     """The most rows of a chunk."""
-    return case.options.commit_rows or (MOST_ROWS_IF_REJECTING if case.options.on_error == "reject" else MOST_ROWS)
+    return context.options.commit_rows or (
+        MOST_ROWS_IF_REJECTING if context.options.on_error == "reject" else MOST_ROWS
+    )
 
 
-def _last_chunks(case: PlanningContext, parallelism: int) -> int:
+def _last_chunks(context: PlanningContext, parallelism: int) -> int:
     """How many chunks what is left of the data makes at any time; 0 for any number, where their size is asked for."""
-    asked = case.options.chunk_bytes or case.options.commit_rows
+    asked = context.options.chunk_bytes or context.options.commit_rows
     return 0 if asked or parallelism == 1 else LAST_CHUNKS_PER_SESSION * parallelism
 
 
-def chunk_sizes(case: PlanningContext, parallelism: int) -> ChunkSizes:
+def chunk_sizes(context: PlanningContext, parallelism: int) -> ChunkSizes:
     """How the file is cut for so many sessions."""
-    return ChunkSizes(_chunk_bytes(case, parallelism), chunk_rows(case), FIRST_CHUNK, _last_chunks(case, parallelism))
+    return ChunkSizes(
+        _chunk_bytes(context, parallelism), chunk_rows(context), FIRST_CHUNK, _last_chunks(context, parallelism)
+    )
 
 
-def chunks_reason(case: PlanningContext, sizes: ChunkSizes, together: int) -> Reason:
+def chunks_reason(context: PlanningContext, sizes: ChunkSizes, together: int) -> Reason:
     """How many chunks there will be, and why of that size; up to `together` bytes of them share a transaction."""
-    options = case.options
+    options = context.options
     size = _written(sizes.bytes)
     one = f"up to {_written(together)} of them that lie side by side are one transaction" if together else ""
-    why = f"{_why_of_that_size(case)}; {one or 'each is one transaction'}"
+    why = f"{_why_of_that_size(context)}; {one or 'each is one transaction'}"
     if options.commit_rows:
         rows = "1 row" if options.commit_rows == 1 else f"{options.commit_rows:,} rows"
         return Reason(f"Chunks of at most {rows} and {size}", why, option="commit_rows")
-    number = sizes.count(case.data_bytes)
+    number = sizes.count(context.data_bytes)
     chunks = "One chunk" if number == 1 else f"About {number:,} chunks"
     if options.on_error == "reject":
         why += f", of {MOST_ROWS_IF_REJECTING:,} rows at most"
     return Reason(f"{chunks} of at most {size}", why, option="chunk_bytes")
 
 
-def _why_of_that_size(case: PlanningContext) -> str:
-    if case.options.chunk_bytes or case.options.commit_rows:
+def _why_of_that_size(context: PlanningContext) -> str:
+    if context.options.chunk_bytes or context.options.commit_rows:
         return "as asked"
-    fits = largest_transaction(case.server)
+    fits = largest_transaction(context.server)
     if fits and fits[0] < LARGEST_CHUNK:
         return f"small enough for {fits[1]} on the server"
-    if network.largest_chunk(case, 1):
+    if network.largest_chunk(context, 1):
         return "small enough for the line, large enough for its round trips"
     return "small enough to share out and to repeat, large enough to be cheap"
 

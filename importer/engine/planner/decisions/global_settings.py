@@ -12,29 +12,29 @@ from importer.engine.planner.context import PlanningContext
 from importer.engine.target.temporary_changes import TemporaryChanges
 
 
-def asked_variables(options: Options) -> dict[str, Value]:
+def requested_variables(options: Options) -> dict[str, Value]:
     """What was asked for, as SET takes it. Raises Problem for what may not be set."""
     return parse_values(options.server_variables, SERVER_VARIABLES, "The server variable", "server_variables")
 
 
-def as_it_will_be(server: Server, options: Options) -> Server:
+def with_requested_variables(server: Server, options: Options) -> Server:
     """The server with what was asked for already set: that is what the plan is for."""
     require_flavour(options.server_variables, SERVER_VARIABLES, server, "server_variables")
-    asked = {name: str(value) for name, value in asked_variables(options).items()}
+    asked = {name: str(value) for name, value in requested_variables(options).items()}
     return replace(server, variables={**server.variables, **asked})
 
 
-def with_variables(case: PlanningContext, arranged: TemporaryChanges | None) -> TemporaryChanges | None:
+def add_global_variables(context: PlanningContext, arranged: TemporaryChanges | None) -> TemporaryChanges | None:
     """The arrangement with what is set for the server."""
-    asked = asked_variables(case.options)
+    asked = requested_variables(context.options)
     if not asked:
         return arranged
-    return replace(arranged or TemporaryChanges(case.table.schema, case.table.name), variables=asked)
+    return replace(arranged or TemporaryChanges(context.table.schema, context.table.name), variables=asked)
 
 
-def server_reasons(case: PlanningContext) -> Iterator[Reason]:
+def global_variable_reasons(context: PlanningContext) -> Iterator[Reason]:
     """Each variable with what it gives up."""
-    for name, value in asked_variables(case.options).items():
+    for name, value in requested_variables(context.options).items():
         variable = SERVER_VARIABLES[name]
         yield Reason(
             f"{name} = {value} on the whole server",

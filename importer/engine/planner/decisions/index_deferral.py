@@ -15,29 +15,31 @@ from importer.engine.units import MIB
 PAYS_FROM = 8 * MIB
 
 
-def arrangement(case: PlanningContext) -> TemporaryChanges | None:
+def index_deferral(context: PlanningContext) -> TemporaryChanges | None:
     """What comes off the table for the time of the load; None for nothing."""
-    if case.staged or _hindrance(case):
+    if context.staged or _hindrance(context):
         return None
-    foreign_keys = case.indexes.foreign_keys if case.options.foreign_keys == "defer" else ()
-    keys, _ = _may_go(case) if _wanted(case) else ((), ())
-    return TemporaryChanges(case.table.schema, case.table.name, keys, foreign_keys) if keys or foreign_keys else None
+    foreign_keys = context.indexes.foreign_keys if context.options.foreign_keys == "defer" else ()
+    keys, _ = _may_go(context) if _wanted(context) else ((), ())
+    return (
+        TemporaryChanges(context.table.schema, context.table.name, keys, foreign_keys) if keys or foreign_keys else None
+    )
 
 
-def staged_without(case: PlanningContext) -> tuple[KeyDefinition, ...]:
+def keys_deferred_in_staging(context: PlanningContext) -> tuple[KeyDefinition, ...]:
     """The keys that a staging table which takes the target's place is without until the rows are in."""
-    if case.options.mode != "replace" or case.staging_engine != "InnoDB" or not _wanted(case):
+    if context.options.mode != "replace" or context.staging_engine != "InnoDB" or not _wanted(context):
         return ()
-    keys, _ = _may_go(case)
+    keys, _ = _may_go(context)
     return keys
 
 
-def check_foreign_keys(case: PlanningContext) -> None:
+def check_foreign_keys(context: PlanningContext) -> None:
     """Raise Problem where foreign keys cannot be put off soundly."""
-    options = case.options
+    options = context.options
     if options.foreign_keys != "defer":
         return
-    if case.staged:
+    if context.staged:
         raise Problem(
             f"In mode {options.mode} no foreign key is in the way of the load: the rows go into a staging table"
             " without any.",
@@ -58,37 +60,37 @@ def check_foreign_keys(case: PlanningContext) -> None:
         )
 
 
-def index_reasons(case: PlanningContext) -> Iterator[Reason]:
+def index_reasons(context: PlanningContext) -> Iterator[Reason]:
     """What becomes of the keys, and of the foreign keys where these are to be put off."""
-    yield from _about_keys(case)
-    if case.options.foreign_keys == "defer":
-        yield _about_foreign_keys(case)
+    yield from _about_keys(context)
+    if context.options.foreign_keys == "defer":
+        yield _about_foreign_keys(context)
 
 
-def _about_keys(case: PlanningContext) -> Iterator[Reason]:
-    if case.options.mode in ("create", "atomic", "upsert"):
-        if case.options.indexes == "defer":
+def _about_keys(context: PlanningContext) -> Iterator[Reason]:
+    if context.options.mode in ("create", "atomic", "upsert"):
+        if context.options.indexes == "defer":
             why = "the finishing step needs the table's keys; the staging table is without those that refuse no row"
             yield Reason("Indexes stay on", why, option="indexes")
         return
-    keys, staying = _may_go(case)
-    if not keys and not staying and case.options.indexes != "defer":
+    keys, staying = _may_go(context)
+    if not keys and not staying and context.options.indexes != "defer":
         return
-    if keys and _wanted(case) and not _hindrance(case):
+    if keys and _wanted(context) and not _hindrance(context):
         yield Reason(
             f"{_count(len(keys))} after the load",
-            f"{_why(case)} back in one ALTER TABLE: {_names(keys)}{_stay(staying)}",
+            f"{_why(context)} back in one ALTER TABLE: {_names(keys)}{_stay(staying)}",
             option="indexes",
         )
     else:
-        yield Reason("Indexes stay on", _why_not(case, keys), holds_back=bool(keys), option="indexes")
+        yield Reason("Indexes stay on", _why_not(context, keys), holds_back=bool(keys), option="indexes")
 
 
-def _about_foreign_keys(case: PlanningContext) -> Reason:
-    names = ", ".join(each.name for each in case.indexes.foreign_keys)
+def _about_foreign_keys(context: PlanningContext) -> Reason:
+    names = ", ".join(each.name for each in context.indexes.foreign_keys)
     if not names:
         return Reason("No foreign keys to put off", "the table has none", option="foreign_keys")
-    if hindrance := _hindrance(case):
+    if hindrance := _hindrance(context):
         return Reason("Foreign keys stay on", hindrance, holds_back=True, option="foreign_keys")
     return Reason(
         f"Foreign keys after the load: {names}",
@@ -98,47 +100,47 @@ def _about_foreign_keys(case: PlanningContext) -> Reason:
     )
 
 
-def _wanted(case: PlanningContext) -> bool:
+def _wanted(context: PlanningContext) -> bool:
     """Whether keys are to come off, if they may: as asked, or because it pays."""
-    asked = case.options.indexes
+    asked = context.options.indexes
     if asked == "auto":
-        return case.data_bytes >= PAYS_FROM and not case.table.triggers
+        return context.data_bytes >= PAYS_FROM and not context.table.triggers
     return asked == "defer"
 
 
-def _hindrance(case: PlanningContext) -> str:
+def _hindrance(context: PlanningContext) -> str:
     """Why nothing can come off; "" if it can."""
-    if case.staging_engine != "InnoDB":
-        return f"a {case.staging_engine} table is filled with its keys disabled"
-    if case.staged or case.indexes.obstacle:
-        return "" if case.staged else case.indexes.obstacle
-    if not case.indexes.empty:
+    if context.staging_engine != "InnoDB":
+        return f"a {context.staging_engine} table is filled with its keys disabled"
+    if context.staged or context.indexes.obstacle:
+        return "" if context.staged else context.indexes.obstacle
+    if not context.indexes.empty:
         return "the table is not empty: building its keys anew would take longer than adding to them"
     return ""
 
 
-def _may_go(case: PlanningContext) -> tuple[tuple[KeyDefinition, ...], tuple[str, ...]]:
-    foreign_keys_go = case.staged or case.options.foreign_keys == "defer"
-    return indexes.droppable_keys(case.table, case.indexes, foreign_keys_go=foreign_keys_go)
+def _may_go(context: PlanningContext) -> tuple[tuple[KeyDefinition, ...], tuple[str, ...]]:
+    foreign_keys_go = context.staged or context.options.foreign_keys == "defer"
+    return indexes.droppable_keys(context.table, context.indexes, foreign_keys_go=foreign_keys_go)
 
 
-def _why(case: PlanningContext) -> str:
-    if case.options.indexes == "defer":
+def _why(context: PlanningContext) -> str:
+    if context.options.indexes == "defer":
         return "as asked;"
-    empty = "the staging table starts empty" if case.staged else "the table is empty"
+    empty = "the staging table starts empty" if context.staged else "the table is empty"
     # Measured (server-behaviour.md, Indexes after the load) with two keys on random values.
     return f"{empty}, and that takes 1.3 (100,000 rows) to 1.7 times (400,000) less work on the server;"
 
 
-def _why_not(case: PlanningContext, keys: tuple[KeyDefinition, ...]) -> str:
-    if case.options.indexes == "keep":
+def _why_not(context: PlanningContext, keys: tuple[KeyDefinition, ...]) -> str:
+    if context.options.indexes == "keep":
         return "as asked: each row goes into every key as it is loaded"
-    if hindrance := _hindrance(case):
+    if hindrance := _hindrance(context):
         return hindrance
     if not keys:
         return "each of them is needed while rows come: by AUTO_INCREMENT, by a foreign key, or to be unique"
-    if case.table.triggers:
-        return f"triggers ({', '.join(case.table.triggers)}) may look rows up by them"
+    if context.table.triggers:
+        return f"triggers ({', '.join(context.table.triggers)}) may look rows up by them"
     return f"the file is small: taking them off pays from {PAYS_FROM // MIB} MiB on"
 
 

@@ -38,10 +38,10 @@ def _busy(distance: NetworkProbe) -> int:
     return min(BUSY_SESSIONS, math.ceil(rate / SESSION_RATE))
 
 
-def largest_chunk(case: PlanningContext, parallelism: int) -> int | None:
+def largest_chunk(context: PlanningContext, parallelism: int) -> int | None:
     """The most bytes of a chunk for a slow line, or a server far away; None where neither is known."""
-    distance = case.distance
-    if case.server.local or distance is None:
+    distance = context.distance
+    if context.server.local or distance is None:
         return None
     line = distance.bytes_per_second or SESSION_RATE
     if line >= SESSION_RATE and distance.round_trip_ms < FAR:
@@ -50,10 +50,10 @@ def largest_chunk(case: PlanningContext, parallelism: int) -> int | None:
     return max(SMALLEST, min(LARGEST, int(min(SESSION_RATE, line / parallelism) * seconds)))
 
 
-def smallest_chunk(case: PlanningContext) -> int:
+def smallest_chunk(context: PlanningContext) -> int:
     """The fewest bytes of a chunk beside which its waits do not show; 0 on this machine."""
-    distance = case.distance
-    if case.server.local or distance is None:
+    distance = context.distance
+    if context.server.local or distance is None:
         return 0
     wait = ROUND_TRIPS * distance.round_trip_ms / 1000
     rate = min(SESSION_RATE, distance.bytes_per_second or SESSION_RATE)

@@ -26,9 +26,11 @@ class _Choice:
     fixed: bool = False
 
 
-def choose_parallelism(case: PlanningContext) -> tuple[int, Reason]:
+def choose_parallelism(context: PlanningContext) -> tuple[int, Reason]:
     """How many, and why."""
-    choice = _fixed(case) or _within_the_servers_limit(_asked(case) or _measured(case, _best(case)), case.server)
+    choice = _fixed(context) or _within_the_servers_limit(
+        _asked(context) or _measured(context, _best(context)), context.server
+    )
     if choice.fixed:
         return 1, Reason("One chunk after another", choice.why, True, "parallelism")
     return choice.count, Reason(
@@ -39,28 +41,28 @@ def choose_parallelism(case: PlanningContext) -> tuple[int, Reason]:
     )
 
 
-def _fixed(case: PlanningContext) -> _Choice | None:
+def _fixed(context: PlanningContext) -> _Choice | None:
     """Where only one may load at a time, whatever is asked for."""
-    if case.options.ordered:
-        kept = "first" if case.options.on_duplicate == "skip" else "last"
+    if context.options.ordered:
+        kept = "first" if context.options.on_duplicate == "skip" else "last"
         return _Choice(1, f"of rows with one key, the {kept} in the file stays", fixed=True)
-    if not case.rolls_back:
-        return _Choice(1, f"{case.staging_engine} lets one session write", fixed=True)
-    if case.options.lock_table:
+    if not context.rolls_back:
+        return _Choice(1, f"{context.staging_engine} lets one session write", fixed=True)
+    if context.options.lock_table:
         return _Choice(1, "each holds the table's lock", fixed=True)
     return None
 
 
-def _asked(case: PlanningContext) -> _Choice | None:
-    asked = case.options.parallelism
+def _asked(context: PlanningContext) -> _Choice | None:
+    asked = context.options.parallelism
     return _Choice(min(asked, MOST_PARALLELISM), "as asked") if asked else None
 
 
-def _best(case: PlanningContext) -> _Choice:
-    server = case.server
-    if case.data_bytes <= (case.options.chunk_bytes or SMALLEST_CHUNK):
+def _best(context: PlanningContext) -> _Choice:
+    server = context.server
+    if context.data_bytes <= (context.options.chunk_bytes or SMALLEST_CHUNK):
         return _Choice(1, "the file is small")
-    if case.loads_one_at_a_time:
+    if context.loads_one_at_a_time:
         return _Choice(
             WHERE_ONE_LOADS,
             f"innodb_autoinc_lock_mode {server.variables['innodb_autoinc_lock_mode']} lets one load at a time into a"
@@ -68,18 +70,18 @@ def _best(case: PlanningContext) -> _Choice:
             held_back=True,
         )
     if not server.local:
-        return _Choice(network.sessions(case.distance), network.why(case.distance))
+        return _Choice(network.sessions(context.distance), network.why(context.distance))
     if server.cores == 1:
         return _Choice(1, "this machine has one processor")
     shares = f"the server shares this machine's {server.cores} processors"
-    if asked_small(case):
+    if asked_small(context):
         return _Choice(server.cores + MORE_FOR_SMALL_CHUNKS, f"{shares}, and small chunks often wait for the disk")
     return _Choice(server.cores, shares)
 
 
-def _measured(case: PlanningContext, choice: _Choice) -> _Choice:
+def _measured(context: PlanningContext, choice: _Choice) -> _Choice:
     """What earlier imports into this table were clearly faster with."""
-    faster = case.past.preferred("parallelism", choice.count)
+    faster = context.past.preferred("parallelism", choice.count)
     return _Choice(int(faster.value), f"{faster}, compared with {choice.count}") if faster else choice
 
 

@@ -24,45 +24,47 @@ def outgrows(data_bytes: int, table: Table, options: Options, server: Server) ->
     return pool is not None and _table_bytes(data_bytes, table, options) > pool
 
 
-def choose_order(case: PlanningContext) -> tuple[SortKey | None, Reason]:
+def choose_order(context: PlanningContext) -> tuple[SortKey | None, Reason]:
     """What the rows are sorted by first, if they are; and why. Raises Problem if that is asked for and cannot be."""
-    asked = case.options.sort
-    if case.sorted_by:
-        return case.sorted_by, _sorted(case.sorted_by, "its chunks are cut from a sorted copy already")
+    asked = context.options.sort
+    if context.sorted_by:
+        return context.sorted_by, _sorted(context.sorted_by, "its chunks are cut from a sorted copy already")
     if asked == "keep":
         return None, _kept("as asked, or because its chunks are cut already")
     try:
-        key = _key(case)
+        key = _key(context)
     except Unsortable as problem:
         if asked == "key":
             raise Problem(problem.what, advice="Let the file's order be kept (sort keep).", option="sort") from None
         return None, _kept(problem.what[0].lower() + problem.what[1:].removesuffix("."))
     if asked == "key":
-        return key, _sorted(key, f"as asked; {_cost(case)}")
-    return _if_it_pays(case, key)
+        return key, _sorted(key, f"as asked; {_cost(context)}")
+    return _if_it_pays(context, key)
 
 
-def _if_it_pays(case: PlanningContext, key: SortKey) -> tuple[SortKey | None, Reason]:
-    pool = case.server.number("innodb_buffer_pool_size") or 0
-    expected = _table_bytes(case.data_bytes, case.table, case.options)
+def _if_it_pays(context: PlanningContext, key: SortKey) -> tuple[SortKey | None, Reason]:
+    pool = context.server.number("innodb_buffer_pool_size") or 0
+    expected = _table_bytes(context.data_bytes, context.table, context.options)
     sizes = f"with these rows the table takes some {_megabytes(expected)}, and the buffer pool holds {_megabytes(pool)}"
-    if not outgrows(case.data_bytes, case.table, case.options, case.server):
+    if not outgrows(context.data_bytes, context.table, context.options, context.server):
         return None, _kept(sizes)
     columns = ", ".join(key.columns)
-    if case.key_order is None:
+    if context.key_order is None:
         return None, _kept(f"whether it is that of {columns} cannot be told before it is unpacked; sort key sorts it")
-    if case.key_order.fits:
-        return None, _kept(f"by a sample it is {case.key_order.description} of {columns} already")
-    return key, _sorted(key, f"by a sample the file is {case.key_order.description}; {sizes}: {GAIN}; {_cost(case)}")
+    if context.key_order.fits:
+        return None, _kept(f"by a sample it is {context.key_order.description} of {columns} already")
+    return key, _sorted(
+        key, f"by a sample the file is {context.key_order.description}; {sizes}: {GAIN}; {_cost(context)}"
+    )
 
 
-def _key(case: PlanningContext) -> SortKey:
-    options = case.options
-    if options.ordered or case.numbers_rows:
+def _key(context: PlanningContext) -> SortKey:
+    options = context.options
+    if options.ordered or context.numbers_rows:
         raise Unsortable("Which of two rows with one key stays depends on the file's order.")
-    if options.mode == "create" and needs_copy(case.packing, case.dialect.encoding):
+    if options.mode == "create" and needs_copy(context.packing, context.dialect.encoding):
         raise Unsortable("The new table's types are read from the file before it is sorted, which a plain one allows.")
-    return SortKey.of(case.table, case.mapping)
+    return SortKey.of(context.table, context.mapping)
 
 
 def _table_bytes(data_bytes: int, table: Table, options: Options) -> float:
@@ -70,9 +72,9 @@ def _table_bytes(data_bytes: int, table: Table, options: Options) -> float:
     return there + TABLE_BYTES_PER_BYTE * data_bytes
 
 
-def _cost(case: PlanningContext) -> str:
-    seconds = max(1, round(case.data_bytes / SORTED_BYTES_PER_SECOND))
-    room = _megabytes(DISK_BYTES_PER_BYTE * case.data_bytes)
+def _cost(context: PlanningContext) -> str:
+    seconds = max(1, round(context.data_bytes / SORTED_BYTES_PER_SECOND))
+    room = _megabytes(DISK_BYTES_PER_BYTE * context.data_bytes)
     return f"a sorted copy is made first, in about {seconds:,} s and {room} on the disk, before the first row is loaded"
 
 

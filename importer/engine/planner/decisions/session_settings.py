@@ -22,9 +22,9 @@ _LEVELS = {
 }
 
 
-def session(case: PlanningContext) -> dict[str, Value]:
+def session(context: PlanningContext) -> dict[str, Value]:
     """The plan's session variables."""
-    options = case.options
+    options = context.options
     found: dict[str, Value] = {"lock_wait_timeout": LOCK_WAIT} if options.lock_table else {}
     found |= parse_values(options.session, SESSION_VARIABLES, "The session variable", "session")
     if not options.unique_checks:
@@ -36,9 +36,9 @@ def session(case: PlanningContext) -> dict[str, Value]:
     return found
 
 
-def check_session(case: PlanningContext) -> None:
+def check_session(context: PlanningContext) -> None:
     """Raise Problem for what would cost rows, or break a promise, on this server."""
-    options, server = case.options, case.server
+    options, server = context.options, context.server
     require_flavour(options.session, SESSION_VARIABLES, server, "session")
     if server.mariadb and not (options.unique_checks or options.foreign_key_checks):
         # server-behaviour.md, LOAD DATA LOCAL: with both off, one duplicate took 50 loaded rows and the ledger row with
@@ -48,7 +48,7 @@ def check_session(case: PlanningContext) -> None:
             advice="Leave one of them on.",
             option="unique_checks",
         )
-    blind = "" if options.unique_checks else _blind_keys(case)
+    blind = "" if options.unique_checks else _blind_keys(context)
     if blind and (options.on_duplicate != "fail" or options.mode == "upsert"):
         raise Problem(
             f"With unique_checks off the server does not see every duplicate in {blind}: it would store both rows"
@@ -57,17 +57,17 @@ def check_session(case: PlanningContext) -> None:
             option="unique_checks",
         )
     if options.session.get("sql_log_bin") == "0":
-        _check_unlogged(case)
+        _check_unlogged(context)
     if options.lock_table:
-        _check_lock(case)
+        _check_lock(context)
 
 
-def _check_unlogged(case: PlanningContext) -> None:
-    if case.server.on("wsrep_on"):
+def _check_unlogged(context: PlanningContext) -> None:
+    if context.server.on("wsrep_on"):
         raise TargetProblem(
             "In a Galera cluster every node must get the rows.", advice="Leave sql_log_bin out.", option="session"
         )
-    if case.options.mode in ("replace", "create"):
+    if context.options.mode in ("replace", "create"):
         raise Problem(
             "With sql_log_bin = 0 the replicas would put an empty table in the place of theirs.",
             advice="Leave sql_log_bin out, or choose mode append.",
@@ -75,21 +75,21 @@ def _check_unlogged(case: PlanningContext) -> None:
         )
 
 
-def _check_lock(case: PlanningContext) -> None:
-    table, around = case.table, case.around
-    if case.staged:
+def _check_lock(context: PlanningContext) -> None:
+    table, dependencies = context.table, context.dependencies
+    if context.staged:
         raise Problem(
             "A lock would guard the staging table, which nobody else uses.",
             advice="Leave lock_table out, or choose mode append.",
             option="lock_table",
         )
-    if (case.options.parallelism or 1) > 1:
+    if (context.options.parallelism or 1) > 1:
         raise Problem(
             "Only one session can hold the table's lock.",
             advice="Leave parallelism out, or lock_table.",
             option="parallelism",
         )
-    more = (*around.foreign_keys, *around.referenced_by, *around.triggers, *table.triggers)
+    more = (*dependencies.foreign_keys, *dependencies.referenced_by, *dependencies.triggers, *table.triggers)
     if more:
         raise TargetProblem(
             f"{table.name} has foreign keys or triggers ({', '.join(dict.fromkeys(more))}), which use other tables;"
@@ -99,13 +99,13 @@ def _check_lock(case: PlanningContext) -> None:
         )
 
 
-def session_reasons(case: PlanningContext) -> Iterator[Reason]:
+def session_reasons(context: PlanningContext) -> Iterator[Reason]:
     """What was asked for of the sessions, with what it gives up."""
-    options = case.options
+    options = context.options
     if not options.unique_checks:
-        yield Reason("unique_checks is off", _unique_checks(case), option="unique_checks")
+        yield Reason("unique_checks is off", _unique_checks(context), option="unique_checks")
     if not options.foreign_key_checks:
-        yield Reason("foreign_key_checks is off", _foreign_key_checks(case), option="foreign_key_checks")
+        yield Reason("foreign_key_checks is off", _foreign_key_checks(context), option="foreign_key_checks")
     if options.isolation:
         why = f"as asked; it {_LEVELS[options.isolation]}"
         yield Reason(f"Isolation level {options.isolation}", why, option="isolation")
@@ -121,47 +121,47 @@ def session_reasons(case: PlanningContext) -> Iterator[Reason]:
         gives_up = f"; gives up: {variable.gives_up}" if variable.gives_up else ""
         why = f"as asked: {variable.does}{gives_up}"
         yield Reason(f"{name} = {value} in each session", why, option="session")
-    if case.server.mariadb and (case.staged or case.table.rows_estimate == 0) and options.unique_checks:
+    if context.server.mariadb and (context.staged or context.table.rows_estimate == 0) and options.unique_checks:
         yield Reason(
             "MariaDB's bulk load into an empty table is not used",
             "with both checks off it is fast, but one duplicate loses rows that the server has reported as loaded",
         )
 
 
-def _unique_checks(case: PlanningContext) -> str:
-    if not _secondary(case):
+def _unique_checks(context: PlanningContext) -> str:
+    if not _secondary(context):
         return "changes nothing here: the table has no unique key but the primary, which is checked all the same"
-    if not _blind_keys(case):
+    if not _blind_keys(context):
         return "changes nothing here: this server has no change buffer in use, so it checks every key all the same"
-    key = _secondary(case)[0]
-    names, table = ", ".join(map(quote_name, key.columns)), quote_name(case.table.name)
+    key = _secondary(context)[0]
+    names, table = ", ".join(map(quote_name, key.columns)), quote_name(context.table.name)
     return (
-        f"spares reading index pages; gives up that a duplicate in {_blind_keys(case)} is found: both rows stay, and"
+        f"spares reading index pages; gives up that a duplicate in {_blind_keys(context)} is found: both rows stay, and"
         f" the key is broken. Look afterwards: SELECT {names} FROM {table} IGNORE INDEX ({quote_name(key.name)})"
         f" GROUP BY {names} HAVING COUNT(*) > 1"
     )
 
 
-def _foreign_key_checks(case: PlanningContext) -> str:
-    if not case.around.foreign_keys:
+def _foreign_key_checks(context: PlanningContext) -> str:
+    if not context.dependencies.foreign_keys:
         return "changes nothing here: the table has no foreign key"
-    keys = ", ".join(case.around.foreign_keys)
+    keys = ", ".join(context.dependencies.foreign_keys)
     return f"gives up that a row without its parent ({keys}) is refused: it stays, and nothing checks it later"
 
 
-def _secondary(case: PlanningContext) -> list[Key]:
+def _secondary(context: PlanningContext) -> list[Key]:
     """The unique keys that are not the primary one."""
-    return [key for key in case.table.keys if key.unique and key.name != "PRIMARY"]
+    return [key for key in context.table.keys if key.unique and key.name != "PRIMARY"]
 
 
-def _blind_keys(case: PlanningContext) -> str:
+def _blind_keys(context: PlanningContext) -> str:
     """The unique keys whose duplicates the change buffer hides from the server with unique_checks off; "" for none.
 
     Measured on both (server-behaviour.md, Session settings). Those that lie in the buffer pool are found, others are
     not.
     """
     # MariaDB has no change buffer since 11.0; where MySQL does not show the variable, there may be one.
-    buffering = case.server.variables.get("innodb_change_buffering", "none" if case.server.mariadb else "unknown")
+    buffering = context.server.variables.get("innodb_change_buffering", "none" if context.server.mariadb else "unknown")
     if buffering in ("none", "deletes", "purges"):
         return ""
-    return ", ".join(key.name for key in _secondary(case))
+    return ", ".join(key.name for key in _secondary(context))

@@ -8,11 +8,11 @@ from importer.engine.planner.context import PlanningContext
 from importer.engine.target import write_modes
 
 
-def check_load_as(case: PlanningContext) -> None:
+def check_staging_engine(context: PlanningContext) -> None:
     """Raise Problem for what a staging table that cannot roll back does not allow."""
-    if case.rolls_back:
+    if context.rolls_back:
         return
-    options, engine = case.options, case.staging_engine
+    options, engine = context.options, context.staging_engine
     if options.mode not in write_modes.SWAPPING:
         raise Problem(
             f"Only a table that takes its place at the end may be loaded as {engine}.",
@@ -29,25 +29,25 @@ def check_load_as(case: PlanningContext) -> None:
         raise Problem(
             f"{engine} lets one session load at a time.", advice="Leave parallelism out.", option="parallelism"
         )
-    if case.around.partitioned or options.partitions:
+    if context.dependencies.partitioned or options.partitions:
         raise Problem(
             f"{engine} has no partitions on every server.",
             advice="Leave partitions out, or choose load_as innodb.",
             option="load_as",
         )
-    if case.server.on("wsrep_on"):
+    if context.server.on("wsrep_on"):
         raise TargetProblem(f"A Galera cluster does not copy {engine} tables.", advice="Choose load_as innodb.")
 
 
-def load_as_reasons(case: PlanningContext) -> Iterator[Reason]:
+def staging_engine_reasons(context: PlanningContext) -> Iterator[Reason]:
     """What loading into such a table gains and gives up."""
-    if case.rolls_back:
+    if context.rolls_back:
         return
     cost = "a chunk that fails, or whose worker dies, ends the import, and a retry stages all of it anew"
-    if case.converted:
+    if context.converted:
         # Measured by others (server-behaviour.md, Speed): never faster than loading into InnoDB.
-        why = f"as asked; the table is converted to {case.table.engine} before it takes its place; {cost}"
-        yield Reason(f"The staging table is {case.staging_engine}, its keys off", why, True, "load_as")
+        why = f"as asked; the table is converted to {context.table.engine} before it takes its place; {cost}"
+        yield Reason(f"The staging table is {context.staging_engine}, its keys off", why, True, "load_as")
     else:
         why = f"as the table is; its keys come back before it takes its place; {cost}"
-        yield Reason(f"The staging table is {case.staging_engine}, its keys off", why, True, "load_as")
+        yield Reason(f"The staging table is {context.staging_engine}, its keys off", why, True, "load_as")

@@ -14,20 +14,20 @@ from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 MOST_AHEAD = 65_535
 
 
-def auto_increment_reasons(case: PlanningContext, sizes: ChunkSizes) -> Iterator[Reason]:
+def auto_increment_reasons(context: PlanningContext, sizes: ChunkSizes) -> Iterator[Reason]:
     """A warning where the rows of the file, as many as its first ones suggest, need more numbers than are left."""
-    column = next((each for each in case.table.columns if each.auto_increment), None)
-    given = {name.lower() for name in case.columns}
-    if not column or column.name.lower() in given or not case.record_bytes:
+    column = next((each for each in context.table.columns if each.auto_increment), None)
+    given = {name.lower() for name in context.columns}
+    if not column or column.name.lower() in given or not context.record_bytes:
         return
     type_ = column.column_type
     if type_.family is not Family.INTEGER:
         return
     unsigned = "unsigned" in column.type
     largest = 2 ** (8 * type_.size - (not unsigned)) - 1
-    first = 1 if case.options.mode in ("replace", "create") else max(1, case.table.next_number)
-    rows = int(case.data_bytes / case.record_bytes)
-    ahead = _ahead(case, rows, sizes)
+    first = 1 if context.options.mode in ("replace", "create") else max(1, context.table.next_number)
+    rows = int(context.data_bytes / context.record_bytes)
+    ahead = _ahead(context, rows, sizes)
     if first + rows + ahead <= largest + 1:
         return
     surely = rows > largest - first + 1
@@ -36,14 +36,14 @@ def auto_increment_reasons(case: PlanningContext, sizes: ChunkSizes) -> Iterator
     yield Reason(
         f"{column.name} {'has' if surely else 'may have'} too few numbers left: {max(0, largest - first + 1):,}",
         f"about {rows:,} rows need one each{gaps}; without any left the server refuses rows (error 1467). For more:"
-        f" ALTER TABLE {quote_name(case.table.schema)}.{quote_name(case.table.name)}"
+        f" ALTER TABLE {quote_name(context.table.schema)}.{quote_name(context.table.name)}"
         f" MODIFY {quote_name(column.name)} {wider} NOT NULL AUTO_INCREMENT",
     )
 
 
-def _ahead(case: PlanningContext, rows: int, sizes: ChunkSizes) -> int:
+def _ahead(context: PlanningContext, rows: int, sizes: ChunkSizes) -> int:
     """The most numbers that are taken and not used. With the other lock modes it is not known that any are."""
-    if case.server.number("innodb_autoinc_lock_mode") != 2:
+    if context.server.number("innodb_autoinc_lock_mode") != 2:
         return 0
-    chunks = max(sizes.count(case.data_bytes), -(-rows // chunk_rows(case)))
+    chunks = max(sizes.count(context.data_bytes), -(-rows // chunk_rows(context)))
     return min(rows, chunks * MOST_AHEAD)

@@ -16,29 +16,29 @@ TABLE_PER_BYTE, KEY_PER_BYTE = 1.2, 0.3
 SLOW_FLUSHING, GOOD_FLUSHING = 200, 2000
 
 
-def holding_reasons(case: PlanningContext) -> Iterator[Reason]:
+def bottleneck_reasons(context: PlanningContext) -> Iterator[Reason]:
     """What on the server keeps the load slower than it could be, with the line that changes it."""
-    if case.loads_one_at_a_time:
-        yield _one_at_a_time(case)
-    yield from _redo_log(case)
-    yield from _buffer_pool(case)
-    yield from _durability(case.server)
+    if context.loads_one_at_a_time:
+        yield _one_at_a_time(context)
+    yield from _redo_log(context)
+    yield from _buffer_pool(context)
+    yield from _durability(context.server)
 
 
-def _one_at_a_time(case: PlanningContext) -> Reason:
-    statements = case.server.variables.get("binlog_format", "").upper() == "STATEMENT"
+def _one_at_a_time(context: PlanningContext) -> Reason:
+    statements = context.server.variables.get("binlog_format", "").upper() == "STATEMENT"
     first = "binlog_format = ROW and " if statements else ""
     return Reason(
-        f"innodb_autoinc_lock_mode is {case.server.variables['innodb_autoinc_lock_mode']}",
+        f"innodb_autoinc_lock_mode is {context.server.variables['innodb_autoinc_lock_mode']}",
         f"loads into a table with AUTO_INCREMENT run one at a time; {first}innodb_autoinc_lock_mode = 2 under [mysqld]"
         " in my.cnf, and a restart, let them run side by side",
         holds_back=True,
     )
 
 
-def _redo_log(case: PlanningContext) -> Iterator[Reason]:
-    server, redo = case.server, case.server.redo_bytes
-    if redo is None or redo >= case.data_bytes:
+def _redo_log(context: PlanningContext) -> Iterator[Reason]:
+    server, redo = context.server, context.server.redo_bytes
+    if redo is None or redo >= context.data_bytes:
         return
     if redo < ROOMY_REDO:
         line = f"innodb_log_file_size = {GOOD_REDO // GIB}G under [mysqld] in my.cnf, and a restart, make it larger"
@@ -56,11 +56,11 @@ def _redo_log(case: PlanningContext) -> Iterator[Reason]:
         )
 
 
-def _buffer_pool(case: PlanningContext) -> Iterator[Reason]:
-    pool = case.server.number("innodb_buffer_pool_size")
-    secondary = sum(key.name != "PRIMARY" for key in case.table.keys)
-    there = 0 if case.options.mode == "replace" else case.table.data_bytes + case.table.index_bytes
-    needed = there + int(case.data_bytes * (TABLE_PER_BYTE + KEY_PER_BYTE * secondary))
+def _buffer_pool(context: PlanningContext) -> Iterator[Reason]:
+    pool = context.server.number("innodb_buffer_pool_size")
+    secondary = sum(key.name != "PRIMARY" for key in context.table.keys)
+    there = 0 if context.options.mode == "replace" else context.table.data_bytes + context.table.index_bytes
+    needed = there + int(context.data_bytes * (TABLE_PER_BYTE + KEY_PER_BYTE * secondary))
     if pool is None or needed <= pool:
         return
     good = -(-needed // (256 * MIB)) * 256 * MIB

@@ -9,9 +9,9 @@ from importer.engine.source.compression import PACKING_NAMES
 from importer.engine.source.encodings import EncodingKind
 
 
-def reading_reasons(case: PlanningContext) -> Iterator[Reason]:
+def file_format_reasons(context: PlanningContext) -> Iterator[Reason]:
     """How the file's bytes get to the server."""
-    dialect, packing = case.dialect, case.packing
+    dialect, packing = context.dialect, context.packing
     kind = encodings.kind(dialect.encoding)
     if packing or kind is EncodingKind.OTHER:
         unpacked = [f"it is packed ({PACKING_NAMES[packing]})"] if packing else []

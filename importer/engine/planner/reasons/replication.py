@@ -26,9 +26,9 @@ def largest_transaction(server: Server) -> tuple[int, str] | None:
     return min(found, default=None)
 
 
-def replication_reasons(case: PlanningContext, transaction_bytes: int) -> Iterator[Reason]:
+def replication_reasons(context: PlanningContext, transaction_bytes: int) -> Iterator[Reason]:
     """What the binary log and the cluster cost, with the line that changes it."""
-    server = case.server
+    server = context.server
     fits = largest_transaction(server)
     if fits and transaction_bytes > fits[0]:
         yield Reason(
@@ -36,20 +36,20 @@ def replication_reasons(case: PlanningContext, transaction_bytes: int) -> Iterat
             f"chunks as large as asked may be refused; those of {human_bytes(fits[0])} fit in any case",
         )
     if server.on("wsrep_on"):
-        yield from _rows_of_a_write_set(case)
+        yield from _rows_of_a_write_set(context)
         yield Reason(
             "A Galera cluster",
             "every node certifies and applies each chunk as it commits, so the slowest sets the pace; load through one"
             " node only",
             holds_back=True,
         )
-    if server.on("log_bin") and case.options.session.get("sql_log_bin") != "0":
+    if server.on("log_bin") and context.options.session.get("sql_log_bin") != "0":
         yield _binary_log(server, transaction_bytes)
 
 
-def _rows_of_a_write_set(case: PlanningContext) -> Iterator[Reason]:
-    most = case.server.number("wsrep_max_ws_rows")
-    if most and most < (case.options.commit_rows or most + 1):
+def _rows_of_a_write_set(context: PlanningContext) -> Iterator[Reason]:
+    most = context.server.number("wsrep_max_ws_rows")
+    if most and most < (context.options.commit_rows or most + 1):
         yield Reason(
             f"wsrep_max_ws_rows is {most:,}",
             f"the cluster refuses chunks with more rows: ask for commit_rows {most}, or on every node SET GLOBAL"

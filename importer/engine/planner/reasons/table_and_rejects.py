@@ -1,4 +1,4 @@
-"""What becomes of the table and of rows that cannot go in, in words."""
+"""Explains what the import does with the table and with rows that the table refuses."""
 
 from collections.abc import Iterator
 
@@ -11,11 +11,11 @@ from importer.engine.target import write_modes
 READ_BACK_COST = "and compared with the file before its chunk is committed; that takes five to six times as long"
 
 
-def keeping_reasons(case: PlanningContext) -> Iterator[Reason]:
-    """What becomes of the table, of what is around it, and of rows that cannot go in."""
-    options, table = case.options, case.table
-    for told in write_modes.explain(options.mode, table, case.around):
-        yield Reason(*told)
+def table_and_reject_reasons(context: PlanningContext) -> Iterator[Reason]:
+    """Explains what the import does with the table, its dependencies, and rows that the table refuses."""
+    options, table = context.options, context.table
+    for effect in write_modes.explain(options.mode, table, context.dependencies):
+        yield Reason(*effect)
     if options.partitions:
         many = "1 partition" if options.partitions == 1 else f"{options.partitions:,} partitions"
         yield Reason(f"The new table has {many}", "by hash of its primary key, as asked", option="partitions")
@@ -23,7 +23,7 @@ def keeping_reasons(case: PlanningContext) -> Iterator[Reason]:
         yield Reason("Every value is read back", READ_BACK_COST, holds_back=True)
     if options.on_error == "reject":
         yield Reason("Rows that cannot go in are left out", f"{_reject_limit(options)}, and kept with their reasons")
-    if table.triggers and not case.staged:
+    if table.triggers and not context.staged:
         yield Reason(f"Triggers fire: {', '.join(table.triggers)}", "once for each row", holds_back=True)
 
 

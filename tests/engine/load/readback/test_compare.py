@@ -17,8 +17,8 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
-from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.readback import Readback, key_for
+from importer.engine.plan.stored_plan import plan_from_json, plan_to_json
 from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import Column, read_table
 from importer.engine.source.byte_source import open_source
@@ -26,7 +26,6 @@ from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records import oversized_values
-from importer.engine.stored import from_json, to_json
 
 # Column type, the value in the file, and the expected verdict on the value that the server returns for it.
 CASES = [
@@ -236,7 +235,7 @@ class TestFullVerification:
         with connect(database) as connection:
             table, server = read_table(connection, database.database, "t"), read_server(connection, database)
         plan = make_plan(PlanningContext(path.stat().st_size, dialect, table, self.MAPPING, options, server))
-        assert from_json(ImportPlan, json.loads(json.dumps(to_json(plan)))) == plan
+        assert plan_from_json(json.loads(json.dumps(plan_to_json(plan)))) == plan
         with open_source(path) as fd:
             end = path.stat().st_size
             [chunk] = scan(fd, dialect, ChunkSizes(end), end=end)

@@ -147,7 +147,9 @@ class TestRowsThatTheServerDoesNotName:
         run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY)")
         (tmp_path / "data.csv").write_bytes(b"1\n1\n")
         [work] = works(database, tmp_path / "data.csv", ("n",))
-        plan = replace(work.plan, traced_statement=work.plan.traced_statement.replace("millrace row", "row"))
+        statements = work.plan.statements
+        traced = statements.traced.replace("millrace row", "row")
+        plan = replace(work.plan, statements=replace(statements, traced=traced))
         with pytest.raises(TargetProblem, match="do not tell which row"):
             load_chunk(replace(work, plan=plan), LoadCallbacks())
         assert rows_of(database) == []
