@@ -1,4 +1,5 @@
-"""The published measurements behind this project, each one a lab that anybody can run on a server of their own.
+"""The published measurements behind this project. Each one runs as a lab on a server of the user's.
 
-In reading order: experiment; raw (inserts, relay); judging; the five, methods to records, and known; chart, report.
+In reading order: experiment.py; raw_statements.py with plain_inserts.py, and slow_link.py; verdicts.py; published/, a
+file for each experiment; runner.py and trials.py; outcome.py, chart.py, report.py; command.py.
 """

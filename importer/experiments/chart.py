@@ -1,7 +1,7 @@
-"""A chart of rates as SVG: a bar for each way with its spread, and the article's rate as a mark on the same line.
+"""Draws a chart of rates as SVG: a bar for each way with its spread, and the article's rate as a mark on the same line.
 
-The axis is logarithmic, since ways differ by thousands of times. Drawn here because the library that could is only
-installed for the benchmark.
+The axis is logarithmic, because rates differ by factors of thousands. The plotting library is installed only for the
+benchmark, so this module draws the SVG itself.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,16 +11,16 @@ from math import ceil, floor, log10
 
 from importer.experiments.verdicts import RateSpread
 
-LABELS, BARS, VALUES = 330, 480, 90  # pixels: names, bars, numbers
-LINE, HEAD, FOOT = 22, 44, 30
-# More powers of ten than these have no room for a number below each.
+LABELS, BARS, VALUES = 330, 480, 90  # widths in pixels: names, bars, numbers
+LINE, HEAD, FOOT = 22, 44, 30  # heights in pixels
+# Most powers of ten whose numbers fit below the axis; of more, only some are labelled.
 MOST_NUMBERS = 6
 OURS, ARTICLE, INK, FAINT = "#1d4ed8", "#b45309", "#1f2937", "#d1d5db"
 
 
 @dataclass(frozen=True)
 class RateBar:
-    """One way: its rates here and the article's, per second."""
+    """One way: its rates measured here and the article's rate, per second."""
 
     name: str
     rate: RateSpread
@@ -35,7 +35,7 @@ def draw(title: str, bars: Sequence[RateBar]) -> str:
     bottom = HEAD + LINE * len(bars)
     width, height = LABELS + BARS + VALUES, bottom + FOOT
 
-    def place(value: float) -> float:
+    def x_of(value: float) -> float:
         return LABELS + BARS * (log10(value) - low) / (high - low)
 
     parts = [
@@ -50,23 +50,23 @@ def draw(title: str, bars: Sequence[RateBar]) -> str:
     ]
     every = ceil((high - low) / MOST_NUMBERS)
     for power in range(low, high + 1):
-        x = place(10**power)
+        x = x_of(10**power)
         parts.append(f'<line x1="{x:.1f}" y1="{HEAD}" x2="{x:.1f}" y2="{bottom}" stroke="{FAINT}"/>')
         if (high - power) % every == 0:
             parts.append(f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{_tick(power)}</text>')
     for number, bar in enumerate(bars):
-        parts += _bar(bar, HEAD + LINE * number + LINE / 2, place)
+        parts += _bar(bar, HEAD + LINE * number + LINE / 2, x_of)
     parts.append("</svg>")
     return "\n".join(parts) + "\n"
 
 
-def _bar(bar: RateBar, y: float, place: Callable[[float], float]) -> Iterator[str]:
-    end, least, most = place(bar.rate.median), place(bar.rate.least), place(bar.rate.most)
+def _bar(bar: RateBar, y: float, x_of: Callable[[float], float]) -> Iterator[str]:
+    end, least, most = x_of(bar.rate.median), x_of(bar.rate.least), x_of(bar.rate.most)
     yield f'<text x="{LABELS - 8}" y="{y + 4}" text-anchor="end">{escape(bar.name)}</text>'
     yield f'<rect x="{LABELS}" y="{y - 7}" width="{max(1.0, end - LABELS):.1f}" height="14" fill="{OURS}"/>'
     yield f'<line x1="{least:.1f}" y1="{y}" x2="{most:.1f}" y2="{y}" stroke="{INK}" stroke-width="2"/>'
     if bar.published:
-        yield _diamond(place(bar.published), y)
+        yield _diamond(x_of(bar.published), y)
     yield f'<text x="{LABELS + BARS + 12}" y="{y + 4}">{bar.rate.median:,.{0 if bar.rate.median >= 10 else 1}f}</text>'
 
 

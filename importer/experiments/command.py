@@ -1,4 +1,4 @@
-"""The published measurements from a shell: `manage.py experiment`, and `manage.py lab experiment` as its old name."""
+"""The work of `manage.py experiment` and of its old name `manage.py lab experiment`."""
 
 import json
 from argparse import ArgumentParser
@@ -21,7 +21,7 @@ from importer.models import Lab, Trial
 
 
 def add_run_arguments(parser: ArgumentParser) -> None:
-    """The arguments of a run."""
+    """Add the arguments of `experiment run`."""
     about = ", ".join(f"{each.name} ({each.article})" for each in EXPERIMENTS.values())
     parser.add_argument("name", choices=EXPERIMENTS, metavar="NAME", help=about)
     parser.add_argument("--target", required=True, metavar="NAME", help="scratch tables are made in its database")
@@ -37,7 +37,7 @@ def add_run_arguments(parser: ArgumentParser) -> None:
 
 
 def add_list_arguments(parser: ArgumentParser) -> None:
-    """The arguments of the list."""
+    """Add the arguments of `experiment list`."""
     parser.add_argument("--json", dest="as_json", action="store_true")
 
 
@@ -51,7 +51,7 @@ def show_list(command: BaseCommand, *, as_json: bool, **_: Any) -> None:
 
 
 def run_and_show(command: BaseCommand, *, as_json: bool, **options: Any) -> None:
-    """Run an experiment and print its report. Raises CommandError if it does not come to its end."""
+    """Run an experiment and print its report. Raises CommandError if the experiment failed or was cancelled."""
     result, ended = run(options, lambda line: None if as_json else command.stderr.write(line))
     command.stdout.write(json.dumps(result.as_json(), indent=2) if as_json else markdown(result, ""))
     if ended.status != Lab.Status.DONE:
@@ -59,7 +59,7 @@ def run_and_show(command: BaseCommand, *, as_json: bool, **options: Any) -> None
 
 
 def listed() -> list[dict[str, Any]]:
-    """All of them, with rows and estimated seconds by size; a contract."""
+    """All experiments with rows and estimated seconds by size: what `experiment list --json` prints (a contract)."""
     return [
         {
             "name": each.name,
@@ -75,56 +75,59 @@ def listed() -> list[dict[str, Any]]:
     ]
 
 
-def lines(known: Iterable[dict[str, Any]]) -> Iterable[str]:
-    """The same for people."""
-    for each in known:
+def lines(experiments: Iterable[dict[str, Any]]) -> Iterable[str]:
+    """The experiments of listed() as lines of text."""
+    for each in experiments:
         yield f"{each['name']}: {each['asks']} ({len(each['ways'])} ways)"
         yield f"    {each['article']}"
-        for size, much in each["sizes"].items():
-            yield f"    {size}: {much['rows']:,} rows, about {_time(much['seconds'])} with {REPEATS} repeats"
+        for size, estimate in each["sizes"].items():
+            yield f"    {size}: {estimate['rows']:,} rows, about {_time(estimate['seconds'])} with {REPEATS} repeats"
 
 
 def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[ExperimentResult, Lab]:
-    """Run one to its end, and say what becomes of each trial; Ctrl-C ends it. Raises Problem for what cannot be."""
-    asked = _asked(options)
-    begun = StartState()
-    made = runner.begin(asked, named_target(options["target"]))
-    seconds = asked.experiment.seconds(asked.rows, asked.repeats)
-    trials = made.trials.count()
-    tell(f"Lab {made.pk}: {trials} trials, about {_time(seconds)}.")
+    """Run an experiment to its end and report each trial to `tell`; Ctrl-C cancels it.
+
+    Returns the result and the ended lab. Raises Problem if the options are wrong or the experiment cannot begin.
+    """
+    request = _request(options)
+    start_state = StartState()
+    lab = runner.begin(request, named_target(options["target"]))
+    seconds = request.experiment.seconds(request.rows, request.repeats)
+    trials = lab.trials.count()
+    tell(f"Lab {lab.pk}: {trials} trials, about {_time(seconds)}.")
     becomes, problem = Lab.Status.DONE, None
     try:
-        runner.run(made, lambda trial: tell(_line(trial, trials)))
+        runner.run(lab, lambda trial: tell(_line(trial, trials)))
     except (KeyboardInterrupt, Cancelled):
         becomes = Lab.Status.CANCELLED
     except Problem as error:
         becomes, problem = Lab.Status.FAILED, error
     except BaseException:
-        runner.finish(made, Lab.Status.FAILED, Problem("An unexpected error.", str(made), "See its traceback."))
+        runner.finish(lab, Lab.Status.FAILED, Problem("An unexpected error.", str(lab), "See its traceback."))
         raise
-    ended = runner.finish(made, becomes, problem, lambda says: tell(f"Waits to drop its tables: {says}"))
-    found = experiment_result(ended, begun, _command(options, asked.rows, ended))
+    ended = runner.finish(lab, becomes, problem, lambda obstacle: tell(f"Waits to drop its tables: {obstacle}"))
+    result = experiment_result(ended, start_state, _command(options, request.rows, ended))
     if options["report"]:
-        tell(f"Report: {write_report(found, options['report'])}")
-    return found, ended
+        tell(f"Report: {write_report(result, options['report'])}")
+    return result, ended
 
 
-def _asked(options: dict[str, Any]) -> runner.ExperimentRequest:
+def _request(options: dict[str, Any]) -> runner.ExperimentRequest:
     experiment = experiment_named(options["name"])
     given = {name: options[name] for name in ("repeats", "seed", "warm_up", "beside_imports")}
     values = {name: value for name, value in given.items() if value is not None}
     return runner.ExperimentRequest(experiment, experiment.rows(options["size"]), **values)
 
 
-def _command(options: dict[str, Any], rows: int, made: Lab) -> str:
-    """What repeats it, in the same order."""
+def _command(options: dict[str, Any], rows: int, lab: Lab) -> str:
+    """The command that repeats the experiment with its trials in the same order."""
     size = options["size"] if options["size"] == FULL else str(rows)
-    words = f"manage.py lab experiment {made.experiment} --target {made.target.name} --size {size}"
-    return f"{words} --repeats {made.repeats} --seed {made.seed}" + (" --no-warm-up" * (not options["warm_up"]))
+    words = f"manage.py experiment run {lab.experiment} --target {lab.target.name} --size {size}"
+    return f"{words} --repeats {lab.repeats} --seed {lab.seed}" + (" --no-warm-up" * (not options["warm_up"]))
 
 
 def _line(trial: Trial, trials: int) -> str:
-    """What begins; a line below it, what has become of it."""
+    """The line that announces a running trial, or the line with the result of a finished one."""
     if trial.status == Trial.Status.RUNNING:
         return f"{trial.number}/{trials} {trial.round_name}: {trial.words}"
     took = f"  after {_time(trial.seconds)}"

@@ -1,4 +1,4 @@
-"""What a published measurement is made of: ways to do a thing, in tables of a workload, and the article's figures."""
+"""The parts of a published measurement: ways to do a task, the tables of a workload, and the article's figures."""
 
 import math
 from collections.abc import Callable
@@ -10,22 +10,22 @@ from importer.experiments.raw_statements import StatementTarget
 from importer.experiments.workloads.table import Workload, WorkloadTable
 
 SMALL, FULL = "small", "full"
-# Seconds of a trial besides its work: tables made and dropped, a file looked at, an import's steps.
+# Seconds that a trial takes in addition to its work: to create and drop tables, profile a file, run an import's steps.
 PER_TRIAL = 1.5
-# Rows of a table that is to be full before the clock starts.
+# Rows per second, for the estimate, of filling a table before the clock starts.
 FILLED_IN_A_SECOND = 200_000
 
 
 @dataclass(frozen=True)
 class ImportAction:
-    """Done by an import with these options, ledger and verification included."""
+    """A way that is an import with these options, ledger and verification included."""
 
     options: Options
 
 
 @dataclass(frozen=True)
 class RawAction:
-    """Done without an import: `run` gives how many rows or operations it did. `delay`: from so many seconds away."""
+    """A way of plain statements. `run` returns the number of rows or operations; `delay`: added round trip, seconds."""
 
     run: Callable[[StatementTarget], int]
     delay: float = 0
@@ -33,7 +33,7 @@ class RawAction:
 
 @dataclass(frozen=True)
 class WayTable:
-    """A table that is made for a way, of a workload's; `filled`: it has its rows before the clock starts."""
+    """A workload's table that is created for a way; `filled`: it gets its rows before the clock starts."""
 
     table: WorkloadTable
     keys: bool = True
@@ -43,12 +43,13 @@ class WayTable:
 
 @dataclass(frozen=True)
 class Way:
-    """One way. Of its tables, parents come first, and the last one is what it is about.
+    """One way to do the experiment's task. The last of its tables is the measured one; parents come before children.
 
-    `rate` is about what it does in a second on two cores, for the estimate. `published` is the article's rate, and
-    `why_not` why that cannot be compared with one from here. `most_rows`: no more than so many of the last table's.
-    `most_seconds`: it ends after so many, done or not. `beside`: the way that its rate is beside, if that is not the
-    experiment's baseline.
+    `rate`: rows or operations per second on two cores, approximately, for the estimate of the duration. `published`:
+    the article's rate per second. `not_comparable`: why that rate cannot be compared with one measured here, or "".
+    `most_rows`: limit of the rows of the last table. `most_seconds`: limit of the duration, after which the way stops
+    even if rows are left. `compared_with`: the name of the way that the rate is divided by, "" for the experiment's
+    baseline.
     """
 
     name: str
@@ -62,18 +63,21 @@ class Way:
     compared_with: str = ""
 
     def rows(self, rows: int) -> int:
-        """How many rows of its last table it loads, where the workload has so many."""
+        """The rows of the last table that the way loads, for a workload of `rows` rows."""
         own = self.tables[-1].table.rows_of(rows)
         return min(own, self.most_rows) if self.most_rows else own
 
     def seconds(self, rows: int) -> float:
-        """About how long it takes on two cores with a local disk, its tables included."""
-        made = zip(self.tables, self.files(rows), strict=True)
-        filled = sum(count for each, (_, count) in made if each.filled)
+        """The estimated seconds on two cores with a local disk, creating and filling its tables included."""
+        tables = zip(self.tables, self.files(rows), strict=True)
+        filled = sum(count for each, (_, count) in tables if each.filled)
         return PER_TRIAL + filled / FILLED_IN_A_SECOND + min(self.rows(rows) / self.rate, self.most_seconds)
 
     def files(self, rows: int) -> list[tuple[WorkloadTable, int]]:
-        """The table and its rows of each file that it takes, in the order of its tables; a copy has its source's."""
+        """The table and the number of rows of each file that the way needs, in the order of its tables.
+
+        A table that is filled by a copy has as many rows as its source.
+        """
         own = self.tables[-1].table.name
         tables = [each.table for each in self.tables]
         return [(each, self.rows(rows) if each.name == own else each.rows_of(rows)) for each in tables]
@@ -81,7 +85,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Claim:
-    """What the article says of the rate of a way beside that of another one, or of itself where `to` is "".
+    """A claim of the article about the ratio of two ways' rates, `of` / `to`, or about the rate of `of` if `to` is "".
 
     `about` is a ratio that the article gives; `least` and `most` are bounds that follow from its words.
     """
@@ -96,9 +100,9 @@ class Claim:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A published measurement. `baseline` is the way that the others' rates are beside. `notes` say what is not alike.
+    """A published measurement. `baseline`: the way that the others' rates are divided by. `notes`: what differs here.
 
-    `small_rows` and `full_rows` are of the workload, all its tables together; full is what the article had.
+    `small_rows` and `full_rows` count the rows of all tables of the workload together; full is the article's size.
     """
 
     name: str
@@ -123,22 +127,24 @@ class Experiment:
         return self.workload.full_rows
 
     def way(self, name: str) -> Way:
-        """The way of that name. Raises KeyError."""
+        """Return the way of that name. Raises KeyError."""
         return {each.name: each for each in self.ways}[name]
 
     def rows(self, size: str) -> int:
-        """Rows of the workload: of "small", "full", or of the number itself. Raises Problem for anything else."""
+        """The workload's rows for a size: "small", "full", or a number. Raises Problem for any other text."""
         if size in (SMALL, FULL):
             return self.small_rows if size == SMALL else self.full_rows
         if not size.isdecimal() or not 1 <= int(size) <= 10**12:
-            raise Problem(f"A size of {size} is none.", advice="Give small, full, or a number of rows.", option="size")
+            raise Problem(
+                f"{size} is not a valid size.", advice="Give small, full, or a number of rows.", option="size"
+            )
         return int(size)
 
     def file_bytes(self, rows: int) -> int:
-        """About what the files of all ways take, each of which is there once."""
+        """The estimated bytes of the files of all ways; ways that need the same file share it."""
         files = {(table.name, count): table for way in self.ways for table, count in way.files(rows)}
         return sum(table.bytes_of(count) for (_, count), table in files.items())
 
     def seconds(self, rows: int, repeats: int) -> float:
-        """About how long it takes on two cores with a local disk, the round that warms up included."""
+        """The estimated seconds on two cores with a local disk, the warm-up round included."""
         return sum(each.seconds(rows) for each in self.ways) * (repeats + 1)

@@ -1,4 +1,4 @@
-"""What an experiment has found out, beside its article. Changes nothing."""
+"""Collects the result of an experiment for its report: rates, failures and conditions. Changes nothing."""
 
 import os
 from dataclasses import dataclass, field
@@ -14,52 +14,52 @@ from importer.experiments.published.registry import experiment_named
 from importer.experiments.report import Conditions, ExperimentResult
 from importer.models import Lab, Target, Trial
 
-# Processes at work before it began, as a share of the processors, from which on the machine was busy.
+# From this load average per core on, the machine counts as busy. It is measured before the experiment begins.
 BUSY = 0.25
 
 
 @dataclass(frozen=True)
 class StartState:
-    """When it began, and how busy this machine was then: processes at work, on average of a minute."""
+    """The date of the start, and how busy this machine was then: the load average of one minute."""
 
     date: str = field(default_factory=lambda: f"{timezone.now():%Y-%m-%d}")
     load: float = field(default_factory=lambda: os.getloadavg()[0])
 
     @property
     def busy(self) -> bool:
-        """Whether others were at work, so that the figures are not what this machine can do."""
+        """Whether other processes were running, so that the figures may be lower than this machine's best."""
         return self.load >= BUSY * _cores()
 
     @property
     def words(self) -> str:
-        """Of how busy it was, in a sentence."""
+        """A sentence on how busy the machine was."""
         if not self.busy:
             return "Nothing else was at work here when it began."
         return f"It was busy: {self.load:.1f} processes were at work on its {_cores()} cores before it began."
 
 
-def experiment_result(lab: Lab, begun: StartState, command: str) -> ExperimentResult:
-    """Its figures so far. Raises TargetProblem if the server does not answer."""
+def experiment_result(lab: Lab, start_state: StartState, command: str) -> ExperimentResult:
+    """The experiment's figures so far; `command` repeats it. Raises TargetProblem if the server does not answer."""
     trials = list(lab.trials.select_related("lab"))
     with connect(lab.target.address) as connection:
         server = read_server(connection, lab.target.address)
-    circumstances = Conditions(
+    conditions = Conditions(
         server=f"{server.flavour} {'.'.join(map(str, server.release))}",
         distance="on this machine" if server.local else _away(lab.target),
         machine=_machine(),
-        busy=begun.words,
-        date=begun.date,
+        busy=start_state.words,
+        date=start_state.date,
         rows=lab.sample_rows,
         repeats=lab.repeats,
         warm_up=any(each.round == WARM_UP for each in trials),
         seed=lab.seed,
         command=command,
     )
-    return ExperimentResult(experiment_named(lab.experiment), circumstances, _rates(trials), _failed(trials))
+    return ExperimentResult(experiment_named(lab.experiment), conditions, _rates(trials), _failed(trials))
 
 
 def _rates(trials: list[Trial]) -> dict[str, dict[int, float]]:
-    """By way and round."""
+    """Rates by way and round, the warm-up round left out."""
     rates: dict[str, dict[int, float]] = {}
     for each in trials:
         if each.round != WARM_UP and each.rows_per_second:
@@ -68,7 +68,7 @@ def _rates(trials: list[Trial]) -> dict[str, dict[int, float]]:
 
 
 def _failed(trials: list[Trial]) -> dict[str, str]:
-    """Why ways have failed: what the last one of each said."""
+    """The problem of the last failed trial of each way."""
     failed = [each for each in trials if each.status == Trial.Status.FAILED]
     return {str(each.settings[WAY]): str(each.problem.get("what", "")) for each in failed}
 

@@ -1,6 +1,7 @@
-"""INSERTs as a plain script sends them: it reads the file with Python's csv, and lets mysqlclient write the literals.
+"""Sends INSERTs as a plain script does: Python's csv module reads the file, and mysqlclient writes the literals.
 
-Only the standard library is needed here: the benchmark's plain client runs it in a process whose memory is its own.
+Imports only the standard library, because the benchmark's plain client runs this module in a process of its own to
+measure its memory.
 """
 
 import csv
@@ -13,9 +14,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class CsvRows:
-    """The first `count` rows of a file with a header, and where they go: table and columns as SQL has them.
+    """The first `count` rows of a file with a header, and the table and columns (as SQL) that they are inserted into.
 
-    `hexadecimal` are the positions of fields whose bytes stand there as hexadecimal digits.
+    `hexadecimal`: positions of fields whose bytes the file has as hexadecimal digits.
     """
 
     path: str
@@ -29,9 +30,10 @@ class CsvRows:
 def insert(
     connection: Any, rows: CsvRows, rows_per_statement: int, commit_every: int, committed: Callable[[], None]
 ) -> None:
-    """INSERTs of so many rows, committed after so many statements (0: once, at the end); tells of each commit.
+    """Insert the rows in statements of `rows_per_statement` rows, with a commit after `commit_every` statements.
 
-    The connection must not commit by itself. Raises what mysqlclient does.
+    `commit_every` 0 commits once, at the end. Calls `committed` after each commit. Autocommit must be off. Raises
+    mysqlclient's exceptions.
     """
     cursor = connection.cursor()
     into = f"INSERT INTO {rows.table} ({', '.join(rows.columns)}) VALUES "
@@ -47,7 +49,7 @@ def insert(
 
 
 def _values(rows: CsvRows, rows_per_statement: int) -> Iterator[Sequence[str | bytes]]:
-    """The values of each statement, one row after the other."""
+    """Yield the values of each statement, row after row in one list."""
     with Path(rows.path).open(newline="") as file:
         reader = islice(csv.reader(file, delimiter=rows.separator), 1, rows.count + 1)
         while records := list(islice(reader, rows_per_statement)):

@@ -1,4 +1,4 @@
-"""Ways that are no import of ours: single statements, table copies, keys put on, reads and writes of single rows."""
+"""Ways without an import: plain statements, table copies, added keys, and reads and writes of single rows."""
 
 import re
 import time
@@ -12,13 +12,13 @@ from importer.engine.mysql.connection import FEED_NAME, Address, Connection, con
 from importer.experiments import plain_inserts
 from importer.experiments.workloads.table import WorkloadTable
 
-# Reads and writes of single rows: at most so many, and no new one after so many seconds.
+# Limits for reads and writes of single rows: their number, and the seconds after which no new one begins.
 MOST_POINTS, POINT_SECONDS = 1000, 5.0
 
 
 @dataclass(frozen=True)
 class TrialTable:
-    """A scratch table: the workload's that it is made as, its quoted name, and the file with its `rows` rows."""
+    """A scratch table: the workload's table that it is made like, its quoted name, and the file with its rows."""
 
     table: WorkloadTable
     name: str
@@ -28,8 +28,10 @@ class TrialTable:
 
 @dataclass(frozen=True)
 class StatementTarget:
-    """Where a way works: the server, the tables (its own is the last one), and who is told of the connection's id,
-    to end what runs on it. `on_connection` raises Cancelled if it must not even begin.
+    """Where a way works: the server and the tables, of which the last one is the measured one (`own`).
+
+    `on_connection` gets the id of each connection, so that a cancel can kill it; it raises Cancelled if the way must
+    not begin.
     """
 
     address: Address
@@ -42,12 +44,14 @@ class StatementTarget:
 
 
 def insert(rows_per_statement: int, commit_every: int) -> Callable[[StatementTarget], int]:
-    """INSERTs of so many rows by a plain script, committed after so many of them (0: once)."""
+    """A way of plain INSERTs of `rows_per_statement` rows, with a commit after `commit_every` statements (0: one at the
+    end).
+    """
 
-    def run(place: StatementTarget) -> int:
-        own = place.own
+    def run(target: StatementTarget) -> int:
+        own = target.own
         rows = plain_inserts.CsvRows(str(own.path), ",", own.rows, own.name, own.table.names, own.table.hexadecimal)
-        with _connected(place) as connection:
+        with _connected(target) as connection:
             connection.autocommit(False)
             plain_inserts.insert(connection, rows, rows_per_statement, commit_every, lambda: None)
         return own.rows
@@ -55,14 +59,14 @@ def insert(rows_per_statement: int, commit_every: int) -> Callable[[StatementTar
     return run
 
 
-def load(place: StatementTarget) -> int:
-    """LOAD DATA LOCAL of the whole file in one statement."""
-    load_file(place.address, place.own, place.on_connection)
-    return place.own.rows
+def load(target: StatementTarget) -> int:
+    """Load the whole file with one LOAD DATA LOCAL. Returns the number of rows."""
+    load_file(target.address, target.own, target.on_connection)
+    return target.own.rows
 
 
 def load_file(address: Address, into: TrialTable, on_connection: Callable[[int], None]) -> None:
-    """LOAD DATA LOCAL of the file of a scratch table, and its commit. Raises TargetProblem."""
+    """Load the file of a scratch table with LOAD DATA LOCAL, and commit. Raises TargetProblem."""
     with connect_loader(address) as connection, into.path.open("rb") as file:
         on_connection(connection.thread_id())
         connection.feed = iter(lambda: file.read(BLOCK), b"")
@@ -72,45 +76,46 @@ def load_file(address: Address, into: TrialTable, on_connection: Callable[[int],
         connection.commit()
 
 
-def copy(place: StatementTarget) -> int:
-    """INSERT ... SELECT from the filled table before the last one, which has the same columns."""
-    with _connected(place) as connection:
-        _copy(connection, place)
-    return place.own.rows
+def copy(target: StatementTarget) -> int:
+    """Copy the last but one table, which is filled, into the last one by INSERT ... SELECT. Returns the rows copied."""
+    with _connected(target) as connection:
+        _copy(connection, target)
+    return target.own.rows
 
 
 def copy_then_add(definitions: Sequence[str]) -> Callable[[StatementTarget], int]:
-    """The same, and then these keys, one after the other, each as CREATE TABLE has it."""
+    """A way that copies as copy() does and then adds keys one by one. `definitions`: as CREATE TABLE has them."""
 
-    def run(place: StatementTarget) -> int:
-        with _connected(place) as connection:
-            _copy(connection, place)
-            _add(connection, place, definitions)
-        return place.own.rows
+    def run(target: StatementTarget) -> int:
+        with _connected(target) as connection:
+            _copy(connection, target)
+            _add(connection, target, definitions)
+        return target.own.rows
 
     return run
 
 
 def add(definitions: Sequence[str]) -> Callable[[StatementTarget], int]:
-    """These keys, on the last table, which has its rows."""
+    """A way that adds keys to the last table, which is filled. `definitions`: as CREATE TABLE has them."""
 
-    def run(place: StatementTarget) -> int:
-        with _connected(place) as connection:
-            _add(connection, place, definitions)
-        return place.own.rows
+    def run(target: StatementTarget) -> int:
+        with _connected(target) as connection:
+            _add(connection, target, definitions)
+        return target.own.rows
 
     return run
 
 
 def single_row_statements(sql: str) -> Callable[[StatementTarget], int]:
-    """A statement for one row after another, committed each; how many were done.
+    """A way that runs a statement for one row after another, each with its own commit; returns the number of
+    statements.
 
-    It names the {table}, the {number} of a row, or one that no row has {above} them.
+    `sql` may contain {table}, {number} (the number of an existing row) and {above} (a number greater than any row's).
     """
 
-    def run(place: StatementTarget) -> int:
-        own, begun, done = place.own, time.monotonic(), 0
-        with _connected(place) as connection:
+    def run(target: StatementTarget) -> int:
+        own, begun, done = target.own, time.monotonic(), 0
+        with _connected(target) as connection:
             for number in _spread(own.rows):
                 fetch_all(connection, sql.format(table=own.name, number=number, above=own.rows + 1 + done))
                 done += 1
@@ -121,39 +126,39 @@ def single_row_statements(sql: str) -> Callable[[StatementTarget], int]:
     return run
 
 
-def create_sql(placed: TrialTable, place: StatementTarget, *, keys: bool, engine: str) -> str:
-    """CREATE TABLE of a scratch table; its foreign keys lead to the scratch tables of their parents."""
-    return _at_home(placed.table.create_sql(name=placed.name, keys=keys, engine=engine), place)
+def create_sql(own: TrialTable, target: StatementTarget, *, keys: bool, engine: str) -> str:
+    """The CREATE TABLE of a scratch table; its foreign keys refer to the scratch tables of the parents."""
+    return _in_scratch_tables(own.table.create_sql(name=own.name, keys=keys, engine=engine), target)
 
 
 def _spread(rows: int) -> Iterator[int]:
-    """Numbers of rows all over the table, in no order that a cache would like; none twice."""
+    """Yield at most MOST_POINTS different row numbers from the whole table, in an order that defeats caches."""
     count = min(rows, MOST_POINTS)
     step = max(1, rows // count)
     yield from (1 + (number * 7919 % count) * step for number in range(count))
 
 
-def _copy(connection: Connection, place: StatementTarget) -> None:
-    columns = ", ".join(place.own.table.names)
-    source = place.tables[-2].name
-    execute(connection, f"INSERT INTO {place.own.name} ({columns}) SELECT {columns} FROM {source}")
+def _copy(connection: Connection, target: StatementTarget) -> None:
+    columns = ", ".join(target.own.table.names)
+    source = target.tables[-2].name
+    execute(connection, f"INSERT INTO {target.own.name} ({columns}) SELECT {columns} FROM {source}")
 
 
-def _add(connection: Connection, place: StatementTarget, definitions: Sequence[str]) -> None:
+def _add(connection: Connection, target: StatementTarget, definitions: Sequence[str]) -> None:
     for each in definitions:
-        execute(connection, f"ALTER TABLE {place.own.name} ADD {_at_home(each, place)}")
+        execute(connection, f"ALTER TABLE {target.own.name} ADD {_in_scratch_tables(each, target)}")
 
 
-def _at_home(sql: str, place: StatementTarget) -> str:
-    """With foreign keys that have no name, of which a schema takes one only, and that lead to scratch tables."""
-    for each in place.tables:
+def _in_scratch_tables(sql: str, target: StatementTarget) -> str:
+    """The SQL with foreign keys to scratch tables, and without their names, which must be unique in a schema."""
+    for each in target.tables:
         sql = sql.replace(f"REFERENCES {each.table.name} ", f"REFERENCES {each.name} ")
     return re.sub(r"CONSTRAINT \w+ (?=FOREIGN KEY)", "", sql)
 
 
 @contextmanager
-def _connected(place: StatementTarget) -> Iterator[Connection]:
-    with connect(place.address) as connection:
-        place.on_connection(connection.thread_id())
+def _connected(target: StatementTarget) -> Iterator[Connection]:
+    with connect(target.address) as connection:
+        target.on_connection(connection.thread_id())
         execute(connection, "SET SESSION time_zone = '+00:00'")
         yield connection

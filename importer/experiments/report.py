@@ -1,4 +1,4 @@
-"""What an experiment has found, beside the article: as values for JSON, and as Markdown."""
+"""Reports an experiment's result next to the article's figures: as values for JSON, and as Markdown."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -22,7 +22,7 @@ from importer.experiments.verdicts import (
 
 @dataclass(frozen=True)
 class Conditions:
-    """Where and how it was measured: the server in words, its distance, the machine, how busy it was, and when."""
+    """Where, when and how the experiment was measured; `server`, `distance`, `machine` and `busy` are in words."""
 
     server: str
     distance: str
@@ -38,23 +38,23 @@ class Conditions:
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """All of it: rates by way and round, warm-up left out, and why ways have none."""
+    """An experiment's rates by way and round, the warm-up left out, and the problems of the ways that failed."""
 
     experiment: Experiment
-    circumstances: Conditions
+    conditions: Conditions
     rates: Rates
     failed: Mapping[str, str]
 
     def spread(self, way: Way) -> RateSpread | None:
-        """Of the way's rates."""
+        """The spread of the way's rates; None if there are none."""
         return RateSpread.of(list(self.rates.get(way.name, {}).values()))
 
     def as_json(self) -> dict[str, Any]:
-        """What `lab experiment --json` prints: a contract. Rates are rows, or statements, per second."""
+        """What `experiment run --json` prints (a contract). Rates are rows, or statements, per second."""
         return {
             "experiment": self.experiment.name,
             "article": self.experiment.article,
-            **asdict(self.circumstances),
+            **asdict(self.conditions),
             "baseline": self.experiment.baseline,
             "ways": [self._way(each) for each in self.experiment.ways],
             "claims": [
@@ -69,7 +69,7 @@ class ExperimentResult:
             "way": way.name,
             "how": _how(way),
             "beside": way.compared_with or self.experiment.baseline,
-            "rows": way.rows(self.circumstances.rows),
+            "rows": way.rows(self.conditions.rows),
             "rates": list(self.rates.get(way.name, {}).values()),
             "rate": asdict(spread) if spread else None,
             "published_rate": way.published,
@@ -78,89 +78,92 @@ class ExperimentResult:
         }
 
 
-def write_report(found: ExperimentResult, folder: Path) -> Path:
-    """Write report and chart into the folder, called by experiment and flavour; the report's path. Raises OSError."""
+def write_report(result: ExperimentResult, folder: Path) -> Path:
+    """Write report and chart into the folder, named EXPERIMENT-FLAVOUR; return the report's path. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    name = f"{found.experiment.name}-{found.circumstances.server.split()[0].lower()}"
+    name = f"{result.experiment.name}-{result.conditions.server.split()[0].lower()}"
     report, drawing = folder / f"{name}.md", folder / f"{name}.svg"
-    drawing.write_text(chart(found))
-    report.write_text(markdown(found, drawing.name))
+    drawing.write_text(chart(result))
+    report.write_text(markdown(result, drawing.name))
     return report
 
 
-def chart(found: ExperimentResult) -> str:
-    """The rates as SVG; "" if there is none."""
-    bars = [RateBar(way.name, spread, way.published) for way in found.experiment.ways if (spread := found.spread(way))]
-    title = f"{found.experiment.article}: {found.circumstances.server}"
+def chart(result: ExperimentResult) -> str:
+    """The chart of the rates as SVG; "" if there are no rates."""
+    bars = [
+        RateBar(way.name, spread, way.published) for way in result.experiment.ways if (spread := result.spread(way))
+    ]
+    title = f"{result.experiment.article}: {result.conditions.server}"
     return draw(title, bars) if bars else ""
 
 
-def markdown(found: ExperimentResult, chart_name: str) -> str:
-    """The report, with the chart in a file of that name beside it, "" for none."""
-    told, of = found.circumstances, found.experiment
-    after = " after one to warm up" if told.warm_up else ""
+def markdown(result: ExperimentResult, chart_name: str) -> str:
+    """The report. `chart_name` is the chart's file name in the report's folder, "" for a report without a chart."""
+    conditions, experiment = result.conditions, result.experiment
+    after = " after one to warm up" if conditions.warm_up else ""
     parts = [
-        f"# {of.article}, repeated on {told.server}",
-        f"It asks {of.asks}. The article: {of.conditions}.",
-        f"Measured on {told.date} with {told.rows:,} rows, {_times(told.repeats)} of every way{after}, in an order"
-        f" shuffled from seed {told.seed}. The server is {told.distance}; this machine has {told.machine}."
-        f" {told.busy} Ratios are made within rounds, so they stand more firmly than rates.",
-        f"To repeat it: `{told.command}`",
+        f"# {experiment.article}, repeated on {conditions.server}",
+        f"The article asks {experiment.asks}. Its conditions: {experiment.conditions}.",
+        f"Measured on {conditions.date} with {conditions.rows:,} rows, {_times(conditions.repeats)} of every"
+        f" way{after}, in an order shuffled from seed {conditions.seed}. The server is {conditions.distance};"
+        f" this machine has {conditions.machine}. {conditions.busy} Ratios are computed within rounds, so they are"
+        " more reliable than rates.",
+        f"To repeat it: `{conditions.command}`",
         *([f"![Rates of all ways, and the article's]({chart_name})"] if chart_name else []),
-        _ways(found),
-        "A way that is an *import* of ours runs in processes of the command's own, which are up before; its time is"
-        " from its start, the scan of the file included, to its last commit and the last key put back; where a table"
-        " takes another one's place, to the end. *Raw* ways are plain statements, with no check.",
+        _ways(result),
+        "A way that is an *import* runs in processes that the command has started before. Its time runs from the"
+        " import's start, the scan of the file included, to the last commit and the last restored key; where a staging"
+        " table replaces the table, to the end. *Raw* ways are plain statements without checks.",
         "## What the article says",
-        _claims(found),
+        _claims(result),
         RULE,
-        "## In short",
-        _short(found),
-        *(["## Not measured", _list(f"{name}: {why}" for name, why in found.failed.items())] if found.failed else []),
-        "## Besides",
-        _list(of.notes),
+        "## Summary",
+        _summary(result),
+        *(["## Not measured", _list(f"{name}: {why}" for name, why in result.failed.items())] if result.failed else []),
+        "## Notes",
+        _list(experiment.notes),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _ways(found: ExperimentResult) -> str:
+def _ways(result: ExperimentResult) -> str:
     head = ("way", "done by", "rows", "a second (least to most)", "article", "ratio", "article's", "agreement")
     rows = []
-    for way in found.experiment.ways:
-        judged = judge_way(found.experiment, way, found.rates)
+    for way in result.experiment.ways:
+        verdict = judge_way(result.experiment, way, result.rates)
         rows.append(
             (
                 way.name,
                 "import" if isinstance(way.action, ImportAction) else "raw",
-                f"{way.rows(found.circumstances.rows):,}",
-                _rate(found.spread(way)),
+                f"{way.rows(result.conditions.rows):,}",
+                _rate(result.spread(way)),
                 number(way.published) if way.published else "",
-                _ratio(judged.ratio),
-                judged.published,
-                _verdict(judged),
+                _ratio(verdict.ratio),
+                verdict.published,
+                _verdict(verdict),
             )
         )
     return _table(head, rows)
 
 
-def _claims(found: ExperimentResult) -> str:
+def _claims(result: ExperimentResult) -> str:
     rows = []
-    for each in found.experiment.claims:
-        judged = judge_claim(each, found.rates)
-        rows.append((each.says, _ratio(judged.ratio), judged.published, _verdict(judged)))
-    return _table(("it says", "here", "article", "agreement"), rows)
+    for each in result.experiment.claims:
+        verdict = judge_claim(each, result.rates)
+        rows.append((each.says, _ratio(verdict.ratio), verdict.published, _verdict(verdict)))
+    return _table(("claim", "here", "article", "agreement"), rows)
 
 
-def _short(found: ExperimentResult) -> str:
-    of = found.experiment
-    judged = {way.name: judge_way(of, way, found.rates).verdict for way in of.ways}
-    judged |= {claim.says: judge_claim(claim, found.rates).verdict for claim in of.claims}
+def _summary(result: ExperimentResult) -> str:
+    experiment = result.experiment
+    verdicts = {way.name: judge_way(experiment, way, result.rates).verdict for way in experiment.ways}
+    verdicts |= {claim.says: judge_claim(claim, result.rates).verdict for claim in experiment.claims}
     lines = []
     for verdict in (AGREES, DISAGREES):
-        names = [name for name, each in judged.items() if each == verdict]
+        names = [name for name, each in verdicts.items() if each == verdict]
         lines.append(f"{verdict}: {'; '.join(names) or 'nothing'}")
-    others = sum(each not in (AGREES, DISAGREES, "") for each in judged.values())
-    return _list((*lines, f"not comparable: {others} of {len(judged)}, with the reason in the tables"))
+    others = sum(each not in (AGREES, DISAGREES, "") for each in verdicts.values())
+    return _list((*lines, f"not comparable: {others} of {len(verdicts)}, with the reason in the tables"))
 
 
 def _how(way: Way) -> str:
@@ -172,8 +175,8 @@ def _how(way: Way) -> str:
             return f"raw, {delay * 1000:g} ms away" if delay else "raw"
 
 
-def _verdict(judged: ClaimVerdict) -> str:
-    return f"{judged.verdict} ({judged.why})" if judged.why and judged.verdict else judged.verdict or judged.why
+def _verdict(verdict: ClaimVerdict) -> str:
+    return f"{verdict.verdict} ({verdict.why})" if verdict.why and verdict.verdict else verdict.verdict or verdict.why
 
 
 def _rate(spread: RateSpread | None) -> str:
@@ -184,13 +187,13 @@ def _ratio(spread: RateSpread | None) -> str:
     return _spread(spread, lambda ratio: f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}") if spread else ""
 
 
-def _spread(spread: RateSpread, written: Callable[[float], str]) -> str:
-    middle, least, most = (written(each) for each in (spread.median, spread.least, spread.most))
+def _spread(spread: RateSpread, formatted: Callable[[float], str]) -> str:
+    middle, least, most = (formatted(each) for each in (spread.median, spread.least, spread.most))
     return middle if least == most else f"{middle} ({least} to {most})"
 
 
 def number(value: float) -> str:
-    """A rate per second in full, or of a few with its fractions."""
+    """A rate per second: whole from 10 on, below with three significant digits."""
     return f"{value:,.0f}" if value >= 10 else f"{value:.3g}"
 
 

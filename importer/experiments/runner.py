@@ -1,7 +1,8 @@
-"""A published experiment, run by the process that was asked for it: way after way, in rounds, each in its own tables.
+"""Runs a published experiment in the process of the command: way after way, in rounds, each in its own tables.
 
-It is a lab whose grid is of ways, and that its process holds from its beginning to its end. When that process dies, its
-lease runs out, and whoever takes the lab then ends it as any other: imports, scratch tables and files go.
+An experiment is a lab whose grid lists ways. The process of the command holds the lab from beginning to end. If the
+process dies, the lease expires, and the next worker that claims the lab ends it as any other lab: it removes imports,
+scratch tables and files.
 """
 
 import secrets
@@ -42,14 +43,15 @@ from importer.worker.heartbeat import LeaseKeeper
 
 State = Trial.Status
 LOOK_EVERY = 0.5  # seconds
-# Files and tables are held beside each other, and MyISAM's is there twice.
+# Disk bytes per byte of the files: files and tables exist at the same time, and the MyISAM table exists twice.
 DISK_BYTES_PER_BYTE = 2
 
 
 @dataclass(frozen=True)
 class ExperimentRequest:
-    """Which, with how many rows of its workload, how often, and how: as Asked has it. Without `warm_up`, every round
-    counts.
+    """An experiment to run: the rows of its workload, the rounds that count, and settings as LabRequest has them.
+
+    Without `warm_up` the first round counts, too.
     """
 
     experiment: Experiment
@@ -60,17 +62,17 @@ class ExperimentRequest:
     seed: int = field(default_factory=lambda: secrets.randbelow(2**31))
 
 
-def begin(asked: ExperimentRequest, target: Target, user: User | None = None) -> Lab:
-    """Record it, and hold it and its target: run() and finish() are to follow in this process.
+def begin(request: ExperimentRequest, target: Target, user: User | None = None) -> Lab:
+    """Create the experiment's lab and claim it and its target. run() and finish() must follow in this process.
 
-    Raises Problem if another lab has the target, it does not answer, or the files would not have room here.
+    Raises Problem if another lab has the target, the target does not answer, or the disk has no room for the files.
     """
-    if not 1 <= asked.repeats <= MOST_REPEATS:
-        raise Problem(f"{asked.repeats} repeats are not possible.", advice=f"Choose 1 to {MOST_REPEATS}.")
+    if not 1 <= request.repeats <= MOST_REPEATS:
+        raise Problem(f"{request.repeats} repeats are not possible.", advice=f"Choose 1 to {MOST_REPEATS}.")
     with connect(target.address):
-        _require_room(asked)
-    end_left(target)
-    ways = [each.name for each in asked.experiment.ways]
+        _require_room(request)
+    end_abandoned(target)
+    ways = [each.name for each in request.experiment.ways]
     now = timezone.now()
     try:
         with transaction.atomic():
@@ -85,22 +87,22 @@ def begin(asked: ExperimentRequest, target: Target, user: User | None = None) ->
                 attempt=1,
                 lease=lease_end(),
                 schema_name=target.database,
-                table_name=asked.experiment.workload.files,
+                table_name=request.experiment.workload.files,
                 dialect_json=to_json(Dialect()),
                 mapping_json=[],
-                grid_json=to_json(Grid(asked.experiment.name, {WAY: tuple(ways)}, asked.experiment.article)),
+                grid_json=to_json(Grid(request.experiment.name, {WAY: tuple(ways)}, request.experiment.article)),
                 combinations_json=[{WAY: name} for name in ways],
-                planned_json={WAY: asked.experiment.baseline},
-                sample_json=to_json(Sample(rows=asked.rows)),
-                sample_rows=asked.rows,
-                sample_bytes=asked.experiment.file_bytes(asked.rows),
+                planned_json={WAY: request.experiment.baseline},
+                sample_json=to_json(Sample(rows=request.rows)),
+                sample_rows=request.rows,
+                sample_bytes=request.experiment.file_bytes(request.rows),
                 budget_json=to_json(Budget(None, None, None, None)),
-                repeats=asked.repeats,
-                seed=asked.seed,
+                repeats=request.repeats,
+                seed=request.seed,
                 scratch_schema=target.database,
-                beside_imports=asked.beside_imports,
+                beside_imports=request.beside_imports,
             )
-            lay_out(lab, turns(len(ways), asked.repeats, asked.seed, warm_up=asked.warm_up))
+            lay_out(lab, turns(len(ways), request.repeats, request.seed, warm_up=request.warm_up))
     except IntegrityError as error:
         raise Problem(
             "Another lab has the target.", target.name, "Wait for its end, or cancel it: `manage.py lab list`."
@@ -109,9 +111,9 @@ def begin(asked: ExperimentRequest, target: Target, user: User | None = None) ->
 
 
 def run(lab: Lab, tell: Callable[[Trial], object] = lambda _trial: None) -> None:
-    """Try every way in its turn; `tell` is called with each trial that begins, and again when it is over.
+    """Run all pending trials in order; `tell` is called with each trial when it begins and when it ends.
 
-    Raises Cancelled if somebody has cancelled the lab, and Problem if the target is gone.
+    Raises Cancelled if the lab was cancelled, and Problem if the target does not answer.
     """
     settings.LAB_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
     with lease_keeper(lab) as keeper:
@@ -127,17 +129,17 @@ def finish(
     problem: Problem | None = None,
     tell: Callable[[str], object] = lambda _: None,
 ) -> Lab:
-    """Drop all that it has made, for as long as that takes; `tell` is called with what is in the way.
+    """Drop everything that the experiment has made, waiting as long as that takes; return the ended lab.
 
-    The lab, ended. Whoever has cancelled it has decided what it has become.
+    `tell` is called with each obstacle. A lab that was cancelled ends as cancelled, not as `becomes`.
     """
     end(lab, becomes, problem.as_json() if problem else None)
     release(lab)
-    told = ""
+    obstacle = ""
     while not (now := Lab.objects.select_related("target").get(pk=lab.pk)).ended:
-        if now.waits_for != told:
-            told = now.waits_for
-            tell(told)
+        if now.waits_for != obstacle:
+            obstacle = now.waits_for
+            tell(obstacle)
         take(lab.pk, lambda _steps: None)
         _end_imports(lab)
         if Lab.objects.filter(pk=lab.pk, status=Status.ENDING).exists():
@@ -145,26 +147,26 @@ def finish(
     return now
 
 
-def end_left(target: Target) -> None:
-    """End the experiments on the target whose process is gone: it has not renewed its lease, or died over the end."""
-    nobodys = Q(lease=None) | Q(lease__lte=timezone.now())
-    held = Lab.objects.filter(nobodys, target=target).exclude(status__in=Lab.ENDED)
-    for lab in held:
+def end_abandoned(target: Target) -> None:
+    """End the experiments on the target whose process is gone: the lease has expired or was released too early."""
+    unclaimed = Q(lease=None) | Q(lease__lte=timezone.now())
+    left = Lab.objects.filter(unclaimed, target=target).exclude(status__in=Lab.ENDED)
+    for lab in left:
         if lab.experiment and (claimed := claim(lab.pk)):
             finish(claimed, Status.FAILED, GONE)
 
 
 def _end_imports(lab: Lab) -> None:
-    """Take the imports of its trials, which are cancelled, to their end: there may be no worker that does."""
+    """Finish the cancelled imports of the lab's trials here, because no worker may be running."""
     for job in ImportJob.objects.filter(trial__lab=lab, status=ImportJob.Status.CANCELLING):
         sweep.expire_runs()
         for step in jobs.advance(job.pk):
             local_pool.take(step)
 
 
-def _require_room(asked: ExperimentRequest) -> None:
+def _require_room(request: ExperimentRequest) -> None:
     settings.LAB_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
-    needed = asked.experiment.file_bytes(asked.rows) * DISK_BYTES_PER_BYTE
+    needed = request.experiment.file_bytes(request.rows) * DISK_BYTES_PER_BYTE
     free = shutil.disk_usage(settings.LAB_DIR).free
     if needed > free:
         raise Problem(
@@ -173,14 +175,14 @@ def _require_room(asked: ExperimentRequest) -> None:
 
 
 def _wait_for_imports(lab: Lab) -> None:
-    """Imports come first. Raises Cancelled if the lab is no longer wanted."""
-    told = ""
+    """Wait until no import runs on the target. Raises Cancelled if the lab is no longer wanted."""
+    shown = ""
     while held(lab).exists():
         other = None if lab.beside_imports else other_imports(lab).first()
-        says = f"import {other.pk} into {other.table} runs on the same target" if other else ""
-        if says != told:
-            change_held(lab, waits_for=says)
-            told = says
+        waits_for = f"import {other.pk} into {other.table} runs on the same target" if other else ""
+        if waits_for != shown:
+            change_held(lab, waits_for=waits_for)
+            shown = waits_for
         if not other:
             return
         time.sleep(LOOK_EVERY)
@@ -188,7 +190,7 @@ def _wait_for_imports(lab: Lab) -> None:
 
 
 def _try(lab: Lab, trial: Trial, keeper: LeaseKeeper, tell: Callable[[Trial], object]) -> None:
-    """One way, once. What it cannot do is recorded as that; only a target that is gone, or a cancel, ends it all."""
+    """Run one trial. A failure is recorded on the trial; only an unreachable target or a cancel ends the experiment."""
     begun = {"status": State.RUNNING, "begun": F("begun") + 1, "started_at": timezone.now(), "problem": {}}
     change_trial(trial, State.PENDING, **begun)
     trial.refresh_from_db()
@@ -202,7 +204,7 @@ def _try(lab: Lab, trial: Trial, keeper: LeaseKeeper, tell: Callable[[Trial], ob
         record_trial(trial, status=State.FAILED, problem=problem.as_json())
     else:
         if not lab.beside_imports and disturbed(lab, trial):
-            why = Problem("Imports ran on the same target beside it.", str(trial), "Start it when none do.")
+            why = Problem("Imports ran on the same target during the trial.", str(trial), "Start it when none do.")
             retry_trial(trial, why)
         else:
             record_trial(trial, status=State.DONE, **figures)

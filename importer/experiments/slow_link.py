@@ -1,4 +1,4 @@
-"""Hands connections on to another address, and can be as far away and as narrow as a line is told to be."""
+"""A relay that forwards TCP connections to another address with a given delay and bandwidth."""
 
 import asyncio
 import threading
@@ -10,34 +10,34 @@ from queue import Queue
 from importer.engine.mysql.connection import Address
 
 LISTEN = "127.0.0.1"
-LAST_WORDS = 5  # seconds that a connection may take to close
+CLOSE_TIMEOUT = 5  # seconds that a connection may take to close
 BLOCK = 16 * 1024  # bytes
-# So many blocks of a connection may be under way; then its sender has to wait, as at a router whose queue is full.
+# Most blocks of a connection under way. Then the sender has to wait, as with a router whose queue is full.
 MOST_BLOCKS = 16
 
 
 class SlowLink:
-    """One direction of a line: seconds of `delay`, and at most `rate` bytes a second (0: no limit)."""
+    """One direction of a link: seconds of `delay`, and at most `rate` bytes per second (0: no limit)."""
 
     def __init__(self, delay: float, rate: float) -> None:
         self._delay, self._rate = delay, rate
         self._free_at = 0.0
 
     def arrives(self, size: int, now: float) -> float:
-        """When bytes that are sent now arrive: behind all that were sent before."""
+        """The time when `size` bytes sent at `now` arrive: after all bytes sent before."""
         self._free_at = max(now, self._free_at) + (size / self._rate if self._rate else 0)
         return self._free_at + self._delay
 
 
-async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, line: SlowLink) -> None:
-    """Carry bytes over the line until their end, and that too; the other direction stays open."""
+async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, link: SlowLink) -> None:
+    """Carry bytes over the link until the end of the stream, and forward that end; the other direction stays open."""
     under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(MOST_BLOCKS)
     clock = asyncio.get_running_loop().time
 
     async def deliver() -> None:
         while (arrival := await under_way.get())[1]:
             await asyncio.sleep(max(0, arrival[0] - clock()))
-            # Nobody there any more: what still comes is lost, as on any line.
+            # The receiver is gone: the remaining bytes are lost.
             with suppress(ConnectionError):
                 writer.write(arrival[1])
                 await writer.drain()
@@ -52,11 +52,11 @@ async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, line
                 data = await reader.read(BLOCK)
             except ConnectionError:
                 data = b""
-            await under_way.put((line.arrives(len(data), clock()), data))
+            await under_way.put((link.arrives(len(data), clock()), data))
 
 
 def relaying(host: str, port: int, there: SlowLink, back: SlowLink) -> Callable[..., Awaitable[None]]:
-    """What is done with each connection that comes in."""
+    """A handler for asyncio.start_server that relays each connection to host and port."""
 
     async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         to_reader, to_writer = await asyncio.open_connection(host, port)
@@ -69,33 +69,34 @@ def relaying(host: str, port: int, there: SlowLink, back: SlowLink) -> Callable[
 
 @contextmanager
 def delayed(address: Address, seconds: float) -> Iterator[Address]:
-    """The address of a relay to the server, `seconds` there and back away, in a thread of ours until the `with` ends.
+    """Run a relay to the server in a thread until the `with` block ends; yields the relay's address.
 
-    A certificate for the server's name is none for the relay's: with TLS "verify" connecting fails.
+    `seconds` is the added round trip. The server's certificate does not match the relay's name: connecting with TLS
+    "verify" fails.
     """
-    told: Queue[tuple[asyncio.AbstractEventLoop, asyncio.Event, int]] = Queue()
+    started: Queue[tuple[asyncio.AbstractEventLoop, asyncio.Event, int]] = Queue()
 
     async def until_done() -> None:
-        hand_on = relaying(address.host, address.port, SlowLink(seconds / 2, 0), SlowLink(seconds / 2, 0))
+        relay_connection = relaying(address.host, address.port, SlowLink(seconds / 2, 0), SlowLink(seconds / 2, 0))
         running: set[asyncio.Task[None]] = set()
 
         async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             if task := asyncio.current_task():
                 running.add(task)
-            await hand_on(reader, writer)
+            await relay_connection(reader, writer)
 
         server = await asyncio.start_server(relay, LISTEN, 0, limit=BLOCK)
         done = asyncio.Event()
-        told.put((asyncio.get_running_loop(), done, server.sockets[0].getsockname()[1]))
+        started.put((asyncio.get_running_loop(), done, server.sockets[0].getsockname()[1]))
         await done.wait()
         server.close()
-        # What was on its way when the client closed arrives yet.
+        # Bytes that were under way when the client closed still arrive.
         if running:
-            await asyncio.wait(running, timeout=LAST_WORDS)
+            await asyncio.wait(running, timeout=CLOSE_TIMEOUT)
 
     thread = threading.Thread(target=asyncio.run, args=(until_done(),), name=f"relay to {address.host}", daemon=True)
     thread.start()
-    loop, done, port = told.get()
+    loop, done, port = started.get()
     try:
         yield replace(address, host=LISTEN, port=port)
     finally:

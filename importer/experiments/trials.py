@@ -1,4 +1,4 @@
-"""One way of a published experiment, once: its tables, its rows, and the clock around what the way does."""
+"""Runs one way of a published experiment once: creates its tables, fills them, and times the way."""
 
 import time
 from collections.abc import Iterator
@@ -29,45 +29,47 @@ from importer.worker import local_pool
 from importer.worker.heartbeat import LeaseKeeper
 
 SEPARATOR = ","
-# A trial has so many tables at most, which are numbered in its own ten.
+# Most tables of a trial; the scratch tables of trial n are numbered from n * MOST_TABLES.
 MOST_TABLES = 10
 
 
 def try_way(lab: Lab, trial: Trial, way: Way, keeper: LeaseKeeper) -> dict[str, Any]:
-    """Make the tables of the way, fill those that are to be full, and do it; its figures for the trial.
+    """Create the way's tables, fill those with `filled`, and run the way. Returns the fields of the trial's record.
 
-    Raises Problem for what cannot be done or came out otherwise, Cancelled if the lab is no longer wanted.
+    Raises Problem if the way fails or loads another number of rows than planned, Cancelled if the lab is no longer
+    wanted.
     """
     with connected(lab, keeper) as connection:
         scratches = [scratch_of(lab, trial.number * MOST_TABLES + number) for number in range(len(way.tables))]
-        place = _place(lab, way, scratches, keeper)
-        for made, kept, placed in zip(way.tables, scratches, place.tables, strict=True):
-            scratch_tables.record(connection, kept)
-            with explain(placed.name):
-                execute(connection, raw_statements.create_sql(placed, place, keys=made.keys, engine=made.engine))
-            if made.filled:
-                raw_statements.load_file(place.address, placed, keeper.connected)
+        target = _statement_target(lab, way, scratches, keeper)
+        for definition, scratch, table in zip(way.tables, scratches, target.tables, strict=True):
+            scratch_tables.record(connection, scratch)
+            with explain(table.name):
+                sql = raw_statements.create_sql(table, target, keys=definition.keys, engine=definition.engine)
+                execute(connection, sql)
+            if definition.filled:
+                raw_statements.load_file(target.address, table, keeper.connected)
     match way.action:
         case RawAction():
-            figures = _raw(way.action, place)
+            figures = _raw(way.action, target)
         case ImportAction(options):
-            figures = _import(lab, trial, options, place, scratches[-1])
+            figures = _import(lab, trial, options, target, scratches[-1])
     if not way.tables[-1].filled:
         with connected(lab, keeper) as connection:
-            _require_rows(connection, place.own)
+            _require_rows(connection, target.own)
     return figures
 
 
-def _place(lab: Lab, way: Way, scratches: list[ScratchTable], keeper: LeaseKeeper) -> StatementTarget:
-    placed = [
-        TrialTable(table, kept.quoted, _file(lab, table, rows), rows)
-        for (table, rows), kept in zip(way.files(lab.sample_rows), scratches, strict=True)
+def _statement_target(lab: Lab, way: Way, scratches: list[ScratchTable], keeper: LeaseKeeper) -> StatementTarget:
+    tables = [
+        TrialTable(table, scratch.quoted, _file(lab, table, rows), rows)
+        for (table, rows), scratch in zip(way.files(lab.sample_rows), scratches, strict=True)
     ]
-    return StatementTarget(lab.target.address, tuple(placed), keeper.connected)
+    return StatementTarget(lab.target.address, tuple(tables), keeper.connected)
 
 
 def _file(lab: Lab, table: WorkloadTable, rows: int) -> Path:
-    """The file of so many rows for a table, made on first use; it goes with the lab."""
+    """The file with `rows` rows for a table, written on first use and removed with the lab."""
     path: Path = settings.LAB_DIR / f"{lab.key}.{lab.attempt}.{table.name}-{rows}"
     if not path.exists():
         part = path.with_name(path.name + ".part")
@@ -76,10 +78,10 @@ def _file(lab: Lab, table: WorkloadTable, rows: int) -> Path:
     return path
 
 
-def _raw(do: RawAction, place: StatementTarget) -> dict[str, Any]:
-    with _at(place.address, do.delay) as address, explain(place.own.name):
+def _raw(do: RawAction, target: StatementTarget) -> dict[str, Any]:
+    with _at(target.address, do.delay) as address, explain(target.own.name):
         begun = time.perf_counter()
-        done = do.run(StatementTarget(address, place.tables, place.on_connection))
+        done = do.run(StatementTarget(address, target.tables, target.on_connection))
         seconds = time.perf_counter() - begun
     timings = {**dict.fromkeys(("scan", "load", "index", "verify")), "total": round(seconds, 6), "chunks": {"count": 0}}
     return {"rows": done, "rows_per_second": done / seconds, "timings": timings}
@@ -94,23 +96,23 @@ def _at(address: Address, delay: float) -> Iterator[Address]:
         yield far
 
 
-def _import(lab: Lab, trial: Trial, options: Options, place: StatementTarget, into: ScratchTable) -> dict[str, Any]:
-    """The rate from the import's start to its last commit, with what came off put back."""
-    own = place.own
+def _import(lab: Lab, trial: Trial, options: Options, target: StatementTarget, into: ScratchTable) -> dict[str, Any]:
+    """Run the import. Its rate counts until the last commit and the last restored key, if staged until its end."""
+    own = target.own
     prepared = prepare(
         _source(own.path),
         lab.target,
         f"{into.schema}.{into.name}",
         ImportRequest(dialect=dialect_of(SEPARATOR), mapping=own.table.mapping, options=options),
     )
-    asked = _asked(options)
-    require_as_requested(asked, prepared.plan, str(trial))
+    requested = _requested(options)
+    require_as_requested(requested, prepared.plan, str(trial))
     job = _ended(lab, jobs.create(prepared, trial=trial))
     if not (job.status == ImportJob.Status.SUCCEEDED and job.balanced):
         raise Problem(
             str(job.problem.get("what") or f"Its import was {job.status}."), str(trial), "See its worker's log."
         )
-    require_as_requested(asked, job.plan, str(trial))
+    require_as_requested(requested, job.plan, str(trial))
     timings = job.step_seconds
     staged = options.mode != "append"
     seconds = timings["total"] if staged else (timings["load"] or 0) + (timings["index"] or 0)
@@ -123,11 +125,11 @@ def _import(lab: Lab, trial: Trial, options: Options, place: StatementTarget, in
     }
 
 
-def _asked(options: Options) -> dict[str, Any]:
-    """What the planner must not have changed: another way would be measured."""
+def _requested(options: Options) -> dict[str, Any]:
+    """The settings that the planner must not change, because otherwise another way would be measured."""
     names = ("method", "parallelism", "rows_per_statement")
-    asked = {name: getattr(options, name) for name in names}
-    return asked if options.indexes == "auto" else {**asked, "indexes": options.indexes}
+    requested = {name: getattr(options, name) for name in names}
+    return requested if options.indexes == "auto" else {**requested, "indexes": options.indexes}
 
 
 def _source(path: Path) -> SourceFile:
@@ -138,7 +140,7 @@ def _source(path: Path) -> SourceFile:
 
 
 def _ended(lab: Lab, job: ImportJob) -> ImportJob:
-    """The import, once it has ended: in this process, which has as many sessions as the way asks for."""
+    """Run the import to its end in a pool of this process, with as many sessions as the way has parallel chunks."""
 
     def look(_: ImportJob) -> None:
         if not held(lab).exists():
@@ -152,6 +154,6 @@ def _ended(lab: Lab, job: ImportJob) -> ImportJob:
 
 
 def _require_rows(connection: Connection, own: TrialTable) -> None:
-    found = fetch_all(connection, f"SELECT COUNT(*) FROM {own.name}")[0][0]
-    if found != own.rows:
-        raise Problem(f"{found:,} rows are in the table, and {own.rows:,} were to be.", own.name, "Look at the log.")
+    stored = fetch_all(connection, f"SELECT COUNT(*) FROM {own.name}")[0][0]
+    if stored != own.rows:
+        raise Problem(f"The table has {stored:,} rows instead of {own.rows:,}.", own.name, "Look at the log.")

@@ -1,4 +1,4 @@
-"""What was measured beside what the article says: ratios within rounds, and whether the two agree. Numbers only."""
+"""Compares measured rates with the article's: ratios within rounds, and whether they agree with the article."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -7,15 +7,15 @@ from typing import Any
 
 from importer.experiments.experiment import Claim, Experiment, Way
 
-# As near as that to 1, two ways are level; and so many times apart, two ratios still say the same. Servers, disks and
-# processors of other years move ratios by less than that where nothing else is at work.
+# Ratios within a factor of LEVEL of 1 count as level; two ratios within a factor of NEAR of each other agree. Servers,
+# disks and processors of other years change a ratio by less than NEAR if nothing else interferes.
 LEVEL, NEAR = 1.15, 2.0
 AGREES, DISAGREES, NOT_COMPARABLE = "agrees", "disagrees", "not comparable"
 RULE = (
     f"It agrees where our ratio is on the same side of 1 as the article's (within {LEVEL - 1:.0%} of 1 counts as either"
     f" side) and no more than {NEAR:g} times away from it; where the article gives a bound, where ours keeps it. It is"
-    " not comparable where the article has no figure, where its circumstances were others, or where the rounds here do"
-    " not give the same answer."
+    " not comparable where the article has no figure, where its conditions were different, or where the rounds here"
+    " disagree."
 )
 
 # Rates by way and round.
@@ -24,7 +24,7 @@ Rates = Mapping[str, Mapping[int, float]]
 
 @dataclass(frozen=True)
 class RateSpread:
-    """The median of the rounds, the least and the most."""
+    """The median, least and most of the values of several rounds."""
 
     median: float
     least: float
@@ -37,7 +37,7 @@ class RateSpread:
 
 @dataclass(frozen=True)
 class ClaimVerdict:
-    """A figure of ours beside the article's: `ratio` within rounds, `published` the article's, and what follows."""
+    """A measured `ratio` (within rounds), the article's `published` one in words, the verdict, and a reason or ""."""
 
     ratio: RateSpread | None
     published: str
@@ -49,7 +49,7 @@ class ClaimVerdict:
 
 
 def judge_way(experiment: Experiment, way: Way, rates: Rates) -> ClaimVerdict:
-    """A way's rate beside that of the way it is measured by: the baseline, as a rule."""
+    """Compare the ratio of a way's rate to its `compared_with` way's, by default the baseline's, with the article's."""
     base = experiment.way(way.compared_with or experiment.baseline)
     ratios = _ratios(rates, way.name, base.name)
     article = way.published / base.published if way.published and base.published else None
@@ -66,12 +66,12 @@ def judge_way(experiment: Experiment, way: Way, rates: Rates) -> ClaimVerdict:
 
 
 def judge_claim(claim: Claim, rates: Rates) -> ClaimVerdict:
-    """A sentence of the article."""
+    """Check a claim of the article against the rates."""
     return _judged(claim, _ratios(rates, claim.of, claim.to) if claim.to else list(rates.get(claim.of, {}).values()))
 
 
 def _ratios(rates: Rates, of: str, to: str) -> list[float]:
-    """Round by round: what changes from minute to minute on the server is in both."""
+    """The ratio in each round: what changes on the server from minute to minute affects both rates of a round."""
     own, others = rates.get(of, {}), rates.get(to, {})
     return [rate / others[number] for number, rate in own.items() if number in others]
 

@@ -1,1 +1,1 @@
-"""The five published measurements, one file each."""
+"""The five published measurements, one file each; registry.py lists them."""

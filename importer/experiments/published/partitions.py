@@ -1,4 +1,4 @@
-"""(d) One hash partition and eight, filled by one to eight sessions."""
+"""(d) One hash partition and eight, loaded by one to eight sessions."""
 
 from importer.engine.plan.options import Options
 from importer.experiments.experiment import Claim, Experiment, ImportAction, Way, WayTable
@@ -33,7 +33,7 @@ PARTITIONED = Experiment(
         Claim("with partitions, 8 sessions are ahead of one", _name(8, 8), _name(8, 1), least=1.0),
     ),
     notes=(
-        "The article gives one rate, of 8 sessions; the ratios of the others are this server's own.",
-        "MySQL 5.5 had one lock for each index, which later versions have not (manual, InnoDB index locking).",
+        "The article gives one rate only, of 8 sessions; the other ratios are this server's.",
+        "MySQL 5.5 had one lock for each index; later versions do not (manual, InnoDB index locking).",
     ),
 )

@@ -15,33 +15,33 @@ _SOURCE = WayTable(_SITTING, keys=False, filled=True)
 _EMPTY = WayTable(_SITTING, keys=False)
 _INDEXED = WayTable(replace(_SITTING, references=()), filled=True)
 _BOTH = (*_SITTING.keys, *_SITTING.references)
-# The article had so many rows of the second table.
+# Rows of the article's second table.
 ROWS = 15_000_000
-DISK = "the article's time is that of its hard disk"
+DISK = "the article's time depends on its hard disk"
 SCAN = "the time to read a whole table grows with its rows, of which the article had 30 million"
 TUNED = "the article's server had doublewrite off, no flush at commit, a larger log and buffer pool for it"
 IN_PLACE, AFTERWARDS = "table copy, index and foreign key in place", "table copy, then index and foreign key"
 ONCE, THRICE = "table copy", "table copy, 3 times the rows"
-# A foreign key that is put on takes MySQL 9.7 up to 2.8 KB of memory a row, which it keeps (server-behaviour.md): 42 GB
-# for ROWS.
+# Adding a foreign key takes MySQL 9.7 up to 2.8 KB of memory per row, which it does not free (server-behaviour.md):
+# 42 GB for ROWS.
 MOST_LINKED = 1_000_000
 
 
 def _inserts(
-    name: str, table: WorkloadTable, options: Options, rate: float, published: float, why_not: str = ""
+    name: str, table: WorkloadTable, options: Options, rate: float, published: float, not_comparable: str = ""
 ) -> Way:
     do = ImportAction(replace(options, parallelism=1, indexes="keep"))
-    return Way(name, do, (WayTable(table, keys=False),), rate, published, why_not, most_rows=50_000)
+    return Way(name, do, (WayTable(table, keys=False),), rate, published, not_comparable, most_rows=50_000)
 
 
-def _points(name: str, sql: str, on: WayTable, published: float, why_not: str) -> Way:
+def _single_rows(name: str, sql: str, on: WayTable, published: float, not_comparable: str) -> Way:
     return Way(
         name,
         RawAction(raw.single_row_statements(sql)),
         (on,),
         1_000,
         published,
-        why_not,
+        not_comparable,
         most_seconds=raw.POINT_SECONDS,
     )
 
@@ -73,12 +73,12 @@ RECORDS = Experiment(
         Way("the foreign key alone", RawAction(raw.add(_SITTING.references)), (_PARENT, _INDEXED),
             200_000, ROWS / 129, TUNED, most_rows=MOST_LINKED),
         _inserts("rows with a blob of 1,024 bytes", _REGISTRANT, _FORTY, 15_000, ROWS / 950, TUNED),
-        _points("reads without an index", _READ, _SOURCE, 1 / 44, SCAN),
-        _points("reads with an index", _READ, _INDEXED, 1 / 0.0018, SCAN),
-        _points("single INSERTs, indexed", _INSERT, _INDEXED, 1 / 0.029, DISK),
-        _points("single UPDATEs, indexed", "UPDATE {table} SET name = 'Another' WHERE id = {number}", _INDEXED,
+        _single_rows("reads without an index", _READ, _SOURCE, 1 / 44, SCAN),
+        _single_rows("reads with an index", _READ, _INDEXED, 1 / 0.0018, SCAN),
+        _single_rows("single INSERTs, indexed", _INSERT, _INDEXED, 1 / 0.029, DISK),
+        _single_rows("single UPDATEs, indexed", "UPDATE {table} SET name = 'Another' WHERE id = {number}", _INDEXED,
                 1 / 0.029, DISK),
-        _points("single DELETEs, indexed", "DELETE FROM {table} WHERE id = {number}", _INDEXED, 1 / 0.029, DISK),
+        _single_rows("single DELETEs, indexed", "DELETE FROM {table} WHERE id = {number}", _INDEXED, 1 / 0.029, DISK),
     ),
     claims=(
         Claim("a commit each 500 rows does 214 times as many", "commit each 500", "commit each row", 15_000 / 70),
@@ -91,8 +91,8 @@ RECORDS = Experiment(
     ),
     notes=(
         "Rates of single rows are statements per second, of at most 1,000 or 5 seconds each, committed one by one.",
-        "What the article had set for the whole server is left as it is here.",
-        f"Where a foreign key is put on, and beside that in place, there are {MOST_LINKED:,} rows at most: MySQL 9.7"
-        " takes up to 2.8 KB of memory for each of them.",
+        "The global server variables that the article set are left unchanged here.",
+        f"Ways with a foreign key, in place or added afterwards, have {MOST_LINKED:,} rows at most: MySQL 9.7 takes up"
+        " to 2.8 KB of memory for each row.",
     ),
 )  # fmt: skip

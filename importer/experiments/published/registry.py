@@ -1,4 +1,4 @@
-"""The experiments by their names."""
+"""The registry of experiments by name."""
 
 from importer.engine.errors import Problem
 from importer.experiments.experiment import Experiment
@@ -12,7 +12,7 @@ EXPERIMENTS: dict[str, Experiment] = {each.name: each for each in (METHODS, BULK
 
 
 def experiment_named(name: str) -> Experiment:
-    """Raises Problem, with the names there are, if there is none of that name."""
+    """Return the experiment of that name. Raises Problem with the known names if there is none."""
     if name in EXPERIMENTS:
         return EXPERIMENTS[name]
     raise Problem(f"There is no experiment {name}.", advice=f"Known: {', '.join(EXPERIMENTS)}.")

@@ -1,4 +1,4 @@
-"""What is loaded: files made from a seed, and the tables they go into."""
+"""Workloads: files generated from a seed, and the tables they are loaded into."""
 
 from importer.experiments.workloads.events import events
 from importer.experiments.workloads.indexed import INDEXED
@@ -13,5 +13,5 @@ WORKLOADS: dict[str, Workload] = {
     each.name: each
     for each in (NODES, MIXED, INDEXED, partitioned(1), partitioned(8), events(linked=False), events(linked=True))
 }
-# What is loaded unless somebody chooses: the five workloads of the measurements that are repeated here.
+# The default of the benchmark: the workloads of the five published measurements.
 USUAL = ("nodes", "mixed", "indexed", "partitioned-1", "partitioned-8", "events")

@@ -1,4 +1,4 @@
-"""Three tables that belong together: events, their tables, and who sits at them with 1,024 random bytes each."""
+"""Three related tables: events, the tables at an event, and registrants with 1,024 random bytes each."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from importer.experiments.workloads.generators import SeededRandom, Text, chosen
 from importer.experiments.workloads.table import Columns, Workload, WorkloadField, WorkloadTable
 
 BLOB_BYTES = 1024
-# Of each ten rows 1, 3 and 6: an event has 3 tables, a table 2 registrants.
+# Of ten rows, 1 is an event, 3 are tables and 6 registrants: an event has 3 tables, a table 2 registrants.
 ROWS_OF_ALL = 10
 _ID = WorkloadField("id", "INT UNSIGNED NOT NULL")
 _NAME = WorkloadField("name", "VARCHAR(45) NOT NULL")

@@ -1,8 +1,8 @@
-"""Columns of text as arrays of bytes: what files of many millions of rows are written from at some 100 MB/s.
+"""Generates columns of text as arrays of bytes, fast enough for files of millions of rows (about 100 MB/s).
 
-A column is a matrix of bytes with one row per record, filled up with 0, which `lines` leaves out. Values come from
-`random_raw` of PCG64, whose stream numpy keeps the same over its versions, as it does not for its other draws (numpy,
-Compatibility policy of numpy.random).
+A column is a matrix of bytes with one row per record, padded with 0; `lines` drops the padding. Values come from
+`random_raw` of PCG64, because numpy keeps only that stream stable between versions (numpy, Compatibility policy of
+numpy.random).
 """
 
 from collections.abc import Sequence
@@ -32,43 +32,43 @@ class SeededRandom:
         return self.below(most - least + 1, count) + least
 
     def strings(self, least: int, most: int, count: int) -> Text:
-        """Letters and digits, `least` to `most` of them."""
+        """`count` strings of `least` to `most` letters and digits."""
         lengths = self.between(least, most, count)
         drawn = ALPHANUMERIC[self._bytes(count, most) % len(ALPHANUMERIC)]
         drawn[np.arange(most)[None, :] >= lengths[:, None]] = 0
         return drawn
 
     def hexadecimal(self, size: int, count: int) -> Text:
-        """Random bytes, `size` of them, each as two hexadecimal digits."""
+        """`count` strings of `size` random bytes, each byte as two hexadecimal digits."""
         digits: Text = HEX_DIGITS[self._bytes(count, 2 * size) & 15]
         return digits
 
     def _bytes(self, count: int, width: int) -> Text:
         words = self._bits.random_raw(-(-count * width // 8))
-        # The same bytes wherever the words are laid down with the other end first.
+        # Little-endian, so that the bytes are the same on big-endian machines.
         return words.astype("<u8").view(np.uint8)[: count * width].reshape(count, width)
 
 
 def whole(values: Numbers, digits: int) -> Text:
-    """Numbers from 0 on, of at most so many digits, without zeros in front."""
-    written = padded(values, digits)
-    leading = np.cumprod(written[:, :-1] == ord("0"), axis=1, dtype=bool)
-    written[:, :-1][leading] = 0
-    return written
+    """Numbers from 0 with at most `digits` digits, without leading zeros."""
+    text = padded(values, digits)
+    leading = np.cumprod(text[:, :-1] == ord("0"), axis=1, dtype=bool)
+    text[:, :-1][leading] = 0
+    return text
 
 
 def padded(values: Numbers, digits: int) -> Text:
-    """Numbers from 0 on with exactly so many digits."""
-    written = np.empty((len(values), digits), np.uint8)
+    """Numbers from 0 with exactly `digits` digits, with leading zeros."""
+    text = np.empty((len(values), digits), np.uint8)
     rest = values
     for position in range(digits - 1, -1, -1):
         rest, digit = np.divmod(rest, 10)
-        written[:, position] = digit + ord("0")
-    return written
+        text[:, position] = digit + ord("0")
+    return text
 
 
 def decimal(values: Numbers, digits: int, decimals: int) -> Text:
-    """Numbers counted in their last decimal, such as -1234 for -12.34; at most `digits` before the point."""
+    """Decimals given as integers in units of the last place, -1234 for -12.34; at most `digits` before the point."""
     before, after = np.divmod(np.abs(values), 10**decimals)
     sign = np.where(values < 0, ord("-"), 0).astype(np.uint8)[:, None]
     point = np.full((len(values), 1), ord("."), np.uint8)
@@ -80,8 +80,8 @@ def chosen(values: Sequence[str], positions: Numbers) -> Text:
     encoded = [value.encode() for value in values]
     width = max(map(len, encoded))
     table = np.frombuffer(b"".join(each.ljust(width, b"\0") for each in encoded), np.uint8).reshape(-1, width)
-    written: Text = table[positions]
-    return written
+    text: Text = table[positions]
+    return text
 
 
 def lines(columns: Sequence[Text], separator: str) -> bytes:

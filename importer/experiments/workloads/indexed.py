@@ -1,4 +1,4 @@
-"""Random numbers and strings into a table that numbers its rows itself and has two keys on random data."""
+"""Random numbers and strings for a table with an AUTO_INCREMENT key and two secondary keys on random data."""
 
 from collections.abc import Sequence
 

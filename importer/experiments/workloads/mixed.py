@@ -1,4 +1,4 @@
-"""Small rows of mixed types: 6 columns, 26 bytes in the table and about 45 in the file."""
+"""Small rows of mixed types: 6 columns, 26 bytes per row in the table and about 45 in the file."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

@@ -11,18 +11,18 @@ from importer.experiments.workloads.table import Workload, WorkloadField, Worklo
 
 FIRST_STAMP = datetime(2007, 1, 1, tzinfo=UTC)
 USERS = [f"user{number * 7919 % 10**6}" for number in range(5000)]
-# A key every so many numbers.
+# Mean distance between neighbouring keys.
 GAP = 8
 
 
 @cache
 def stamps() -> list[str]:
-    """A hundred thousand moments, made when they are needed: workers import this, and have no use for 8 MB of them."""
+    """100,000 timestamps (8 MB), generated on first use: workers import this module and never need them."""
     return [f"{FIRST_STAMP + timedelta(seconds=977 * number):%Y-%m-%d %H:%M:%S}" for number in range(100_000)]
 
 
 def _columns(chance: SeededRandom, first: int, rows: int) -> Sequence[Text]:
-    # Each row's key lies in an interval of its own, so that a block can be made without those before it.
+    # Each row's key lies in its own interval, so that a block can be generated without the blocks before it.
     keys = np.arange(first, first + rows) * GAP + chance.between(1, GAP, rows)
     user = chance.below(len(USERS), rows)
     return (

@@ -1,4 +1,4 @@
-"""The same rows into one table and into one of several hash partitions."""
+"""Rows for a table with a given number of hash partitions; the rows do not depend on that number."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ def _columns(chance: SeededRandom, first: int, rows: int) -> Sequence[Text]:
 
 
 def partitioned(partitions: int) -> Workload:
-    """The table in so many hash partitions."""
+    """The workload with a table of `partitions` hash partitions."""
     return Workload(
         name=f"partitioned-{partitions}",
         title=f"One secondary key, hash partitions: {partitions}",

@@ -1,4 +1,4 @@
-"""What a workload is: tables, and the file that goes into each."""
+"""A workload: tables, and how the file for each is generated."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from importer.engine.source.dialect import Dialect
 from importer.experiments.workloads.generators import SeededRandom, Text, lines
 
 SEED = 20261120
-# Rows that are made at once. Another number would change the files.
+# Rows that are generated at a time. Another number would change the files.
 BLOCK_ROWS = 10_000
 
-# The columns of so many rows from a first one (from 0) on; `rows` are those of the whole workload.
+# Generates columns: takes the random values, the number of the first row (from 0), and the number of rows.
 Columns = Callable[[SeededRandom, int, int], Sequence[Text]]
 
 
@@ -27,11 +27,11 @@ class WorkloadField:
 
 @dataclass(frozen=True)
 class WorkloadTable:
-    """One table and how its file is made.
+    """One table and how its file is generated.
 
-    `keys` are its non-unique keys and `references` its foreign keys, each as CREATE TABLE has it. `own` are definitions
-    of columns that the file does not fill, `options` what follows the definitions. Of each `of` rows of a
-    workload it has `share`.
+    `keys` are its non-unique keys and `references` its foreign keys, each as CREATE TABLE has it. `own`: definitions of
+    columns that the file does not fill. `options`: the table options of CREATE TABLE. The table has `share` of each
+    `of` rows of a workload.
     """
 
     name: str
@@ -46,7 +46,7 @@ class WorkloadTable:
     of: int = 1
 
     def create_sql(self, *, name: str = "", keys: bool = True, engine: str = "InnoDB") -> str:
-        """CREATE TABLE, under another name if one is given, without keys but the primary one if `keys` is False."""
+        """The CREATE TABLE statement; `name` replaces the table's own. `keys=False`: with the primary key only."""
         columns = [f"{each.name} {each.type}" for each in self.fields]
         later = [*self.keys, *self.references] if keys else []
         parts = [*self.own, *columns, f"PRIMARY KEY ({self.primary_key})", *later]
@@ -54,7 +54,10 @@ class WorkloadTable:
 
     @property
     def add_keys_sql(self) -> tuple[str, ...]:
-        """What puts on the keys that create_sql(keys=False) has left out; foreign keys by themselves, as they copy."""
+        """Statements that add the keys left out by create_sql(keys=False).
+
+        Foreign keys have a statement of their own, because adding them copies the table.
+        """
         statements = []
         for definitions in (self.keys, self.references):
             if definitions:
@@ -63,21 +66,21 @@ class WorkloadTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns that the file fills, in its order."""
+        """The columns that the file fills, in the order of its fields."""
         return tuple(each.name for each in self.fields)
 
     @property
     def hexadecimal(self) -> tuple[int, ...]:
-        """The positions of fields that have bytes as hexadecimal digits."""
+        """The positions of fields whose bytes the file has as hexadecimal digits."""
         return tuple(number for number, each in enumerate(self.fields) if each.hexadecimal)
 
     @property
     def mapping(self) -> tuple[ColumnMapping, ...]:
-        """The same for Millrace."""
+        """The mapping of the fields for an import."""
         return tuple(ColumnMapping(each.name, transforms=("hex",) * each.hexadecimal) for each in self.fields)
 
     def load_sql(self, path: str, separator: str = ",", *, into: str = "", header: bool = True) -> str:
-        """LOAD DATA LOCAL of a file of these rows, into another table if one is given; nothing is checked."""
+        """The LOAD DATA LOCAL statement for the table's file, without checks; `into` replaces the table's own name."""
         variables = [f"@{each.name}" if each.hexadecimal else each.name for each in self.fields]
         assignments = [f"{each.name} = UNHEX(@{each.name})" for each in self.fields if each.hexadecimal]
         return (
@@ -88,22 +91,22 @@ class WorkloadTable:
         )
 
     def rows_of(self, rows: int) -> int:
-        """This table's part of a workload of so many rows: its share of each whole `of`, and of one at least."""
+        """This table's part of a workload of `rows` rows: `share` for each whole `of`, at least one `share`."""
         return max(1, rows // self.of) * self.share
 
     def write(self, path: Path, rows: int, separator: str = ",") -> None:
-        """Make the file: a header and so many rows. The same bytes for the same arguments, wherever it runs."""
+        """Write the file: a header and `rows` rows. The same arguments give the same bytes on every machine."""
         with path.open("wb") as out:
             out.write(separator.join(self.names).encode() + b"\n")
             for block, first in enumerate(range(0, rows, BLOCK_ROWS)):
                 out.write(lines([column[: rows - first] for column in self._block(block)], separator))
 
     def bytes_of(self, rows: int) -> int:
-        """About what its file of so many rows takes, by the first block; later ones have longer numbers."""
+        """The estimated bytes of a file of `rows` rows, from the first block; later blocks have longer numbers."""
         return len(lines(self._block(0), ",")) * rows // BLOCK_ROWS
 
     def _block(self, number: int) -> Sequence[Text]:
-        """The columns of a whole block, however many of its rows are wanted: a longer file begins with the shorter."""
+        """The columns of a whole block, so that a longer file begins with the bytes of a shorter one."""
         return self.columns(SeededRandom(SEED, number, *self.name.encode()), number * BLOCK_ROWS, BLOCK_ROWS)
 
 
@@ -111,8 +114,8 @@ class WorkloadTable:
 class Workload:
     """One or more tables that are loaded one after the other.
 
-    `rows` are those of a usual run and `full_rows` those of the measurement that it is made after, of all tables
-    together; `row_bytes` is about what a row takes in its file.
+    `rows` (a usual run) and `full_rows` (the published measurement) count the rows of all tables together. `row_bytes`
+    is the approximate size of a row in its file.
     """
 
     name: str
@@ -124,15 +127,15 @@ class Workload:
 
     @property
     def files(self) -> str:
-        """What its files are called: kinds of one workload, such as `partitioned-1` and `partitioned-8`, share them."""
+        """The name of its files. Variants of a workload, such as `partitioned-1` and `partitioned-8`, share them."""
         return self.name.partition("-")[0]
 
     @property
     def has_keys(self) -> bool:
-        """Whether it matters when the keys are put on."""
+        """Whether any table has keys that could be added after the load."""
         return any(table.keys or table.references for table in self.tables)
 
 
 def dialect_of(separator: str) -> Dialect:
-    """How a workload's file is read."""
+    """The dialect of a workload's file."""
     return Dialect(delimiter=separator)

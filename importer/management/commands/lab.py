@@ -17,7 +17,7 @@ from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import GRIDS, Grid, Value, grid_named
 from importer.engine.tuning.sampling import Sample
 from importer.experiments import command as experiments
-from importer.experiments.runner import end_left
+from importer.experiments.runner import end_abandoned
 from importer.lab import cancel as cancel_lab
 from importer.lab.commands import REPEATS, SAMPLE_ROWS
 from importer.management.argument_types import bounded, percent, setting_values, size
@@ -118,7 +118,7 @@ class Command(PreparedCommand):
     def _sweep(self, *, target: str | None, **_: Any) -> None:
         found = [named_target(target)] if target else Target.objects.order_by("name")
         for each in found:
-            end_left(each)
+            end_abandoned(each)
         told = [line for each in found for line in lab.sweep_target(each)]
         for line in told or ["No scratch table is left over."]:
             self.stdout.write(line)

@@ -1,4 +1,4 @@
-"""`manage.py lab experiment`: every published experiment runs on every server, and nothing of it stays."""
+"""`manage.py experiment`: every published experiment runs on every server and leaves nothing behind."""
 
 import json
 import re
@@ -35,7 +35,9 @@ def require_nothing_left(address: Address) -> None:
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_way_is_measured_and_nothing_stays(name, database, tmp_path: Path, transactional_db, admin_client):
+def test_an_experiment_measures_every_way_and_leaves_nothing_behind(
+    name, database, tmp_path: Path, transactional_db, admin_client
+):
     target = saved_target(database, database.database)
     out = StringIO()
     call_command(
@@ -43,35 +45,35 @@ def test_every_way_is_measured_and_nothing_stays(name, database, tmp_path: Path,
         *("--report", str(tmp_path)),
         stdout=out,
     )
-    said = json.loads(out.getvalue())
-    assert {each["way"]: each["failed"] for each in said["ways"]} == {
+    result = json.loads(out.getvalue())
+    assert {each["way"]: each["failed"] for each in result["ways"]} == {
         each.name: None for each in EXPERIMENTS[name].ways
     }
-    assert all(each["rate"]["median"] > 0 for each in said["ways"])
-    assert {each["verdict"] for each in said["claims"]} <= {"agrees", "disagrees", "not comparable"}
+    assert all(each["rate"]["median"] > 0 for each in result["ways"])
+    assert {each["verdict"] for each in result["claims"]} <= {"agrees", "disagrees", "not comparable"}
     require_nothing_left(database)
     done = Lab.objects.get()
     assert done.status == Lab.Status.DONE
     assert [admin_client.get(reverse(page, args=[done.pk])).status_code for page in ("lab", "lab_charts")] == [200, 200]
-    flavour = said["server"].split()[0].lower()
+    flavour = result["server"].split()[0].lower()
     report = (tmp_path / f"{name}-{flavour}.md").read_text()
-    assert f"`manage.py lab experiment {name} --target {target.name} --size 40 --repeats 1 --seed 1" in report
+    assert f"`manage.py experiment run {name} --target {target.name} --size 40 --repeats 1 --seed 1" in report
     assert all(f"| {each} |" in report for each in (way.name for way in EXPERIMENTS[name].ways))
     assert (tmp_path / f"{name}-{flavour}.svg").read_text().startswith("<svg")
 
 
-def test_people_are_told_of_each_way_when_it_begins_and_when_it_is_over(mariadb, transactional_db):
-    target, told = saved_target(mariadb, mariadb.database), StringIO()
-    asked = ("--target", target.name, "--size", "40", *TINY)
-    call_command("experiment", "run", "partitions", *asked, stdout=StringIO(), stderr=told)
-    _, *lines = told.getvalue().splitlines()
+def test_experiment_run_reports_each_way_when_it_begins_and_when_it_ends(mariadb, transactional_db):
+    target, printed = saved_target(mariadb, mariadb.database), StringIO()
+    arguments = ("--target", target.name, "--size", "40", *TINY)
+    call_command("experiment", "run", "partitions", *arguments, stdout=StringIO(), stderr=printed)
+    _, *lines = printed.getvalue().splitlines()
     ways = {each.name for each in EXPERIMENTS["partitions"].ways}
     assert {begins.partition(" round 1: ")[2] for begins in lines[::2]} == ways
     assert all(re.fullmatch(r"  after \d+ s, its tables included: [\d,.]+/s", each) for each in lines[1::2])
     assert len(lines) == 2 * len(ways)
 
 
-def test_when_its_process_is_killed_a_sweep_leaves_nothing(mariadb, stack_env, transactional_db):
+def test_a_sweep_removes_everything_of_an_experiment_whose_process_was_killed(mariadb, stack_env, transactional_db):
     target = saved_target(mariadb, mariadb.database)
     command = [str(PYTHON), "manage.py", "lab", "experiment", "partitions", "--target", target.name, "--size", "20000"]
     with subprocess.Popen(command, cwd=ROOT, env=stack_env.env) as process:
@@ -79,7 +81,7 @@ def test_when_its_process_is_killed_a_sweep_leaves_nothing(mariadb, stack_env, t
         process.send_signal(signal.SIGKILL)
 
     def ended() -> bool:
-        """Once its lease has run out, be it this sweep or the workers' own that ends it."""
+        """Whether the lab has ended: after its lease expired, by this sweep or by the workers' own."""
         call_command("lab", "sweep", stdout=StringIO())
         return Lab.objects.get().ended
 
@@ -88,12 +90,12 @@ def test_when_its_process_is_killed_a_sweep_leaves_nothing(mariadb, stack_env, t
     assert (Lab.objects.get().status, Lab.objects.get().problem["what"]) == (Lab.Status.FAILED, GONE.what)
 
 
-def test_one_that_is_cancelled_or_whose_target_is_taken_does_not_begin(mariadb, transactional_db):
-    asked = runner.ExperimentRequest(EXPERIMENTS["naive"], 10)
+def test_an_experiment_does_not_run_if_cancelled_or_if_another_lab_has_the_target(mariadb, transactional_db):
+    request = runner.ExperimentRequest(EXPERIMENTS["naive"], 10)
     target = saved_target(mariadb, mariadb.database)
-    begun = runner.begin(asked, target)
+    begun = runner.begin(request, target)
     with pytest.raises(Problem, match="Another lab has the target"):
-        runner.begin(asked, target)
+        runner.begin(request, target)
     lab.cancel(begun.pk)
     with pytest.raises(Cancelled):
         runner.run(begun)
@@ -101,18 +103,18 @@ def test_one_that_is_cancelled_or_whose_target_is_taken_does_not_begin(mariadb, 
     assert lab.outcome(begun)["recommendation"] is None
 
 
-class Told(Exception):
-    """Ends what would go on until the server is there again."""
+class ObstacleReported(Exception):
+    """Ends a loop that would run until the server is reachable again."""
 
 
-def test_people_are_told_what_its_end_waits_for(mariadb, transactional_db):
-    def tell(says: str) -> None:
-        raise Told(says)
+def test_finish_reports_what_it_waits_for(mariadb, transactional_db):
+    def tell(obstacle: str) -> None:
+        raise ObstacleReported(obstacle)
 
     target = saved_target(mariadb, mariadb.database)
     begun = runner.begin(runner.ExperimentRequest(EXPERIMENTS["naive"], 10), target)
     Target.objects.filter(pk=target.pk).update(port=free_port())
-    with pytest.raises(Told, match="No server answers there"):
+    with pytest.raises(ObstacleReported, match="No server answers there"):
         runner.finish(begun, tell=tell)
     Target.objects.filter(pk=target.pk).update(port=mariadb.port)
     assert runner.finish(begun).ended
@@ -120,7 +122,7 @@ def test_people_are_told_what_its_end_waits_for(mariadb, transactional_db):
 
 
 @pytest.mark.django_db
-def test_those_that_can_be_run_are_listed_with_what_they_take():
+def test_experiment_list_shows_rows_and_times():
     out = StringIO()
     call_command("experiment", "list", stdout=out)
     assert out.getvalue().count("    full: ") == len(EXPERIMENTS)

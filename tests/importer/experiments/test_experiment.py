@@ -1,4 +1,4 @@
-"""Published experiments: when ours agrees with the article, what is drawn, and what repeating one would take."""
+"""Published experiments: verdicts on the article's claims, the chart, sizes and estimated times."""
 
 from xml.etree import ElementTree
 
@@ -14,7 +14,7 @@ from importer.experiments.workloads import WORKLOADS
 
 
 def rates(*ratios: float) -> dict[str, dict[int, float]]:
-    """Of two ways, in as many rounds: the servers' own speed changes from round to round, the ratios do not."""
+    """Rates of two ways, one round per ratio; the server's speed differs between rounds."""
     return {
         "own": {number: 1000 * number * ratio for number, ratio in enumerate(ratios, start=1)},
         "other": {number: 1000 * number for number in range(1, len(ratios) + 1)},
@@ -37,17 +37,17 @@ def rates(*ratios: float) -> dict[str, dict[int, float]]:
         ({"most": 1.0}, (0.4, 1.1), NOT_COMPARABLE),
     ],
 )
-def test_what_agrees_is_on_the_same_side_and_near_in_every_round(claim, ratios, verdict):
-    judged = judge_claim(Claim("it says so", "own", "other", **claim), rates(*ratios))
+def test_a_claim_agrees_if_the_ratio_is_on_the_same_side_of_1_and_near_in_every_round(claim, ratios, verdict):
+    judged = judge_claim(Claim("a claim", "own", "other", **claim), rates(*ratios))
     assert judged.verdict == verdict
     assert (judged.ratio and judged.ratio.most) == (max(ratios, default=None) and pytest.approx(max(ratios)))
 
 
-def test_a_claim_about_one_way_is_about_its_rate():
+def test_a_claim_about_one_way_is_compared_with_its_rate():
     assert judge_claim(Claim("at most 100", "own", most=100), {"own": {1: 99.0, 2: 82.0}}).verdict == AGREES
 
 
-def test_a_way_is_beside_the_baseline_and_not_where_its_circumstances_were_others():
+def test_a_way_is_compared_with_the_baseline_unless_the_conditions_were_different():
     naive = EXPERIMENTS["naive"]
     measured = {each.name: {1: 10.0} for each in naive.ways} | {"LOAD DATA": {1: 60.0}}
     assert judge_way(naive, naive.way("LOAD DATA"), measured).verdict == AGREES
@@ -57,7 +57,7 @@ def test_a_way_is_beside_the_baseline_and_not_where_its_circumstances_were_other
     assert judge_way(naive, naive.way(naive.baseline), measured).verdict == ""
 
 
-def test_a_raw_way_may_be_beside_a_raw_one():
+def test_a_raw_way_may_be_compared_with_a_raw_way():
     methods = EXPERIMENTS["methods"]
     measured = {"LOAD DATA": {1: 100.0}, "LOAD DATA, no import": {1: 200.0}, "INSERT ... SELECT": {1: 180.0}}
     copied = judge_way(methods, methods.way("INSERT ... SELECT"), measured)
@@ -72,11 +72,11 @@ def test_the_chart_has_a_bar_for_each_way_and_a_mark_for_each_figure_of_the_arti
     )
     texts = [each.text for each in drawn.iterfind(".//{*}text")]
     assert {"A & B", "<one> row", "LOAD DATA", "60", "300,000", "1,000,000"} <= set(texts)
-    assert len(list(drawn.iterfind(".//{*}polygon"))) == 2  # One explains it.
+    assert len(list(drawn.iterfind(".//{*}polygon"))) == 2  # One of them is in the legend.
     assert all(0 <= float(each.attrib["x"]) <= float(drawn.attrib["width"]) for each in drawn.iterfind(".//{*}text"))
 
 
-def test_a_chart_of_many_powers_of_ten_has_a_number_below_each_second_one():
+def test_a_chart_of_many_powers_of_ten_labels_every_second_one():
     drawn = ElementTree.fromstring(
         draw("", [RateBar("few", RateSpread(0.02, 0.02, 0.02), None), RateBar("many", RateSpread(2e6, 2e6, 2e6), None)])
     )
@@ -85,7 +85,7 @@ def test_a_chart_of_many_powers_of_ten_has_a_number_below_each_second_one():
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
-def test_sizes_are_what_the_article_had_or_what_is_asked_for(experiment):
+def test_a_size_is_small_full_or_a_number_of_rows(experiment):
     assert experiment.rows("small") < experiment.rows("full") == experiment.workload.full_rows
     assert experiment.rows("1234") == 1234
     assert 30 < experiment.seconds(experiment.rows("small"), 3) < 600
@@ -95,24 +95,24 @@ def test_sizes_are_what_the_article_had_or_what_is_asked_for(experiment):
             experiment.rows(wrong)
 
 
-def test_single_rows_take_no_longer_in_a_large_table_but_for_its_filling():
+def test_single_rows_take_no_longer_in_a_large_table_except_for_filling_it():
     way = EXPERIMENTS["records"].way("single INSERTs, indexed")
     filled = way.rows(50_000_000) / FILLED_IN_A_SECOND
     assert way.seconds(50_000_000) == pytest.approx(filled + POINT_SECONDS, abs=2)
 
 
-def test_no_foreign_key_is_put_on_more_rows_than_a_server_has_memory_for():
+def test_no_foreign_key_is_added_to_more_rows_than_a_server_has_memory_for():
     for name in ("table copy, then index and foreign key", "the foreign key alone"):
         way = EXPERIMENTS["records"].way(name)
         linked = [count for table, count in way.files(50_000_000) if table.name == "sitting_table"]
         assert set(linked) == {1_000_000}
 
 
-def test_files_are_those_that_its_ways_take_not_all_rows_of_the_workload():
-    """The rows with a blob, the most of the workload's bytes, are loaded by one way, which has few of them."""
+def test_files_have_the_rows_that_the_ways_need_not_all_rows_of_the_workload():
+    """Rows with a blob, most of the workload's bytes, are loaded by one way, with few rows."""
     records = EXPERIMENTS["records"]
-    taken = {(table.name, rows) for way in records.ways for table, rows in way.files(1_000_000)}
-    assert taken == {
+    files = {(table.name, rows) for way in records.ways for table, rows in way.files(1_000_000)}
+    assert files == {
         ("event", 2_000),
         ("event", 50_000),
         ("event", 100_000),
