@@ -1,7 +1,9 @@
-"""Finds files by a pattern in the places of connections, fetches them, and keeps, moves or deletes them afterwards.
+"""Finds remote files by a pattern, fetches them, and keeps, moves or deletes them after their import.
 
-connection_kinds.py lists the kinds of places, each declared in kinds/. protocols/ has the code of each (protocol.py has
-their methods, file_server.py what SFTP and FTP share), imported with its first use since large libraries are behind it.
+connection_kinds.py lists the kinds of connections, each declared in kinds/. protocols/ has one module per kind, which
+implements protocol.py and is imported at its first use, since it needs large libraries; file_server.py has the common
+part of SFTP and FTP. manage.py saves connections, locations.py parses their addresses, file_pattern.py the patterns.
+download.py stores fetched files as uploads. places.py and remote_file.py say where an import reads its bytes.
 """
 
 from collections.abc import Iterator
@@ -25,45 +27,46 @@ __all__ = ["ListedFile", "afterwards", "check", "fetch", "find"]
 def find(
     connection: SourceConnection, pattern: str, moment: datetime, zone: tzinfo, subfolders: bool = False
 ) -> list[ListedFile]:
-    """The connection's files that match the pattern (pattern.py) at a moment, sorted by name; none is fine.
+    """The connection's files that match the pattern (file_pattern.py) at a moment, sorted by name; may be empty.
 
-    Raises Problem for a pattern that cannot be read, a place that cannot or must not be reached, or too many files;
-    `retryable` if a later look may well do.
+    Raises Problem for an invalid pattern, a location that cannot or must not be reached, or too many files;
+    `retryable` if a later attempt may succeed.
     """
-    return _place(connection).find(fill_in_dates(pattern, moment, zone, subfolders))
+    return _location(connection).find(fill_in_dates(pattern, moment, zone, subfolders))
 
 
-def fetch(connection: SourceConnection, found: ListedFile, user: User | None = None) -> SourceFile:
-    """A source of what was found, READY: fetched, or to be read where it is. The same version gives the same source.
+def fetch(connection: SourceConnection, file: ListedFile, user: User | None = None) -> SourceFile:
+    """A READY source of a listed file: a local copy, or a reference to the remote file if ranges of it can be read.
 
-    Raises Problem; SourceChanged if the file is another one by now, DiskFull.
+    Two calls for one version of a file return one source. Raises Problem; SourceChanged if the file has changed since
+    it was listed, DiskFull.
     """
-    return _place(connection).fetch(found, user)
+    return _location(connection).fetch(file, user)
 
 
-def afterwards(connection: SourceConnection, found: ListedFile, what: str, move_to: str = "") -> None:
-    """Keep, move (into the folder `move_to` below the base) or delete a file; doing it twice is harmless.
+def afterwards(connection: SourceConnection, file: ListedFile, what: str, move_to: str = "") -> None:
+    """Keep, move (into the folder `move_to` below the base) or delete an imported file. Idempotent.
 
-    Raises SourceProblem if there is another file of that name already, or if it is not allowed; SourceChanged if the
-    file is no longer the one that was found, which then stays as it is.
+    Raises SourceProblem if the target name is taken, or if the kind does not allow it; SourceChanged if the file has
+    changed since it was listed. The file then stays unchanged.
     """
     kind = kind_of(connection)
     moves, deletes = what == Schedule.Afterwards.MOVE, what == Schedule.Afterwards.DELETE
     if (moves and not kind.moves) or (deletes and not kind.deletes):
-        where = f"{connection.base.rstrip('/')}/{found.name}"
+        where = f"{connection.base.rstrip('/')}/{file.name}"
         raise SourceProblem("Files of that place can only be kept where they are.", where, "Keep it.")
     if moves:
         folder = folder_below(move_to)
-        _place(connection).move(found, folder)
-        # Imports that read it where it was can be looked at, and tried again, where it is.
-        path = f"{connection.base}/{folder}/{found.name.rpartition('/')[2]}"
-        connection.files.filter(owned=False, found_name=found.name, found_etag=found.etag).update(path=path)
+        _location(connection).move(file, folder)
+        # Imports that read the file without a copy read it at its new path, so that they can be retried.
+        path = f"{connection.base}/{folder}/{file.name.rpartition('/')[2]}"
+        connection.files.filter(owned=False, found_name=file.name, found_etag=file.etag).update(path=path)
     elif deletes:
-        _place(connection).delete(found)
+        _location(connection).delete(file)
 
 
 def folder_below(text: str) -> str:
-    """A folder below a connection's base. Raises SourceProblem for one that is not."""
+    """The path of a folder below a connection's base. Raises SourceProblem if it would leave the base."""
     folder = text.strip("/")
     if "\\" in text or "\0" in text or any(part.strip() in ("", ".", "..") for part in folder.split("/")):
         raise SourceProblem("That is no folder below the connection's base.", text, "Write one such as loaded/2026.")
@@ -71,20 +74,20 @@ def folder_below(text: str) -> str:
 
 
 def check(connection: SourceConnection) -> list[dict[str, Any]]:
-    """Look the place over, keep what was found with the connection, and return it: Finding as JSON."""
-    found = [finding.as_json() for finding in _findings(connection)]
-    connection.findings, connection.checked_at = found, timezone.now()
+    """Check the connection, store the findings on it, and return them: Finding as JSON."""
+    findings = [finding.as_json() for finding in _findings(connection)]
+    connection.findings, connection.checked_at = findings, timezone.now()
     connection.save(update_fields=["findings", "checked_at"])
-    return found
+    return findings
 
 
 def _findings(connection: SourceConnection) -> Iterator[Finding]:
     try:
-        yield from _place(connection).check()
+        yield from _location(connection).check()
     except Problem as problem:
         yield Finding("connection", "fail", f"{problem.where}: {problem.what}".removeprefix(": "), problem.advice)
 
 
-def _place(connection: SourceConnection) -> RemoteLocation:
-    place: RemoteLocation = open_location(connection)
-    return place
+def _location(connection: SourceConnection) -> RemoteLocation:
+    location: RemoteLocation = open_location(connection)
+    return location

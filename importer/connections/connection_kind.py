@@ -1,4 +1,4 @@
-"""Declares a kind of connection: its addresses, its fields, and what can be done with its files."""
+"""Declares a kind of connection: its addresses, its fields, and the operations on its files."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -9,9 +9,9 @@ from importer.models import SourceConnection
 
 @dataclass(frozen=True)
 class ParsedAddress:
-    """The text of a place, taken apart. A folder has only the text; `path` has no percent signs to decode.
+    """A location's address, split into parts. A folder has only `text`. `path` is decoded.
 
-    `netloc` is the host and port as they were typed, `host` the host in small letters.
+    `netloc` is the host and port as typed, `host` the host in lower case.
     """
 
     text: str
@@ -25,7 +25,7 @@ class ParsedAddress:
 
 @dataclass(frozen=True)
 class ParsedBase:
-    """A place taken apart: the kind of its connection, its base as it is stored, and settings from its text."""
+    """A parsed address: the kind of the connection, its base as stored, and the settings that the address contains."""
 
     kind: str
     base: str
@@ -34,11 +34,11 @@ class ParsedBase:
 
 @dataclass(frozen=True)
 class ConnectionField:
-    """One field of a connection besides its place: a setting, which pages show, or a secret, which they do not.
+    """One field of a connection, in addition to its address: a setting, which pages show, or a secret, which they hide.
 
-    `choices` are all values that it may have. `in_place` is a setting that stands in the place's text, so forms leave
-    it out. `account` is a setting that names who or what the secrets are sent to: they stay stored only while it stays.
-    `lines` is a text of several lines. `check` raises Problem for a value that the field refuses.
+    `choices` are the allowed values. `in_place` marks a setting that is part of the address, so forms leave it out.
+    `account` marks a setting that identifies the account that the secrets belong to: if it changes, stored secrets are
+    dropped. `lines` marks a text of several lines. `check` raises Problem for an invalid value.
     """
 
     name: str
@@ -71,18 +71,18 @@ def _never(_settings: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True)
 class ConnectionKind:
-    """A kind of connection. Forms, the command and the reading of places are made from this declaration.
+    """A kind of connection. Forms, the command and the address parser are made from this declaration.
 
-    `name` is stored with each connection. `schemes` are those of its addresses; a folder's is "". `example` shows how
-    a place is written; forms show it with `place_label` and `place_help`. `module` has the function open_place() and
-    is imported with its first use, since large libraries are behind it.
+    `name` is stored with each connection. `schemes` are those of its addresses; a folder's is "". `example` is an
+    example address; forms show it with `place_label` and `place_help`. `module` has the function open_location() and
+    is imported at its first use, since it needs large libraries.
 
-    `parse` returns the base, or None for an address that is none of this kind; it raises Problem for one that is not
-    allowed. `write` returns the place's text, as `parse` reads it. `check_place`, of forms, returns the problem of a
-    text or "". `signs_in` and `needs_secret` say for settings whether secrets are sent and whether one is required.
+    `parse` returns the base, or None for an address of another kind; it raises Problem for a forbidden one. `write`
+    returns the address, as `parse` reads it. `check_place`, for forms, returns the problem of an address or "".
+    `signs_in` and `needs_secret` say for settings whether secrets are sent and whether one is required.
 
-    `lists` says whether the place lists its files; `moves` and `deletes` whether files can be moved and deleted
-    there. `local` is a folder on this server: it has no private addresses. `files_note` explains its list.
+    `lists` says whether the server can list files; `moves` and `deletes` whether files can be moved and deleted.
+    `local` is a folder on this server: private addresses do not apply to it. `files_note` explains its file list.
     """
 
     name: str
@@ -116,7 +116,7 @@ class ConnectionKind:
 
 
 def parse_server(kind: str, address: ParsedAddress, default_port: int) -> ParsedBase | None:
-    """The base of a server that somebody signs in to; None without a user."""
+    """The base of a server that requires a user; None if the address has no user."""
     if not address.user:
         return None
     host = f"[{address.host}]" if ":" in address.host else address.host
@@ -125,7 +125,7 @@ def parse_server(kind: str, address: ParsedAddress, default_port: int) -> Parsed
 
 
 def write_with_user(connection: SourceConnection) -> str:
-    """The place's text with its user, and with the percent signs, ? and # of its path escaped."""
+    """The address with its user; %, ? and # in its path are percent-encoded."""
     scheme, _, rest = connection.base.partition("://")
     server, slash, path = rest.partition("/")
     user = connection.settings.get("user", "")

@@ -8,7 +8,7 @@ from importer.connections.kinds import folder, ftp, http, s3, sftp
 from importer.engine.errors import SourceProblem
 from importer.models import SourceConnection
 
-# In the order of the pages; the first is the one of a form that names none.
+# In the order of the pages; the first is a form's default.
 KINDS: tuple[ConnectionKind, ...] = (
     folder.KIND,
     http.KIND,
@@ -21,7 +21,7 @@ BY_SCHEME = {scheme: kind for kind in KINDS for scheme in kind.schemes}
 
 
 def kind_of(connection: SourceConnection) -> ConnectionKind:
-    """The connection's kind. Raises SourceProblem for one that is not listed."""
+    """The connection's kind. Raises SourceProblem if it is not listed."""
     if connection.kind not in BY_NAME:
         names = ", ".join(BY_NAME)
         raise SourceProblem(f"There is no kind of connection {connection.kind}.", advice=f"There are {names}.")
@@ -29,11 +29,11 @@ def kind_of(connection: SourceConnection) -> ConnectionKind:
 
 
 def open_location(connection: SourceConnection) -> Any:
-    """The connection's place (protocol.py). Imports the kind's protocol with its first use."""
+    """The connection's RemoteLocation (protocol.py). Imports the kind's protocol module at its first use."""
     return import_module(kind_of(connection).module).open_location(connection)
 
 
 def examples() -> str:
-    """How places are written, an example for each kind."""
+    """An example address for each kind, as a phrase."""
     *others, last = (kind.example for kind in KINDS)
     return f"{', '.join(others)} or {last}"

@@ -1,4 +1,4 @@
-"""The sources that come of what is found: read where they are, or fetched into the folder of the uploads."""
+"""Makes sources of listed files: a reference to the remote file, or a copy among the uploads."""
 
 from contextlib import suppress
 
@@ -10,9 +10,9 @@ from importer.sources.uploads import (
     PIECE_BYTES,
     SourceInUse,
     Stream,
-    announce,
     append,
     begin_upload,
+    change_size,
     clean_name,
     finish,
     remove,
@@ -20,14 +20,14 @@ from importer.sources.uploads import (
 
 __all__ = ["PIECE_BYTES", "copy_stream", "latest_copy", "register_in_place"]
 
-# Written down at once: with each of them, the row says how far it is.
+# Bytes between two updates of the upload's progress in the database.
 STEP = 16 * PIECE_BYTES
 
 
 def register_in_place(
     connection: SourceConnection, found: ListedFile, path: str, size: int, fingerprint: str
 ) -> SourceFile:
-    """A source that stays where it is; the same version of a file gives the same row. `size` is in bytes."""
+    """A source that is read without a copy. Two calls for one version of a file give one row. `size` is in bytes."""
     source, _ = SourceFile.objects.get_or_create(
         connection=connection,
         found_name=found.name,
@@ -49,9 +49,9 @@ def register_in_place(
 def copy_stream(
     connection: SourceConnection, found: ListedFile, stream: Stream, size: int | None, user: User | None
 ) -> SourceFile:
-    """A copy of what the stream gives, kept as an upload. `size` in bytes, if it is known.
+    """Copy the stream into a new upload. `size` in bytes; None if unknown.
 
-    Raises what the stream raises, and as begin_upload(), append() and finish() do; then nothing is kept.
+    Raises the errors of the stream, begin_upload(), append() and finish(); the upload is then removed.
     """
     source = begin_upload(clean_name(found.name.partition("?")[0]), STEP if size is None else size, user)
     SourceFile.objects.filter(pk=source.pk).update(
@@ -61,7 +61,7 @@ def copy_stream(
         found_modified_at=found.modified_at,
     )
     try:
-        _take(source, stream, grows=size is None)
+        _append_all(source, stream, grows=size is None)
         return finish(source)
     except BaseException:
         with suppress(SourceInUse):
@@ -69,7 +69,7 @@ def copy_stream(
         raise
 
 
-def _take(source: SourceFile, stream: Stream, *, grows: bool) -> None:
+def _append_all(source: SourceFile, stream: Stream, *, grows: bool) -> None:
     while True:
         wanted = min(STEP, source.size - source.received)
         before = source.received
@@ -78,13 +78,13 @@ def _take(source: SourceFile, stream: Stream, *, grows: bool) -> None:
         if source.received == source.size:
             if not grows:
                 return
-            announce(source, source.size + STEP)
+            change_size(source, source.size + STEP)
     if grows:
-        announce(source, source.received)
+        change_size(source, source.received)
 
 
 def latest_copy(connection: SourceConnection, found: ListedFile) -> SourceFile | None:
-    """The last copy of the file that is still here."""
+    """The latest copy of the file that still exists; None without one."""
     copies = connection.files.filter(found_name=found.name, owned=True, status=SourceFile.Status.READY)
     last = copies.order_by("-pk").first()
     return last if last and last.file.exists() else None

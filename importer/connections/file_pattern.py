@@ -1,8 +1,8 @@
-"""Patterns that choose files: a path below the connection's base, with `*`, `?`, `[abc]` and dates.
+"""File patterns: a path below the connection's base, with `*`, `?`, `[abc]` and dates.
 
-`{date:%Y%m%d}` is the moment's date in the schedule's zone, in the words of strftime. An offset goes before the colon:
+`{date:%Y%m%d}` is the moment's date in the schedule's zone, in the format of strftime. An offset goes before the colon:
 `{date-1d:%Y-%m-%d}` is the day before, `{date+2h:%H}` two hours later; units are h, d, w and m (months). Days, weeks
-and months are those of the zone's calendar, hours are 60 minutes whatever its clocks do.
+and months follow the zone's calendar; an hour is always 60 minutes, even when the clocks change.
 """
 
 import calendar
@@ -24,9 +24,9 @@ DEFAULT_FORMAT = "%Y-%m-%d"
 
 @dataclass(frozen=True)
 class Pattern:
-    """A pattern whose dates are filled in: a name for each level of folders, as fnmatch reads it.
+    """A pattern with its dates filled in: an fnmatch pattern for each level of folders.
 
-    `subfolders`: the last one may also lie in any folder below the others.
+    `subfolders`: files may also lie in any folder below the pattern's folders.
     """
 
     text: str
@@ -38,12 +38,12 @@ class Pattern:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The folders at its beginning that are named in full."""
+        """The leading folders without wildcards."""
         return tuple(itertools.takewhile(lambda part: not _SPECIAL.search(part), self.parts[:-1]))
 
     @property
     def prefix(self) -> str:
-        """The characters with which each name begins that can match."""
+        """The common beginning of all names that can match."""
         folders = self.folders
         start = "".join(f"{part}/" for part in folders)
         if self.subfolders and len(folders) == len(self.parts) - 1:
@@ -51,7 +51,7 @@ class Pattern:
         return start + _SPECIAL.split(self.parts[len(folders)], maxsplit=1)[0]
 
     def matches(self, name: str) -> bool:
-        """Whether a file's name below the base is meant."""
+        """Whether a file's name, relative to the base, matches."""
         *folders, last = name.split("/")
         depth = len(self.parts) - 1
         if len(folders) < depth or (len(folders) > depth and not self.subfolders):
@@ -67,8 +67,8 @@ class Pattern:
 
 
 def fill_in_dates(pattern: str, moment: datetime, zone: tzinfo, subfolders: bool = False) -> Pattern:
-    """The pattern at a moment. Raises SourceProblem for one that cannot be read or that leaves the base."""
-    text = _PLACEHOLDER.sub(lambda found: _dated(found[1], pattern, moment, zone), pattern)
+    """The pattern for a moment. Raises SourceProblem if it is invalid or leaves the base."""
+    text = _PLACEHOLDER.sub(lambda match: _format_date(match[1], pattern, moment, zone), pattern)
     if re.search(r"[{}]", text):
         raise SourceProblem("A brace in the pattern has no other half.", pattern, _ADVICE)
     if any(part.strip() in ("", ".", "..") for part in text.split("/")) or "\0" in text or "\\" in text:
@@ -80,23 +80,23 @@ def fill_in_dates(pattern: str, moment: datetime, zone: tzinfo, subfolders: bool
     return Pattern(text, subfolders)
 
 
-def _dated(placeholder: str, pattern: str, moment: datetime, zone: tzinfo) -> str:
-    found = _DATE.fullmatch(placeholder)
-    if not found:
+def _format_date(placeholder: str, pattern: str, moment: datetime, zone: tzinfo) -> str:
+    match = _DATE.fullmatch(placeholder)
+    if not match:
         raise SourceProblem(f"{{{placeholder}}} is not known.", pattern, _ADVICE)
-    sign, number, unit, form = found.groups()
+    sign, number, unit, form = match.groups()
     form = form or DEFAULT_FORMAT
     if not _FORMAT.fullmatch(form):
         raise SourceProblem(
             f"The date format {form} is not known.", pattern, "Use %Y %y %m %d %H %M %S %j %a %A %b %B %u %G %V."
         )
     try:
-        return _moved(moment, zone, int(f"{sign}{number}") if number else 0, unit).strftime(form)
+        return _shifted(moment, zone, int(f"{sign}{number}") if number else 0, unit).strftime(form)
     except (OverflowError, ValueError) as error:
         raise SourceProblem(f"{{{placeholder}}} is no date.", pattern, "Use a smaller offset.") from error
 
 
-def _moved(moment: datetime, zone: tzinfo, number: int, unit: str) -> datetime:
+def _shifted(moment: datetime, zone: tzinfo, number: int, unit: str) -> datetime:
     if unit == "h":
         return (moment.astimezone(UTC) + timedelta(hours=number)).astimezone(zone)
     here = moment.astimezone(zone)

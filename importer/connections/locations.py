@@ -1,4 +1,4 @@
-"""Reads and writes the text of a place: /folder, https://host/path/, s3://bucket/prefix, sftp://user@host/path."""
+"""Parses and formats a connection's address: /folder, https://host/path/, s3://bucket/prefix, sftp://user@host/path."""
 
 from urllib.parse import unquote, urlsplit
 
@@ -11,7 +11,7 @@ ADVICE = f"Write {examples()}, without a password."
 
 
 def parse_base(text: str) -> ParsedBase:
-    """Take a place apart. Raises Problem, which never repeats what may be a password."""
+    """Parse an address. Raises Problem, whose text never contains parts that may be a password."""
     address = ParsedAddress(text) if text.startswith("/") else _parse_address(text)
     kind = BY_SCHEME.get(address.scheme)
     base = kind.parse(address) if kind else None
@@ -35,5 +35,5 @@ def _parse_address(text: str) -> ParsedAddress:
 
 
 def format_base(connection: SourceConnection) -> str:
-    """The place as parse_base() reads it."""
+    """The connection's address, as parse_base() reads it."""
     return kind_of(connection).write(connection)

@@ -20,10 +20,11 @@ def add_or_replace(
     private_allowed: bool = False,
     replace: bool = False,
 ) -> SourceConnection:
-    """Save a connection. With `replace` one of that name is changed in place, so that its files stay with it.
+    """Save a connection. With `replace` an existing connection of that name is updated and keeps its files.
 
-    Secrets that are not given stay, but only for the same place and user: they are never sent anywhere else.
-    Raises Problem if the name is taken, or a place, a setting or a secret is not one that the kind knows.
+    Stored secrets that are not given are kept only if address and account are unchanged, so that they are never sent
+    to another server. Raises Problem if the name is taken, or if the kind does not know the address, a setting or a
+    secret.
     """
     connection = SourceConnection.objects.filter(name=name).first() or SourceConnection(name=name)
     if connection.pk and not replace:
@@ -40,14 +41,14 @@ def save(
     *,
     private_allowed: bool = False,
 ) -> None:
-    """Save a connection, new or known, as add_or_replace() says; a secret that is "" is forgotten."""
+    """Save a new or an existing connection, with the rules of add_or_replace(); a secret of "" is deleted."""
     base = parse_base(place)
     _require_known(base.kind, settings, secrets)
     stored = connection.secrets if same_account(connection, base, settings) else {}
     connection.kind, connection.base, connection.settings = base.kind, base.base, {**base.settings, **settings}
     connection.private_allowed = private_allowed
     connection.set_secrets({**stored, **secrets})
-    # The findings are about the old place.
+    # The findings are about the old address.
     connection.findings, connection.checked_at = [], None
     try:
         connection.full_clean()
@@ -58,7 +59,7 @@ def save(
 
 
 def same_account(connection: SourceConnection, base: ParsedBase, settings: Mapping[str, str]) -> bool:
-    """Whether the connection is stored with that place and account: only then its secrets may stay."""
+    """Whether the connection is stored with this address and account; only then may it keep its secrets."""
     names = [each.name for each in BY_NAME[base.kind].fields if each.account]
     new_settings = {**base.settings, **settings}
     before = [connection.kind, connection.base, *(connection.settings.get(name, "") for name in names)]

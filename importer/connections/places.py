@@ -1,4 +1,4 @@
-"""Where the bytes of an import are read: the uploaded file, its working copy, or a remote file."""
+"""Says where the bytes of an import are read: the uploaded file, its working copy, or a remote file."""
 
 from importer.connections.remote_file import RemoteFile
 from importer.engine.source.byte_source import SourceLocation
@@ -6,17 +6,17 @@ from importer.models import ImportJob, SourceFile
 
 
 def place_of(source: SourceFile) -> SourceLocation:
-    """The file itself, or its place behind the connection that discovered it."""
+    """The local file, or the remote file of the connection that listed it."""
     if source.owned or source.connection_id is None:
         return source.file
     return RemoteFile(source.connection_id, source.path, source.found_etag)
 
 
 def place_of_job(job: ImportJob) -> SourceLocation:
-    """The place that the job's chunks are read from: the source, or the job's working copy."""
+    """The file that the job's chunks are read from: the source, or the job's working copy."""
     return job.copy_file if job.needs_copy else place_of(job.source)
 
 
 def place_of_types(job: ImportJob) -> SourceLocation:
-    """The place that a new table's types are read from: as place_of_job(), but with the rows in the file's order."""
+    """The file that a new table's types are read from: as place_of_job(), but with the rows in the file's order."""
     return place_of_job(job) if job.needs_plain_copy else place_of(job.source)

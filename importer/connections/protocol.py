@@ -1,4 +1,4 @@
-"""The methods of each kind of place."""
+"""The interface of each connection's protocol."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -12,22 +12,22 @@ from importer.models import SourceFile
 
 
 class RemoteLocation(Protocol):
-    """A connection's place. All methods raise SourceProblem, `retryable` where a later attempt may succeed.
+    """The files below a connection's base. All methods raise SourceProblem, `retryable` if a later attempt may succeed.
 
-    A kind that does not declare `moves` or `deletes` (connection_kind.py) has no such method.
+    A kind whose declaration (connection_kind.py) has `moves` or `deletes` off does not have that method.
     """
 
     def find(self, pattern: Pattern) -> list[ListedFile]:
         """The files that match, sorted by name."""
 
-    def fetch(self, found: ListedFile, user: User | None) -> SourceFile:
-        """The file, READY to be imported. Raises SourceChanged if it has changed since it was found."""
+    def fetch(self, file: ListedFile, user: User | None) -> SourceFile:
+        """The file as a READY source. Raises SourceChanged if it has changed since it was listed."""
 
-    def move(self, found: ListedFile, folder: str) -> None:
-        """Move it into a folder below the base; the folder is made. Never replaces another file. May be repeated."""
+    def move(self, file: ListedFile, folder: str) -> None:
+        """Move the file into a folder below the base, which is created. Never replaces another file. Idempotent."""
 
-    def delete(self, found: ListedFile) -> None:
-        """Remove it; may be repeated. Raises SourceChanged if another file has taken its place."""
+    def delete(self, file: ListedFile) -> None:
+        """Remove the file. Idempotent. Raises SourceChanged if another file has its name."""
 
     def check(self) -> Iterator[Finding]:
-        """The findings about the place. Raises SourceProblem for one that ends the check."""
+        """The findings of a check of the connection. Raises SourceProblem for one that ends the check."""

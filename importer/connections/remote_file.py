@@ -1,4 +1,4 @@
-"""Reads a found file in its place, without a local copy."""
+"""Reads a remote file without a local copy."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from importer.models import SourceConnection
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """The version `etag` of the file at `path`, behind a connection whose secrets are looked up when it is opened."""
+    """Version `etag` of the file at `path`. The connection and its secrets are read when the file is opened."""
 
     connection_id: int
     path: str
@@ -25,7 +25,7 @@ class RemoteFile:
         return self.path.rpartition("/")[2]
 
     def open(self) -> AbstractContextManager[Readable]:
-        """Raises SourceProblem if it cannot be read, SourceChanged if another file has replaced it."""
+        """Open the file. Raises SourceProblem if it cannot be read, SourceChanged if another file has replaced it."""
         connection = SourceConnection.objects.get(pk=self.connection_id)
         if not self.path.startswith(f"{connection.base}/"):
             raise SourceProblem(
@@ -33,7 +33,7 @@ class RemoteFile:
                 self.path,
                 "Let it lead there again, or look for the file again.",
             )
-        place = open_location(connection)
+        location = open_location(connection)
         name = self.path.removeprefix(f"{connection.base}/")
-        opened: AbstractContextManager[Readable] = place.opened(name, self.etag)
+        opened: AbstractContextManager[Readable] = location.opened(name, self.etag)
         return opened

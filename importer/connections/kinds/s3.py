@@ -11,7 +11,7 @@ from importer.connections.connection_kind import (
 
 
 def _parse(address: ParsedAddress) -> ParsedBase:
-    # The bucket's name as it was typed: a host would be in small letters.
+    # The bucket's name as typed: `host` is in lower case.
     return ParsedBase(KIND.name, "/".join(["s3:/", address.netloc, *filter(None, address.path.split("/"))]))
 
 

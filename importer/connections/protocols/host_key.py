@@ -1,4 +1,4 @@
-"""The key that an SFTP server shows: nobody signs in there before somebody has compared and confirmed it."""
+"""SFTP host keys: Millrace signs in only to a server whose key a person has compared and confirmed."""
 
 import re
 
@@ -12,7 +12,7 @@ FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}")
 
 
 def unconfirmed_key_finding(shown: str, known: str) -> Finding:
-    """What the check says of a key with the fingerprint `shown`; `known` is the confirmed one's, or ""."""
+    """The finding for a key with the fingerprint `shown`; `known` is the confirmed fingerprint, or ""."""
     what = f"not the one that was confirmed, {known}" if known else "not confirmed yet"
     return Finding(
         NAME,
@@ -23,18 +23,18 @@ def unconfirmed_key_finding(shown: str, known: str) -> Finding:
 
 
 def key_to_confirm(connection: SourceConnection) -> str:
-    """The fingerprint that the last check was shown and that nobody has confirmed, or ""."""
+    """The fingerprint from the last check that is not confirmed yet, or ""."""
     for each in connection.findings:
-        if each["name"] == NAME and each["status"] == "fail" and (found := FINGERPRINT.search(each["message"])):
-            return found[0]
+        if each["name"] == NAME and each["status"] == "fail" and (match := FINGERPRINT.search(each["message"])):
+            return match[0]
     return ""
 
 
 def confirm(connection: SourceConnection, shown: str) -> None:
-    """Trust the server's key from now on, and check anew. Raises SourceProblem if the last check saw another one."""
+    """Trust the server's key from now on, and repeat the check. Raises SourceProblem if the last check saw another."""
     if not shown or shown != key_to_confirm(connection):
         raise SourceProblem(
-            "That is not the key that the last check was shown.", connection.base, "Check again, and compare it anew."
+            "That is not the key that the last check was shown.", connection.base, "Check again, and compare the key."
         )
     connection.settings = {**connection.settings, "host_key": shown}
     connection.save(update_fields=["settings"])
