@@ -22,7 +22,7 @@ def healthz(_request: HttpRequest) -> JsonResponse:
     """
     health: dict[str, object] = {"database": _database_answers(), "native": loader.build_in_use()}
     try:
-        health |= {"redis": True, "workers": [name.partition("@")[0] for name in presence.living()]}
+        health |= {"redis": True, "workers": [name.partition("@")[0] for name in presence.live_workers()]}
     except redis.RedisError:
         health |= {"redis": False, "workers": []}
     return JsonResponse(health, status=200 if health["database"] and health["redis"] else 503)

@@ -33,7 +33,7 @@ def verify(job_id: int) -> None:
 
 @shared_task
 def arrange(job_id: int) -> None:
-    change_target.arrange_job(job_id, _go_on)
+    change_target.change_target_job(job_id, _go_on)
 
 
 @shared_task(time_limit=READ_TIMEOUT)

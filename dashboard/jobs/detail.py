@@ -167,7 +167,7 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         "rejects": rejected_rows(shown) if with_rejects else None,
         "peers": peer_comparison(shown),
         # A function: it runs only if the template uses it.
-        "loads_at_once": presence.loads_at_once,
+        "loads_at_once": presence.parallel_loads,
     }
 
 

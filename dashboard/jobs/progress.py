@@ -256,7 +256,7 @@ def progress(job: ImportJob, now: datetime) -> Progress:
     if job.ended or job.started_at is None:
         return Progress(job, now, 0, Recent())
     building = job.status in (Status.INDEXING, Status.FINISHING, Status.FAILING, Status.CANCELLING)
-    stage = live_progress.stage(job.pk) if building else None
+    stage = live_progress.restore_progress(job.pk) if building else None
     return Progress(job, now, live_progress.sent_bytes(job.pk), _recent(job, now), stage)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from importer.jobs import reject_downloads
 from importer.jobs.reject_counts import Kind, by_reason
-from importer.jobs.reject_downloads import Explained
+from importer.jobs.reject_downloads import ExplainedRow
 from importer.models import ImportJob
 
 ROWS_SHOWN = 50
@@ -22,7 +22,7 @@ class Section:
     kinds: list[Kind]
     more_kinds: list[Kind]
     notices: list[Kind]
-    rows: list[Explained]
+    rows: list[ExplainedRow]
     again: list[ImportJob]
 
 

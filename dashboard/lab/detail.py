@@ -100,7 +100,7 @@ def _context(request: HttpRequest, now: LabProgress) -> dict[str, Any]:
         "apply": _apply(request, shown) if advice and shown.ended else "",
         "can_cancel": shown.status in (Status.WAITING, Status.PREPARING, Status.RUNNING),
         # A function: it runs only if the template uses it.
-        "loads_at_once": presence.loads_at_once,
+        "loads_at_once": presence.parallel_loads,
     }
 
 

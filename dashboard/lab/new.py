@@ -117,7 +117,7 @@ def _preview(choices: LabForm, user: User | AnonymousUser) -> LabPreview:
             preview.requested = choices.lab_request(preview.suggested)
             preview.expected = lab.estimate(preview.prepared, preview.requested)
     except Problem as problem:
-        preview.problem = uploads.named(problem, preview.source) if preview.source else problem
+        preview.problem = uploads.with_file_name(problem, preview.source) if preview.source else problem
     return preview
 
 
@@ -180,7 +180,7 @@ def _page(request: HttpRequest, preview: LabPreview) -> HttpResponse:
         "rows": values.rows(preview.suggested),
         "by_share": values.text("sample") == "share",
         "seed": values.text("seed") or secrets.randbelow(SEEDS),
-        "loads_at_once": presence.loads_at_once,
+        "loads_at_once": presence.parallel_loads,
     }
     # A GET of an incomplete form is no error.
     status = 422 if preview.problem and request.method == "POST" else 200

@@ -159,7 +159,7 @@ def read_preview(source: SourceFile, choices: NewImportForm) -> Preview:
         if preview.table and preview.target:
             _map_and_plan(preview, preview.table, preview.target)
     except Problem as problem:
-        preview.problem = uploads.named(problem, source)
+        preview.problem = uploads.with_file_name(problem, source)
     return preview
 
 

@@ -71,7 +71,7 @@ def _choices(request: HttpRequest, source: SourceFile) -> NewImportForm:
     values = {name: value for name, value in request.POST.dict().items() if name not in NOT_CHOSEN}
     if request.method == "POST" or "afresh" in request.GET:
         if source.owned:  # Choices for a file on the server, which several people may import, are not stored.
-            uploads.remember(source, values)
+            uploads.save_choices(source, values)
         return NewImportForm(values)
     return NewImportForm(request.GET.dict() or source.choices)
 
@@ -202,7 +202,7 @@ def _show(
         "trims": TRIMS,
         "fillings": FILLINGS,
         "matches": MATCH_WORDS,
-        "loads_at_once": presence.loads_at_once,
+        "loads_at_once": presence.parallel_loads,
         "modes": MODES,
     }
     return _answer(request, "new_import/_preview.html", context, status=422 if preview.problem else status)
@@ -210,7 +210,7 @@ def _show(
 
 def _stored_choices(request: HttpRequest, source: SourceFile) -> dict[str, object]:
     """Earlier imports of this content, and other uploads of it that this user may see and nobody has imported."""
-    same = uploads.same_file(source)
+    same = uploads.same_content(source)
     waiting = set(uploads.not_imported(request.user).filter(pk__in=[other.pk for other in same]))
     earlier = ImportJob.objects.filter(source__in=[source, *same]).select_related("source").order_by("-pk")
     return {"earlier_jobs": earlier[:JOBS_SHOWN], "same": [other for other in same if other in waiting]}

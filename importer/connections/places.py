@@ -18,5 +18,5 @@ def place_of_job(job: ImportJob) -> SourceLocation:
 
 
 def place_of_types(job: ImportJob) -> SourceLocation:
-    """The file that a new table's types are read from: as place_of_job(), but with the rows in the file's order."""
+    """The file that a new table's types are read from: as location_of_job(), but with the rows in the file's order."""
     return place_of_job(job) if job.needs_plain_copy else place_of(job.source)

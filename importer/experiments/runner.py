@@ -161,7 +161,7 @@ def _end_imports(lab: Lab) -> None:
     for job in ImportJob.objects.filter(trial__lab=lab, status=ImportJob.Status.CANCELLING):
         sweep.expire_runs()
         for step in jobs.advance(job.pk):
-            local_pool.take(step)
+            local_pool.run_step(step)
 
 
 def _require_room(request: ExperimentRequest) -> None:

@@ -147,7 +147,7 @@ def _ended(lab: Lab, job: ImportJob) -> ImportJob:
             with suppress(Problem):  # It is ending already.
                 jobs.cancel(job.pk)
 
-    job = local_pool.run(job.pk, job.parallelism, look, up_first=True)
+    job = local_pool.run(job.pk, job.parallelism, look, wait_for_start=True)
     if job.status == ImportJob.Status.CANCELLED:
         raise Cancelled("The experiment is no longer wanted.", where=str(lab))
     return job

@@ -22,7 +22,7 @@ from importer.jobs.reject_limits import most_rejects
 from importer.jobs.report import equation, report
 from importer.jobs.steps.chunk_leases import (
     ChunkRun,
-    Loaded,
+    LoadedChunk,
     claim_next_run,
     claim_run,
     extend_run,
@@ -83,7 +83,7 @@ from importer.jobs.transitions import release_step
 
 __all__ = [
     "ChunkRun",
-    "Loaded",
+    "LoadedChunk",
     "add_chunks",
     "advance",
     "cancel",

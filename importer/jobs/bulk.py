@@ -17,7 +17,7 @@ def insert_each(model: type[Model], rows: Sequence[Values]) -> None:
     """Insert rows, the same fields given of each; what is not given gets its default."""
     fields = [field for field in model._meta.concrete_fields if not field.primary_key]
     left = {field.name: field.get_default() for field in fields if field.name not in rows[0]}
-    shared, own = _apart(model, rows)
+    shared, own = _split_shared(model, rows)
     shared |= _stored(model, left)
     columns = [*shared, *map(_column, own)]
     sql = f"INSERT INTO {_table(model)} ({', '.join(columns)}) VALUES ({', '.join(['%s'] * len(columns))})"
@@ -26,7 +26,7 @@ def insert_each(model: type[Model], rows: Sequence[Values]) -> None:
 
 def update_each(model: type[Model], rows: Mapping[int, Values], **guard: Any) -> None:
     """Give each row, by its id, the values named, the same fields for all, if it still has those of `guard`."""
-    shared, own = _apart(model, list(rows.values()))
+    shared, own = _split_shared(model, list(rows.values()))
     guards = _stored(model, guard)
     changed = ", ".join(f"{column} = %s" for column in [*shared, *map(_column, own)])
     guarded = "".join(f" AND {column} = %s" for column in guards)
@@ -34,7 +34,7 @@ def update_each(model: type[Model], rows: Mapping[int, Values], **guard: Any) ->
     _run(sql, ([*shared.values(), *_values(own, row), pk, *guards.values()] for pk, row in rows.items()))
 
 
-def _apart(model: type[Model], rows: Sequence[Values]) -> tuple[dict[str, Any], list["Field[Any, Any]"]]:
+def _split_shared(model: type[Model], rows: Sequence[Values]) -> tuple[dict[str, Any], list["Field[Any, Any]"]]:
     """What is the same in all rows, as _stored() has it, so that it is converted once; and the fields that differ."""
     first, *others = rows
     same = {name: value for name, value in first.items() if all(row[name] == value for row in others)}

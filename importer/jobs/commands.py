@@ -23,7 +23,7 @@ from importer.preparation.prepare import PreparedImport, replan
 RETRIED = [Status.FAILED, Status.CANCELLED]
 
 # What a person is told of a state, where its name alone would not make a sentence.
-STANDS: dict[str, str] = {
+STATE_PHRASES: dict[str, str] = {
     Status.SUCCEEDED: "has succeeded",
     Status.FAILED: "has failed",
     Status.CANCELLED: "was cancelled",
@@ -70,13 +70,13 @@ def start(job_id: int) -> None:
 def pause(job_id: int) -> None:
     """Start no more chunks; those in flight finish."""
     with transaction.atomic():
-        _ask(job_id, "paused", [Status.LOADING], Status.PAUSED, pauses=F("pauses") + 1)
+        _request(job_id, "paused", [Status.LOADING], Status.PAUSED, pauses=F("pauses") + 1)
         unqueue(job_id)
 
 
 def resume(job_id: int) -> None:
     """Continue after a pause."""
-    _ask(job_id, "resumed", [Status.PAUSED], Status.LOADING)
+    _request(job_id, "resumed", [Status.PAUSED], Status.LOADING)
     start(job_id)
 
 
@@ -84,7 +84,7 @@ def cancel(job_id: int) -> None:
     """End it: running loads are killed and rolled back, committed chunks stay, except in a staging table."""
     with transaction.atomic():
         active = [Status.WAITING, Status.LOADING, Status.PAUSED, Status.FINISHING]
-        _ask(job_id, "cancelled", active, Status.CANCELLING, step_failures=0)
+        _request(job_id, "cancelled", active, Status.CANCELLING, step_failures=0)
         unqueue(job_id)
     start(job_id)
 
@@ -111,10 +111,10 @@ def retry(job_id: int, *, leave_out: bool = False) -> None:
             where=str(job.target),
             advice="That is done as soon as the server answers; then retry.",
         )
-    values = _again(job, leave_out) if job.status in RETRIED else {}
+    values = _retry_values(job, leave_out) if job.status in RETRIED else {}
     with transaction.atomic():
         values |= {"problem": {}, "finished_at": None, "step_failures": 0, "tries": F("tries") + 1}
-        _ask(job_id, "retried", RETRIED, Status.WAITING, **values)
+        _request(job_id, "retried", RETRIED, Status.WAITING, **values)
         chunks = Chunk.objects.filter(job=job_id)
         if not job.stages:
             chunks = chunks.exclude(status=Chunk.Status.LOADED)
@@ -124,15 +124,15 @@ def retry(job_id: int, *, leave_out: bool = False) -> None:
     start(job_id)
 
 
-def _again(job: ImportJob, leave_out: bool) -> dict[str, Any]:
+def _retry_values(job: ImportJob, leave_out: bool) -> dict[str, Any]:
     """What changes in a job that is to be tried again."""
     if job.finished:
         return {}
-    options = replace(_lifted(job), on_error="reject") if leave_out else _lifted(job)
+    options = replace(_options_without_limits(job), on_error="reject") if leave_out else _options_without_limits(job)
     key = uuid4() if job.stages else job.key
     plan = plan_to_json(replan(job, key))
     reset = {"arrangement_json": {}, "arranged": False, "index_seconds": 0}
-    values = {"key": key, "plan_json": plan, "options_json": to_json(options), **_uncopied(job), **reset}
+    values = {"key": key, "plan_json": plan, "options_json": to_json(options), **_without_copy(job), **reset}
     if not job.stages:
         return values
     return {
@@ -144,12 +144,12 @@ def _again(job: ImportJob, leave_out: bool) -> dict[str, Any]:
     }
 
 
-def _uncopied(job: ImportJob) -> dict[str, Any]:
+def _without_copy(job: ImportJob) -> dict[str, Any]:
     """The plain copy went with the job's end: the scan begins with making it again."""
     return {"plain_copy": "", "copied_bytes": 0, "scan_finished": False} if job.needs_copy else {}
 
 
-def _lifted(job: ImportJob) -> Options:
+def _options_without_limits(job: ImportJob) -> Options:
     """The job's options; without limits if these have ended it, or it would end at once again."""
     if job.problem.get("kind") != TooManyRejects.__name__:
         return job.options
@@ -186,11 +186,11 @@ def set_parallelism(job_id: int, parallelism: int) -> None:
     start(job_id)
 
 
-def _ask(job_id: int, word: str, old: list[Status], new: Status, **values: Any) -> None:
+def _request(job_id: int, word: str, old: list[Status], new: Status, **values: Any) -> None:
     """Change the state as a person requested. Raises Problem if the job is in none of the `old` states."""
     if not change(job_id, old, status=new, **values):
         now = ImportJob.objects.values_list("status", flat=True).get(pk=job_id)
         raise Problem(
-            f"The import {STANDS.get(now, f'is {now}')} and cannot be {word}.",
+            f"The import {STATE_PHRASES.get(now, f'is {now}')} and cannot be {word}.",
             advice="Perhaps it was asked for twice; its page shows how it stands now.",
         )

@@ -55,21 +55,21 @@ def advance(job_id: int) -> list[Message]:
                 # Types are read in the plain copy, which the scan makes.
                 return _scan_step(job) if job.awaits_copy else _queue_step(job, "stage", JobStep.STAGE_QUEUED)
             case Status.LOADING:
-                return [*_scan_step(job), *_load_steps(job), *_when_loaded(job)]
+                return [*_scan_step(job), *_load_steps(job), *_steps_after_load(job)]
             case Status.PAUSED:
                 return _scan_step(job)
             case Status.FINISHING | Status.INDEXING | Status.VERIFYING:
-                return _queue_own(job, Status(job.status))
+                return _queue_status_step(job, Status(job.status))
             case Status.FAILING | Status.CANCELLING:
                 return _end_when_idle(job)
             case _ if job.ended and job.leftover:
                 return _queue_step(job, "clean", JobStep.CLEAN_QUEUED)
             case _ if job.ended:
-                return _waiting_for(job)
+                return _wake_waiting(job)
         return []
 
 
-def _waiting_for(job: ImportJob) -> list[Message]:
+def _wake_waiting(job: ImportJob) -> list[Message]:
     """What waits for the end of this import: the lab whose trial it is, or a schedule's run."""
     if job.trial:
         return [Message("take_lab", job.trial.lab_id)]
@@ -104,18 +104,18 @@ def _load_steps(job: ImportJob) -> list[Message]:
     return [Message("load_run", pk) for pk in queue_chunks(job)]
 
 
-def _when_loaded(job: ImportJob) -> list[Message]:
+def _steps_after_load(job: ImportJob) -> list[Message]:
     """All loaded: turn to the finishing step where there is one, else to the verification."""
     if not job.scan_finished or job.chunks.filter(status__in=Chunk.NOT_LOADED).exists():
         return []
     finishing = job.stages and not job.finished
-    if finishing and (problem := _forbids_finishing(job)):
+    if finishing and (problem := _why_not_finish(job)):
         fail(job.pk, problem)
         return [Message("advance", job.pk)]
     following = Status.FINISHING if finishing else after_all_rows(job)
     if not change(job.pk, [Status.LOADING], status=following, loaded_at=timezone.now()):
         return []
-    return _queue_own(job, following)
+    return _queue_status_step(job, following)
 
 
 def after_all_rows(job: ImportJob) -> ImportJob.Status:
@@ -123,7 +123,7 @@ def after_all_rows(job: ImportJob) -> ImportJob.Status:
     return Status.INDEXING if job.unrestored or job.unchecked_json else Status.VERIFYING
 
 
-def _forbids_finishing(job: ImportJob) -> Problem | None:
+def _why_not_finish(job: ImportJob) -> Problem | None:
     """What would end the job after all its rows are in the table: it is found now, while they are not."""
     balance = equation(job)
     if balance.balanced:
@@ -131,7 +131,7 @@ def _forbids_finishing(job: ImportJob) -> Problem | None:
     return Problem(f"The rows do not add up: {balance}.", advice="Please report this: it must not happen.")
 
 
-def _queue_own(job: ImportJob, status: ImportJob.Status) -> list[Message]:
+def _queue_status_step(job: ImportJob, status: ImportJob.Status) -> list[Message]:
     """Queue the one step that a state is about."""
     task, step = {
         Status.FINISHING: ("finish", JobStep.FINISH_QUEUED),
@@ -196,7 +196,7 @@ def _end_when_idle(job: ImportJob) -> list[Message]:
     if job.leftover and job.step_failures < settings.MAX_ATTEMPTS:
         return _queue_step(job, "clean", JobStep.CLEAN_QUEUED)
     end = Status.FAILED if job.status == Status.FAILING else Status.CANCELLED
-    return [*_end(job, Status(job.status), end), *_waiting_for(job)]
+    return [*_end(job, Status(job.status), end), *_wake_waiting(job)]
 
 
 def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Message]:
@@ -235,11 +235,11 @@ def reopen(job: ImportJob, numbers: set[int]) -> None:
             **NO_STEP,
             **{name: F(name) - sums[f"{name}__sum"] for name in COUNTS},
             committed_bytes=F("committed_bytes") - sums["length__sum"],
-            **_kinds(job),
+            **_merged_kinds(job),
         )
 
 
-def _kinds(job: ImportJob) -> dict[str, list[Kind]]:
+def _merged_kinds(job: ImportJob) -> dict[str, list[Kind]]:
     """What the chunks that are in have counted, all together."""
     counted = list(job.chunks.filter(status=Chunk.Status.LOADED).values_list("reject_reasons", "notices"))
     return {

@@ -34,7 +34,7 @@ HEAD = "head"
 
 
 @dataclass(frozen=True)
-class Explained:
+class ExplainedRow:
     """One row of the explaining CSV: 1-based line and 0-based byte of the file, and why the row did not go in."""
 
     line: int
@@ -111,21 +111,23 @@ def as_source(job: ImportJob, user: User) -> SourceFile:
     with path.open("rb") as file:
         uploads.append(source, 0, file, source.size)
     uploads.finish(source)
-    same = uploads.not_imported(user).filter(pk__in=[each.pk for each in uploads.same_file(source)], uploaded_by=user)
+    same = uploads.not_imported(user).filter(
+        pk__in=[each.pk for each in uploads.same_content(source)], uploaded_by=user
+    )
     if earlier := same.first():
         uploads.remove(source)
         return earlier
     return source
 
 
-def first_rows(job: ImportJob, most: int) -> list[Explained]:
+def first_rows(job: ImportJob, most: int) -> list[ExplainedRow]:
     """The first rows of the explaining CSV in the order of the file, read from as few parts as that takes."""
-    found: list[Explained] = []
+    found: list[ExplainedRow] = []
     for path in _paths(job, "csv", Q(rejected_rows__gt=0) | Q(skipped_rows__gt=0)):
         try:
             with path.open(encoding="utf-8", newline="") as part:
                 for row in csv.reader(part):
-                    found.append(Explained(int(row[0]), int(row[1]), *row[2:]))
+                    found.append(ExplainedRow(int(row[0]), int(row[1]), *row[2:]))
                     if len(found) == most:
                         return found
         except FileNotFoundError:

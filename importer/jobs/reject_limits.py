@@ -7,7 +7,7 @@ from importer.engine.load.rejects.reasons import on_reading
 from importer.jobs.reject_counts import by_reason
 from importer.models import ImportJob
 
-REASONS_SAID = 3
+MOST_REASONS = 3
 
 
 def most_rejects(job: ImportJob) -> int | None:
@@ -63,10 +63,12 @@ def _limit(job: ImportJob) -> str:
 
 
 def _commonest(job: ImportJob) -> str:
-    said = [f"{each['rows']:,} rows: {_named(each)}" for each in by_reason(job.reject_reasons, "rows")[:REASONS_SAID]]
+    said = [
+        f"{each['rows']:,} rows: {_in_words(each)}" for each in by_reason(job.reject_reasons, "rows")[:MOST_REASONS]
+    ]
     return f" The commonest: {'; '.join(said)}." if said else ""
 
 
-def _named(kind: dict[str, str]) -> str:
+def _in_words(kind: dict[str, str]) -> str:
     reason = kind["reason"].rstrip(".")
     return f"{kind['column']}: {reason}" if kind["column"] else reason

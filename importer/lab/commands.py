@@ -157,7 +157,7 @@ def _sorted_out(
     found: list[Settings], planned: Settings, target: Target
 ) -> tuple[list[Settings], list[dict[str, object]]]:
     """Those to try, the planned one among them in any case; and those that cannot be, with the reason."""
-    at_once = presence.loads_at_once()
+    at_once = presence.parallel_loads()
     tried: list[Settings] = []
     left_out: list[dict[str, object]] = []
     for settings in found:

@@ -149,7 +149,7 @@ def decide(timing: Timing, next_due_at: datetime, now: datetime, misfire: str, m
     decide on at once, those that are certainly left out are; the next call goes on from there.
     """
     room = MOST_AT_ONCE + MOST_ON_TIME + max(1, most)
-    due = _up_to(timing, next_due_at, now, room)
+    due = _due_until(timing, next_due_at, now, room)
     if len(due) == room:
         certain = due[:MOST_AT_ONCE]
         return Decision(_due_range(certain), (), (), due[MOST_AT_ONCE])
@@ -161,7 +161,7 @@ def decide(timing: Timing, next_due_at: datetime, now: datetime, misfire: str, m
     return Decision(_due_range(missed[:split]), tuple(missed[split:]), on_time, following)
 
 
-def _up_to(timing: Timing, first: datetime, now: datetime, most: int) -> list[datetime]:
+def _due_until(timing: Timing, first: datetime, now: datetime, most: int) -> list[datetime]:
     if first > now:
         return []
     later = takewhile(lambda each: each <= now, due_times(timing, first))

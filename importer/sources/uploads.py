@@ -69,7 +69,7 @@ def clean_name(name: str) -> str:
     return shown[:255] if shown.strip(".") else UNNAMED
 
 
-def named(problem: Problem, source: SourceFile) -> Problem:
+def with_file_name(problem: Problem, source: SourceFile) -> Problem:
     """The same problem as an upload's owner knows the file: by its name, not by the one on our disk."""
     if source.owned:
         if isinstance(problem, SourceProblem) and not source.file.exists():
@@ -96,7 +96,7 @@ def begin_upload(name: str, size: int, user: User | None) -> SourceFile:
     _check_room(shown, size)
     key = uuid.uuid4()
     path = settings.UPLOAD_DIR / str(key)
-    with _disk_full_explained(shown):
+    with _disk_full_as_problem(shown):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     return SourceFile.objects.create(key=key, name=shown, path=str(path), size=size, uploaded_by=user)
 
@@ -125,7 +125,7 @@ def _check_room(name: str, size: int) -> None:
         )
 
 
-def announce(source: SourceFile, size: int) -> None:
+def change_size(source: SourceFile, size: int) -> None:
     """Change the bytes that an upload is to have, where it turns out on the way. Raises as begin_upload() does."""
     if size > settings.UPLOAD_MAX_BYTES:
         raise _too_large(source.name, f"more than {source.received:,}")
@@ -142,7 +142,7 @@ def append(source: SourceFile, offset: int, stream: Stream, length: int) -> int:
     and, with the upload removed, DiskFull, and NoCSV for what begins like a file of another kind.
     """
     with _locked(source) as descriptor:
-        _reread(source)
+        _refresh(source)
         if offset != source.received:
             raise WrongOffset(f"Offset {offset} does not continue the {source.received} bytes received.", source.name)
         if offset + length > source.size:
@@ -154,7 +154,7 @@ def append(source: SourceFile, offset: int, stream: Stream, length: int) -> int:
                 refuse_other_kinds(os.pread(descriptor, PIECE_BYTES, 0))
         except (DiskFull, NoCSV) as problem:
             problem.where = source.name
-            _forget(source)
+            _delete(source)
             raise
         _record(source, offset, arrived)
         return arrived
@@ -166,7 +166,7 @@ def _write(descriptor: int, offset: int, stream: Stream, length: int, name: str)
         piece = _read(stream, min(PIECE_BYTES, end - offset))
         if not piece:
             break
-        with _disk_full_explained(name):
+        with _disk_full_as_problem(name):
             written = os.pwrite(descriptor, piece, offset)
             while written < len(piece):
                 written += os.pwrite(descriptor, piece[written:], offset + written)
@@ -199,7 +199,7 @@ def finish(source: SourceFile) -> SourceFile:
     the same.
     """
     with _locked(source) as descriptor:
-        _reread(source)
+        _refresh(source)
         if source.status == SourceFile.Status.READY:
             return source
         on_disk = os.fstat(descriptor).st_size
@@ -209,7 +209,7 @@ def finish(source: SourceFile) -> SourceFile:
                 where=source.name,
                 advice="Go on with the upload, or remove it and upload the file again.",
             )
-        with _disk_full_explained(source.name):
+        with _disk_full_as_problem(source.name):
             os.fsync(descriptor)
         source.fingerprint = fingerprint(source.file)
         source.status = SourceFile.Status.READY
@@ -226,7 +226,7 @@ def fingerprint(path: Path) -> str:
     return digest.hexdigest()
 
 
-def same_file(source: SourceFile) -> list[SourceFile]:
+def same_content(source: SourceFile) -> list[SourceFile]:
     """Other sources with the same content, newest first, their jobs prefetched."""
     if not source.fingerprint:
         return []
@@ -255,7 +255,7 @@ def not_imported(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:
     return uploads_of(user).filter(jobs=None).order_by("-pk")
 
 
-def remember(source: SourceFile, choices: dict[str, str]) -> None:
+def save_choices(source: SourceFile, choices: dict[str, str]) -> None:
     """Keep what was chosen for it on its page, so that the page comes back as it was left."""
     SourceFile.objects.filter(pk=source.pk).update(choices=choices)
 
@@ -266,7 +266,7 @@ def remove(source: SourceFile) -> None:
     if jobs:
         raise _in_use(source, jobs)
     try:
-        _forget(source)
+        _delete(source)
     except IntegrityError as error:  # A job was made since we counted; ProtectedError is one of these.
         raise _in_use(source, source.jobs.count()) from error
 
@@ -276,7 +276,7 @@ def _in_use(source: SourceFile, jobs: int) -> SourceInUse:
     return SourceInUse(what, source.name, "It stays, so that they can be retried and checked.")
 
 
-def _forget(source: SourceFile) -> None:
+def _delete(source: SourceFile) -> None:
     # The row first: if it may not go, the file must not either. A file without a row is swept later.
     with transaction.atomic():
         SourceFile.objects.filter(pk=source.pk).delete()
@@ -329,7 +329,7 @@ def remove_abandoned_uploads() -> int:
     before = timezone.now() - ABANDONED_AFTER
     removed = 0
     for source in SourceFile.objects.filter(status=SourceFile.Status.UPLOADING, owned=True, touched_at__lt=before):
-        _forget(source)
+        _delete(source)
         removed += 1
     for path in settings.UPLOAD_DIR.glob("*-*-*-*-*"):
         if path.lstat().st_mtime < before.timestamp() and not SourceFile.objects.filter(path=str(path)).exists():
@@ -338,7 +338,7 @@ def remove_abandoned_uploads() -> int:
     return removed
 
 
-def _reread(source: SourceFile) -> None:
+def _refresh(source: SourceFile) -> None:
     try:
         source.refresh_from_db()
     except SourceFile.DoesNotExist as error:
@@ -367,7 +367,7 @@ def _lock(descriptor: int, name: str) -> None:
 
 
 @contextmanager
-def _disk_full_explained(name: str) -> Iterator[None]:
+def _disk_full_as_problem(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:

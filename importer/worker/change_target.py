@@ -22,7 +22,7 @@ from importer.worker.heartbeat import LeaseKeeper
 log = logging.getLogger(__name__)
 
 
-def arrange_job(job_id: int, then: FollowUp) -> None:
+def change_target_job(job_id: int, then: FollowUp) -> None:
     """Record the changes and make them; or leave the target unchanged if the server refuses."""
     job = jobs.claim_target_change(job_id)
     if not job:
@@ -30,14 +30,14 @@ def arrange_job(job_id: int, then: FollowUp) -> None:
     keeper = LeaseKeeper.for_target_change(job)
     try:
         with keeper, _connected(job, keeper) as connection:
-            _arrange(job, connection)
+            _change_target(job, connection)
     except Exception as error:
         then(job_id, jobs.step_failed(job, as_problem(error, str(job), job)))
     else:
         then(job_id, ())
 
 
-def _arrange(job: ImportJob, connection: Connection) -> None:
+def _change_target(job: ImportJob, connection: Connection) -> None:
     planned, key = job.plan.temporary_changes, str(job.key)
     assert planned
     # The record of an earlier attempt counts: the table may be changed already.
@@ -70,7 +70,7 @@ def restore_job(job_id: int, then: FollowUp) -> None:
     since = time.monotonic()
     try:
         with keeper, _connected(job, keeper) as connection:
-            there = _put_back(job, connection)
+            there = _restore(job, connection)
             seconds = round(time.monotonic() - since, 3)
             problem = _rows_refused(job, connection) if there else None
         jobs.record_restored(job, seconds, problem)
@@ -82,11 +82,11 @@ def restore_job(job_id: int, then: FollowUp) -> None:
         then(job_id, ())
 
 
-def _put_back(job: ImportJob, connection: Connection) -> bool:
+def _restore(job: ImportJob, connection: Connection) -> bool:
     """Restore the target. Returns whether the table is there."""
     there = True
     if job.arrangement:
-        with live_progress.putting_back(job.pk) as on_stage:
+        with live_progress.restoring(job.pk) as on_stage:
             there = temporary_changes.restore(connection, job.target.address, job.arrangement, on_stage)
     global_settings.restore(connection, str(job.key))
     temporary_changes.delete_record(connection, str(job.key))

@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 def as_problem(error: Exception, where: str, job: ImportJob) -> Problem:
     """The error as a Problem; an unexpected exception is logged with its traceback as well."""
     if isinstance(error, Problem):
-        return uploads.named(error, job.source)
+        return uploads.with_file_name(error, job.source)
     log.exception("%s: unexpected error", where, exc_info=error)
     return Problem(
         f"An unexpected error: {type(error).__name__}: {error}.",

@@ -24,7 +24,7 @@ def sent_bytes(job_id: int) -> int:
         return 0
 
 
-class Sent:
+class SentBytes:
     """What a run has sent and nobody has recorded yet; told to Redis at most every INTERVAL."""
 
     def __init__(self, job_id: int, run: str) -> None:
@@ -34,24 +34,24 @@ class Sent:
         self._told = False
         self._expires = False
 
-    def of_chunk(self, sent: int) -> None:
+    def chunk_progress(self, sent: int) -> None:
         """So many bytes of the chunk in hand are sent."""
         now = time.monotonic()
         if now - self._told_at >= INTERVAL:
             self._told_at = now
             self._tell(self._whole + sent)
 
-    def whole(self, length: int) -> None:
+    def chunk_committed(self, length: int) -> None:
         """The chunk in hand, so many bytes, is committed."""
         self._whole += length
 
-    def recorded(self, length: int) -> None:
+    def bytes_recorded(self, length: int) -> None:
         """So many bytes of what is committed are in the application's database now."""
         self._whole -= length
         if self._told:
             self._tell(self._whole)
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """The run is no longer in flight."""
         if self._told:
             with suppress(redis.RedisError):
@@ -66,7 +66,7 @@ class Sent:
                 self._expires = bool(connection().expire(_key(self._job_id), KEPT_SECONDS))
 
 
-def stage(job_id: int) -> DdlProgress | None:
+def restore_progress(job_id: int) -> DdlProgress | None:
     """How far the putting back of the job's keys is; None while that does not go on, or when Redis is away."""
     try:
         found = cast(dict[bytes, bytes], connection().hgetall(_stage_key(job_id)))
@@ -77,7 +77,7 @@ def stage(job_id: int) -> DdlProgress | None:
 
 
 @contextmanager
-def putting_back(job_id: int) -> Iterator[Callable[[DdlProgress], None]]:
+def restoring(job_id: int) -> Iterator[Callable[[DdlProgress], None]]:
     """Gives a function to call with each stage of the putting back; at the end it goes on no longer."""
 
     def tell(stage: DdlProgress) -> None:

@@ -48,41 +48,41 @@ def load(chunk_id: int, then: FollowUp) -> None:
     later: list[Message] = []
     until = time.monotonic() + TASK_SECONDS
     try:
-        with Loader(place_of_job(job), job.target.address, job.plan.session) as loader, _clerk() as clerk:
+        with Loader(place_of_job(job), job.target.address, job.plan.session) as loader, _recorder() as recorder:
             while run:
-                later, goes_on = RunLoader(run, loader, clerk, until).load_run()
+                later, goes_on = RunLoader(run, loader, recorder, until).load_run()
                 run = jobs.claim_next_run(run) if goes_on and time.monotonic() < until else None
     finally:
         then(job.pk, later)
 
 
 @contextmanager
-def _clerk() -> Iterator[Executor]:
+def _recorder() -> Iterator[Executor]:
     """A thread that works on the application's database while the next chunk loads."""
-    with ThreadPoolExecutor(1, "clerk") as clerk:
+    with ThreadPoolExecutor(1, "recorder") as recorder:
         try:
-            yield clerk
+            yield recorder
         finally:
-            clerk.submit(connections.close_all)
+            recorder.submit(connections.close_all)
 
 
 class RunLoader:
     """Loads one run. Until the time `until` it is extended while its last chunk loads."""
 
-    def __init__(self, run: jobs.ChunkRun, loader: Loader, clerk: Executor, until: float) -> None:
+    def __init__(self, run: jobs.ChunkRun, loader: Loader, recorder: Executor, until: float) -> None:
         self.run = run
-        self._loader, self._clerk, self._until = loader, clerk, until
+        self._loader, self._recorder, self._until = loader, recorder, until
         self._work: ChunkLoad | None = None
         self._connection_id = 0
         self._keeper = LeaseKeeper.for_run(run)
-        self._sent = live_progress.Sent(run.job.pk, str(run.key))
+        self._sent = live_progress.SentBytes(run.job.pk, str(run.key))
         self._left = list(run.chunks)
         self._claiming: Future[list[Chunk]] | None = None
         # Chunks that were to share a transaction failed, so each now has its own.
-        self._apart = False
+        self._one_by_one = False
         self._ends = False
         self._looked_at = time.monotonic()
-        self._loaded: list[jobs.Loaded] = []
+        self._loaded: list[jobs.LoadedChunk] = []
         self._recorded_at = float("-inf")
         # Rejects may end the job, so they are recorded at once.
         self._rejects_count = run.job.options.limits_rejects
@@ -99,7 +99,7 @@ class RunLoader:
             return later, not (error or self._ends)
         finally:
             jobs.release_chunks(self.run, self._left)
-            self._sent.forget()
+            self._sent.clear()
 
     def _load_all(self) -> Exception | None:
         """Load the chunks until the run must stop. A returned error is that of the first chunk in `_left`."""
@@ -129,13 +129,13 @@ class RunLoader:
         """The first chunk left, and the next ones that share its transaction. A chunk that failed before goes alone."""
         assert self._work
         first = self._left[0]
-        if self._apart or first.attempt > 1:
+        if self._one_by_one or first.attempt > 1:
             return [first]
         untried = takewhile(lambda each: each.attempt == 1, self._left)
         return self._left[: group_size(self._work.plan, (each.range for each in untried))]
 
     def _load(self, chunks: list[Chunk]) -> Exception | None:
-        """Load the chunks in one transaction, or set `_apart` so that each gets its own. Returns any error."""
+        """Load the chunks in one transaction, or set `_one_by_one` so that each gets its own. Returns any error."""
         began = timezone.now()
         try:
             outcomes = self._outcomes(chunks)
@@ -143,11 +143,11 @@ class RunLoader:
             return error
         if not outcomes:
             # The run is extended only after the last of them has loaded.
-            self._apart = True
+            self._one_by_one = True
             self._collect_claimed()
             return None
-        self._loaded += _in_turn(chunks, outcomes, began, timezone.now())
-        self._sent.whole(sum(chunk.length for chunk in chunks))
+        self._loaded += _divide_time(chunks, outcomes, began, timezone.now())
+        self._sent.chunk_committed(sum(chunk.length for chunk in chunks))
         del self._left[: len(chunks)]
         return None
 
@@ -155,8 +155,8 @@ class RunLoader:
         assert self._work
         work = _of_chunk(self._work, chunks[0])
         if len(chunks) == 1:
-            return [self._loader.load(work, self._sent.of_chunk)]
-        return self._loader.load_group(work, [each.range for each in chunks], self._sent.of_chunk)
+            return [self._loader.load(work, self._sent.chunk_progress)]
+        return self._loader.load_group(work, [each.range for each in chunks], self._sent.chunk_progress)
 
     def _start_bookkeeping(self, in_hand: list[Chunk]) -> bool:
         """Start the due updates of the application's database, which run while the chunks in hand load.
@@ -182,10 +182,10 @@ class RunLoader:
         if not jobs.is_loading(self.run.job.pk):
             self._record(loaded)
             return False
-        self._claiming = self._clerk.submit(self._meanwhile, loaded, last)
+        self._claiming = self._recorder.submit(self._record_and_claim, loaded, last)
         return True
 
-    def _meanwhile(self, loaded: list[jobs.Loaded], last: int | None) -> list[Chunk]:
+    def _record_and_claim(self, loaded: list[jobs.LoadedChunk], last: int | None) -> list[Chunk]:
         """Record the loaded chunks. If chunk number `last` ends the run, claim the chunks after it and return them.
 
         Otherwise check every LOOK_SECONDS whether the run may keep its other chunks.
@@ -204,16 +204,16 @@ class RunLoader:
         if further:
             self._left += further.result()
 
-    def _record(self, loaded: list[jobs.Loaded]) -> None:
+    def _record(self, loaded: list[jobs.LoadedChunk]) -> None:
         if loaded:
             jobs.record_loaded(self.run, loaded)
-            self._sent.recorded(sum(each.chunk.length for each in loaded))
+            self._sent.bytes_recorded(sum(each.chunk.length for each in loaded))
 
     def _failed(self, chunk: Chunk, error: Exception) -> list[Message]:
         lost = isinstance(error, TargetProblem)
         if lost and self._work and (committed := _committed(_of_chunk(self._work, chunk))):
             now = timezone.now()
-            jobs.record_loaded(self.run, [jobs.Loaded(chunk, committed, now, now)])
+            jobs.record_loaded(self.run, [jobs.LoadedChunk(chunk, committed, now, now)])
         elif self._keeper.killed:
             jobs.record_cancelled(self.run, chunk)
         elif isinstance(error, MethodRefused) and self.run.job.options.method == "auto":
@@ -258,11 +258,13 @@ def _of_chunk(work: ChunkLoad, chunk: Chunk) -> ChunkLoad:
     return replace(work, chunk=chunk.range, attempt=chunk.attempt)
 
 
-def _in_turn(chunks: list[Chunk], outcomes: list[Outcome], began: datetime, ended: datetime) -> Iterator[jobs.Loaded]:
+def _divide_time(
+    chunks: list[Chunk], outcomes: list[Outcome], began: datetime, ended: datetime
+) -> Iterator[jobs.LoadedChunk]:
     """The chunks of one transaction: its time from `began` to `ended` is divided by their bytes."""
     sent = list(accumulate(chunk.length for chunk in chunks))
     ends = [began + (ended - began) * (each / sent[-1]) for each in sent]
-    return map(jobs.Loaded, chunks, outcomes, [began, *ends], ends)
+    return map(jobs.LoadedChunk, chunks, outcomes, [began, *ends], ends)
 
 
 def _utc(moment: datetime | None) -> str:

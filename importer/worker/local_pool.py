@@ -1,4 +1,4 @@
-"""An import without Redis and workers: the same work in a pool of processes of our own."""
+"""Runs an import without Redis and workers, in a pool of its own processes."""
 
 import multiprocessing
 import os
@@ -16,30 +16,30 @@ from importer.models import ImportJob
 from importer.queue import Message
 from importer.worker import working_copies
 
-# Seconds between two looks at the job: few at first, so that a small file is not kept waiting.
+# Seconds between two checks of the job: short at first, so that a small file does not wait.
 FIRST_LOOK, LOOK_EVERY = 0.01, 0.2
-# A file of fewer bytes is loaded before processes of our own would have started.
+# A file of fewer bytes is loaded before new processes would have started.
 IN_THREADS_BELOW = 16 * MIB
-# Processes that are not up after so many seconds are not waited for.
+# Seconds that the pool waits for its processes to start; then the import begins anyway.
 LONGEST_START = 60
 SPAWN = multiprocessing.get_context("spawn")
 
 
-def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, up_first: bool = False) -> ImportJob:
-    """Take the job to its end; `look` is called with it again and again.
+def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, wait_for_start: bool = False) -> ImportJob:
+    """Run the job to its end. `look` is called with the job at each check of its state.
 
-    Starts one process, or for a small file one thread, more than `parallelism`, for the scan; with `up_first` all of
-    them before the import begins, so that its time is its own. While another import has the table, that one is taken
-    on as well: the process that began it may have been killed.
+    Starts one process more than `parallelism`, for the scan; for a small file, threads instead. With `wait_for_start`
+    all processes are up before the import begins, so that its time does not contain their start. While another import
+    has the table, its steps are run too: the process that began it may have been killed.
     """
-    pool = _pool(ImportJob.objects.select_related("source").get(pk=job_id), parallelism + 1, up_first)
+    pool = _pool(ImportJob.objects.select_related("source").get(pk=job_id), parallelism + 1, wait_for_start)
     connections.close_all()
     running: set[Future[None]] = set()
     pace, ended = FIRST_LOOK, False
     try:
         while not (job := ImportJob.objects.select_related("source").get(pk=job_id)).ended:
             look(job)
-            running |= {pool.submit(take, step) for step in _steps(job)}
+            running |= {pool.submit(run_step, step) for step in _steps(job)}
             done, running = wait(running, timeout=pace, return_when=FIRST_COMPLETED)
             if not (done or running):
                 time.sleep(pace)
@@ -49,39 +49,39 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, up_
         ended = True
         return job
     finally:
-        # After Ctrl-C the job is cancelled, which ends what still runs.
+        # After Ctrl-C the job is cancelled, which ends the steps that still run.
         pool.shutdown(wait=ended or isinstance(pool, ProcessPoolExecutor), cancel_futures=True)
         working_copies.remove_unneeded()
 
 
-def _pool(job: ImportJob, workers: int, up_first: bool) -> Executor:
+def _pool(job: ImportJob, workers: int, wait_for_start: bool) -> Executor:
     if job.data_bytes < IN_THREADS_BELOW:
         return ThreadPoolExecutor(workers)
-    return _processes_that_are_up(workers) if up_first else ProcessPoolExecutor(workers, SPAWN, django.setup)
+    return _started_processes(workers) if wait_for_start else ProcessPoolExecutor(workers, SPAWN, django.setup)
 
 
-def _processes_that_are_up(workers: int) -> Executor:
+def _started_processes(workers: int) -> Executor:
     pool = ProcessPoolExecutor(workers, SPAWN, django.setup)
     up: set[int] = set()
     until = time.monotonic() + LONGEST_START
     try:
         while len(up) < workers and time.monotonic() < until:
-            up.update(pool.map(_come_up, range(workers)))
+            up.update(pool.map(_import_steps, range(workers)))
     except BaseException:
         pool.shutdown(cancel_futures=True)
         raise
     return pool
 
 
-def _come_up(_: int) -> int:
-    """Have at hand what a step needs; the process that has, which leaves the next such call to another one."""
+def _import_steps(_: int) -> int:
+    """Import the steps' modules and return the process id. The pause lets another process take the next call."""
     import_module("importer.worker.steps")
     time.sleep(FIRST_LOOK)
     return os.getpid()
 
 
 def _steps(job: ImportJob) -> list[Message]:
-    """The job's next steps; while it waits, also those of the import that it waits for."""
+    """The job's next steps; while it waits for the table, also those of the import that has the table."""
     before = jobs.table_owner(job)
     if not before:
         return jobs.advance(job.pk)
@@ -91,15 +91,13 @@ def _steps(job: ImportJob) -> list[Message]:
     return [*jobs.advance(before.pk), *jobs.advance(job.pk)]
 
 
-def take(step: Message) -> None:
-    """Take one step of an import, in the pool as a rule. What follows is not its business: whoever sent it there looks
-    at the job again anyway.
-    """
-    from importer.worker.steps import OF_AN_IMPORT
+def run_step(step: Message) -> None:
+    """Run one step of an import, in the pool. Messages that follow from it are dropped: run() checks the job again."""
+    from importer.worker.steps import IMPORT_STEPS
 
-    if step.task not in OF_AN_IMPORT:
-        return  # The import has ended, and what waited for that, a lab or a schedule, has workers of its own.
+    if step.task not in IMPORT_STEPS:
+        return  # The import has ended. A lab or a schedule that waits for its end has workers of its own.
     try:
-        OF_AN_IMPORT[step.task](step.id, lambda _job_id, _later: None)
+        IMPORT_STEPS[step.task](step.id, lambda _job_id, _later: None)
     finally:
         connections.close_all()

@@ -15,25 +15,25 @@ PREFIX = "millrace:worker:"
 SILENCE_SECONDS = 20
 
 
-def sign_of_life(name: str, processes: int) -> None:
+def announce(name: str, processes: int) -> None:
     """Say that the worker `name` (load@host, control@host) is alive, and does so many tasks at once."""
     connection().set(PREFIX + name, processes, ex=SILENCE_SECONDS)
 
 
-def farewell(name: str) -> None:
+def withdraw(name: str) -> None:
     """Say that the worker `name` ends."""
     connection().delete(PREFIX + name)
 
 
-def living() -> list[str]:
+def live_workers() -> list[str]:
     """Names of the workers that gave a sign of life lately. Raises redis.RedisError if Redis does not answer."""
     return sorted(key.decode().removeprefix(PREFIX) for key in connection().scan_iter(match=f"{PREFIX}*"))
 
 
-def loads_at_once() -> int:
+def parallel_loads() -> int:
     """How many chunks all living workers together load at once; 0 if nobody knows."""
     try:
-        names = [PREFIX + name for name in living() if name.startswith("load@")]
+        names = [PREFIX + name for name in live_workers() if name.startswith("load@")]
         # Between the two questions a key may have run out.
         return sum(int(processes or 0) for processes in connection().mget(names)) if names else 0
     except redis.RedisError:
@@ -53,7 +53,7 @@ def _worker_started(instance: Any, **_: object) -> None:
     from celery.signals import heartbeat_sent
 
     def renew(**_: object) -> None:
-        sign_of_life(instance.hostname, instance.concurrency)
+        announce(instance.hostname, instance.concurrency)
 
     heartbeat_sent.connect(renew, weak=False)
 
@@ -63,10 +63,10 @@ def _worker_shutting_down(**_: object) -> None:
 
 
 def _worker_ended(sender: Any, **_: object) -> None:
-    farewell(sender.hostname)
+    withdraw(sender.hostname)
 
 
 if __name__ == "__main__":
     # Health check of a container: `python -m importer.worker.presence load` succeeds while this host's worker is alive.
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    sys.exit(f"{sys.argv[1]}@{socket.gethostname()}" not in living())
+    sys.exit(f"{sys.argv[1]}@{socket.gethostname()}" not in live_workers())

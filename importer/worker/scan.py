@@ -16,8 +16,8 @@ from importer.worker import shutdown, working_copies
 from importer.worker.errors import as_problem
 
 # Chunks are recorded in groups, since a scan finds small ones faster than a database records them one by one.
-MOST_TOGETHER = 256
-LONGEST_TOGETHER = 0.5  # seconds
+MOST_PER_GROUP = 256
+LONGEST_WAIT = 0.5  # seconds
 FIRST_ALONE = 8  # recorded one by one, so that loading begins at once
 
 
@@ -30,10 +30,10 @@ def scan_job(job_id: int, then: FollowUp) -> None:
     if not job:
         return
     try:
-        if not working_copies.make(job):
+        if not working_copies.make_copy(job):
             return
         with open_source(place_of_job(job)) as fd:
-            for found in _together(_found(fd, job)):
+            for found in _grouped(_remaining_chunks(fd, job)):
                 if not jobs.add_chunks(job, found) or shutdown.requested():
                     return
                 then(job_id, ())
@@ -47,7 +47,7 @@ def scan_job(job_id: int, then: FollowUp) -> None:
         then(job_id, ())
 
 
-def _found(fd: Readable, job: ImportJob) -> Iterator[ChunkRange]:
+def _remaining_chunks(fd: Readable, job: ImportJob) -> Iterator[ChunkRange]:
     """The job's chunks after the last recorded one."""
     _check_size(fd, job)
     last = job.chunks.order_by("-number").first()
@@ -77,14 +77,14 @@ def _check_size(fd: Readable, job: ImportJob) -> None:
         )
 
 
-def _together(found: Iterable[ChunkRange]) -> Iterator[list[ChunkRange]]:
+def _grouped(found: Iterable[ChunkRange]) -> Iterator[list[ChunkRange]]:
     """The first chunks one by one, so that all parallel loads can begin; later ones in groups of LONGEST_TOGETHER."""
     group: list[ChunkRange] = []
     since = time.monotonic()
     for number, each in enumerate(found):
         group.append(each)
-        late = time.monotonic() - since > LONGEST_TOGETHER
-        if number < FIRST_ALONE or late or len(group) == MOST_TOGETHER:
+        late = time.monotonic() - since > LONGEST_WAIT
+        if number < FIRST_ALONE or late or len(group) == MOST_PER_GROUP:
             yield group
             group, since = [], time.monotonic()
     if group:

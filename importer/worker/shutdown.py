@@ -6,14 +6,14 @@ Celery waits for running tasks. A long run or scan ends by itself on this flag, 
 import mmap
 
 # Shared with every process forked after this. No lock: a process that is killed while it reads must not keep one.
-_asked = mmap.mmap(-1, 1)
+_flag = mmap.mmap(-1, 1)
 
 
 def request() -> None:
     """Set the flag. Called by the worker's first process."""
-    _asked[0] = True
+    _flag[0] = True
 
 
 def requested() -> bool:
     """Whether the worker is shutting down, so that nothing further may begin."""
-    return bool(_asked[0])
+    return bool(_flag[0])

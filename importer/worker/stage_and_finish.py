@@ -38,7 +38,7 @@ def stage_job(job_id: int, then: FollowUp) -> None:
     if not job:
         return
     try:
-        if job.new_table and not _settle_types(job, job.new_table):
+        if job.new_table and not _widen_types(job, job.new_table):
             then(job_id, ())
             return
         plan = job.plan
@@ -53,7 +53,7 @@ def stage_job(job_id: int, then: FollowUp) -> None:
         then(job_id, ())
 
 
-def _settle_types(job: ImportJob, table: NewTable) -> bool:
+def _widen_types(job: ImportJob, table: NewTable) -> bool:
     """Read the whole file and widen the new table's types to hold it. False: the step is no longer wanted."""
     renewed = time.monotonic()
 
@@ -92,7 +92,7 @@ def finish_job(job_id: int, then: FollowUp) -> None:
         if missing:
             jobs.reopen(job, missing)
         else:
-            with keeper, live_progress.putting_back(job.pk) as on_stage:
+            with keeper, live_progress.restoring(job.pk) as on_stage:
                 watch = LoadCallbacks(keeper.connected, on_stage=on_stage)
                 tally = finish(_work(job), watch)
             jobs.record_finished(job, tally, watch.index_seconds)

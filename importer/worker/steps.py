@@ -2,11 +2,11 @@
 
 from importer.worker import change_target, load_chunks, scan, stage_and_finish, verify
 
-OF_AN_IMPORT = {
+IMPORT_STEPS = {
     "scan": scan.scan_job,
     "load_run": load_chunks.load,
     "verify": verify.verify_job,
-    "arrange": change_target.arrange_job,
+    "arrange": change_target.change_target_job,
     "restore": change_target.restore_job,
     "stage": stage_and_finish.stage_job,
     "finish": stage_and_finish.finish_job,

@@ -38,7 +38,7 @@ PART = ".part"
 SORTED = ".sorted"
 
 
-def make(job: ImportJob) -> bool:
+def make_copy(job: ImportJob) -> bool:
     """Make the copy of the job's file, if it needs one and has none. False: this attempt is no longer wanted.
 
     Raises SourceProblem for a file that cannot be unpacked, decoded or, if sort is `key`, sorted, SourceChanged,
@@ -48,25 +48,25 @@ def make(job: ImportJob) -> bool:
         return True
     settings.PLAIN_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
     copy = settings.PLAIN_DIR / f"{job.key}.{job.step_attempt}"
-    making = _Making(job, _named(copy, PART), _named(copy, SORTED))
+    writer = _CopyWriter(job, _named(copy, PART), _named(copy, SORTED))
     try:
-        with open_source(place_of(job.source)) as fd, _disk_full_explained(making):
+        with open_source(place_of(job.source)) as fd, _disk_full_as_problem(writer):
             _refuse_changed(fd, job)
             if job.needs_plain_copy:
-                making.write_plain(fd)
+                writer.write_plain(fd)
             if job.is_sorted:
-                making.write_sorted()
+                writer.write_sorted()
             _refuse_changed(fd, job)
-            return making.record(copy)
+            return writer.record(copy)
     except Cancelled:
         return False
     finally:
-        making.remove_parts()
+        writer.remove_parts()
 
 
 @dataclass
-class _Making:
-    """The making of one copy: `part` is the plain one, `sorted` the sorted one, until they are whole."""
+class _CopyWriter:
+    """The writer of one copy: `part` is the plain one, `sorted` the sorted one, until they are whole."""
 
     job: ImportJob
     part: Path
@@ -76,7 +76,7 @@ class _Making:
 
     @property
     def share(self) -> float:
-        """The plain copy's part in the making of a sorted one."""
+        """The plain copy's part in the writer of a sorted one."""
         return 0.5 if self.job.is_sorted else 1.0
 
     def write_plain(self, fd: Readable) -> None:
@@ -85,7 +85,7 @@ class _Making:
         with self.part.open("wb") as out:
             for piece in plain_pieces(fd, job.packing, job.file_dialect.encoding, limits):
                 out.write(piece.data)
-                self._live(int(piece.used * self.share), out)
+                self._keep_alive(int(piece.used * self.share), out)
             _to_disk(out)
         self._renew(int(job.source.size * self.share))
 
@@ -114,9 +114,9 @@ class _Making:
         with self.sorted.open("wb") as out, OriginalPositions.next_to(self.sorted).path.open("wb") as places:
 
             def on_progress(share: float) -> None:
-                self._live(int(done + (job.source.size - done) * share), out, places)
+                self._keep_alive(int(done + (job.source.size - done) * share), out, places)
 
-            with _disk_full_explained(self):
+            with _disk_full_as_problem(self):
                 sort_records(source, key, out, places, settings.PLAIN_DIR, on_progress)
                 _to_disk(out)
                 _to_disk(places)
@@ -142,7 +142,7 @@ class _Making:
         for path in (self.part, self.sorted, OriginalPositions.next_to(self.sorted).path):
             path.unlink(missing_ok=True)
 
-    def _live(self, done: int, *files: IO[bytes]) -> None:
+    def _keep_alive(self, done: int, *files: IO[bytes]) -> None:
         """Renew the lease every LOOK_EVERY seconds. Raises Cancelled if copy or worker is no longer wanted."""
         if shutdown.requested():
             raise Cancelled("The worker is shutting down.")
@@ -216,21 +216,21 @@ def _refuse_changed(fd: Readable, job: ImportJob) -> None:
 
 
 @contextmanager
-def _disk_full_explained(making: _Making) -> Iterator[None]:
+def _disk_full_as_problem(writer: _CopyWriter) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
-        raise _disk_full(making) from error
+        raise _disk_full(writer) from error
 
 
-def _disk_full(making: _Making) -> DiskFull:
-    sorting = making.verb == "sorted"
+def _disk_full(writer: _CopyWriter) -> DiskFull:
+    sorting = writer.verb == "sorted"
     room = f" Sorting takes {DISK_BYTES_PER_BYTE} times the file's unpacked size." if sorting else ""
     instead = ", or load the file in its own order (sort keep)" if sorting else ""
     return DiskFull(
-        f"The disk is full: the file cannot be {making.verb}.{room} What had been written of it was removed.",
-        where=making.job.source.name,
+        f"The disk is full: the file cannot be {writer.verb}.{room} What had been written of it was removed.",
+        where=writer.job.source.name,
         advice=f"Make room under {settings.PLAIN_DIR}, or give PLAIN_DIR a larger disk{instead}; then retry.",
     )

@@ -3,11 +3,11 @@
 from importer import jobs
 from importer.models import Chunk, ImportJob
 from importer.queue import Message
-from importer.worker.steps import OF_AN_IMPORT
+from importer.worker.steps import IMPORT_STEPS
 
 
 def take(step: Message) -> None:
-    OF_AN_IMPORT[step.task](step.id, lambda _job_id, _later: None)
+    IMPORT_STEPS[step.task](step.id, lambda _job_id, _later: None)
 
 
 def queued(job: ImportJob) -> list[Message]:

@@ -48,7 +48,7 @@ class ChunkRun:
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedChunk:
     """A chunk that is committed on the target: the outcome of its rows, and when its load began and ended."""
 
     chunk: Chunk
@@ -66,14 +66,14 @@ def claim_run(chunk_id: int) -> ChunkRun | None:
         if not _claim(queued, key):
             return None
         first = Chunk.objects.select_related("job__target", "job__source").get(pk=chunk_id)
-        _claim(_following(first.job, first.number, first.length), key)
+        _claim(_next_chunks(first.job, first.number, first.length), key)
         touch(first.job_id)
     return ChunkRun(key, first.job, _claimed(first.job, key))
 
 
 def claim_next_run(run: ChunkRun) -> ChunkRun | None:
     """The run that comes after a finished one, for its worker; None if there is none, or if another job waits."""
-    if _others_wait(run.job):
+    if _other_work_waits(run.job):
         return None
     with transaction.atomic():
         job = ImportJob.objects.select_for_update().select_related("target").get(pk=run.job.pk)
@@ -88,30 +88,30 @@ def extend_run(run: ChunkRun, last: int, connection_id: int) -> list[Chunk]:
     unless that is short.
     """
     with transaction.atomic():
-        if not _goes_on(run.job):
+        if not _may_continue(run.job):
             return []
-        _claim(_following(run.job, last), run.key, connection_id)
+        _claim(_next_chunks(run.job, last), run.key, connection_id)
     return _claimed(run.job, run.key, last)
 
 
 def should_continue(run: ChunkRun) -> bool:
     """Whether a run may go on with all that it has claimed: nobody waits for its worker, or for chunks to load."""
     with transaction.atomic():
-        if not _goes_on(run.job):
+        if not _may_continue(run.job):
             return False
         return room_for_sessions(run.job) <= 0 or pending(run.job).exists()
 
 
-def _goes_on(job: ImportJob) -> bool:
+def _may_continue(job: ImportJob) -> bool:
     """Whether a worker may stay with the job, which is read again and locked."""
-    if _others_wait(job):
+    if _other_work_waits(job):
         return False
     changing = ["status", "parallelism"]
     job.refresh_from_db(fields=changing, from_queryset=ImportJob.objects.select_for_update())
     return job.status == Status.LOADING and room_for_sessions(job) >= 0
 
 
-def _others_wait(job: ImportJob) -> bool:
+def _other_work_waits(job: ImportJob) -> bool:
     """Whether workers that load are waited for by something else than the job's chunks."""
     others = Chunk.objects.filter(status=Chunk.Status.QUEUED).exclude(job=job)
     steps = (JobStep.FINISH_QUEUED, JobStep.RESTORE_QUEUED)
@@ -135,7 +135,7 @@ def _claimed(job: ImportJob, key: UUID, last: int = -1) -> list[Chunk]:
     return list(mine.order_by("number").only("job_id", "number", "attempt", *RANGE))
 
 
-def _following(job: ImportJob, last: int, size: int = 0) -> QuerySet[Chunk]:
+def _next_chunks(job: ImportJob, last: int, size: int = 0) -> QuerySet[Chunk]:
     """The chunks after number `last` that go into one run with the `size` bytes up to it.
 
     Where the order matters, no gap lies between them.
@@ -170,12 +170,12 @@ def renew_run(run: ChunkRun, connection_id: int | None) -> bool:
     False: the load must end, because another worker was given the chunks or the job is being cancelled.
     """
     wanted = ImportJob.objects.exclude(status=Status.CANCELLING)
-    return bool(_mine(run).filter(job__in=wanted).update(lease=lease_end(), connection_id=connection_id))
+    return bool(_held(run).filter(job__in=wanted).update(lease=lease_end(), connection_id=connection_id))
 
 
 def is_wanted(run: ChunkRun) -> bool:
     """Whether the load is still wanted from this worker. Only reads."""
-    return _mine(run).exclude(job__status=Status.CANCELLING).exists()
+    return _held(run).exclude(job__status=Status.CANCELLING).exists()
 
 
 def is_loading(job_id: int) -> bool:
@@ -183,19 +183,19 @@ def is_loading(job_id: int) -> bool:
     return ImportJob.objects.filter(pk=job_id, status=Status.LOADING).exists()
 
 
-def record_loaded(run: ChunkRun, loaded: Sequence[Loaded]) -> None:
+def record_loaded(run: ChunkRun, loaded: Sequence[LoadedChunk]) -> None:
     """Count, once, what became of the rows of chunks that are committed; too many rejects end the job."""
     with transaction.atomic():
-        held = set(_mine(run).select_for_update().values_list("pk", flat=True))
+        held = set(_held(run).select_for_update().values_list("pk", flat=True))
         counted = [each for each in loaded if each.chunk.pk in held]
         if counted:
-            update_each(Chunk, {each.chunk.pk: _record(each) for each in counted}, run=run.key)
-            _add_up(run.job.pk, counted)
+            update_each(Chunk, {each.chunk.pk: _chunk_values(each) for each in counted}, run=run.key)
+            _add_to_job(run.job.pk, counted)
         if any(each.outcome.tally.rejected for each in counted):
             enforce_limits(run.job.pk)
 
 
-def _record(loaded: Loaded) -> dict[str, Any]:
+def _chunk_values(loaded: LoadedChunk) -> dict[str, Any]:
     """What a chunk keeps of its load."""
     outcome = loaded.outcome
     return {
@@ -210,7 +210,7 @@ def _record(loaded: Loaded) -> dict[str, Any]:
     }
 
 
-def _add_up(job_id: int, counted: list[Loaded]) -> None:
+def _add_to_job(job_id: int, counted: list[LoadedChunk]) -> None:
     sums = {name: sum(getattr(each.outcome.tally, name.removesuffix("_rows")) for each in counted) for name in COUNTS}
     ImportJob.objects.filter(pk=job_id).update(
         **{name: F(name) + amount for name, amount in sums.items()},
@@ -234,7 +234,7 @@ def _add_kinds(job_id: int, reasons: list[Kind], notices: list[Kind]) -> None:
 def release_chunks(run: ChunkRun, untouched: list[Chunk]) -> None:
     """Release the chunks whose load has not begun, as if they had never been claimed."""
     if untouched:
-        _mine(run).filter(pk__in=[each.pk for each in untouched]).update(
+        _held(run).filter(pk__in=[each.pk for each in untouched]).update(
             status=Chunk.Status.PENDING, attempt=F("attempt") - 1, lease=None
         )
         touch(run.job.pk)
@@ -242,13 +242,13 @@ def release_chunks(run: ChunkRun, untouched: list[Chunk]) -> None:
 
 def record_cancelled(run: ChunkRun, chunk: Chunk) -> None:
     """The chunk's load was ended because the job is being cancelled; nothing of it was kept."""
-    _mine(run).filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
+    _held(run).filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
     touch(run.job.pk)
 
 
 def record_failed(run: ChunkRun, chunk: Chunk, problem: Problem) -> list[Message]:
     """The chunk's load failed: queue it again after a backoff, or fail the job."""
-    mine = _mine(run).filter(pk=chunk.pk)
+    mine = _held(run).filter(pk=chunk.pk)
     if problem.retryable and chunk.attempt < settings.MAX_ATTEMPTS:
         delay = backoff_seconds(chunk.attempt - 1)
         again_at = timezone.now() + timedelta(seconds=delay)
@@ -268,11 +268,11 @@ def fall_back(run: ChunkRun, chunk: Chunk, plan: ImportPlan) -> list[Message]:
     old = run.job.plan.statements.method
     with transaction.atomic():
         ImportJob.objects.filter(pk=run.job.pk, plan_json__method=old).update(plan_json=plan_to_json(plan))
-        _mine(run).filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
+        _held(run).filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
     touch(run.job.pk)
     return [Message("advance", run.job.pk)]
 
 
-def _mine(run: ChunkRun) -> QuerySet[Chunk]:
+def _held(run: ChunkRun) -> QuerySet[Chunk]:
     """The run's chunks that its worker still holds. Another claim gives a chunk another key."""
     return Chunk.objects.filter(job=run.job, status=Chunk.Status.LOADING, run=run.key)

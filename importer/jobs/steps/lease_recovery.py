@@ -30,13 +30,13 @@ def expire_run(run: ChunkRun, in_hand: Chunk | None) -> None:
     """Make the chunks of a dead worker's run pending. `in_hand` fails after MAX_DEATHS deaths of its workers."""
     for chunk in run.chunks:
         if chunk == in_hand:
-            _blame(run, chunk)
+            _record_death(run, chunk)
         else:
-            _take(run, chunk, status=Chunk.Status.PENDING)
+            _release(run, chunk, status=Chunk.Status.PENDING)
     touch(run.job.pk)
 
 
-def _blame(run: ChunkRun, chunk: Chunk) -> None:
+def _record_death(run: ChunkRun, chunk: Chunk) -> None:
     last = chunk.deaths + 1 >= settings.MAX_DEATHS
     problem = Problem(
         "The worker that loaded it died.",
@@ -44,11 +44,11 @@ def _blame(run: ChunkRun, chunk: Chunk) -> None:
         advice="Look at the worker's log and memory." if last else "It is tried again.",
     )
     status = Chunk.Status.FAILED if last else Chunk.Status.PENDING
-    if _take(run, chunk, status=status, deaths=F("deaths") + 1, problem=problem.as_json()) and last:
+    if _release(run, chunk, status=status, deaths=F("deaths") + 1, problem=problem.as_json()) and last:
         fail(run.job.pk, problem)
 
 
-def _take(run: ChunkRun, chunk: Chunk, **values: object) -> int:
+def _release(run: ChunkRun, chunk: Chunk, **values: object) -> int:
     """Take the chunk from its worker, unless the worker has renewed the lease meanwhile."""
     silent = Chunk.objects.filter(pk=chunk.pk, status=Chunk.Status.LOADING, run=run.key, lease=chunk.lease)
     return silent.update(lease=None, **values)

@@ -87,10 +87,10 @@ def record_restored(job: ImportJob, seconds: float, problem: Problem | None) -> 
         indexing = mine.filter(status=Status.INDEXING).update(status=Status.VERIFYING, **done)
         return bool(indexing or mine.update(**done))
     indexing = mine.filter(status=Status.INDEXING).update(status=Status.FAILING, problem=problem.as_json(), **done)
-    return bool(indexing or mine.update(problem=_both(job, problem), **done))
+    return bool(indexing or mine.update(problem=_merged_problems(job, problem), **done))
 
 
-def _both(job: ImportJob, problem: Problem) -> dict[str, Any]:
+def _merged_problems(job: ImportJob, problem: Problem) -> dict[str, Any]:
     """The job's own problem, with the new one added to its advice."""
     if not job.problem:
         return problem.as_json()

@@ -74,7 +74,7 @@ def _follow(job: ImportJob, prepared: PreparedImport, options: dict[str, Any]) -
 
 
 def _tell_of_few_workers(asked: int | None) -> None:
-    most = presence.loads_at_once()
+    most = presence.parallel_loads()
     if asked and 0 < most < asked:
         sys.stderr.write(f"--parallel {asked}: the workers that run now load {most} at once, which is not exceeded.\n")
 

@@ -80,7 +80,7 @@ class Command(PreparedCommand):
 
     def _follow(self, made: Lab, quiet: bool) -> Lab:
         """Wait for its end, and say what becomes of each trial."""
-        if not presence.loads_at_once():
+        if not presence.parallel_loads():
             self.stderr.write("No worker gives a sign of life: is `make run` running? The lab waits for them.")
         told, waited = 0, ""
         while True:

@@ -107,7 +107,7 @@ class Command(PreparedCommand):
 
     def _run(self, *, name: str, date: date | None, no_wait: bool, as_json: bool, **_: Any) -> None:
         run = schedules.run_now(schedules.by_name(name), for_date=date)
-        if not (no_wait or presence.loads_at_once()):
+        if not (no_wait or presence.parallel_loads()):
             self.stderr.write("No worker gives a sign of life: is `make run` running? The run waits for them.")
         while not (no_wait or run.ended):
             time.sleep(LOOK_EVERY)

@@ -27,7 +27,7 @@ def complete(run: ScheduleRun, mine: QuerySet[ScheduleRun]) -> None:
         end(run, mine, Status.FAILED, {**first.problem, "where": first.problem.get("where") or first.name}, note)
         return
     if run.cause == ScheduleRun.Cause.ARRIVAL or run.files.exclude(outcome__in=NOT_NEW).exists():
-        end(run, mine, Status.SUCCEEDED, note=_not_cleared(run))
+        end(run, mine, Status.SUCCEEDED, note=_cleanup_note(run))
         return
     nothing = f"No new file matches {run.schedule.pattern}."
     if run.schedule.no_file == Schedule.NoFile.FAIL:
@@ -39,7 +39,7 @@ def complete(run: ScheduleRun, mine: QuerySet[ScheduleRun]) -> None:
         end(run, mine, Status.SUCCEEDED, note="no new file", told=told)
 
 
-def _not_cleared(run: ScheduleRun) -> str:
+def _cleanup_note(run: ScheduleRun) -> str:
     left = run.files.filter(done=DiscoveredFile.Done.FAILED).count()
     files = "1 loaded file" if left == 1 else f"{left:,} loaded files"
     return f"{files} could not be {run.schedule.afterwards}d" if left else ""

@@ -12,7 +12,7 @@ from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.schedules.run import deduplication, retry_policy, schema_drift
 from importer.schedules.run.discovery import listed_file
 from importer.schedules.transitions import Outcome, change_held
-from importer.sources.uploads import named
+from importer.sources.uploads import with_file_name
 
 PENDING = (Outcome.FOUND, Outcome.FETCHED)
 # Their rows are in the table: by this run, or by one before that could not clear them away, or under another name.
@@ -92,7 +92,7 @@ def _begin(run: ScheduleRun, picked: DiscoveredFile) -> bool:
     except Cancelled:
         raise
     except Problem as problem:
-        shown = named(problem, picked.source) if picked.source else problem
+        shown = with_file_name(problem, picked.source) if picked.source else problem
         if _will_retry(run, shown.as_json()):
             raise Stopped(shown.as_json()) from problem
         _fail(picked, shown.as_json())

@@ -132,7 +132,7 @@ class TestPolling:
     def test_bytes_on_their_way_move_the_sent_bar_only(self, browser, redis):
         job = make_job(chunks=10, loaded=4)
         seen = seen_in(page(browser, job))
-        live_progress.Sent(job.pk, "4").of_chunk(123_456)
+        live_progress.SentBytes(job.pk, "4").chunk_progress(123_456)
         html = poll(browser, job, seen).content.decode()
         sent = re.search(r'class="progress sent" id="bar-3" value="(\d+)"', html)
         assert int(sent[1]) == 4 * LENGTH + 123_456
@@ -267,9 +267,9 @@ class TestButtons:
     def test_a_parallelism_that_the_workers_cannot_reach_is_said_to_be_one(self, browser):
         job = make_job(chunks=4, parallelism=3)
         assert "the workers load" not in page(browser, job)
-        presence.sign_of_life("load@here", 2)
+        presence.announce("load@here", 2)
         assert "the workers load 2 at once" in page(browser, job)
-        presence.sign_of_life("load@there", 1)
+        presence.announce("load@there", 1)
         assert "the workers load" not in page(browser, job)
 
     @pytest.mark.parametrize("wanted", ["", "0", "-1", "65", "9999", "two", "²"])

@@ -68,7 +68,7 @@ class TestArrangement:
 
     def test_how_far_that_is_comes_from_the_live_counters(self, browser, redis):
         job = self.job(Status.INDEXING, arranged=True, unrestored=True)
-        with live_progress.putting_back(job.pk) as tell:
+        with live_progress.restoring(job.pk) as tell:
             tell(DdlProgress("writing", 42.4))
             html = page(browser, job)
             assert "Indexes: writing" in html

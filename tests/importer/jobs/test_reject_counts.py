@@ -40,7 +40,7 @@ def record(job, number, *reasons, notices=(), skipped=0, already=False):
 
 def record_all(run, outcome):
     now = timezone.now()
-    jobs.record_loaded(run, [jobs.Loaded(chunk, outcome, now, now) for chunk in run.chunks])
+    jobs.record_loaded(run, [jobs.LoadedChunk(chunk, outcome, now, now) for chunk in run.chunks])
 
 
 def kind(reason, amount, name="rows", code="1", column="c"):

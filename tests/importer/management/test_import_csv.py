@@ -242,7 +242,7 @@ def test_first_command_on_a_new_machine_makes_what_it_needs(database: Address, p
 
 def test_more_in_parallel_than_the_workers_load_is_said(target: Target, people: Path, stack: Stack, capsys):
     live_progress.connection.cache_clear()
-    wait_until(presence.loads_at_once, what="a worker's sign of life")
+    wait_until(presence.parallel_loads, what="a worker's sign of life")
     args = [str(people), "--target", "t", "--table", "people", "--null", "NA"]
     call_command("import_csv", *args, "--parallel", "5")
     assert "--parallel 5: the workers that run now load 2 at once" in capsys.readouterr().err

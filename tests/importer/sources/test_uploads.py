@@ -233,11 +233,11 @@ class TestSameFile:
         first, second = uploaded(b"a,b\n", "one.csv"), uploaded(b"a,b\n", "two.csv")
         uploaded(b"a,c\n", "other.csv")
         third = uploaded(b"a,b\n", "three.csv")
-        assert uploads.same_file(third) == [second, first]
+        assert uploads.same_content(third) == [second, first]
 
     def test_an_unfinished_upload_equals_nothing(self):
         uploads.begin_upload("a.csv", 3, None)
-        assert uploads.same_file(uploads.begin_upload("a.csv", 3, None)) == []
+        assert uploads.same_content(uploads.begin_upload("a.csv", 3, None)) == []
 
 
 class TestRemove:

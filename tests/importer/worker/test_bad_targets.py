@@ -294,7 +294,7 @@ class TestFileGone:
         source.file.unlink()
         with pytest.raises(Problem, match="no such file") as caught:
             created(target, source)
-        assert str(uploads.named(caught.value, source)) == (
+        assert str(uploads.with_file_name(caught.value, source)) == (
             "words.csv: The uploaded file is no longer on this server. Upload it again."
         )
 

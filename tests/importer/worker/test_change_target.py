@@ -133,7 +133,7 @@ def test_a_worker_that_dies_while_it_takes_them_off(target, file, after, monkeyp
     where, name = (temporary_changes, "record") if after == "record_written" else (jobs, "record_applied_changes")
     monkeypatch.setattr(where, name, raising(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
-        change_target.arrange_job(job.pk, lambda *_: None)
+        change_target.change_target_job(job.pk, lambda *_: None)
     monkeypatch.undo()
     assert now(job).unrestored
     ImportJob.objects.filter(pk=job.pk).update(step_lease=None, step="")

@@ -6,25 +6,25 @@ JOB = 7
 
 
 def test_runs_of_a_job_add_up_until_they_end(redis):
-    first, second = live_progress.Sent(JOB, "first"), live_progress.Sent(JOB, "second")
-    first.of_chunk(100)
-    second.of_chunk(20)
+    first, second = live_progress.SentBytes(JOB, "first"), live_progress.SentBytes(JOB, "second")
+    first.chunk_progress(100)
+    second.chunk_progress(20)
     assert live_progress.sent_bytes(JOB) == 120
-    first.forget()
+    first.clear()
     assert live_progress.sent_bytes(JOB) == 20
-    second.forget()
+    second.clear()
     assert live_progress.sent_bytes(JOB) == 0
 
 
 def test_what_is_recorded_is_in_flight_no_longer(redis):
-    sent = live_progress.Sent(JOB, "run")
-    sent.of_chunk(100)
-    sent.whole(100)
-    sent.recorded(100)
+    sent = live_progress.SentBytes(JOB, "run")
+    sent.chunk_progress(100)
+    sent.chunk_committed(100)
+    sent.bytes_recorded(100)
     assert live_progress.sent_bytes(JOB) == 0
 
 
 def test_what_a_killed_worker_leaves_behind_goes_by_itself(redis):
-    live_progress.Sent(JOB, "killed").of_chunk(100)
+    live_progress.SentBytes(JOB, "killed").chunk_progress(100)
     [key] = redis.keys("*")
     assert 0 < redis.ttl(key) <= live_progress.KEPT_SECONDS

@@ -14,7 +14,7 @@ def state(_: int) -> tuple[int, bool]:
 
 def test_processes_are_up_before_anything_is_asked_of_them():
     before = {each.pid for each in multiprocessing.active_children()}
-    with local_pool._processes_that_are_up(2) as pool:
+    with local_pool._started_processes(2) as pool:
         ours = {each.pid for each in multiprocessing.active_children()} - before
         assert len(ours) == 2
         found = dict(pool.map(state, range(20)))

@@ -192,7 +192,7 @@ class TestInterruptions:
         jobs.advance(job.pk)
         mine = jobs.claim_scan(job.pk)
         jobs.cancel(job.pk)
-        assert working_copies.make(mine) is False
+        assert working_copies.make_copy(mine) is False
         assert list(plain_dir.iterdir()) == []
 
     def test_no_room(self, target, tmp_path, plain_dir, monkeypatch):
@@ -204,7 +204,7 @@ class TestInterruptions:
         resource.setrlimit(resource.RLIMIT_FSIZE, (4000, before[1]))
         try:
             with pytest.raises(uploads.DiskFull, match="cannot be sorted"):
-                working_copies.make(mine)
+                working_copies.make_copy(mine)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
         assert list(plain_dir.iterdir()) == []

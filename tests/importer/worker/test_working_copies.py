@@ -180,7 +180,7 @@ class TestPlainCopies:
         jobs.advance(job.pk)
         mine = jobs.claim_scan(job.pk)
         ImportJob.objects.update(step_attempt=F("step_attempt") + 1)
-        assert working_copies.make(mine) is False
+        assert working_copies.make_copy(mine) is False
         assert list(plain_dir.iterdir()) == []
         assert ImportJob.objects.get(pk=job.pk).plain_copy == ""
 
