@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from dashboard.new_import.column_cards import Cell, Field, UnmappedColumn
 from dashboard.new_import.form import NewImportForm
-from importer.connections.places import place_of
+from importer.connections.places import location_of
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
 from importer.engine.mapping.preview import PreviewValue, preview_values
@@ -150,7 +150,7 @@ def read_preview(source: SourceFile, choices: NewImportForm) -> Preview:
     try:
         dialect = choices.dialect or _dialect_before(source, choices)
         preview.dialect = dialect or RFC4180
-        preview.profile = profile_file(place_of(source), dialect)
+        preview.profile = profile_file(location_of(source), dialect)
         preview.dialect = preview.profile.dialect
         preview.presets = presets.for_header(preview.profile.header)
         if not choices.values and len(preview.presets) == 1:
@@ -171,7 +171,7 @@ def _dialect_before(source: SourceFile, choices: NewImportForm) -> Dialect | Non
     if not choices.again:
         return choices.before.file_dialect if choices.before else None
     dialect = choices.again.file_dialect
-    with open_source(place_of(source)) as file:
+    with open_source(location_of(source)) as file:
         start = read_at(file, SAMPLE_BYTES, 0)
     try:
         text = codecs.getincrementaldecoder(UTF8)().decode(start)

@@ -5,18 +5,18 @@ from importer.engine.source.byte_source import SourceLocation
 from importer.models import ImportJob, SourceFile
 
 
-def place_of(source: SourceFile) -> SourceLocation:
+def location_of(source: SourceFile) -> SourceLocation:
     """The local file, or the remote file of the connection that listed it."""
     if source.owned or source.connection_id is None:
         return source.file
     return RemoteFile(source.connection_id, source.path, source.found_etag)
 
 
-def place_of_job(job: ImportJob) -> SourceLocation:
+def location_of_job(job: ImportJob) -> SourceLocation:
     """The file that the job's chunks are read from: the source, or the job's working copy."""
-    return job.copy_file if job.needs_copy else place_of(job.source)
+    return job.copy_file if job.needs_copy else location_of(job.source)
 
 
-def place_of_types(job: ImportJob) -> SourceLocation:
+def location_of_types(job: ImportJob) -> SourceLocation:
     """The file that a new table's types are read from: as location_of_job(), but with the rows in the file's order."""
-    return place_of_job(job) if job.needs_plain_copy else place_of(job.source)
+    return location_of_job(job) if job.needs_plain_copy else location_of(job.source)

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Q
 
-from importer.connections.places import place_of_job
+from importer.connections.places import location_of_job
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import open_source
@@ -58,7 +58,7 @@ def make_folder(job: ImportJob) -> Path:
     head = path / HEAD
     if not head.exists():
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with open_source(place_of_job(job)) as fd:
+        with open_source(location_of_job(job)) as fd:
             _replace(head, [read_exactly(fd, job.data_offset, 0)])
     return path
 

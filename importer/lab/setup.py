@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from importer.connections.places import place_of
+from importer.connections.places import location_of
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import Connection
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
@@ -67,15 +67,15 @@ def _rehearse(lab: Lab, connection: Connection, table: Table) -> None:
 
 def _write(lab: Lab, source: SourceFile) -> tuple[Path, SampleSize]:
     """The sample, on disk for good under a name of this attempt's own."""
-    profile = profile_file(place_of(source), lab.file_dialect)
+    profile = profile_file(location_of(source), lab.file_dialect)
     settings.LAB_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = settings.LAB_DIR / f"{lab.key}.{lab.attempt}"
     plain = path.with_name(path.name + PART)
     try:
         if needs_copy(profile.packing, profile.dialect.encoding):
-            _unpack(lab, place_of(source), profile, plain)
+            _unpack(lab, location_of(source), profile, plain)
             return path, _take(lab, plain, profile, path)
-        return path, _take(lab, place_of(source), profile, path)
+        return path, _take(lab, location_of(source), profile, path)
     except BaseException:
         path.unlink(missing_ok=True)
         raise

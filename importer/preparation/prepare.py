@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 
-from importer.connections.places import place_of
+from importer.connections.places import location_of
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
@@ -89,7 +89,7 @@ def prepare(
     `table_name` may be `table` or `schema.table`. Raises Problem with the first obstacle.
     """
     options = request.options or Options()
-    profile = profile_file(place_of(source), request.dialect)
+    profile = profile_file(location_of(source), request.dialect)
     schema, _, name = table_name.rpartition(".")
     schema = schema or target.database
     with connect(target.address) as connection:
@@ -163,7 +163,7 @@ def _key_order(
         key = SortKey.of(context.table, mapping)
     except Unsortable:
         return None
-    with open_source(place_of(source)) as fd:
+    with open_source(location_of(source)) as fd:
         return key_order(fd, profile.dialect, key, profile.data_offset, profile.size)
 
 

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from importer.connections.places import place_of
+from importer.connections.places import location_of
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect
 from importer.engine.schema.table import Table, read_table
@@ -43,7 +43,7 @@ def save_from_job(name: str, job: ImportJob, user: User | None = None) -> Mappin
         target=job.target,
         schema_name=job.schema_name,
         table_name=job.table_name,
-        header=list(profile_file(place_of(job.source), job.file_dialect).header),
+        header=list(profile_file(location_of(job.source), job.file_dialect).header),
         dialect_json=to_json(job.file_dialect),
         mapping_json=job.mapping_json,
         fillings_json=job.fillings_json,

@@ -17,7 +17,7 @@ from django.db import connections
 from django.utils import timezone
 
 from importer import jobs
-from importer.connections.places import place_of_job
+from importer.connections.places import location_of_job
 from importer.engine.errors import MethodRefused, Problem, TargetProblem
 from importer.engine.load.chunk_load import ChunkLoad
 from importer.engine.load.loader import Loader, committed_outcome
@@ -48,7 +48,7 @@ def load(chunk_id: int, then: FollowUp) -> None:
     later: list[Message] = []
     until = time.monotonic() + TASK_SECONDS
     try:
-        with Loader(place_of_job(job), job.target.address, job.plan.session) as loader, _recorder() as recorder:
+        with Loader(location_of_job(job), job.target.address, job.plan.session) as loader, _recorder() as recorder:
             while run:
                 later, goes_on = RunLoader(run, loader, recorder, until).load_run()
                 run = jobs.claim_next_run(run) if goes_on and time.monotonic() < until else None
@@ -240,7 +240,7 @@ def _work(run: jobs.ChunkRun) -> ChunkLoad:
     return ChunkLoad(
         job=str(job.key),
         attempt=chunk.attempt,
-        path=place_of_job(job),
+        path=location_of_job(job),
         address=job.target.address,
         dialect=job.dialect,
         plan=job.plan,

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from importer import jobs
-from importer.connections.places import place_of_job
+from importer.connections.places import location_of_job
 from importer.engine.errors import SourceChanged
 from importer.engine.source.byte_source import Readable, open_source, read_at, size_of
 from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
@@ -32,7 +32,7 @@ def scan_job(job_id: int, then: FollowUp) -> None:
     try:
         if not working_copies.make_copy(job):
             return
-        with open_source(place_of_job(job)) as fd:
+        with open_source(location_of_job(job)) as fd:
             for found in _grouped(_remaining_chunks(fd, job)):
                 if not jobs.add_chunks(job, found) or shutdown.requested():
                     return

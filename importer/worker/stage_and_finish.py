@@ -8,7 +8,7 @@ from dataclasses import replace
 from django.conf import settings
 
 from importer import jobs
-from importer.connections.places import place_of_types
+from importer.connections.places import location_of_types
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.load import ledger, verify
 from importer.engine.load.chunk_load import LoadCallbacks
@@ -65,7 +65,7 @@ def _widen_types(job: ImportJob, table: NewTable) -> bool:
                 raise Cancelled("The types are no longer wanted.", where=str(job))
 
     try:
-        with open_source(place_of_types(job)) as fd:
+        with open_source(location_of_types(job)) as fd:
             file = FileScan(fd, job.dialect, job.data_offset, job.data_line, job.read_size, keep_lease)
             found = find_mismatches(file, table, job.mapping)
     except Cancelled:

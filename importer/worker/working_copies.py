@@ -19,7 +19,7 @@ from typing import IO
 from django.conf import settings
 
 from importer import jobs
-from importer.connections.places import place_of
+from importer.connections.places import location_of
 from importer.engine.errors import Cancelled, Problem, SourceChanged
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
@@ -50,7 +50,7 @@ def make_copy(job: ImportJob) -> bool:
     copy = settings.PLAIN_DIR / f"{job.key}.{job.step_attempt}"
     writer = _CopyWriter(job, _named(copy, PART), _named(copy, SORTED))
     try:
-        with open_source(place_of(job.source)) as fd, _disk_full_as_problem(writer):
+        with open_source(location_of(job.source)) as fd, _disk_full_as_problem(writer):
             _refuse_changed(fd, job)
             if job.needs_plain_copy:
                 writer.write_plain(fd)
@@ -94,7 +94,7 @@ class _CopyWriter:
         job = self.job
         self.verb = "sorted"
         try:
-            with open_source(self.part if job.needs_plain_copy else place_of(job.source)) as plain:
+            with open_source(self.part if job.needs_plain_copy else location_of(job.source)) as plain:
                 self._sort(plain)
         except (Unsortable, DiskFull) as problem:
             # Chunks that are cut already are those of a sorted copy.

@@ -3,7 +3,7 @@
 import pytest
 
 from importer import connections
-from importer.connections.places import place_of
+from importer.connections.places import location_of
 from importer.connections.protocols import s3
 from importer.engine.errors import Problem, SourceChanged
 from importer.engine.source.byte_source import open_source, read_at, size_of
@@ -55,14 +55,14 @@ def test_is_read_in_ranges_of_the_version_that_was_found(connection, put, monkey
     source = connections.fetch(connection, found)
     assert (source.name, source.size, source.owned, source.status) == ("a.csv", len(DATA), False, "ready")
     assert connections.fetch(connection, found) == source
-    with open_source(place_of(source)) as ranges:
+    with open_source(location_of(source)) as ranges:
         assert size_of(ranges) == len(DATA)
         for offset, size in ((0, 10), (5, 990), (999, 2), (3, 5000), (len(DATA) - 1, 9), (len(DATA), 9)):
             assert read_at(ranges, size, offset) == DATA[offset : offset + size]
         put("a.csv", DATA[::-1])
         with pytest.raises(SourceChanged):
             read_at(ranges, 10, 5000)
-    with pytest.raises(SourceChanged), open_source(place_of(source)):
+    with pytest.raises(SourceChanged), open_source(location_of(source)):
         pass
     for what in ("move", "delete"):
         with pytest.raises(SourceChanged):
@@ -76,7 +76,7 @@ def test_who_reads_on_finds_the_next_window_asked_for(connection, put, monkeypat
     monkeypatch.setattr(s3.Bucket, "read", lambda *args: (asked.append(args[3:]), read(*args))[1])
     put("a.csv")
     (found,) = find(connection)
-    with open_source(place_of(connections.fetch(connection, found))) as ranges:
+    with open_source(location_of(connections.fetch(connection, found))) as ranges:
         assert read_at(ranges, 900, 0) == DATA[:900]
         assert asked == [(0, 1000)]
         assert read_at(ranges, 300, 900) == DATA[900:1200]
@@ -93,7 +93,7 @@ def test_moves_and_deletes_once_however_often(connection, put):
         connections.afterwards(connection, found, "move", "loaded")
         assert [each.name for each in find(connection, subfolders=True)] == ["loaded/a.csv"]
     source.refresh_from_db()
-    with open_source(place_of(source)) as ranges:
+    with open_source(location_of(source)) as ranges:
         assert read_at(ranges, 3, 0) == DATA[:3]
     put("in/a.csv", b"another")
     with pytest.raises(Problem, match=r"There is a loaded/a\.csv already"):

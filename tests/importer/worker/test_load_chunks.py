@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from importer import jobs
-from importer.connections.places import place_of_job
+from importer.connections.places import location_of_job
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
@@ -253,7 +253,7 @@ def test_the_chunks_of_a_dead_worker_that_are_in_are_not_held_against_it(target:
     [first] = scanned(job)
     claimed = jobs.claim_run(first)
     assert claimed
-    with load_chunks.Loader(place_of_job(job), target.address, job.plan.session) as loader:
+    with load_chunks.Loader(location_of_job(job), target.address, job.plan.session) as loader:
         first_work = load_chunks._work(claimed)
         for chunk in claimed.chunks[:3]:
             loader.load(load_chunks._of_chunk(first_work, chunk))

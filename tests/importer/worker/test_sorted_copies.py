@@ -14,7 +14,7 @@ import pytest
 from django.utils import timezone
 
 from importer import jobs
-from importer.connections.places import place_of_job
+from importer.connections.places import location_of_job
 from importer.engine.load import ledger
 from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
@@ -96,7 +96,7 @@ class TestSortedImports:
         assert (job.status, job.problem, job.loaded_rows) == (Status.SUCCEEDED, {}, 400)
         assert job.copied_bytes == job.source.size
         assert in_table(target) == sorted(NUMBERS)
-        copy = place_of_job(job).read_text().split("\n", 1)[1]
+        copy = location_of_job(job).read_text().split("\n", 1)[1]
         assert copy.startswith(f"{min(NUMBERS)},")
         assert {path.name for path in plain_dir.iterdir()} == {job.plain_copy, f"{job.plain_copy}.places"}
 

@@ -14,7 +14,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from importer import jobs
-from importer.connections.places import place_of_job
+from importer.connections.places import location_of_job
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
@@ -150,7 +150,7 @@ class TestPlainCopies:
         [scan] = jobs.advance(job.pk)
         take(scan)
         job.refresh_from_db()
-        first = place_of_job(job)
+        first = location_of_job(job)
         assert first.read_bytes() == TEXT.encode()
         assert working_copies.remove_unneeded() == 0, "it is being read"
         jobs.cancel(job.pk)
@@ -169,7 +169,7 @@ class TestPlainCopies:
         [scan] = jobs.advance(job.pk)
         take(scan)
         job.refresh_from_db()
-        place_of_job(job).unlink()
+        location_of_job(job).unlink()
         assert run(job).status == Status.FAILED
         jobs.retry(job.pk)
         assert run(job).status == Status.SUCCEEDED
@@ -203,7 +203,7 @@ class TestPlainCopies:
         assert in_table(target) == ((7, "word"),) * 120
         working_copies.remove_unneeded()
         assert not part.exists()
-        assert not place_of_job(job).exists()
+        assert not location_of_job(job).exists()
 
 
 class TestRefusals:
