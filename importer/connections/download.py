@@ -25,40 +25,40 @@ STEP = 16 * PIECE_BYTES
 
 
 def register_in_place(
-    connection: SourceConnection, found: ListedFile, path: str, size: int, fingerprint: str
+    connection: SourceConnection, file: ListedFile, path: str, size: int, fingerprint: str
 ) -> SourceFile:
     """A source that is read without a copy. Two calls for one version of a file give one row. `size` is in bytes."""
     source, _ = SourceFile.objects.get_or_create(
         connection=connection,
-        found_name=found.name,
-        found_etag=found.etag,
+        found_name=file.name,
+        found_etag=file.etag,
         path=path,
         size=size,
         fingerprint=fingerprint,
         owned=False,
         status=SourceFile.Status.READY,
         defaults={
-            "name": clean_name(found.name),
+            "name": clean_name(file.name),
             "received": size,
-            "found_modified_at": found.modified_at,
+            "found_modified_at": file.modified_at,
         },
     )
     return source
 
 
 def copy_stream(
-    connection: SourceConnection, found: ListedFile, stream: Stream, size: int | None, user: User | None
+    connection: SourceConnection, file: ListedFile, stream: Stream, size: int | None, user: User | None
 ) -> SourceFile:
     """Copy the stream into a new upload. `size` in bytes; None if unknown.
 
     Raises the errors of the stream, begin_upload(), append() and finish(); the upload is then removed.
     """
-    source = begin_upload(clean_name(found.name.partition("?")[0]), STEP if size is None else size, user)
+    source = begin_upload(clean_name(file.name.partition("?")[0]), STEP if size is None else size, user)
     SourceFile.objects.filter(pk=source.pk).update(
         connection=connection,
-        found_name=found.name,
-        found_etag=found.etag,
-        found_modified_at=found.modified_at,
+        found_name=file.name,
+        found_etag=file.etag,
+        found_modified_at=file.modified_at,
     )
     try:
         _append_all(source, stream, grows=size is None)
@@ -83,8 +83,8 @@ def _append_all(source: SourceFile, stream: Stream, *, grows: bool) -> None:
         change_size(source, source.received)
 
 
-def latest_copy(connection: SourceConnection, found: ListedFile) -> SourceFile | None:
+def latest_copy(connection: SourceConnection, file: ListedFile) -> SourceFile | None:
     """The latest copy of the file that still exists; None without one."""
-    copies = connection.files.filter(found_name=found.name, owned=True, status=SourceFile.Status.READY)
+    copies = connection.files.filter(found_name=file.name, owned=True, status=SourceFile.Status.READY)
     last = copies.order_by("-pk").first()
     return last if last and last.file.exists() else None

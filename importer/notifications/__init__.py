@@ -1,9 +1,9 @@
-"""Notifies people of imports, by mail and webhook; the only writer of notifications.
+"""Notifies people of imports, by mail and webhook. Only this package writes notifications.
 
-import_events.py: which ends of imports and runs of schedules are events; outbox.py: notifications, stored with their
-payload; payload.py and rendering.py: the content; delivery.py: the attempts to send; channel_kinds.py: the kinds of
-channels, declared in email.py and webhook.py; channels.py: saves and tests channels. docs/notifications.md is for
-receivers.
+import_events.py decides which ends of imports and schedule runs are events. outbox.py stores a notification with its
+payload for each channel that subscribes to the event. payload.py and rendering.py make the content. delivery.py sends
+and retries. channel_kinds.py lists the kinds of channels, declared in email.py and webhook.py. channels.py saves and
+tests channels. docs/notifications.md is the documentation for receivers.
 """
 
 from importer.notifications.channels import save, subscribe, test

@@ -11,8 +11,8 @@ from importer.models import Channel
 class ChannelField:
     """One field of a channel. `name` is its column in Channel, except for a secret, which is stored encrypted.
 
-    `check` raises Problem for a text that the field refuses. `switch` is a field that is on or off; `several` is one
-    that holds several values, one on each line.
+    `check` raises Problem for an invalid text. `switch` marks a field that is on or off; `several` one with several
+    values, one per line.
     """
 
     name: str

@@ -5,7 +5,7 @@ from importer.models import Channel
 from importer.notifications import email, webhook
 from importer.notifications.channel_kind import ChannelKind
 
-# In the order of the pages; the first is the one of a form that names none.
+# In the order of the pages; the first is a form's default.
 KINDS: tuple[ChannelKind, ...] = (
     email.KIND,
     webhook.KIND,
@@ -14,7 +14,7 @@ BY_NAME = {kind.name: kind for kind in KINDS}
 
 
 def kind_of(channel: Channel) -> ChannelKind:
-    """The channel's kind. Raises Problem for one that is not listed."""
+    """The channel's kind. Raises Problem if it is not listed."""
     if channel.kind not in BY_NAME:
         raise Problem(f"There is no kind of channel {channel.kind}.", advice=f"There are {', '.join(BY_NAME)}.")
     return BY_NAME[channel.kind]

@@ -13,7 +13,7 @@ from importer.notifications.payload import test_payload
 
 
 def save(channel: Channel, secret: str | None = None) -> Channel:
-    """Check and save a channel; a `secret` of None keeps the stored one. Raises Problem for a value that is refused."""
+    """Check and save a channel; a `secret` of None keeps the stored one. Raises Problem for an invalid value."""
     for field in kind_of(channel).fields:
         if not field.secret:
             if field.check:
@@ -33,7 +33,7 @@ def save(channel: Channel, secret: str | None = None) -> Channel:
 
 
 def subscribe(channel: Channel, schedule: Schedule, events: list[str]) -> None:
-    """Send the channel these events of one schedule, in addition to its own events; none ends the subscription.
+    """Send the channel these events of one schedule, in addition to its own; an empty list ends the subscription.
 
     Raises Problem for an unknown event.
     """

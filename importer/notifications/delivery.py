@@ -1,8 +1,8 @@
-"""Sends notifications: one at a time over each channel, with growing delays, and gives up in the end.
+"""Sends notifications, one at a time per channel. Retries with growing delays, and gives up after a day.
 
-The worker that claims a notification has it until LEASE is over. The attempt ends before that (LONGEST_SEND), so no two
-run at once. If a worker dies after the message has left and before that is stored, the message is sent a second time. A
-channel that fails pauses: a thousand messages to a host that hangs must not keep workers from other work.
+A worker claims a notification for LEASE; an attempt ends before that (LONGEST_SEND), so two attempts never overlap. If
+a worker dies after a message was sent and before that is stored, the message is sent a second time. After a failure the
+channel pauses, so that many messages to a hanging host do not occupy the workers.
 """
 
 import logging
@@ -25,16 +25,16 @@ Status = Notification.Status
 LONGEST_SEND = 100  # seconds
 LEASE = timedelta(seconds=LONGEST_SEND + 20)
 FIRST_DELAY, LONGEST_DELAY = 10, 3600  # seconds
-LONGEST_PAUSE = 300  # seconds, of a channel
+LONGEST_PAUSE = 300  # seconds that a channel pauses after failures, at most
 GIVEN_UP_AFTER = timedelta(days=1)
-# Attempts without a known end: each of them has killed its worker.
+# Above this many attempts the notification is given up: each attempt may have killed its worker.
 MOST_ATTEMPTS = 100
-KEPT = timedelta(days=90)
+KEPT = timedelta(days=90)  # how long notifications that are not waiting are kept
 NO_WORD = "An attempt was begun, and nothing is known of its end."
 
 
 def send(notice_id: int) -> None:
-    """Try to send the notice, if it is due and nobody uses its channel; then it is the turn of the channel's next."""
+    """Try to send the notification if it is due and its channel is free; then wake the channel's next one."""
     notice = _claim(notice_id)
     if not notice:
         return
@@ -49,21 +49,24 @@ def send(notice_id: int) -> None:
 
 
 def due() -> list[int]:
-    """Of each channel that is free, the notice that has been due for the longest time."""
+    """For each free channel, the id of the notification that has been due the longest."""
     return _due(Channel.objects.filter(_free()))
 
 
 def retry(notice_id: int) -> bool:
-    """Try a notice again that was given up, once if that was for its age; whether it was."""
+    """Queue a notification that was given up. False: it was not given up.
+
+    One that is older than GIVEN_UP_AFTER gets a single attempt.
+    """
     given_up = Notification.objects.filter(pk=notice_id, status=Status.GIVEN_UP)
-    asked = bool(given_up.update(status=Status.WAITING, attempts=0, next_at=timezone.now()))
-    if asked:
+    queued = bool(given_up.update(status=Status.WAITING, attempts=0, next_at=timezone.now()))
+    if queued:
         queue.send([Message("tell", notice_id)])
-    return asked
+    return queued
 
 
 def delete_old() -> None:
-    """Notices that were sent or given up are kept for so long."""
+    """Delete notifications that were sent or given up, once they are older than KEPT."""
     Notification.objects.exclude(status=Status.WAITING).filter(created_at__lt=timezone.now() - KEPT).delete()
 
 
@@ -78,7 +81,7 @@ def _free() -> Q:
 
 
 def _claim(notice_id: int) -> Notification | None:
-    """The notice, for the one worker that may use its channel and try it now; None for everybody else."""
+    """The notification, for the one worker that may use its channel and send it now; None for all others."""
     now = timezone.now()
     due_now = Notification.objects.filter(pk=notice_id, status=Status.WAITING, next_at__lte=now)
     with transaction.atomic():
@@ -91,38 +94,38 @@ def _claim(notice_id: int) -> Notification | None:
 
 
 def _attempt(notice: Notification) -> bool:
-    """Whether it was sent."""
+    """Send the notification once, and store the result. Returns whether it was sent."""
     try:
         kind_of(notice.channel).send(notice.channel, str(notice.key), notice.payload)
     except Exception as error:
-        _failed(notice, _in_words(notice, error))
+        _record_failure(notice, _in_words(notice, error))
         return False
-    _mine(notice).update(status=Status.SENT, sent_at=timezone.now(), problem="")
+    _held(notice).update(status=Status.SENT, sent_at=timezone.now(), problem="")
     return True
 
 
-def _failed(notice: Notification, said: str) -> None:
+def _record_failure(notice: Notification, reason: str) -> None:
     now, channel = timezone.now(), notice.channel
     if now - notice.created_at >= GIVEN_UP_AFTER:
-        _give_up(notice, said)
+        _give_up(notice, reason)
     else:
-        _mine(notice).update(next_at=now + _delay(notice.attempts - 1, LONGEST_DELAY), problem=said)
+        _held(notice).update(next_at=now + _delay(notice.attempts - 1, LONGEST_DELAY), problem=reason)
     pause = _delay(channel.failures, LONGEST_PAUSE)
     failures = min(channel.failures + 1, 1000)
     Channel.objects.filter(pk=channel.pk).update(free_at=now + pause, failures=failures)
 
 
 def _delay(before: int, longest: int) -> timedelta:
-    """How long to wait after so many failures before this one: twice as long each time, at most `longest` seconds."""
+    """The delay after a failure with `before` earlier ones: doubles each time, at most `longest` seconds."""
     return timedelta(seconds=min(longest, FIRST_DELAY * 2 ** min(before, 20)))
 
 
-def _give_up(notice: Notification, said: str) -> None:
-    _mine(notice).update(status=Status.GIVEN_UP, problem=said)
+def _give_up(notice: Notification, reason: str) -> None:
+    _held(notice).update(status=Status.GIVEN_UP, problem=reason)
 
 
-def _mine(notice: Notification) -> QuerySet[Notification]:
-    """The notice, as long as this attempt is its last."""
+def _held(notice: Notification) -> QuerySet[Notification]:
+    """The notification, if no later attempt has begun; otherwise no row."""
     return Notification.objects.filter(pk=notice.pk, attempts=notice.attempts, status=Status.WAITING)
 
 

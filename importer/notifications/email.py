@@ -1,4 +1,4 @@
-"""Sends a message as mail, through Django's mail back end (EMAIL_URL), and declares that kind of channel."""
+"""Sends a message as mail, through Django's mail backend (EMAIL_URL), and declares the channel kind `mail`."""
 
 import smtplib
 from typing import Any
@@ -34,7 +34,7 @@ def addresses_of(channel: Channel) -> list[str]:
 def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
     """Give the message to the mail server. Raises Problem if the server does not accept it.
 
-    The Message-ID is made of `key`: mail systems drop a second message with an equal one.
+    The Message-ID contains `key`: mail systems drop a second message with an equal Message-ID.
     """
     if not settings.EMAIL_BACKEND:
         raise Problem("No mail server is set.", advice="Set EMAIL_URL (.env.example explains it) and restart.")
@@ -60,7 +60,7 @@ def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """The reason that the server or the network gave."""
+    """The reason given by the server or the network."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         refused = ", ".join(f"{who} ({code})" for who, (code, _) in error.recipients.items())
         return f"it refused {refused}"

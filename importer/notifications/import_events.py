@@ -1,4 +1,4 @@
-"""What the end of an import is worth telling, and of a schedule's run what is worth telling besides."""
+"""Decides which events the end of an import raises, and writes the sentence of each event of an import or a run."""
 
 import logging
 from collections.abc import Callable
@@ -18,27 +18,30 @@ log = logging.getLogger(__name__)
 
 Status = ImportJob.Status
 
-# An older import that gets its record only now is no news.
+# An import that ended longer ago, and gets its record only now, raises no event.
 NEWS = timedelta(days=1)
 
 
 def import_ended(job_id: int) -> None:
-    """Note what there is to tell, in the transaction that ends the import; whatever goes wrong with that, it ends."""
+    """Enqueue the events of an import's end, in the transaction that ends it. An error here does not undo the end."""
     job = ImportJob.objects.select_related("target", "source").get(pk=job_id)
     if job.trial_id is None:
         _log_errors(_note_end, job)
 
 
 def import_recorded(job: ImportJob) -> None:
-    """The same in the transaction that writes its record, which tells how fast it was beside its like."""
+    """Enqueue a regression in the transaction that writes the import's record, which compares it with its peers.
+
+    An error here does not undo the record.
+    """
     if job.finished_at and job.finished_at > timezone.now() - NEWS:
         _log_errors(_note_regression, job)
 
 
 def run_event(run_id: int, event: Event) -> None:
-    """Note what has happened to a run of a schedule, in the transaction that writes that down."""
+    """Enqueue an event of a schedule run, in the transaction that records the event."""
     run = ScheduleRun.objects.select_related("schedule", "schedule__connection").get(pk=run_id)
-    job = _job_of(run)
+    job = _main_job(run)
     enqueue(event, f"run {run.pk}", WHAT[event](run), job=job, run=run)
 
 
@@ -55,7 +58,7 @@ def _note_end(job: ImportJob) -> None:
     if job.status == Status.SUCCEEDED and job.rejected_rows and not (run and run.schedule.rejects_limit is not None):
         enqueue(Event.REJECTS, about, _rejected(rows_of([job])), job=job, run=run)
     if run:
-        return  # Whether a schedule fails or works again, its runs tell.
+        return  # FAILED and RECOVERED of a scheduled import are events of its run.
     if job.status == Status.FAILED:
         enqueue(Event.FAILED, about, job.problem.get("what", ""), job=job)
     elif job.status == Status.SUCCEEDED and _failed_before(job):
@@ -72,13 +75,13 @@ def _about(job: ImportJob) -> str:
 
 
 def _run_of(job: ImportJob) -> ScheduleRun | None:
-    """The run of a schedule that the import belongs to; the latest, where another one has gone on with it."""
+    """The latest schedule run that loads by this import: a later run may continue the import of an earlier one."""
     return ScheduleRun.objects.filter(files__job=job).select_related("schedule").order_by("-pk").first()
 
 
 def _failed_before(job: ImportJob) -> bool:
-    """Whether what ended last before this, its own last try or an import into the same table, has failed."""
-    # Its record is still that of the try before.
+    """Whether the previous try of the import, or else the previous import into its table, has failed."""
+    # The import's record is still that of the previous try.
     if JobFact.objects.filter(record=job.pk, name="status", text=Status.FAILED).exists():
         return True
     others = ImportJob.objects.filter(
@@ -88,8 +91,8 @@ def _failed_before(job: ImportJob) -> bool:
     return ended.order_by("-finished_at").values_list("status", flat=True).first() == Status.FAILED
 
 
-def _job_of(run: ScheduleRun) -> ImportJob | None:
-    """The import that says most of a run: of the files, the last one that failed, or else the last one."""
+def _main_job(run: ScheduleRun) -> ImportJob | None:
+    """The import that a run's notification shows: the last one that failed, or else the last one."""
     imported = ImportJob.objects.filter(picked__run=run).select_related("target", "source").order_by("-pk")
     return imported.filter(picked__outcome=DiscoveredFile.Outcome.FAILED).first() or imported.first()
 
@@ -116,12 +119,12 @@ def _went_in(rows: dict[str, int]) -> str:
     return f"{went_in:,} {'row' if went_in == 1 else 'rows'} went in."
 
 
-def _of_run(said: Callable[[dict[str, int]], str]) -> Callable[[ScheduleRun], str]:
-    """The same sentence about all imports of a run."""
-    return lambda run: said(rows_of(ImportJob.objects.filter(picked__run=run)))
+def _of_run(sentence: Callable[[dict[str, int]], str]) -> Callable[[ScheduleRun], str]:
+    """A sentence about an import's rows, for the sums over all imports of a run."""
+    return lambda run: sentence(rows_of(ImportJob.objects.filter(picked__run=run)))
 
 
-# What is said of a run; of an import's speed, its record tells.
+# The sentence of each event of a run. REGRESSION is an event of an import only.
 WHAT: dict[Event, Callable[[ScheduleRun], str]] = {
     Event.FAILED: _why_failed,
     Event.RECOVERED: _of_run(_went_in),

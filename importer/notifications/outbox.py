@@ -1,4 +1,4 @@
-"""Notices, written down in the transaction of what they tell: what did not happen is not told, and what did is."""
+"""The outbox: stores notifications in the transaction of their event, so that both are committed or neither."""
 
 from typing import Any
 
@@ -20,9 +20,9 @@ def enqueue(
     run: ScheduleRun | None = None,
     details: dict[str, Any] | None = None,
 ) -> None:
-    """Let every channel that hears of it tell it, each once for the same `event` and `about` ("job 17 try 1").
+    """Store a notification for every subscribed channel, once per `event` and `about` ("job 17 try 1").
 
-    `what` is a sentence; `details` go into the message as they are. Call it in the transaction of what has happened.
+    `what` is a sentence; `details` are copied into the payload. Call it in the transaction of the event.
     """
     subscribed = _subscribed(event, job, run)
     if not subscribed:
@@ -34,7 +34,7 @@ def enqueue(
 
 
 def _enqueue(channel: Channel, event: Event, about: str, values: dict[str, Any]) -> int | None:
-    """The new notice; None if there is one."""
+    """The id of the new notification; None if the channel has one for this event already."""
     notice, is_new = Notification.objects.get_or_create(
         once=f"{channel.pk} {event} {about}",
         defaults={"channel": channel, "event": event, "next_at": timezone.now(), **values},
@@ -43,7 +43,7 @@ def _enqueue(channel: Channel, event: Event, about: str, values: dict[str, Any])
 
 
 def _subscribed(event: Event, job: ImportJob | None, run: ScheduleRun | None) -> set[Channel]:
-    """The channels to tell: those that hear of every import, and those that hear of this schedule."""
+    """The channels that get the event: by their own events, or by a subscription to the run's schedule."""
     subscribed = {channel for channel in Channel.objects.filter(on=True) if event in channel.events}
     if event == Event.REJECTS and job:
         subscribed = {channel for channel in subscribed if job.rejected_rows > channel.most_rejects}

@@ -1,4 +1,4 @@
-"""What a message says, as JSON: a contract with who receives webhooks, written down in docs/notifications.md."""
+"""The payload of a message, as JSON: a contract with receivers of webhooks, documented in docs/notifications.md."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -34,12 +34,12 @@ TITLES = {
 def payload_of(
     event: Event, what: str, job: ImportJob | None, run: ScheduleRun | None, details: dict[str, Any] | None
 ) -> dict[str, Any]:
-    """What happened, with all that is known of it; `what` is the sentence that says it."""
+    """The payload of an event; `what` is its sentence."""
     named_by_job = f"Import {job.pk} into {job.table_name}" if job else "Millrace"
     title = TITLES[event].format(name=run.schedule.name if run else named_by_job)
     problem = (run.problem if run else {}) or (job.problem if job else {})
     return {
-        **_said(str(event), title, what),
+        **_event(str(event), title, what),
         "problem": _problem(problem) if problem else None,
         "job": _job(job) if job else None,
         "run": _run(run) if run else None,
@@ -48,23 +48,23 @@ def payload_of(
 
 
 def test_payload() -> dict[str, Any]:
-    """What the test of a channel says."""
-    said = _said(TEST, "this is a test", "Messages of this channel arrive.")
-    return {**said, "problem": None, "job": None, "run": None, "details": {}}
+    """The payload of a channel's test message."""
+    event = _event(TEST, "this is a test", "Messages of this channel arrive.")
+    return {**event, "problem": None, "job": None, "run": None, "details": {}}
 
 
 def link(name: str, *args: object) -> str:
-    """The address of a page, as people reach it from elsewhere."""
+    """The absolute URL of a page."""
     return f"{settings.SITE_URL.rstrip('/')}{reverse(name, args=args)}"
 
 
-def _said(event: str, title: str, what: str) -> dict[str, Any]:
+def _event(event: str, title: str, what: str) -> dict[str, Any]:
     now = timezone.now().isoformat()
     return {"event": event, "title": title, "what": what, "happened_at": now, "site": settings.SITE_URL}
 
 
 def _run(run: ScheduleRun) -> dict[str, Any]:
-    """A run of a schedule: which one, when it was due, and how many files it came across."""
+    """A schedule run: its schedule, due time, status, number of files and rows."""
     return {
         "id": run.pk,
         "schedule": {
@@ -99,19 +99,19 @@ def _job(job: ImportJob) -> dict[str, Any]:
 
 
 def rows_of(jobs: Iterable[ImportJob]) -> dict[str, int]:
-    """The equation of these imports together."""
+    """The rows of the equation, summed over the imports."""
     counted = list(jobs)
     return {name: sum(getattr(job, field) for job in counted) for name, field in ROWS.items()}
 
 
 def _problem(problem: dict[str, Any]) -> dict[str, Any]:
-    """Where it is in the file, as far as that is known, and what to do."""
+    """The problem, with at most MOST_ROWS bad rows; values are cut to LONGEST_VALUE characters."""
     rows = [
         {"line": row["line"], "column": row["column"], "value": row["value"][:LONGEST_VALUE], "reason": row["reason"]}
         for row in problem.get("rows", ())[:MOST_ROWS]
     ]
-    said = {name: problem.get(name, "") for name in ("kind", "what", "where", "advice")}
-    return {**said, "rows": rows, "bad_rows": problem.get("bad_rows", 0)}
+    texts = {name: problem.get(name, "") for name in ("kind", "what", "where", "advice")}
+    return {**texts, "rows": rows, "bad_rows": problem.get("bad_rows", 0)}
 
 
 def _moment(moment: datetime | None) -> str | None:

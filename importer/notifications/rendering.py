@@ -1,4 +1,4 @@
-"""A payload in words: a mail's subject and its two bodies."""
+"""Renders a payload as a mail: its subject, plain text and HTML."""
 
 import json
 import re
@@ -12,8 +12,8 @@ _BREAKS = re.compile(r"\s+")
 
 def subject(payload: dict[str, Any]) -> str:
     """One line: "Millrace: Import 17 into orders failed: ..."."""
-    said = _BREAKS.sub(" ", f"Millrace: {payload['title']}: {payload['what']}").strip()
-    return said if len(said) <= LONGEST_SUBJECT else f"{said[: LONGEST_SUBJECT - 1]}…"
+    text = _BREAKS.sub(" ", f"Millrace: {payload['title']}: {payload['what']}").strip()
+    return text if len(text) <= LONGEST_SUBJECT else f"{text[: LONGEST_SUBJECT - 1]}…"
 
 
 def bodies(payload: dict[str, Any], channel: str) -> tuple[str, str]:
@@ -24,7 +24,7 @@ def bodies(payload: dict[str, Any], channel: str) -> tuple[str, str]:
         "payload": payload,
         "job": job,
         "run": run,
-        # Of all files of a run together.
+        # The sums over all files of a run.
         "rows": run.get("rows") or job.get("rows"),
         "problem": problem,
         "lines": [_line(row) for row in problem.get("rows", ())],
@@ -35,7 +35,7 @@ def bodies(payload: dict[str, Any], channel: str) -> tuple[str, str]:
 
 
 def _line(row: dict[str, Any]) -> str:
-    """Where a bad value is and what is wrong with it; the value as JSON writes it, so that a line break shows."""
+    """A bad row's line, column, value and reason. The value is written as JSON, so that a line break is visible."""
     where = [f"line {row['line']:,}", row["column"] and f"column {row['column']}"]
     value = [json.dumps(row["value"], ensure_ascii=False)] if row["column"] or row["value"] else []
     return f"{', '.join(filter(None, where + value))}: {row['reason']}"
@@ -44,9 +44,9 @@ def _line(row: dict[str, Any]) -> str:
 def _links(payload: dict[str, Any]) -> list[tuple[str, str]]:
     job, run = payload["job"] or {}, payload["run"] or {}
     schedule = run.get("schedule", {})
-    found = [
+    links = [
         ("The schedule", schedule.get("url")),
         ("The import", job.get("url")),
         ("Its rejected rows", job.get("rejects_url")),
     ]
-    return [(name, url) for name, url in found if url]
+    return [(name, url) for name, url in links if url]

@@ -1,4 +1,4 @@
-"""Sends a message as a signed POST, and declares that kind of channel.
+"""Sends a message as a signed POST, and declares the channel kind `webhook`.
 
 docs/notifications.md explains to receivers how to verify the signature.
 """
@@ -22,7 +22,7 @@ from importer.notifications.channel_kind import ChannelField, ChannelKind
 from importer.security.outbound_addresses import parse_web_url, web_connection
 
 LONGEST = 10  # seconds
-MOST_SAID = 200  # bytes of an answer that a problem quotes
+MOST_QUOTED = 200  # bytes of an answer that a problem quotes
 SHORTEST_SECRET = 16  # characters
 
 
@@ -32,30 +32,30 @@ def check_url(text: str) -> None:
 
 
 def check_secret(secret: str) -> None:
-    """Raise Problem if a secret to sign with is too short."""
+    """Raise Problem if the signing secret has fewer than SHORTEST_SECRET characters."""
     if len(secret) < SHORTEST_SECRET:
         raise Problem(f"The secret has {len(secret)} characters.", advice=f"Take at least {SHORTEST_SECRET}.")
 
 
 def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
-    """Post the message. Any answer of 2xx accepts it. Raises Problem for every other outcome."""
+    """Post the message. A status of 2xx accepts it. Raises Problem for every other outcome."""
     body = json.dumps({"id": key, **payload}, ensure_ascii=False).encode()
     connection = web_connection(channel.url, private_allowed=channel.private_allowed, seconds=LONGEST)
     headers = _headers(key, payload["event"], channel.secret, body)
     host = connection.host
     try:
-        with _ended_in_time(connection):
+        with _time_limit(connection):
             connection.request("POST", _path(channel.url), body, headers)
             answer = connection.getresponse()
-            said = "" if 200 <= answer.status < 300 else _said(answer)
+            refusal = "" if 200 <= answer.status < 300 else _refusal(answer)
     except (HTTPException, OSError, UnicodeError) as error:
         raise Problem(f"{host} gave no answer: {_in_words(error)}.") from error
-    if said:
-        raise Problem(f"{host} answered {said}")
+    if refusal:
+        raise Problem(f"{host} answered {refusal}")
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
-    """The value of X-Millrace-Signature. Each attempt has its own, since the time is signed too."""
+    """The value of X-Millrace-Signature. It differs for each attempt, since the timestamp is signed too."""
     return "sha256=" + hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
 
 
@@ -77,7 +77,7 @@ def _path(url: str) -> str:
 
 
 @contextmanager
-def _ended_in_time(connection: HTTPConnection) -> Iterator[None]:
+def _time_limit(connection: HTTPConnection) -> Iterator[None]:
     """End the exchange after LONGEST, even if the server still sends slowly; close the connection in any case."""
     over = threading.Event()
 
@@ -97,13 +97,13 @@ def _ended_in_time(connection: HTTPConnection) -> Iterator[None]:
         connection.close()
 
 
-def _said(answer: HTTPResponse) -> str:
-    """The status, and how the answer begins or where it leads."""
+def _refusal(answer: HTTPResponse) -> str:
+    """The status, and the beginning of the answer or an advice about a redirect."""
     status = f"{answer.status} {answer.reason}".strip()
     if 300 <= answer.status < 400:
         return f"{status}, which leads elsewhere: enter the address where it ends, redirects are not followed."
-    began = " ".join(answer.read(MOST_SAID).decode(errors="replace").split())
-    return f"{status}: {began}" if began else f"{status}."
+    text = " ".join(answer.read(MOST_QUOTED).decode(errors="replace").split())
+    return f"{status}: {text}" if text else f"{status}."
 
 
 def _in_words(error: Exception) -> str:

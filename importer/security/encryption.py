@@ -1,4 +1,4 @@
-"""Passwords at rest: encrypted with keys that lie outside the database (settings.ENCRYPTION_KEYS)."""
+"""Encrypts stored secrets with keys that lie outside the database (settings.ENCRYPTION_KEYS)."""
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
@@ -12,7 +12,7 @@ def encrypt(text: str, *, bound_to: str) -> str:
 
 
 def decrypt(ciphertext: str, *, bound_to: str) -> str:
-    """The text again; "" for an empty ciphertext. Raises Problem if no key fits or it belongs to another row."""
+    """The decrypted text; "" for an empty ciphertext. Raises Problem if no key fits or `bound_to` differs."""
     if not ciphertext:
         return ""
     try:
@@ -28,7 +28,7 @@ def decrypt(ciphertext: str, *, bound_to: str) -> str:
 
 
 def rotate(ciphertext: str) -> str:
-    """The same text under the newest key."""
+    """The text, encrypted again with the newest key; "" for an empty ciphertext."""
     return _keys().rotate(ciphertext.encode()).decode() if ciphertext else ""
 
 

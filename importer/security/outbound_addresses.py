@@ -1,4 +1,4 @@
-"""Where this machine may be sent to: which addresses a host may have, and connections to no other ones."""
+"""SSRF protection: resolves a host, rejects forbidden addresses, and connects only to a checked address."""
 
 import ipaddress
 import socket
@@ -12,7 +12,7 @@ from importer.engine.errors import Problem
 
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# What a cloud's machines are told about themselves, credentials included, is served there, and nothing else.
+# Link-local networks and the metadata services of clouds, which give credentials to any process of a machine.
 FORBIDDEN = tuple(
     ipaddress.ip_network(each)
     for each in (
@@ -22,30 +22,33 @@ FORBIDDEN = tuple(
         "100.100.100.200/32",  # Alibaba
     )
 )
-# The last 32 bits of such an address are the IPv4 address that it leads to (RFC 6052).
+# The last 32 bits of an address in this network are the IPv4 address that it leads to (RFC 6052).
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 class AddressRefused(Problem):
-    """A host whose address nobody is to be sent to."""
+    """A host with a forbidden address."""
 
 
 def resolve(host: str) -> list[Ip]:
-    """All addresses that the host's name stands for now, as they lead on the network. Raises OSError, UnicodeError."""
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return [_effective_address(ipaddress.ip_address(str(entry[4][0]).split("%")[0])) for entry in found]
+    """All current addresses of the host, as IPv4 addresses where an IPv6 one leads there.
+
+    Raises OSError, UnicodeError.
+    """
+    entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return [_effective_address(ipaddress.ip_address(str(entry[4][0]).split("%")[0])) for entry in entries]
 
 
 def is_forbidden(address: Ip) -> bool:
-    """Whether it is a link-local or cloud metadata address, to which nothing of ours ever goes."""
+    """Whether the address is link-local or a cloud's metadata service: never connected to."""
     return any(address in network for network in FORBIDDEN)
 
 
 def check_address(host: str, address: Ip, *, private_allowed: bool) -> None:
-    """Raise AddressRefused if nobody is to be sent to that address of the host."""
+    """Raise AddressRefused if the host's address is forbidden, or private without `private_allowed`."""
     if is_forbidden(address):
         raise AddressRefused(
-            f"{host} is {address}, a link-local or cloud metadata address: nothing is asked of it.",
+            f"{host} is {address}, a link-local or cloud metadata address: it is never connected to.",
             advice="Use the address that the server has on your network.",
         )
     if not private_allowed and (address.is_multicast or not address.is_global):
@@ -56,30 +59,31 @@ def check_address(host: str, address: Ip, *, private_allowed: bool) -> None:
 
 
 def connect_checked(host: str, port: int, *, private_allowed: bool, seconds: float) -> socket.socket:
-    """A connection to the host. Its name is looked up once: what was checked is what is connected to.
+    """A connection to the host. Its name is resolved once, so that the checked address is the one connected to.
 
-    `seconds` is how long connecting in all, and later each read and write, may take. Raises AddressRefused if any
-    address of the host is not allowed, OSError if none answers.
+    `seconds` is the timeout of connecting to all addresses together, and later of each read and write. Raises
+    AddressRefused if any address of the host is not allowed, OSError if none answers.
     """
-    found = resolve(host)
-    for address in found:
+    addresses = resolve(host)
+    for address in addresses:
         check_address(host, address, private_allowed=private_allowed)
     failure: OSError = OSError(f"{host} has no address")
-    for address in found:
+    for address in addresses:
         try:
-            made = socket.create_connection((str(address), port), timeout=seconds / len(found))
+            connection = socket.create_connection((str(address), port), timeout=seconds / len(addresses))
         except OSError as error:
             failure = error
         else:
-            made.settimeout(seconds)
-            return made
+            connection.settimeout(seconds)
+            return connection
     raise failure
 
 
 def check_host(url: str, *, private_allowed: bool) -> None:
-    """Raise AddressRefused if a URL's host has an address that is not allowed: for libraries that connect themselves.
+    """Raise AddressRefused if a URL's host has a forbidden address; for libraries that connect by themselves.
 
-    A name that nobody knows passes: connecting says better what is wrong. Raises Problem if it is no such URL.
+    A name that cannot be resolved passes, because the error of connecting is clearer. Raises Problem for an invalid
+    URL.
     """
     host = parse_web_url(url).hostname or ""
     with suppress(OSError, UnicodeError):
@@ -88,37 +92,37 @@ def check_host(url: str, *, private_allowed: bool) -> None:
 
 
 def web_connection(url: str, *, private_allowed: bool, seconds: float, tls_ca: str = "") -> HTTPConnection:
-    """For requests to the URL's host, which is connected to, and checked, by the first of them.
+    """A connection for requests to the URL's host. The first request checks the address and connects.
 
-    `tls_ca` names a file with authorities that sign its certificate, besides those that this machine trusts. No
-    redirect is followed: that is for who asks, with a new connection. Raises Problem if it is no such URL.
+    `tls_ca` names a file with certificate authorities that are trusted in addition to this machine's. Redirects are
+    not followed: the caller follows them with a new connection. Raises Problem for an invalid URL.
     """
     parts = parse_web_url(url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     kind = _CheckedHttps if parts.scheme == "https" else _CheckedHttp
-    made = kind(host, port, timeout=seconds)
-    made.private_allowed = private_allowed
-    if tls_ca and isinstance(made, _CheckedHttps):
-        made.trust(tls_ca)
-    return made
+    connection = kind(host, port, timeout=seconds)
+    connection.private_allowed = private_allowed
+    if tls_ca and isinstance(connection, _CheckedHttps):
+        connection.trust(tls_ca)
+    return connection
 
 
 def tls_context(tls_ca: str = "") -> ssl.SSLContext:
-    """For TLS to servers whose certificate this machine trusts, or an authority in the file `tls_ca`.
+    """A TLS context that trusts this machine's certificate authorities and those in the file `tls_ca`.
 
-    Raises Problem if there is no such file, or no certificate in it.
+    Raises Problem if the file does not exist or has no certificate.
     """
-    made = ssl.create_default_context()
+    context = ssl.create_default_context()
     if tls_ca:
         try:
-            made.load_verify_locations(cafile=tls_ca)
+            context.load_verify_locations(cafile=tls_ca)
         except OSError as error:  # ssl.SSLError is one.
             raise Problem(f"The CA file cannot be read: {error}.", tls_ca, "Name a PEM file on this server.") from error
-    return made
+    return context
 
 
 def parse_web_url(url: str) -> SplitResult:
-    """An http:// or https:// URL taken apart. Raises Problem, which never repeats what may be a password."""
+    """The parts of an http:// or https:// URL. Raises Problem, whose text never contains a possible password."""
     try:
         parts = urlsplit(url)
         port_ok = parts.port != 0
@@ -138,30 +142,30 @@ class _Checked:
     timeout: float
     sock: socket.socket
 
-    def _reached(self) -> socket.socket:
+    def _connect_checked(self) -> socket.socket:
         return connect_checked(self.host, self.port, private_allowed=self.private_allowed, seconds=self.timeout)
 
 
 class _CheckedHttp(_Checked, HTTPConnection):  # type: ignore[misc]
     def connect(self) -> None:
-        self.sock = self._reached()
+        self.sock = self._connect_checked()
 
 
 class _CheckedHttps(_Checked, HTTPSConnection):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._certificates = tls_context()
-        super().__init__(*args, **kwargs, context=self._certificates)
+        self._tls_context = tls_context()
+        super().__init__(*args, **kwargs, context=self._tls_context)
 
     def trust(self, tls_ca: str) -> None:
-        """Raises Problem as certificates() does."""
-        self._certificates = tls_context(tls_ca)
+        """Trust the authorities in the file as well. Raises Problem as tls_context() does."""
+        self._tls_context = tls_context(tls_ca)
 
     def connect(self) -> None:
-        self.sock = self._certificates.wrap_socket(self._reached(), server_hostname=self.host)
+        self.sock = self._tls_context.wrap_socket(self._connect_checked(), server_hostname=self.host)
 
 
 def _effective_address(address: Ip) -> Ip:
-    """The IPv4 address to which an IPv6 one leads, where it is only a way to write that."""
+    """The IPv4 address inside a NAT64, IPv4-mapped or 6to4 address; any other address unchanged."""
     if isinstance(address, ipaddress.IPv6Address):
         if address in NAT64:
             return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)

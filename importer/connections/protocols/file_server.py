@@ -1,4 +1,4 @@
-"""What is the same of servers whose folders are listed and whose files are fetched in one stream: SFTP and FTP."""
+"""The common part of SFTP and FTP: servers that list folders and send each file in one stream."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ SILENCE = 30.0  # seconds without a byte
 
 
 class FileServer(ABC):
-    """What lies below SCHEME://HOST:PORT/PATH. A session is what the library signs in with."""
+    """The files below SCHEME://HOST:PORT/PATH. A session is the library's object for a signed-in connection."""
 
     def __init__(self, connection: SourceConnection) -> None:
         self._connection = connection
@@ -30,27 +30,27 @@ class FileServer(ABC):
 
     @abstractmethod
     def _signed_in(self) -> AbstractContextManager[Any]:
-        """A session, at an address that was checked."""
+        """A session, on a connection to a checked address."""
 
     @abstractmethod
     def _translated_errors(self, name: str) -> AbstractContextManager[None]:
-        """What the library raises over a file, as SourceProblem."""
+        """Raises the library's errors about the file as SourceProblem."""
 
     @abstractmethod
     def _walk(self, session: Any, folders: tuple[str, ...], pattern: Pattern) -> Iterator[ListedFile]:
-        """The files that match in a folder, and below it as far as they may lie there."""
+        """The matching files of a folder and of those folders below it that can contain some."""
 
     @abstractmethod
     def _seen(self, session: Any, name: str) -> ListedFile | None:
-        """The file as it is now; None if there is none, or if it is something else."""
+        """The file as it is now; None if it does not exist or is not a regular file."""
 
     @abstractmethod
-    def _opened(self, session: Any, found: ListedFile) -> AbstractContextManager[Stream]:
-        """The file's bytes; leaving raises if they were not all."""
+    def _opened(self, session: Any, file: ListedFile) -> AbstractContextManager[Stream]:
+        """The file's bytes. Leaving the context raises an error if the transfer was incomplete."""
 
     @abstractmethod
     def _make_folder(self, session: Any, name: str) -> None:
-        """Make a folder in one that is there. That it is there itself is fine."""
+        """Create a folder whose parent exists. Does nothing if the folder exists."""
 
     @abstractmethod
     def _rename(self, session: Any, name: str, to: str) -> None: ...
@@ -59,63 +59,63 @@ class FileServer(ABC):
     def _remove(self, session: Any, name: str) -> None: ...
 
     def find(self, pattern: Pattern) -> list[ListedFile]:
-        """Files; links, hidden ones and those with the name of an unfinished one are left out."""
-        found: list[ListedFile] = []
+        """The matching regular files, without hidden files, links and names of unfinished files."""
+        files: list[ListedFile] = []
         with self._translated_errors(pattern.text), self._signed_in() as session:
             for each in self._walk(session, pattern.folders, pattern):
-                found.append(each)
-                refuse_too_many(len(found), self._connection.base)
-        return sorted_by_name(found, self._connection.base)
+                files.append(each)
+                refuse_too_many(len(files), self._connection.base)
+        return sorted_by_name(files, self._connection.base)
 
-    def fetch(self, found: ListedFile, user: User | None) -> SourceFile:
-        """A copy; the last one again if size and time are those of that."""
-        before = download.latest_copy(self._connection, found)
-        if before and found.etag and before.found_etag == found.etag:
+    def fetch(self, file: ListedFile, user: User | None) -> SourceFile:
+        """A copy of the file; the latest copy if size and time have not changed since."""
+        before = download.latest_copy(self._connection, file)
+        if before and file.etag and before.found_etag == file.etag:
             return before
         source = None
-        with self._translated_errors(found.name), self._signed_in() as session:
-            self._require_same(session, found)
+        with self._translated_errors(file.name), self._signed_in() as session:
+            self._require_same(session, file)
             try:
-                with self._opened(session, found) as stream:
-                    told = _TranslatedStream(self, found.name, stream)
-                    source = download.copy_stream(self._connection, found, told, found.size, user)
-                self._require_same(session, found)
+                with self._opened(session, file) as stream:
+                    translated = _TranslatedStream(self, file.name, stream)
+                    source = download.copy_stream(self._connection, file, translated, file.size, user)
+                self._require_same(session, file)
             except BaseException:
                 if source:
                     uploads.remove(source)
                 raise
             return source
 
-    def move(self, found: ListedFile, folder: str) -> None:
-        to = f"{folder}/{found.name.rpartition('/')[2]}"
-        with self._translated_errors(found.name), self._signed_in() as session:
+    def move(self, file: ListedFile, folder: str) -> None:
+        to = f"{folder}/{file.name.rpartition('/')[2]}"
+        with self._translated_errors(file.name), self._signed_in() as session:
             there = self._seen(session, to)
-            if there and there.etag == found.etag and not self._seen(session, found.name):
+            if there and there.etag == file.etag and not self._seen(session, file.name):
                 return
             if there:
                 raise SourceProblem(f"There is a {to} already.", self._connection.base, "Rename or remove one of them.")
-            self._require_same(session, found)
-            made = ""
+            self._require_same(session, file)
+            path = ""
             for part in folder.split("/"):
-                made = f"{made}/{part}".lstrip("/")
-                self._make_folder(session, made)
-            self._rename(session, found.name, to)
+                path = f"{path}/{part}".lstrip("/")
+                self._make_folder(session, path)
+            self._rename(session, file.name, to)
 
-    def delete(self, found: ListedFile) -> None:
-        with self._translated_errors(found.name), self._signed_in() as session:
-            if self._seen(session, found.name):
-                self._require_same(session, found)
-                self._remove(session, found.name)
+    def delete(self, file: ListedFile) -> None:
+        with self._translated_errors(file.name), self._signed_in() as session:
+            if self._seen(session, file.name):
+                self._require_same(session, file)
+                self._remove(session, file.name)
 
-    def _require_same(self, session: Any, found: ListedFile) -> None:
-        seen = self._seen(session, found.name)
+    def _require_same(self, session: Any, file: ListedFile) -> None:
+        seen = self._seen(session, file.name)
         if not seen:
-            raise SourceProblem("This is not there.", self._where(found.name), "Put it back, or correct the name.")
-        if (seen.size, seen.etag) != (found.size, found.etag):
+            raise SourceProblem("This is not there.", self._where(file.name), "Put it back, or correct the name.")
+        if (seen.size, seen.etag) != (file.size, file.etag):
             raise SourceChanged(
                 "The file is no longer the one that was found.",
-                self._where(found.name),
-                "Whatever writes it should use another name until it is complete. It stays as it is.",
+                self._where(file.name),
+                "Its writer should use another name until the file is complete. The file stays as it is.",
                 retryable=True,
             )
 
@@ -126,14 +126,14 @@ class FileServer(ABC):
         return f"{self._connection.base}/{name}".rstrip("/")
 
     def _broken(self, error: Exception, name: str) -> SourceProblem:
-        """What may well be mended by a later try."""
-        said = str(error) or type(error).__name__
-        what = f"The server does not answer as it should: {said}."
+        """The problem of an error that a later attempt may not meet."""
+        reason = str(error) or type(error).__name__
+        what = f"The server does not answer as it should: {reason}."
         return SourceProblem(what, self._where(name), "Try again later.", retryable=True)
 
 
 class _TranslatedStream:
-    """A stream that tells what goes wrong, instead of taking it for the end."""
+    """A stream whose errors are raised as SourceProblem: as OSError they would look like its end."""
 
     def __init__(self, server: FileServer, name: str, stream: Stream) -> None:
         self._server, self._name, self._stream = server, name, stream

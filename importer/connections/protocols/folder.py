@@ -1,7 +1,7 @@
 """Files in a folder on this server.
 
-Nothing is followed and nothing is trusted twice: each folder is opened inside the one above it, without links; a file
-is looked at through the descriptor that it was opened with, and only a regular one counts.
+No symbolic link is followed, and no path is resolved twice: each folder is opened relative to the descriptor of its
+parent, and a file is examined through the descriptor that it was opened with. Only regular files are used.
 """
 
 import errno
@@ -25,10 +25,10 @@ from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection, SourceFile
 
-# A file that somebody wrote to so lately is left for the next look (seconds).
+# A file that was written to within this time is left for the next search (seconds).
 SETTLED = 3.0
 MOST_OFFERED = 50
-# How files are called while they are written.
+# Endings of the names of files that are still being written.
 UNFINISHED = (".part", ".partial", ".tmp", ".temp", ".crdownload", ".filepart", ".swp", "~")
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -40,24 +40,24 @@ def open_location(connection: SourceConnection) -> "Folder":
 
 
 class Folder:
-    """The folder `base`, which lies in one of IMPORT_FOLDERS, and what is below it."""
+    """The folder `base`, which lies in one of IMPORT_FOLDERS, and the files below it."""
 
     def __init__(self, connection: SourceConnection) -> None:
         self._connection = connection
         self._base = connection.base
 
     def find(self, pattern: Pattern) -> list[ListedFile]:
-        """Regular files that have settled; links, hidden ones and those still being written are left out."""
-        found: list[ListedFile] = []
+        """The matching regular files that are complete, without hidden files, links and files still being written."""
+        files: list[ListedFile] = []
         with ExitStack() as opened:
             try:
                 fd = opened.enter_context(self._opened(pattern.folders))
             except FileNotFoundError:
-                return []  # The folder of a date that has not come.
+                return []  # The folder of a later date does not exist yet.
             for each in self._walk(fd, pattern.folders, pattern):
-                found.append(each)
-                refuse_too_many(len(found), self._base)
-        return sorted_by_name(found, self._base)
+                files.append(each)
+                refuse_too_many(len(files), self._base)
+        return sorted_by_name(files, self._base)
 
     def _walk(self, fd: int, folders: tuple[str, ...], pattern: Pattern) -> Iterator[ListedFile]:
         with os.scandir(fd) as entries:
@@ -84,39 +84,39 @@ class Folder:
         finally:
             os.close(folder)
 
-    def fetch(self, found: ListedFile, user: User | None) -> SourceFile:
-        """The file where it is, without a copy."""
-        del user  # Nobody's upload: it stays its owner's.
-        with self._file(found.name) as fd:
-            seen = self._same(fd, found)
+    def fetch(self, file: ListedFile, user: User | None) -> SourceFile:
+        """A reference to the file, without a copy."""
+        del user  # Not an upload: the file keeps its owner.
+        with self._file(file.name) as fd:
+            seen = self._same(fd, file)
             if not seen.st_size:
-                raise SourceProblem("The file is empty.", self._path(found.name), "Look at what writes it.")
+                raise SourceProblem("The file is empty.", self._path(file.name), "Look at what writes it.")
             digest = xxhash.xxh3_128()
             while piece := os.read(fd, download.PIECE_BYTES):
                 digest.update(piece)
-            self._same(fd, found)
+            self._same(fd, file)
         return download.register_in_place(
-            self._connection, found, self._path(found.name), seen.st_size, digest.hexdigest()
+            self._connection, file, self._path(file.name), seen.st_size, digest.hexdigest()
         )
 
-    def move(self, found: ListedFile, folder: str) -> None:
-        *above, name = found.name.split("/")
+    def move(self, file: ListedFile, folder: str) -> None:
+        *above, name = file.name.split("/")
         with ExitStack() as opened, self._translated_errors(f"{folder}/{name}"):
             to = opened.enter_context(self._opened(tuple(folder.split("/")), make=True))
             try:
                 fro = opened.enter_context(self._opened(tuple(above)))
-                self._refuse_changed(fro, name, found)
+                self._refuse_changed(fro, name, file)
             except FileNotFoundError:
-                if (there := _stat_at(to, name)) and identity(there) == found.etag:
+                if (there := _stat_at(to, name)) and identity(there) == file.etag:
                     return
                 raise
             with self._free_name(to, name, folder):
                 os.rename(name, name, src_dir_fd=fro, dst_dir_fd=to)
 
-    def delete(self, found: ListedFile) -> None:
-        *above, name = found.name.split("/")
-        with self._translated_errors(found.name), suppress(FileNotFoundError), self._opened(tuple(above)) as folder:
-            self._refuse_changed(folder, name, found)
+    def delete(self, file: ListedFile) -> None:
+        *above, name = file.name.split("/")
+        with self._translated_errors(file.name), suppress(FileNotFoundError), self._opened(tuple(above)) as folder:
+            self._refuse_changed(folder, name, file)
             os.unlink(name, dir_fd=folder)
 
     def check(self) -> Iterator[Finding]:
@@ -137,7 +137,7 @@ class Folder:
 
     @contextmanager
     def _opened(self, folders: tuple[str, ...], *, make: bool = False) -> Iterator[int]:
-        """A folder below the base. Raises FileNotFoundError if it is not there and not to be made."""
+        """The descriptor of a folder below the base. Raises FileNotFoundError if it does not exist, unless `make`."""
         with ExitStack() as opened:
             fd = self._open_root(opened)
             for name in folders:
@@ -154,7 +154,7 @@ class Folder:
             yield fd
 
     def _open_root(self, opened: ExitStack) -> int:
-        """The base: from its root in IMPORT_FOLDERS on, which may be a link, without links."""
+        """The descriptor of the base. Its root in IMPORT_FOLDERS may be a link; no folder below it may."""
         root = root_of(self._base)
         with self._translated_errors(""):
             fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -166,7 +166,7 @@ class Folder:
 
     @contextmanager
     def opened(self, name: str, etag: str) -> Iterator[int]:
-        """The file's descriptor, for reading; it must be the version that was found."""
+        """The file's descriptor, for reading. Raises SourceChanged unless it is the version `etag`."""
         with self._file(name) as fd:
             self._same(fd, ListedFile(name, None, None, etag))
             yield fd
@@ -181,35 +181,38 @@ class Folder:
                 opened.callback(os.close, fd)
             yield fd
 
-    def _same(self, fd: int, found: ListedFile) -> os.stat_result:
+    def _same(self, fd: int, file: ListedFile) -> os.stat_result:
         seen = os.fstat(fd)
         if not stat.S_ISREG(seen.st_mode):
-            raise SourceProblem("This is not a regular file.", self._path(found.name), "Only files are loaded.")
+            raise SourceProblem("This is not a regular file.", self._path(file.name), "Only files are loaded.")
         if seen.st_nlink > 1:
             raise SourceProblem(
                 "The file has a second name (a hard link), which may lead anywhere.",
-                self._path(found.name),
+                self._path(file.name),
                 "Copy the file instead of linking it.",
                 retryable=True,
             )
-        if found.etag and identity(seen) != found.etag:
-            raise self._changed(found)
+        if file.etag and identity(seen) != file.etag:
+            raise self._changed(file)
         return seen
 
-    def _refuse_changed(self, folder: int, name: str, found: ListedFile) -> None:
-        if identity(os.stat(name, dir_fd=folder, follow_symlinks=False)) != found.etag:
-            raise self._changed(found)
+    def _refuse_changed(self, folder: int, name: str, file: ListedFile) -> None:
+        if identity(os.stat(name, dir_fd=folder, follow_symlinks=False)) != file.etag:
+            raise self._changed(file)
 
-    def _changed(self, found: ListedFile) -> SourceChanged:
+    def _changed(self, file: ListedFile) -> SourceChanged:
         return SourceChanged(
             "The file is no longer the one that was found.",
-            self._path(found.name),
-            "Whatever writes it should use another name until it is complete. It stays as it is.",
+            self._path(file.name),
+            "Its writer should use another name until the file is complete. The file stays as it is.",
         )
 
     @contextmanager
     def _free_name(self, folder: int, name: str, shown: str) -> Iterator[None]:
-        """The name, reserved: a rename alone would replace another file. An empty one is left of a broken move."""
+        """Reserve the name with an empty file, since a rename would replace an existing file.
+
+        An empty file of that name counts as free: an interrupted move leaves one.
+        """
         with suppress(FileExistsError):
             os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600, dir_fd=folder))
         there = os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -253,22 +256,21 @@ def root_of(base: str) -> Path:
     raise SourceProblem(
         f"Files may not be picked up there. Folders that they may come from: {allowed}.",
         base,
-        "Whoever runs the server adds it to IMPORT_FOLDERS (see .env.example), and starts Millrace again.",
+        "An administrator can add it to IMPORT_FOLDERS (see .env.example) and restart Millrace.",
     )
 
 
 def selectable_folders() -> list[str]:
-    """Folders that a connection may lead to: those of IMPORT_FOLDERS, and some right below them, as far as they can be
-    read."""
-    found: list[str] = []
+    """The folders that a form offers: IMPORT_FOLDERS, and up to MOST_OFFERED readable folders directly below each."""
+    folders: list[str] = []
     for root in map(os.path.normpath, settings.IMPORT_FOLDERS):
-        found.append(root)
+        folders.append(root)
         with suppress(OSError), os.scandir(root) as entries:
             below = (
                 each.path for each in entries if each.is_dir(follow_symlinks=False) and not is_unfinished(each.name)
             )
-            found += sorted(islice(below, MOST_OFFERED))
-    return found
+            folders += sorted(islice(below, MOST_OFFERED))
+    return folders
 
 
 def is_unfinished(name: str) -> bool:
@@ -277,17 +279,17 @@ def is_unfinished(name: str) -> bool:
 
 
 def identity(seen: os.stat_result) -> str:
-    """What changes when a file is written to or replaced, and stays when it is moved."""
+    """An identity that changes when a file is written to or replaced, and stays when it is moved."""
     return f"{seen.st_dev:x}-{seen.st_ino:x}-{seen.st_size:x}-{seen.st_mtime_ns:x}"
 
 
 def _settled(seen: os.stat_result) -> bool:
-    # Nobody can set the time of the last change, as copies set that of the last writing.
+    # A copy can set the modification time (mtime), but not the time of the last status change (ctime).
     return time.time() - max(seen.st_mtime, seen.st_ctime) >= SETTLED
 
 
 def _stat(entry: "os.DirEntry[str]") -> os.stat_result | None:
-    """What is known of a regular file; None for anything else, and for what has gone meanwhile."""
+    """The stat of a regular file; None for other types, and if the file was removed meanwhile."""
     with suppress(FileNotFoundError):
         seen = entry.stat(follow_symlinks=False)
         return seen if stat.S_ISREG(seen.st_mode) else None

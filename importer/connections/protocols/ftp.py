@@ -1,7 +1,7 @@
-"""Files on an FTP server, fetched in one stream; over TLS where the address begins with ftps.
+"""Files on an FTP server, fetched in one stream; over TLS if the address begins with ftps.
 
-An address is checked before it is connected to, as for the web, and files come from that same address, whatever another
-one the server names for them.
+The address is checked before it is connected to, as for web servers. Data connections go to that address, too: an
+address that the server names in its answer to PASV is ignored.
 """
 
 import ftplib
@@ -24,7 +24,7 @@ from importer.sources.uploads import Stream
 PORT, TLS_FROM_THE_START = 21, 990
 # RFC 959, 4.2: not signed in; not there, or not allowed; a command that the server does not know.
 NOT_SIGNED_IN, UNAVAILABLE, UNKNOWN = "530", "550", ("500", "501", "502", "504")
-# What a server tells of a file, by these names (RFC 3659, 7.5); the time of its last change in UTC.
+# The facts that are requested for each file (RFC 3659, 7.5); `modify` is in UTC.
 FACTS = ("type", "size", "modify")
 Facts = dict[str, str]
 
@@ -34,7 +34,7 @@ def open_location(connection: SourceConnection) -> "FtpServer":
 
 
 class FtpServer(FileServer):
-    """What lies below ftp://HOST:PORT/PATH, or ftps://."""
+    """The files below ftp://HOST:PORT/PATH, or ftps://."""
 
     def _walk(self, ftp: ftplib.FTP, folders: tuple[str, ...], pattern: Pattern) -> Iterator[ListedFile]:
         below = []
@@ -44,16 +44,16 @@ class FtpServer(FileServer):
                 continue
             if facts.get("type") == "dir":
                 below.append(entry)
-            elif pattern.matches(name) and (found := _listed_file(name, facts) if facts else self._seen(ftp, name)):
-                yield found
+            elif pattern.matches(name) and (file := _listed_file(name, facts) if facts else self._seen(ftp, name)):
+                yield file
         for each in below:
             if pattern.may_lie_below((*folders, each)):
                 yield from self._walk(ftp, (*folders, each), pattern)
 
     def _listed(self, ftp: ftplib.FTP, folders: tuple[str, ...]) -> list[tuple[str, Facts]]:
-        """Names in a folder with what is known of each: nothing, where a server is older than MLSD (RFC 3659, 7).
+        """The names in a folder, each with its facts: none on a server without MLSD (RFC 3659, 7).
 
-        A folder below the base that is not there, as that of a date that has not come, has none.
+        A folder below the base that does not exist, such as one for a later date, is taken for empty.
         """
         path = self._path("/".join(folders))
         try:
@@ -66,12 +66,12 @@ class FtpServer(FileServer):
         try:
             return [(name.rpartition("/")[2], {}) for name in ftp.nlst(path)]
         except ftplib.error_perm as error:
-            if _code(error) == UNAVAILABLE:  # Servers say so of an empty folder, too.
+            if _code(error) == UNAVAILABLE:  # The answer of some servers for an empty folder.
                 return []
             raise
 
     def _seen(self, ftp: ftplib.FTP, name: str) -> ListedFile | None:
-        """The file as it is now; None if there is none, or if it is something else."""
+        """The file as it is now; None if it does not exist or is not a regular file."""
         path = self._path(name)
         try:
             answer = ftp.sendcmd(f"MLST {path}")
@@ -87,8 +87,8 @@ class FtpServer(FileServer):
         )
 
     def _measured(self, ftp: ftplib.FTP, name: str, path: str) -> ListedFile | None:
-        """The same of a server without MLST, which tells the size of files only."""
-        ftp.voidcmd("TYPE I")  # As a text it would have another one.
+        """As _seen(), for a server without MLST: SIZE fails for a folder, and MDTM gives the time."""
+        ftp.voidcmd("TYPE I")  # In text mode the size would differ.
         try:
             facts = {"type": "file", "size": str(ftp.size(path))}
         except ftplib.error_perm as error:
@@ -100,14 +100,14 @@ class FtpServer(FileServer):
         return _listed_file(name, facts)
 
     @contextmanager
-    def _opened(self, session: ftplib.FTP, found: ListedFile) -> Iterator[Stream]:
-        session.voidcmd("TYPE I")  # As a text it would come with other line ends.
-        with session.transfercmd(f"RETR {self._path(found.name)}") as data:
+    def _opened(self, session: ftplib.FTP, file: ListedFile) -> Iterator[Stream]:
+        session.voidcmd("TYPE I")  # Text mode would change the line ends.
+        with session.transfercmd(f"RETR {self._path(file.name)}") as data:
             yield _Received(data)
         session.voidresp()
 
     def _make_folder(self, session: ftplib.FTP, name: str) -> None:
-        with suppress(ftplib.error_perm):  # It is there. If not, moving says what is wrong.
+        with suppress(ftplib.error_perm):  # The folder exists. If it does not, the rename fails with the reason.
             session.mkd(self._path(name))
 
     def _rename(self, session: ftplib.FTP, name: str, to: str) -> None:
@@ -167,7 +167,7 @@ class FtpServer(FileServer):
 
 
 class _OverTls(ftplib.FTP_TLS):
-    """With the session of the first connection for those of the files: many servers want to see that it is the same."""
+    """Reuses the TLS session of the control connection for data connections, which many servers require."""
 
     def ntransfercmd(self, cmd: str, rest: int | str | None = None) -> tuple[socket.socket, int | None]:
         data, size = ftplib.FTP.ntransfercmd(self, cmd, rest)  # noqa: S321 - encrypted below
@@ -176,7 +176,7 @@ class _OverTls(ftplib.FTP_TLS):
 
 
 class _Received:
-    """What comes over a socket, read as a file is."""
+    """A socket's bytes as a Stream."""
 
     def __init__(self, data: socket.socket) -> None:
         self._data = data
@@ -186,7 +186,7 @@ class _Received:
 
 
 def _greet(ftp: ftplib.FTP, raw: socket.socket, host: str) -> None:
-    """What ftplib's connect() does, on a connection whose address was checked."""
+    """Do what ftplib's connect() does, on a connection to a checked address."""
     ftp.host, ftp.sock, ftp.af = host, raw, raw.family
     ftp.timeout = SILENCE
     ftp.file = raw.makefile("r", encoding=ftp.encoding)
@@ -194,7 +194,7 @@ def _greet(ftp: ftplib.FTP, raw: socket.socket, host: str) -> None:
 
 
 def _listed_file(name: str, facts: Facts) -> ListedFile | None:
-    """None if it is no file. FTP tells no more of a version than size and time."""
+    """The file with these facts; None if it is not a file. Its etag is size and time: FTP has no other version."""
     if facts.get("type") != "file" or not facts.get("size", "").isdecimal():
         return None
     size, modified = facts["size"], facts.get("modify", "")[:14]

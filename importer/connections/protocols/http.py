@@ -1,7 +1,8 @@
 """Files on a web server, fetched with GET.
 
-A name is looked up once and the address that was checked is the one that is connected to, again at each redirect; no
-proxy of the environment is asked. Credentials go to the connection's own server and to no other.
+Each redirect is resolved, checked and connected to again, and only the checked address is connected to
+(security/outbound_addresses.py). Proxy settings of the environment are ignored. Credentials are sent to the
+connection's own origin only.
 """
 
 import base64
@@ -27,7 +28,7 @@ from importer.models import SourceConnection, SourceFile
 from importer.security.outbound_addresses import parse_web_url, web_connection
 
 SILENCE = 30.0  # seconds without a byte
-LONGEST = 2400.0  # seconds for a whole file, below what a task may take
+LONGEST = 2400.0  # seconds for a whole file, less than a task's time limit
 MOST_REDIRECTS = 5
 REDIRECTS = (301, 302, 303, 307, 308)
 GONE = (404, 410)
@@ -42,7 +43,7 @@ def open_location(connection: SourceConnection) -> "WebServer":
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server answered from `url`: the response is read as long as the connection is open."""
+    """The response to a request for `url`. It can be read while the connection is open."""
 
     url: str
     response: http.client.HTTPResponse
@@ -58,14 +59,14 @@ class Answer:
 
 
 class WebServer:
-    """What lies below the URL `base`."""
+    """The files below the URL `base`."""
 
     def __init__(self, connection: SourceConnection) -> None:
         self._connection = connection
         self._options, self._secrets = connection.settings, connection.secrets
 
     def find(self, pattern: Pattern) -> list[ListedFile]:
-        """The one file that the pattern names: a web server gives no list."""
+        """The one file that the pattern names, since a web server has no list of files."""
         if "*" in pattern.text or pattern.subfolders:
             raise SourceProblem(
                 "A web server gives no list of its files.",
@@ -81,21 +82,21 @@ class WebServer:
                     return [answer.as_listed_file(pattern.text)]
         return []
 
-    def fetch(self, found: ListedFile, user: User | None) -> SourceFile:
-        """A copy; the last one again if the server says that nothing has changed since."""
-        before = download.latest_copy(self._connection, found)
-        with self._response("GET", found.name, _unless_changed(before)) as answer:
+    def fetch(self, file: ListedFile, user: User | None) -> SourceFile:
+        """A copy of the file; the latest copy if the server answers 304 (not modified)."""
+        before = download.latest_copy(self._connection, file)
+        with self._response("GET", file.name, _unless_changed(before)) as answer:
             if before and answer.response.status == 304:
                 return before
             self._require(answer, 200)
-            now = answer.as_listed_file(found.name)
-            if found.etag and now.etag and found.etag != now.etag:
+            now = answer.as_listed_file(file.name)
+            if file.etag and now.etag and file.etag != now.etag:
                 raise SourceChanged(
                     "The file has changed since it was found.", answer.url, "It is looked for again.", retryable=True
                 )
             body = Body(answer)
-            found = replace(found, etag=now.etag, modified_at=now.modified_at)
-            return download.copy_stream(self._connection, found, body, answer.size, user)
+            file = replace(file, etag=now.etag, modified_at=now.modified_at)
+            return download.copy_stream(self._connection, file, body, answer.size, user)
 
     def check(self) -> Iterator[Finding]:
         with self._response("GET", "") as answer:
@@ -121,7 +122,7 @@ class WebServer:
 
     @contextmanager
     def _response(self, method: str, name: str, headers: dict[str, str] | None = None) -> Iterator[Answer]:
-        """The server's answer, redirects followed."""
+        """The server's answer, after redirects."""
         url = self._url(name)
         for _ in range(MOST_REDIRECTS + 1):
             with ExitStack() as opened, translated_errors(url):
@@ -159,17 +160,17 @@ class WebServer:
         return headers
 
     def _require(self, answer: Answer, status: int) -> None:
-        """Raise SourceProblem unless the server answered so."""
+        """Raise SourceProblem unless the server answered with this status."""
         seen = answer.response.status
         if seen == status:
             return
-        said = f"The server answers {seen} {answer.response.reason[:80]}.".replace(" .", ".")
+        what = f"The server answers {seen} {answer.response.reason[:80]}.".replace(" .", ".")
         advice = {401: "Enter its credentials again.", 403: "Let the account read the file.", 404: "Look at the name."}
-        raise SourceProblem(said, answer.url, advice.get(seen, "Ask whoever runs it."), retryable=seen in PASSING)
+        raise SourceProblem(what, answer.url, advice.get(seen, "Ask its administrator."), retryable=seen in PASSING)
 
 
 class Body:
-    """An answer's bytes, as long as the server said they are and as fast as they must be."""
+    """The bytes of an answer. They must match the announced length and arrive within LONGEST."""
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
@@ -182,7 +183,7 @@ class Body:
             )
 
     def read(self, size: int, /) -> bytes:
-        """Up to `size` bytes, b"" at the end. Raises SourceProblem if they end too early, or take too long."""
+        """Up to `size` bytes, b"" at the end. Raises SourceProblem if the file is incomplete or takes too long."""
         if time.monotonic() > self._until:
             raise SourceProblem(f"The file takes longer than {LONGEST:,.0f} s.", self._answer.url, "Try again later.")
         with translated_errors(self._answer.url):
@@ -194,7 +195,7 @@ class Body:
 
 @contextmanager
 def translated_errors(url: str) -> Iterator[None]:
-    """What goes wrong on the way, as SourceProblem."""
+    """Raises errors of the network, TLS and HTTP as SourceProblem."""
     try:
         yield
     except ssl.SSLCertVerificationError as error:
@@ -216,7 +217,7 @@ def _broken(url: str, why: str) -> SourceProblem:
 def _redirected(url: str, to: str) -> str:
     fresh = urljoin(url, to)
     if url.startswith("https:") and not fresh.startswith("https:"):
-        raise SourceProblem("The server redirects from https to what is not encrypted.", url, "Ask whoever runs it.")
+        raise SourceProblem("The server redirects from https to what is not encrypted.", url, "Ask its administrator.")
     return fresh
 
 
@@ -226,7 +227,7 @@ def _origin(url: str) -> tuple[str, str | None, int | None]:
 
 
 def _unless_changed(before: SourceFile | None) -> dict[str, str]:
-    """What asks for the file only if it is another one than the copy."""
+    """The headers of a conditional request: the server sends the file only if it differs from the copy."""
     if before and before.found_etag:
         return {"If-None-Match": before.found_etag}
     if before and before.found_modified_at:

@@ -1,6 +1,6 @@
-"""Objects in a bucket of S3 or a compatible store, read in ranges where they lie.
+"""Objects in a bucket of S3 or a compatible store, read in ranges without a copy.
 
-An object is pinned by its ETag: each range is asked for with If-Match, so that one that was written anew is found out.
+Each range is requested with If-Match and the object's ETag, so that the request fails if the object was replaced.
 """
 
 import gzip
@@ -30,10 +30,10 @@ from importer.engine.units import MIB
 from importer.models import SourceConnection, SourceFile
 from importer.security.outbound_addresses import check_host
 
-# Asked for at once, in bytes: a request's round trip costs as much as some megabytes. Two of them may be in memory.
+# Bytes per request: the round trip takes as long as some megabytes. Two windows may be in memory.
 WINDOW = 2 * MIB
 LONGEST_PATH = 1024
-LARGEST_COPY = 5 * 2**30  # what one request may copy (S3 API, CopyObject)
+LARGEST_COPY = 5 * 2**30  # bytes that one request may copy (S3 API, CopyObject)
 
 MISSING = ("404", "NoSuchKey", "NotFound")
 CHANGED = ("412", "PreconditionFailed")
@@ -45,7 +45,7 @@ def open_location(connection: SourceConnection) -> "Bucket":
 
 
 class Bucket:
-    """What lies below s3://BUCKET/PREFIX."""
+    """The objects below s3://BUCKET/PREFIX."""
 
     def __init__(self, connection: SourceConnection) -> None:
         self._connection = connection
@@ -53,36 +53,38 @@ class Bucket:
         self._prefix = f"{prefix}/" if prefix else ""
 
     def find(self, pattern: Pattern) -> list[ListedFile]:
-        """Objects that match. They are listed page by page, from the pattern's first letters on."""
-        found: list[ListedFile] = []
+        """The matching objects. They are listed page by page, with the pattern's fixed beginning as prefix."""
+        files: list[ListedFile] = []
         for each in self._listed(pattern):
             name = each["Key"].removeprefix(self._prefix)
-            # One that ends in "/" stands for a folder, as stores make them.
+            # A key that ends in "/" is a folder's placeholder.
             if name[-1:] not in ("", "/") and pattern.matches(name) and not any(map(is_unfinished, name.split("/"))):
-                found.append(ListedFile(name, each["Size"], each["LastModified"], each["ETag"]))
-                refuse_too_many(len(found), self._connection.base)
-        return sorted_by_name(found, self._connection.base)
+                files.append(ListedFile(name, each["Size"], each["LastModified"], each["ETag"]))
+                refuse_too_many(len(files), self._connection.base)
+        return sorted_by_name(files, self._connection.base)
 
     def _listed(self, pattern: Pattern) -> Iterator[dict[str, Any]]:
         only_here = not pattern.subfolders and len(pattern.folders) == len(pattern.parts) - 1
-        asked = {"Bucket": self._bucket, "Prefix": self._prefix + pattern.prefix}
+        request = {"Bucket": self._bucket, "Prefix": self._prefix + pattern.prefix}
         with self._translated_errors(pattern.text):
             pages = self._client.get_paginator("list_objects_v2")
-            for page in pages.paginate(**asked, **({"Delimiter": "/"} if only_here else {})):
+            for page in pages.paginate(**request, **({"Delimiter": "/"} if only_here else {})):
                 yield from page.get("Contents", ())
 
-    def fetch(self, found: ListedFile, user: User | None) -> SourceFile:
-        """The object where it is. What tells its content is its ETag: reading all of it for that would cost as much as
-        loading it."""
-        del user  # Nobody's upload: it stays its owner's.
-        path = f"{self._connection.base}/{found.name}"
+    def fetch(self, file: ListedFile, user: User | None) -> SourceFile:
+        """A reference to the object, without a copy.
+
+        Its fingerprint is made of ETag and size: hashing the content would take as long as loading it.
+        """
+        del user  # Not an upload: the object keeps its owner.
+        path = f"{self._connection.base}/{file.name}"
         if len(path) > LONGEST_PATH:
             raise SourceProblem(f"The name has more than {LONGEST_PATH} characters.", path, "Use a shorter one.")
-        with self.opened(found.name, found.etag) as ranges:
+        with self.opened(file.name, file.etag) as ranges:
             if not ranges.size:
                 raise SourceProblem("The file is empty.", path, "Look at what writes it.")
-            content = xxhash.xxh3_128_hexdigest(f"s3 {found.etag} {ranges.size}".encode())
-            return download.register_in_place(self._connection, found, path, ranges.size, content)
+            content = xxhash.xxh3_128_hexdigest(f"s3 {file.etag} {ranges.size}".encode())
+            return download.register_in_place(self._connection, file, path, ranges.size, content)
 
     @contextmanager
     def opened(self, name: str, etag: str) -> Iterator["ObjectRanges"]:
@@ -92,46 +94,46 @@ class Bucket:
             yield ObjectRanges(partial(self.read, name, etag), seen["ContentLength"], later)
 
     def read(self, name: str, etag: str, offset: int, length: int) -> bytes:
-        """`length` bytes from `offset` on of that version. Raises SourceChanged if there is another one by now."""
-        asked = f"bytes={offset}-{offset + length - 1}"
+        """`length` bytes from `offset` on of version `etag`. Raises SourceChanged if the object was replaced."""
+        wanted = f"bytes={offset}-{offset + length - 1}"
         with self._translated_errors(name):
-            got = self._client.get_object(Bucket=self._bucket, Key=self._prefix + name, IfMatch=etag, Range=asked)
-            data: bytes = got["Body"].read()
+            answer = self._client.get_object(Bucket=self._bucket, Key=self._prefix + name, IfMatch=etag, Range=wanted)
+            data: bytes = answer["Body"].read()
             return data
 
-    def move(self, found: ListedFile, folder: str) -> None:
-        to = f"{folder}/{found.name.rpartition('/')[2]}"
-        there, here = self._etag(to), self._etag(found.name)
-        if there and there != found.etag:
+    def move(self, file: ListedFile, folder: str) -> None:
+        to = f"{folder}/{file.name.rpartition('/')[2]}"
+        there, here = self._etag(to), self._etag(file.name)
+        if there and there != file.etag:
             raise SourceProblem(
                 f"There is a {to} already.", self._connection.base, "Rename or remove one of them; put a date into it."
             )
         if here is None and there:
             return
         if not there:
-            self._copy(found, to)
-        self.delete(found)
+            self._copy(file, to)
+        self.delete(file)
 
-    def _copy(self, found: ListedFile, to: str) -> None:
-        if (found.size or 0) > LARGEST_COPY:
-            raise SourceProblem("Objects of more than 5 GiB cannot be moved.", found.name, "Keep or delete it.")
-        source = {"Bucket": self._bucket, "Key": self._prefix + found.name}
-        with self._translated_errors(found.name):
+    def _copy(self, file: ListedFile, to: str) -> None:
+        if (file.size or 0) > LARGEST_COPY:
+            raise SourceProblem("Objects of more than 5 GiB cannot be moved.", file.name, "Keep or delete it.")
+        source = {"Bucket": self._bucket, "Key": self._prefix + file.name}
+        with self._translated_errors(file.name):
             self._client.copy_object(
-                Bucket=self._bucket, Key=self._prefix + to, CopySource=source, CopySourceIfMatch=found.etag
+                Bucket=self._bucket, Key=self._prefix + to, CopySource=source, CopySourceIfMatch=file.etag
             )
 
-    def delete(self, found: ListedFile) -> None:
-        here = self._etag(found.name)
+    def delete(self, file: ListedFile) -> None:
+        here = self._etag(file.name)
         if here is None:
             return
-        if here != found.etag:
-            raise self._changed(found.name)
-        with self._translated_errors(found.name):
-            self._client.delete_object(Bucket=self._bucket, Key=self._prefix + found.name)
+        if here != file.etag:
+            raise self._changed(file.name)
+        with self._translated_errors(file.name):
+            self._client.delete_object(Bucket=self._bucket, Key=self._prefix + file.name)
 
     def _etag(self, name: str) -> str | None:
-        """The ETag of what is there now, None for nothing."""
+        """The object's current ETag; None if it does not exist."""
         with self._translated_errors(name):
             try:
                 return str(self._client.head_object(Bucket=self._bucket, Key=self._prefix + name)["ETag"])
@@ -172,12 +174,12 @@ class Bucket:
             code = _code(error)
             if code in CHANGED:
                 raise self._changed(name) from error
-            said = error.response["Error"].get("Message") or code
+            reason = error.response["Error"].get("Message") or code
             if code in MISSING:
                 raise SourceProblem("This is not there.", where, "Put it back, or correct the name.") from error
             if code in REFUSED:
-                raise SourceProblem(f"The store refuses it: {said}.", where, "Look at the keys.") from error
-            raise SourceProblem(f"The store answers {code}: {said}.", where, "Try again later.", True) from error
+                raise SourceProblem(f"The store refuses it: {reason}.", where, "Look at the keys.") from error
+            raise SourceProblem(f"The store answers {code}: {reason}.", where, "Try again later.", True) from error
         except (BotoCoreError, OSError) as error:
             raise SourceProblem(f"The store cannot be read: {error}.", where, "Try again later.", True) from error
 
@@ -190,18 +192,18 @@ class Bucket:
 
 
 class ObjectRanges:
-    """One version of an object, for the engine (engine/source/byte_source.py). What was asked for last stays in memory.
+    """One version of an object as a Readable (engine/source/byte_source.py). The latest window stays in memory.
 
-    Whoever reads on past a window is likely to go on: then the next window is asked for while this one is used. Two
-    in a row, so that a small chunk, which ends in its first one, asks for nothing that nobody reads.
+    From the second consecutive window on, the next one is requested while the current one is read. The first window
+    requests none ahead, because a small chunk ends in it.
     """
 
-    def __init__(self, ask: Callable[[int, int], bytes], size: int, later: ExitStack) -> None:
-        self._ask = ask
+    def __init__(self, request: Callable[[int, int], bytes], size: int, later: ExitStack) -> None:
+        self._request = request
         self._begin, self._window = 0, b""
         self._ahead: Future[bytes] | None = None
         self._thread = ThreadPoolExecutor(1)
-        # An answer that nobody waits for any more holds nothing up.
+        # Do not wait for a pending request: its answer is not needed any more.
         later.callback(self._thread.shutdown, wait=False, cancel_futures=True)
         self.size = size
 
@@ -217,19 +219,19 @@ class ObjectRanges:
         return self._window[at : at + length]
 
     def _move(self, offset: int, length: int) -> None:
-        """Let the window begin at `offset` and have `length` bytes."""
-        goes_on = bool(self._window) and 0 <= offset - self._begin <= len(self._window)
-        kept = self._window[offset - self._begin :] if goes_on else b""
+        """Move the window to `offset`, with at least `length` bytes."""
+        consecutive = bool(self._window) and 0 <= offset - self._begin <= len(self._window)
+        window = self._window[offset - self._begin :] if consecutive else b""
         ahead, self._ahead = self._ahead, None
-        if goes_on and ahead:
-            kept += ahead.result()
-        if len(kept) < length:
-            begin = offset + len(kept)
-            kept += self._ask(begin, min(max(length - len(kept), WINDOW), self.size - begin))
-        self._begin, self._window = offset, kept
-        end = offset + len(kept)
-        if goes_on and end < self.size:
-            self._ahead = self._thread.submit(self._ask, end, min(WINDOW, self.size - end))
+        if consecutive and ahead:
+            window += ahead.result()
+        if len(window) < length:
+            begin = offset + len(window)
+            window += self._request(begin, min(max(length - len(window), WINDOW), self.size - begin))
+        self._begin, self._window = offset, window
+        end = offset + len(window)
+        if consecutive and end < self.size:
+            self._ahead = self._thread.submit(self._request, end, min(WINDOW, self.size - end))
 
 
 def _code(error: ClientError) -> str:
@@ -237,17 +239,17 @@ def _code(error: ClientError) -> str:
 
 
 class _OfS3(JSONFileLoader):  # type: ignore[misc]
-    """botocore's descriptions without their documentation and other services: 7 MB less in each worker."""
+    """botocore's service descriptions without documentation and other services: saves 7 MB in each worker."""
 
     def load_file(self, file_path: str) -> Any:
         for ending, opened in ((".json", open), (".json.gz", gzip.open)):
             if Path(file_path + ending).is_file():
                 with opened(file_path + ending, "rb") as file:
-                    found = json.load(file, object_hook=_without_words)
-                for each in found.get("partitions", ()):
+                    description = json.load(file, object_hook=_without_words)
+                for each in description.get("partitions", ()):
                     if "services" in each:
                         each["services"] = {"s3": each["services"].get("s3", {})}
-                return found
+                return description
         return None
 
 
@@ -259,13 +261,13 @@ def _without_words(described: dict[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _descriptions() -> Loader:
-    """What botocore has read of its descriptions of S3, which each further client would read for itself."""
+    """botocore's descriptions of S3, read once: each client would read them again."""
     return Loader(file_loader=_OfS3())
 
 
 @lru_cache(maxsize=16)
 def _client(endpoint: str, region: str, access_key: str, secret_key: str, tls_ca: str, _process: int) -> Any:
-    """A client of botocore: making one takes a tenth of a second. A child process must not share its connections."""
+    """A botocore client, cached because creating one takes 0.1 s. Child processes must not share its connections."""
     session = botocore.session.get_session()
     session.register_component("data_loader", _descriptions())
     return session.create_client(

@@ -1,7 +1,7 @@
 """Files on an SFTP server, fetched in one stream.
 
-The server's key must be the one whose fingerprint somebody has compared and confirmed; an address is checked before it
-is connected to, as for the web.
+The server's key must have the fingerprint that a person has compared and confirmed (host_key.py). The address is
+checked before it is connected to, as for web servers.
 """
 
 import base64
@@ -35,11 +35,11 @@ def open_location(connection: SourceConnection) -> "SftpServer":
 
 
 class SftpServer(FileServer):
-    """What lies below sftp://HOST:PORT/PATH."""
+    """The files below sftp://HOST:PORT/PATH."""
 
     def _walk(self, sftp: Any, folders: tuple[str, ...], pattern: Pattern) -> Iterator[ListedFile]:
         below = []
-        with suppress(FileNotFoundError):  # The folder of a date that has not come.
+        with suppress(FileNotFoundError):  # The folder of a later date does not exist yet.
             for entry in sftp.listdir_iter(self._path("/".join(folders))):
                 name = "/".join((*folders, entry.filename))
                 if is_unfinished(entry.filename):
@@ -60,10 +60,10 @@ class SftpServer(FileServer):
         return None
 
     @contextmanager
-    def _opened(self, session: Any, found: ListedFile) -> Iterator[Stream]:
-        with session.open(self._path(found.name), "rb") as file:
-            file.prefetch(found.size)
-            yield file
+    def _opened(self, session: Any, file: ListedFile) -> Iterator[Stream]:
+        with session.open(self._path(file.name), "rb") as stream:
+            stream.prefetch(file.size)
+            yield stream
 
     def _make_folder(self, session: Any, name: str) -> None:
         try:
@@ -72,7 +72,7 @@ class SftpServer(FileServer):
             session.mkdir(self._path(name))
 
     def _rename(self, session: Any, name: str, to: str) -> None:
-        # Not posix_rename(), which replaces what is there.
+        # Not posix_rename(), which replaces an existing file.
         session.rename(self._path(name), self._path(to))
 
     def _remove(self, session: Any, name: str) -> None:
@@ -93,7 +93,7 @@ class SftpServer(FileServer):
         return host_key.unconfirmed_key_finding(shown, self._connection.settings.get("host_key", ""))
 
     def _path(self, name: str) -> str:
-        """Without a path of its own, below the folder that the account begins in."""
+        """The path of a name below the base. A base without a path is the account's home folder."""
         return f"{self._base or '.'}/{name}".rstrip("/") or "/"
 
     @contextmanager
@@ -108,7 +108,7 @@ class SftpServer(FileServer):
 
     @contextmanager
     def _transport(self) -> Iterator[paramiko.Transport]:
-        """An encrypted connection to the server, whoever that is: nobody has signed in."""
+        """An encrypted connection to the server, before the host key is checked and without signing in."""
         with ExitStack() as opened:
             raw = opened.enter_context(
                 connect_checked(
@@ -161,11 +161,11 @@ class SftpServer(FileServer):
 
 
 def fingerprint(key: paramiko.PKey) -> str:
-    """As ssh-keygen -l writes it."""
+    """The key's fingerprint in the format of ssh-keygen -l."""
     return "SHA256:" + base64.b64encode(hashlib.sha256(key.asbytes()).digest()).decode().rstrip("=")
 
 
 def _listed_file(name: str, entry: Any) -> ListedFile:
-    """SFTP tells no more of a version than size and time."""
+    """The entry as a ListedFile. Its etag is size and time: SFTP has no other version."""
     modified = datetime.fromtimestamp(entry.st_mtime, UTC) if entry.st_mtime is not None else None
     return ListedFile(name, entry.st_size, modified, f"{entry.st_size}-{entry.st_mtime}")
