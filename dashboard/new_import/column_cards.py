@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from dashboard.new_import.form import show_markers
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
-from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform, fitting
+from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform, transforms_for
 from importer.engine.schema.table import Column
 
 TRIMS = [each for each in TRANSFORMS.values() if each.cleans]
@@ -48,7 +48,7 @@ class Field:
     @property
     def readings(self) -> list[Transform]:
         """The transforms that fit the column and interpret the value, without those that only clean it."""
-        return [each for each in fitting(self.column) if not each.cleans] if self.column else []
+        return [each for each in transforms_for(self.column) if not each.cleans] if self.column else []
 
     @property
     def reading(self) -> Transform | None:

@@ -241,7 +241,7 @@ def _with_moved_fields(preview: Preview, table: Table) -> tuple[ColumnMapping, .
     if not moved:
         return preview.mapping
     overrides = [FieldOverride(f"#{number + 1}", column) for number, column in moved.items()]
-    suggested = suggest_mapping(preview.profile, table, preview.choices.null_markers, asked=overrides)
+    suggested = suggest_mapping(preview.profile, table, preview.choices.null_markers, overrides=overrides)
     return tuple(suggested[number] if number in moved else each for number, each in enumerate(preview.mapping))
 
 

@@ -120,7 +120,7 @@ def _mapping(request: ImportRequest, profile: Profile, context: TableContext) ->
     if request.mapping is not None:
         return request.mapping
     suggest = map_to_new if context.new_table else suggest_mapping
-    return suggest(profile, context.table, request.null_markers, asked=request.overrides)
+    return suggest(profile, context.table, request.null_markers, overrides=request.overrides)
 
 
 def _try_session(target: Target, plan: ImportPlan, server: Server) -> None:

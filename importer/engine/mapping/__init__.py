@@ -1,1 +1,1 @@
-"""Which field goes into which column, and how its text is converted."""
+"""The mapping: which field goes into which column, and how its text is converted."""

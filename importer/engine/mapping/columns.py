@@ -1,4 +1,4 @@
-"""Which field of the file goes into which column of the table, and how its text is read."""
+"""Column mappings, generated columns and a user's overrides, with the checks of a mapping against the table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from importer.engine.schema.value_kinds import is_number
 
 @dataclass(frozen=True)
 class ColumnMapping:
-    """One field of the file, by position.
+    """The mapping of one field of the file, by position.
 
-    `column` "" leaves the field out. `transforms` are names from transforms.TRANSFORMS. A value equal to one of
-    `null_markers`, byte for byte after trimming, becomes NULL. `datetime_format` is one of dates.PARTS, such as
-    `%Y-%m-%dT%H:%i:%sZ`; "" leaves reading to the server.
+    `column` "" leaves the field out. `transforms` are names from transforms.TRANSFORMS. A value that equals one of
+    `null_markers`, byte for byte after trimming, becomes NULL. `datetime_format` consists of date_formats.PARTS, such
+    as `%Y-%m-%dT%H:%i:%sZ`; with "" the server reads the text itself.
     """
 
     column: str
@@ -27,11 +27,11 @@ class ColumnMapping:
 
 @dataclass(frozen=True)
 class GeneratedColumn:
-    """A column that no field of the file fills, and what every row gets there.
+    """A column that no field of the file fills, with the source of its values.
 
-    `source` is one of SOURCES; `text` is the value where it is "text". "file" is the file's name, "row" the number of
-    the record among the file's data and "line" the physical line on which it begins, both 1-based; "time" is when the
-    job began (UTC), the same for all its rows.
+    `source` is one of SOURCES: "text" is the constant `text`, "file" the file's name, "row" the number of the record
+    among the file's data, "line" the physical line on which the record begins (both from 1), and "time" the start of
+    the job (UTC), equal for all its rows.
     """
 
     column: str
@@ -44,9 +44,9 @@ SOURCES = ("text", "file", "row", "line", "time")
 
 @dataclass(frozen=True)
 class FieldOverride:
-    """What somebody asked for one field, by its name in the header or as `#3`; None leaves it to the suggestion.
+    """A user's choices for one field, which is given by its name in the header or as `#3`.
 
-    `column` "" leaves the field out.
+    `column` "" leaves the field out. None keeps the suggestion.
     """
 
     field: str
@@ -56,11 +56,11 @@ class FieldOverride:
     datetime_format: str | None = None
 
 
-def overrides_by_position(asked: Sequence[FieldOverride], header: Sequence[str]) -> dict[int, FieldOverride]:
-    """Each by the position of its field, from 0. Raises Problem for a field that is not there, or asked about twice."""
+def overrides_by_position(overrides: Sequence[FieldOverride], header: Sequence[str]) -> dict[int, FieldOverride]:
+    """Overrides by the position of their field, from 0. Raises Problem for a field that is unknown or given twice."""
     names = [name.strip().lower() for name in header]
-    found: dict[int, FieldOverride] = {}
-    for each in asked:
+    by_position: dict[int, FieldOverride] = {}
+    for each in overrides:
         number = each.field.removeprefix("#")
         wanted = each.field.strip().lower()
         if wanted in names:
@@ -69,20 +69,23 @@ def overrides_by_position(asked: Sequence[FieldOverride], header: Sequence[str])
             position = int(number) - 1
         else:
             raise Problem(f"The file has no field {each.field}.", advice=f"It has {', '.join(header)}.")
-        if position in found:
+        if position in by_position:
             raise Problem(f"The field {each.field} is mapped twice.", advice="Map it once.")
-        found[position] = each
-    return found
+        by_position[position] = each
+    return by_position
 
 
 def map_by_name(header: Sequence[str], table: Table) -> tuple[ColumnMapping, ...]:
-    """A mapping for each field of the header to the column of the same name, ignoring case and outer spaces."""
+    """Map each field of the header to the column of its name, ignoring case and outer spaces."""
     columns = {column.name.lower(): column.name for column in table.columns if not column.generated}
     return tuple(ColumnMapping(columns.pop(name.strip().lower(), "")) for name in header)
 
 
 def check_mapping(mapping: Sequence[ColumnMapping], table: Table, fillings: Sequence[GeneratedColumn] = ()) -> None:
-    """Raise Problem if a column is unknown, generated, given twice, or required and not given."""
+    """Raise Problem if a column is unknown, computed by the server, given twice, or required but not given.
+
+    Also if the transforms, formats and sources do not suit their columns. `fillings`: the generated columns.
+    """
     given = [each.column.lower() for each in mapping if each.column]
     if not given:
         raise Problem(

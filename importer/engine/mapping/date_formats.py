@@ -1,4 +1,4 @@
-"""Dates and times that are not written as the server reads them: formats, what fits them, and their SQL."""
+"""Formats of dates and times that the server does not read by itself: detection, checks and patterns."""
 
 import re
 from collections import Counter
@@ -10,8 +10,9 @@ from importer.engine.mapping.best_fit import best_readings
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
 
-# STR_TO_DATE's own words (manual, DATE_FORMAT()), and the texts that each may stand for; the server would take more:
-# two digits for %Y, spaces in front, anything behind. Patterns that Python, MySQL (ICU) and MariaDB (PCRE) all read.
+# The specifiers of STR_TO_DATE (manual, DATE_FORMAT()), with the texts that each may stand for here. The server would
+# accept more: two digits for %Y, leading spaces, any text at the end. Python, MySQL (ICU) and MariaDB (PCRE) read these
+# patterns alike.
 PARTS = {
     "%Y": "[0-9]{4}",
     "%y": "[0-9]{2}",
@@ -35,7 +36,7 @@ LONGEST_FORMAT = 60
 _CLOCKS = ("%H:%i", "%H:%i:%s", "%H:%i:%s.%f")
 _TIMES = ("", *(f" {clock}" for clock in (*_CLOCKS, "%h:%i %p", "%h:%i:%s %p")))
 _ISO_TIMES = tuple(f"{between}{clock}{zone}" for between in "T " for clock in _CLOCKS for zone in ("", "Z"))
-# What both servers read by themselves (manual, Date and Time Literals), also with T in between.
+# The texts that both servers read by themselves (manual, Date and Time Literals), also with T before the time.
 _NATIVE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(?:[ T]\d{1,2}:\d{1,2}(?::\d{1,2}(?:\.\d{1,6})?)?)?|\d{8}|\d{14}")
 _DATES = ("%d.%m.%Y", "%Y/%m/%d", "%Y.%m.%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
 _FORMATS = (*(f"%Y-%m-%d{time}" for time in _ISO_TIMES), *(f"{date}{time}" for date in _DATES for time in _TIMES))
@@ -43,16 +44,16 @@ _FORMATS = (*(f"%Y-%m-%d{time}" for time in _ISO_TIMES), *(f"{date}{time}" for d
 
 @dataclass(frozen=True)
 class DateReading:
-    """How dates read: `format` is STR_TO_DATE's, "" for the server's own way; `doubt` says what is unclear."""
+    """A reading of dates: `format` for STR_TO_DATE, "" if the server reads them itself; `unclear`: a note for users."""
 
     format: str = ""
-    doubt: str = ""
+    unclear: str = ""
 
 
 def read_dates(values: Counter[str]) -> DateReading:
-    """The one format in which these values are dates, but for a few; else the server's own. Each value with its count.
+    """The only format in which the values are dates, a few excepted; otherwise the server's own.
 
-    The server's own for no value, too.
+    `values` has each value with its count; without values, the format is the server's own.
     """
     if all(map(_is_native, values)):
         return DateReading()
@@ -61,14 +62,14 @@ def read_dates(values: Counter[str]) -> DateReading:
         return DateReading(best[0])
     if best:
         first = next(value for value in values if matches(best[0], value))
-        return DateReading(doubt=f"{first!r} can be read as {' or '.join(best)}: choose the format of the dates.")
+        return DateReading(unclear=f"{first!r} can be read as {' or '.join(best)}: choose the format of the dates.")
     odd = next(value for value in values if not _is_native(value))
-    return DateReading(doubt=f"{odd!r} is no date that the server reads, and no one format fits all values.")
+    return DateReading(unclear=f"{odd!r} is no date that the server reads, and no one format fits all values.")
 
 
 def matches(datetime_format: str, value: str) -> bool:
-    """Whether the value is written in this format."""
-    return re.fullmatch(pattern(datetime_format), value) is not None
+    """Whether the value has this format."""
+    return re.fullmatch(format_pattern(datetime_format), value) is not None
 
 
 def _is_native(value: str) -> bool:
@@ -76,27 +77,27 @@ def _is_native(value: str) -> bool:
 
 
 def check_format(text: str) -> None:
-    """Raise Problem unless the format is made of PARTS and of characters that stand for themselves."""
+    """Raise Problem unless the format consists of PARTS and of characters that stand for themselves."""
     unknown = [part for part in re.findall(r"%.?", text, re.DOTALL) if part not in PARTS]
     if unknown:
         raise Problem(
             f"The date and time format {text!r} has {unknown[0]!r} in it, which means nothing.",
-            advice=f"It can be made of {' '.join(PARTS)} and what stands between them.",
+            advice=f"It can have {' '.join(PARTS)} and other characters between them.",
         )
     if not re.search("%", text) or len(text) > LONGEST_FORMAT or not text.isprintable():
         raise Problem(f"{text!r} is no date and time format.", advice="Write it as %d.%m.%Y %H:%i:%s, for example.")
 
 
 @lru_cache
-def pattern(datetime_format: str, digits: int = 6) -> str:
-    """A pattern for the texts in this format; of a fraction only so many digits may be other than 0."""
+def format_pattern(datetime_format: str, digits: int = 6) -> str:
+    """A regular expression for texts in this format; only the first `digits` digits of a fraction may differ from 0."""
     fraction = f"(?:[0-9]{{1,{digits}}}0*)" if digits else "0+"
     parts = {**PARTS, "%f": f"(?=[0-9]{{1,6}}(?![0-9])){fraction}"}
     return "".join(parts.get(part) or re.escape(part) for part in re.split("(%.)", datetime_format))
 
 
-def native(column: Column) -> str:
-    """A pattern for the texts that a column of dates or times takes by itself and keeps as they are."""
+def native_pattern(column: Column) -> str:
+    """A regular expression for the texts that a column of dates or times accepts and stores unchanged."""
     digits = fraction_digits(column)
     fraction = rf"(?:\.[0-9]{{1,{digits}}}0*)?" if digits else r"(?:\.0*)?"
     clock = f"[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}}{fraction})?"
@@ -108,6 +109,6 @@ def native(column: Column) -> str:
 
 
 def fraction_digits(column: Column) -> int:
-    """How many digits of a second's fraction the column keeps: datetime(3) keeps 3."""
-    found = re.search(r"\((\d)\)", column.type)
-    return int(found[1]) if found else 0
+    """The fractional digits of seconds that the column stores: 3 for datetime(3)."""
+    match = re.search(r"\((\d)\)", column.type)
+    return int(match[1]) if match else 0

@@ -1,8 +1,8 @@
-"""SQL for the value of a column, from SQL for the text of a field.
+"""Renders SQL for the value of a column from SQL for the text of a field.
 
-A text that cannot become a value becomes one that no column of that kind can hold, so that the server warns and gives
-the row's number: a value arrives exactly, or its row is bad. Functions alone would do neither: STR_TO_DATE() ignores
-what follows the date, its own warnings have no row number (server-behaviour.md), and others answer NULL.
+A value arrives exactly, or its row is bad: a text that cannot be converted becomes a text that no column of that type
+can hold, so that the server warns with the row's number. SQL functions alone do not ensure that: STR_TO_DATE() ignores
+text after the date, its warnings have no row number (server-behaviour.md), and other functions return NULL.
 """
 
 import re
@@ -15,7 +15,7 @@ from importer.engine.mysql.quoting import quote_text
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
 
-# What a column keeps as it is, of numbers that SQL would read with a point or an exponent.
+# The numbers that a column of the family stores unchanged.
 _NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 UNCHANGED = {
     Family.INTEGER: r"[+-]?[0-9]+(?:\.0*)?",
@@ -23,20 +23,21 @@ UNCHANGED = {
     Family.DECIMAL: _NUMBER,
     Family.YEAR: "[0-9]{4}",
 }
-# Longer texts are no numbers, dates or lists, and make a server run out of stack on a pattern that repeats a group.
+# Longer texts, in bytes, are no numbers, dates or lists, and a pattern that repeats a group would exhaust the server's
+# stack.
 LONGEST = 20_000
 
 
 def is_plain(mapping: ColumnMapping) -> bool:
-    """Whether the field's text goes into the column as it is."""
+    """Whether the field's text goes into the column unchanged."""
     return not (mapping.null_markers or mapping.datetime_format or mapping.transforms)
 
 
 def expression(text: str, mapping: ColumnMapping, column: Column, refused: str = "") -> str:
-    """SQL for the value, `text` being SQL for the field's text. NULL stays NULL.
+    """Render SQL for the value. `text` is SQL for the field's text; NULL stays NULL.
 
-    A text equal to a NULL marker, byte for byte and after cleaning, becomes NULL. `refused` is SQL for what a text
-    becomes that cannot be a value, instead of what makes the column warn.
+    A text that equals a NULL marker, byte for byte after cleaning, becomes NULL. `refused` is SQL for the result of a
+    text that cannot be converted; "" for a text of which the column warns.
     """
     for name, each in TRANSFORMS.items():
         if each.cleans and name in mapping.transforms:
@@ -44,15 +45,15 @@ def expression(text: str, mapping: ColumnMapping, column: Column, refused: str =
     value = _Value(text, column, refused).of(mapping)
     if not mapping.null_markers:
         return value
-    # Compared as bytes: as text, "na" and "NA " would equal "NA" in most collations, on MariaDB even beside a _binary
-    # literal, because the variable's collation wins (server-behaviour.md).
+    # Compared as bytes: as text, "na" and "NA " would equal "NA" in most collations. On MariaDB they would even equal a
+    # _binary literal, because the variable's collation wins (server-behaviour.md).
     markers = ", ".join(f"_binary{quote_text(marker)}" for marker in mapping.null_markers)
     return f"IF(CAST({text} AS BINARY) IN ({markers}), NULL, {value})"
 
 
 @dataclass(frozen=True)
 class _Value:
-    """What becomes of a cleaned text in a column."""
+    """The SQL for a cleaned text in a column."""
 
     text: str
     column: Column
@@ -68,20 +69,20 @@ class _Value:
         if reading.takes is None:
             return replace(self, text=value)._checked()
         wanted = reading.label.lower()
-        if reading.tells:
+        if reading.returns_null:
             return f"COALESCE({value}, IF({self.text} IS NULL, NULL, {self._refused(wanted)}))"
         return self._where(self._matches(reading.takes(self.column)), value, wanted)
 
     def _date(self, datetime_format: str) -> str:
-        pattern = date_formats.pattern(datetime_format, date_formats.fraction_digits(self.column))
+        pattern = date_formats.format_pattern(datetime_format, date_formats.fraction_digits(self.column))
         value = f"STR_TO_DATE({self.text}, {quote_text(datetime_format)})"
         return self._where(self._matches(pattern), value, datetime_format)
 
     def _checked(self) -> str:
-        """A text that was cleaned, where the column would change it silently; exactness looks at texts as they are."""
+        """The cleaned text, if the column stores it unchanged. Validation checks only texts that are not cleaned."""
         kind, type_ = self.column.kind, self.column.column_type
         if type_.is_temporal:
-            return self._where(self._matches(date_formats.native(self.column)), self.text, f"a plain {kind}")
+            return self._where(self._matches(date_formats.native_pattern(self.column)), self.text, f"a plain {kind}")
         if type_.family in UNCHANGED:
             return self._where(self._matches(UNCHANGED[type_.family]), self.text, f"a plain {kind}")
         if type_.family is Family.BIT:
@@ -91,9 +92,9 @@ class _Value:
         return self._listed() if type_.is_list else self.text
 
     def _listed(self) -> str:
-        """The text where it is in the column's list: the server would also take a number, as a place in the list.
+        """The text, if it is a member of the ENUM or SET; the server would also accept a number as a position.
 
-        Letters may differ in case; the server itself refuses that where the column's collation does.
+        Case may differ here; the server refuses that itself if the column's collation is case-sensitive.
         """
         if self.column.column_type.family is Family.ENUM:
             lowered = ", ".join(f"CAST(LOWER({quote_text(member)}) AS BINARY)" for member in self.column.members)
@@ -102,7 +103,7 @@ class _Value:
         return self._where(self._matches(f"(?:(?:{one})(?:,(?:{one}))*)?"), self.text, "in the list")
 
     def _where(self, taken: str, value: str, wanted: str) -> str:
-        """`value` where the text is `taken` and a value comes of it, else a text that the column refuses."""
+        """`value` if the condition `taken` is true and the value is not NULL, else a text that the column refuses."""
         refused = self._refused(wanted)
         return f"CASE WHEN {taken} THEN COALESCE({value}, {refused}) WHEN {self.text} IS NOT NULL THEN {refused} END"
 
@@ -110,13 +111,13 @@ class _Value:
         return self.refused or _refused(self.text, wanted, self.column)
 
     def _matches(self, pattern: str) -> str:
-        r"""Whether the whole text does; `\z`, as `$` would also match before a line end at the end."""
+        r"""Whether the whole text matches. `\z`, because `$` would also match before a line end at the end."""
         regexp = quote_text(rf"^(?:{pattern})\z")
         return f"(LENGTH({self.text}) <= {LONGEST} AND {self.text} REGEXP {regexp})"
 
 
 def _refused(text: str, wanted: str, column: Column) -> str:
-    """SQL for what a column of this kind can only warn of, with the row's number; it says what was wanted."""
+    """SQL for a text of which the column warns, with the row's number. The text says what was `wanted`."""
     type_ = column.column_type
     if type_.family is Family.BIT:
         return "REPEAT('?', 9)"
@@ -131,10 +132,10 @@ def _refused(text: str, wanted: str, column: Column) -> str:
 
 
 def most_bytes(column: Column) -> int:
-    """How many bytes a column of binary texts holds."""
+    """The maximum bytes of a column of binary data."""
     return column.column_type.size or _size(column)
 
 
 def _size(column: Column) -> int:
-    found = re.search(r"\((\d+)\)", column.type)
-    return int(found[1]) if found else 1
+    match = re.search(r"\((\d+)\)", column.type)
+    return int(match[1]) if match else 1

@@ -1,4 +1,4 @@
-"""How the values of some rows will arrive: asked of the server itself, with the expressions of the load."""
+"""Previews the values of some rows as they will be stored; the server evaluates the expressions of the load."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ from importer.engine.mapping.transforms import check_transforms
 from importer.engine.mysql.connection import SQL_MODE, Connection, execute, fetch_all
 from importer.engine.schema.table import Column, Table
 
-# Longer texts are shown as they are in the file.
+# Longer texts, in characters, are shown as they are in the file.
 LONGEST = 1000
-# What no value becomes.
+# Sentinel for a refused value: no conversion produces it.
 _REFUSED = "_binary'\\0refused by Millrace\\0'"
 _REFUSED_BYTES = b"\0refused by Millrace\0"
 
 
 @dataclass(frozen=True)
 class PreviewValue:
-    """What becomes of one text: `text` as people read it, None for NULL; `bad` where it cannot be a value."""
+    """One converted value: `text` for people, None for NULL. `bad`: the text of the file cannot be converted."""
 
     text: str | None
     bad: bool = False
@@ -27,40 +27,42 @@ class PreviewValue:
 def preview_values(
     connection: Connection, table: Table, mapping: Sequence[ColumnMapping], rows: Sequence[Sequence[str]]
 ) -> list[dict[int, PreviewValue]]:
-    """For each row the values that are not as in the file, by the number of their field, from 0.
+    """For each row the values that differ from the file, by the number of their field, from 0.
 
-    Raises Problem for transforms that do not go with their column.
+    Raises Problem if transforms do not suit their column.
     """
     names = {column.name.lower() for column in table.columns}
-    asked = [number for number, each in enumerate(mapping) if each.column.lower() in names and not is_plain(each)]
-    if not asked or not rows:
+    converted = [number for number, each in enumerate(mapping) if each.column.lower() in names and not is_plain(each)]
+    if not converted or not rows:
         return [{} for _ in rows]
-    columns = {number: table.column(mapping[number].column) for number in asked}
+    columns = {number: table.column(mapping[number].column) for number in converted}
     for number, column in columns.items():
         check_transforms(mapping[number].transforms, mapping[number].datetime_format, column)
-    values = ", ".join(f"CAST({_asked(number, mapping[number], columns[number])} AS BINARY)" for number in asked)
+    values = ", ".join(
+        f"CAST({_preview_expression(number, mapping[number], columns[number])} AS BINARY)" for number in converted
+    )
     lines = (
-        f"SELECT {at} AS place, " + ", ".join(f"{_literal(row, number)} AS f{number}" for number in asked)
+        f"SELECT {at} AS place, " + ", ".join(f"{_literal(row, number)} AS f{number}" for number in converted)
         for at, row in enumerate(rows)
     )
-    # As a loader's session.
+    # The sql_mode of a loader's session.
     execute(connection, "SET SESSION sql_mode = %s", (SQL_MODE,))
-    found = fetch_all(connection, f"SELECT {values} FROM ({' UNION ALL '.join(lines)}) AS said ORDER BY said.place")
+    answers = fetch_all(connection, f"SELECT {values} FROM ({' UNION ALL '.join(lines)}) AS texts ORDER BY texts.place")
     return [
         {
-            number: _arrival(value, as_bytes=columns[number].column_type.shown_as_bytes)
-            for number, value in zip(asked, answer, strict=True)
+            number: _preview_value(value, as_bytes=columns[number].column_type.shown_as_bytes)
+            for number, value in zip(converted, answer, strict=True)
             if number < len(row) and len(row[number]) <= LONGEST
         }
-        for row, answer in zip(rows, found, strict=True)
+        for row, answer in zip(rows, answers, strict=True)
     ]
 
 
-def _asked(number: int, mapping: ColumnMapping, column: Column) -> str:
-    value = expression(f"said.f{number}", mapping, column, _REFUSED)
+def _preview_expression(number: int, mapping: ColumnMapping, column: Column) -> str:
+    value = expression(f"texts.f{number}", mapping, column, _REFUSED)
     if not column.column_type.has_date:
         return value
-    # STR_TO_DATE() makes 2024-02-31 on MariaDB; it is the column that refuses it.
+    # On MariaDB, STR_TO_DATE() returns 2024-02-31, which only the column refuses.
     return f"IF({value} IS NOT NULL AND CAST({value} AS DATETIME) IS NULL, {_REFUSED}, {value})"
 
 
@@ -69,7 +71,7 @@ def _literal(row: Sequence[str], number: int) -> str:
     return f"CONVERT(x'{text[:LONGEST].encode(errors='replace').hex()}' USING utf8mb4)"
 
 
-def _arrival(value: bytes | str | None, *, as_bytes: bool) -> PreviewValue:
+def _preview_value(value: bytes | str | None, *, as_bytes: bool) -> PreviewValue:
     if value is None:
         return PreviewValue(None)
     raw = value.encode() if isinstance(value, str) else value

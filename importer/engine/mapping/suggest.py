@@ -1,4 +1,4 @@
-"""Which field of a file goes into which column, and how its values read: a guess from the sample, to be checked."""
+"""Suggests a mapping from a file's sample: columns, NULL markers, transforms and date formats; users can change it."""
 
 import re
 from collections import Counter
@@ -18,7 +18,7 @@ from importer.engine.source.profile.profile import Profile
 
 BY_NAME, BY_POSITION = "name", "position"
 MATCHES = (BY_NAME, BY_POSITION)
-# Where a comma can be both, it is the decimal one in files that do not use it as their delimiter.
+# The order of preference. An ambiguous comma is a decimal comma, except in files with the comma as their delimiter.
 DECIMAL_COMMA_FIRST = ("decimal-comma", "thousands-dot", "thousands-space", "thousands-comma", "thousands-apostrophe")
 THOUSANDS_COMMA_FIRST = ("thousands-comma", "thousands-apostrophe", "decimal-comma", "thousands-dot", "thousands-space")
 
@@ -28,17 +28,17 @@ def suggest_mapping(
     table: Table,
     null_markers: Sequence[str] | None = None,
     match: str = "",
-    asked: Sequence[FieldOverride] = (),
+    overrides: Sequence[FieldOverride] = (),
 ) -> tuple[ColumnMapping, ...]:
-    """For each field the column, the texts that mean NULL, and how its values read.
+    """Suggest for each field its column, the NULL markers, the transforms and the date format.
 
-    Columns go as `match` says, one of MATCHES; "" means by name, or by position where the file has no header and as
-    many fields as the table takes values. `null_markers` are used as they are for every nullable column. Without them,
-    an empty text or a word such as NA that stands in the sample of a number or date column means NULL in all of those.
-    In a text column NA may well be a value: there it stays one until somebody says otherwise, and doubts.py asks.
-    What was `asked` for a field stands. Raises Problem if that is about a field or a column that is not there.
+    `match` is one of MATCHES; "" means by name, or by position if the file has no header and as many fields as the
+    table takes values. `null_markers`, if given, apply to every nullable column. Otherwise an empty text or a word such
+    as NA in the sample of a number or date column means NULL in all number and date columns. In a text column NA may be
+    a value: there it stays text, and mapping/warnings.py notes it. `overrides` replace suggestions. Raises Problem if
+    an override names an unknown field or column.
     """
-    fixed = overrides_by_position(asked, profile.header)
+    fixed = overrides_by_position(overrides, profile.header)
     mapping = _with_columns(_columns(profile, table, match), fixed, table)
     text: tuple[str, ...] = ()
     if null_markers is None:
@@ -51,13 +51,13 @@ def suggest_mapping(
             suggested.append(field)
             continue
         column = table.column(field.column)
-        markers = (words if typed(column) else text) if column.nullable else ()
+        markers = (words if is_typed(column) else text) if column.nullable else ()
         marked = replace(field, null_markers=markers)
-        values = values_said(profile, number, marked)
+        values = non_null_values(profile, number, marked)
         marked = replace(marked, transforms=_transforms(values, column, profile.dialect.delimiter))
         if column.column_type.has_date:
             marked = replace(marked, datetime_format=read_dates_of(values, marked).format)
-        suggested.append(_as_asked(marked, fixed[number]) if number in fixed else marked)
+        suggested.append(_with_override(marked, fixed[number]) if number in fixed else marked)
     return tuple(suggested)
 
 
@@ -65,17 +65,17 @@ def map_to_new(
     profile: Profile,
     table: Table,
     null_markers: Sequence[str] | None = None,
-    asked: Sequence[FieldOverride] = (),
+    overrides: Sequence[FieldOverride] = (),
 ) -> tuple[ColumnMapping, ...]:
-    """The same for a table that is to be made from the file: every field goes into the column that it stands for.
+    """Suggest the mapping for a new table made from the file: each field goes into the column at its position.
 
-    In number and date columns an empty value is NULL, even if the sample has none: else the first one after it would
-    make a text of its column.
+    Parameters and errors as in suggest_mapping(). In number and date columns an empty value is NULL even if the sample
+    has none: otherwise the first one after the sample would widen the column to a text.
     """
-    mapping = suggest_mapping(profile, table, null_markers, BY_POSITION, asked)
+    mapping = suggest_mapping(profile, table, null_markers, BY_POSITION, overrides)
     if null_markers is not None:
         return mapping
-    nullable = {column.name for column in table.columns if typed(column) and column.nullable}
+    nullable = {column.name for column in table.columns if is_typed(column) and column.nullable}
     return tuple(
         replace(each, null_markers=tuple(dict.fromkeys(("", *each.null_markers)))) if each.column in nullable else each
         for each in mapping
@@ -85,7 +85,7 @@ def map_to_new(
 def _with_columns(
     mapping: Sequence[ColumnMapping], fixed: dict[int, FieldOverride], table: Table
 ) -> tuple[ColumnMapping, ...]:
-    """The mapping with the columns that were asked for, each of them in no other field."""
+    """The mapping with the columns of the overrides, which no other field fills then."""
     taken = {each.column.lower() for each in fixed.values() if each.column}
     if unknown := taken - {name.lower() for name in table.column_names}:
         names = ", ".join(table.column_names)
@@ -99,32 +99,32 @@ def _with_columns(
     )
 
 
-def _as_asked(suggested: ColumnMapping, asked: FieldOverride) -> ColumnMapping:
-    """What was asked for, and the suggestion where nothing was; a reading of its own takes the place of a date's."""
+def _with_override(suggested: ColumnMapping, override: FieldOverride) -> ColumnMapping:
+    """The suggestion with the override's values. Given transforms replace a suggested date format, and vice versa."""
     names = ("transforms", "null_markers", "datetime_format")
-    said = {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
-    if asked.transforms and asked.datetime_format is None:
-        said["datetime_format"] = ""
-    if asked.datetime_format and asked.transforms is None:
-        said["transforms"] = ()
-    return replace(suggested, **said)
+    values = {name: getattr(override, name) for name in names if getattr(override, name) is not None}
+    if override.transforms and override.datetime_format is None:
+        values["datetime_format"] = ""
+    if override.datetime_format and override.transforms is None:
+        values["transforms"] = ()
+    return replace(suggested, **values)
 
 
 def _transforms(values: Counter[str], column: Column, delimiter: str) -> tuple[str, ...]:
-    """What makes values of the column of most of these texts; nothing where they are values, or nothing does."""
+    """The transforms that convert most of these texts to values of the column; empty if none is needed or fits."""
     type_ = column.column_type
     if type_.family is Family.BIT:
         return next(((name,) for name in ("number", "yes-no") if _all_fit(name, values, column)), ())
     if type_.takes_hex:
         return ("hex",) if values and all(_is_hex(value) for value in values) else ()
     if not type_.is_number:
-        return _trimming(values) if typed(column) or column.members else ()
+        return _trimming(values) if is_typed(column) or column.members else ()
     plain = partial(is_number, fraction=type_.has_fraction)
     if all(map(plain, values)):
         return ()
     order = THOUSANDS_COMMA_FIRST if delimiter == "," else DECIMAL_COMMA_FIRST
     readings = {name: partial(TRANSFORMS[name].fits, column=column) for name in (*order, "yes-no")}
-    best = best_readings(_bare(values), plain, readings)
+    best = best_readings(_trimmed(values), plain, readings)
     return (*_trimming(values), *best[:1])
 
 
@@ -137,7 +137,7 @@ def _all_fit(name: str, values: Iterable[str], column: Column) -> bool:
 
 
 def _is_hex(value: str) -> bool:
-    """Written so that it can be nothing else."""
+    """Whether the value has the prefix 0x and an even number of hexadecimal digits."""
     return len(value) % 2 == 0 and re.fullmatch("0[xX][0-9A-Fa-f]+", value) is not None
 
 
@@ -156,32 +156,32 @@ def _columns(profile: Profile, table: Table, match: str) -> tuple[ColumnMapping,
 
 
 def _null_words_seen(profile: Profile, mapping: Sequence[ColumnMapping], table: Table) -> tuple[str, ...]:
-    """The words for NULL among the sample's values for number, date and time columns; none of them reads as one."""
+    """The NULL words among the sample's values for number, date and time columns, where they are no valid values."""
     seen: set[str] = set()
     for number, each in enumerate(mapping):
-        if each.column and typed(table.column(each.column)):
+        if each.column and is_typed(table.column(each.column)):
             seen.update(profile.values_of(number))
     return tuple(word for word in NULL_WORDS if word in seen)
 
 
-def typed(column: Column) -> bool:
-    """Whether the column holds numbers, dates or times: no text that may mean anything."""
+def is_typed(column: Column) -> bool:
+    """Whether the column holds numbers, dates or times, in contrast to free text."""
     return column.column_type.is_typed
 
 
 def read_dates_of(values: Counter[str], mapping: ColumnMapping) -> DateReading:
-    """How these dates read, trimmed as the mapping says."""
-    return read_dates(_bare(values) if "trim" in mapping.transforms else values)
+    """Detect the format of the dates, trimmed if the mapping trims them."""
+    return read_dates(_trimmed(values) if "trim" in mapping.transforms else values)
 
 
-def values_said(profile: Profile, number: int, mapping: ColumnMapping) -> Counter[str]:
-    """The values of the sample that are no NULL, each with how often it is there."""
-    found = profile.values_of(number)
-    return Counter({value: n for value, n in found.items() if value.strip(BLANKS) not in mapping.null_markers})
+def non_null_values(profile: Profile, number: int, mapping: ColumnMapping) -> Counter[str]:
+    """The values of the sample's field that are not NULL, each with its count."""
+    values = profile.values_of(number)
+    return Counter({value: n for value, n in values.items() if value.strip(BLANKS) not in mapping.null_markers})
 
 
-def _bare(values: Counter[str]) -> Counter[str]:
-    found: Counter[str] = Counter()
+def _trimmed(values: Counter[str]) -> Counter[str]:
+    trimmed: Counter[str] = Counter()
     for value, times in values.items():
-        found[value.strip(BLANKS)] += times
-    return found
+        trimmed[value.strip(BLANKS)] += times
+    return trimmed

@@ -1,7 +1,7 @@
-"""What may be done to a field's text on its way into a column: the whole list.
+"""The list of transforms: the conversions of a field's text on its way into a column.
 
-Nobody writes SQL of his own: a name from this list is all that is asked for. Each reading says which texts it takes,
-by a pattern that Python, MySQL (ICU) and MariaDB (PCRE) read alike; expressions.py makes a bad value of all others.
+Users choose names from this list and write no SQL. Each reading has a regular expression for the texts that it accepts,
+which Python, MySQL (ICU) and MariaDB (PCRE) read alike. For all other texts expressions.py makes a bad value.
 """
 
 import re
@@ -20,12 +20,13 @@ SPACES = " \u00a0\u202f\u2009"  # as thousands separators: plain, no-break, narr
 
 @dataclass(frozen=True)
 class Transform:
-    """One thing that may be done to a text.
+    """One conversion of a text.
 
-    `label` and `example` are for people. It goes into columns whose type is `accepted`. `takes` is
-    the pattern of the texts that it reads for a column; None for any text. `expression` makes SQL for the value from
-    SQL for such a text; if it `tells`, it gives NULL for all others, and nobody need match the pattern before. One that
-    `cleans` comes first, before NULL markers are looked for; a reading of what is left may follow.
+    `label` and `example` are for users. `accepted`: whether it suits columns of a type. `takes`: the regular expression
+    of the texts that it accepts for a column; None for any text. `expression` renders SQL for the value from SQL for an
+    accepted text. `returns_null`: for all other texts the expression is NULL, so that no match is needed first.
+    `cleans`: it is applied first, before NULL markers are compared; a reading of the cleaned text may follow.
+    `in_python`: the conversion in Python, for code that examines the digits of a value.
     """
 
     name: str
@@ -35,43 +36,42 @@ class Transform:
     takes: Callable[[Column], str] | None
     expression: Callable[[str, Column], str]
     cleans: bool = False
-    tells: bool = False
-    # The same in Python, where a value's digits are to be looked at.
-    twin: Callable[[str], str] | None = None
+    returns_null: bool = False
+    in_python: Callable[[str], str] | None = None
 
     def goes_with(self, column: Column) -> bool:
         return self.accepted(column.column_type)
 
     def fits(self, text: str, column: Column) -> bool:
-        """Whether it reads the text for the column."""
+        """Whether the transform accepts the text for the column."""
         return self.takes is None or re.fullmatch(self.takes(column), text) is not None
 
 
-def fitting(column: Column) -> list[Transform]:
-    """The transforms that go with the column."""
+def transforms_for(column: Column) -> list[Transform]:
+    """The transforms that suit the column."""
     return [each for each in TRANSFORMS.values() if each.goes_with(column)]
 
 
-def plain_text(text: str, names: Sequence[str], column: Column) -> str | None:
-    """The number that the server makes of the text before it stores it; None if it takes it for none."""
+def normalized_number(text: str, names: Sequence[str], column: Column) -> str | None:
+    """Convert the text to a number in SQL's notation; None if one of the transforms does not accept the text."""
     for name, each in TRANSFORMS.items():
         if name not in names:
             continue
-        if each.twin is None or not each.fits(text, column):
+        if each.in_python is None or not each.fits(text, column):
             return None
-        text = each.twin(text)
+        text = each.in_python(text)
     return text
 
 
 def check_transforms(names: Sequence[str], datetime_format: str, column: Column) -> None:
-    """Raise Problem if the transforms and the format do not go with the column, or not together."""
+    """Raise Problem if the transforms and the format do not suit the column or each other."""
     for name in names:
         if name not in TRANSFORMS:
             raise Problem(f"There is no transform {name!r}.", advice=f"Choose from {', '.join(TRANSFORMS)}.")
         if not TRANSFORMS[name].goes_with(column):
             raise Problem(
                 f"The transform {name} does not go with {column.name}, which is {column.type}.",
-                advice=f"For this column there are: {', '.join(each.name for each in fitting(column))}.",
+                advice=f"For this column there are: {', '.join(each.name for each in transforms_for(column))}.",
             )
     readings = [name for name in names if not TRANSFORMS[name].cleans]
     if datetime_format:
@@ -87,10 +87,9 @@ def check_transforms(names: Sequence[str], datetime_format: str, column: Column)
 
 
 def _trimmed(at_start: bool, at_end: bool) -> Callable[[str, Column], str]:
-    """Without spaces, tabs and no-break spaces at its ends; TRIM() knows one of them at a time.
+    """SQL that removes spaces, tabs and no-break spaces at the ends; TRIM() removes only one of these characters.
 
-    The end is taken off the text turned round: looking for `[ ]+$` from every place in a long text ends in an error on
-    MySQL (3699, a time limit).
+    The end is trimmed on the reversed text: on MySQL a search for `[ ]+$` in a long text fails (3699, a time limit).
     """
 
     def from_start(text: str) -> str:
@@ -108,7 +107,7 @@ def _in_case(function: str) -> Callable[[str, Column], str]:
 
 
 def _fraction(mark: str, column: Column) -> str:
-    """What may follow a number's whole part: zeros only where the column would round."""
+    """The pattern of a number's decimals; only zeros for integer columns, which would round."""
     return (
         f"(?:{re.escape(mark)}0*)?" if column.column_type.family is Family.INTEGER else f"(?:{re.escape(mark)}[0-9]+)?"
     )
@@ -119,7 +118,7 @@ def _decimal_comma(column: Column) -> str:
 
 
 def _grouped(separators: str, mark: str) -> Callable[[Column], str]:
-    """A number with a separator before each three digits of its whole part, or with none at all."""
+    """The pattern of a number with a separator before each three digits of its whole part, or without separators."""
 
     def takes(column: Column) -> str:
         return f"[+-]?(?:[0-9]+|[0-9]{{1,3}}(?:[{separators}][0-9]{{3}})+){_fraction(mark, column)}"
@@ -127,12 +126,12 @@ def _grouped(separators: str, mark: str) -> Callable[[Column], str]:
     return takes
 
 
-def _plainly(separators: str, mark: str) -> Callable[[str], str]:
+def _plain_number_in_python(separators: str, mark: str) -> Callable[[str], str]:
     return lambda text: text.translate(dict.fromkeys(map(ord, separators))).replace(mark, ".")
 
 
 def _plain_number(separators: str, mark: str) -> Callable[[str, Column], str]:
-    """The same number as SQL writes it."""
+    """SQL that removes the separators and replaces the decimal mark by a point."""
 
     def expression(text: str, _column: Column) -> str:
         for each in separators:
@@ -167,8 +166,9 @@ def _bits_of_digits(text: str, _column: Column) -> str:
 
 
 def _bytes_of_hex(text: str, _column: Column) -> str:
-    """NULL for what are no digits, as UNHEX() has it, and for an odd number of them, which it would fill up."""
-    # As bytes, since many collations take other characters for these. A pattern would take ten times as long as UNHEX.
+    """SQL that is NULL for characters other than digits, as UNHEX() is, and for an odd number, which UNHEX() pads."""
+    # Compared as bytes, since other characters equal these in many collations. A regular expression would take ten
+    # times as long as UNHEX().
     prefixed = f"CAST(LEFT({text}, 2) AS BINARY) IN (_binary'0x', _binary'0X')"
     return f"IF(LENGTH({text}) % 2, NULL, UNHEX(IF({prefixed}, SUBSTR({text}, 3), {text})))"
 
@@ -191,14 +191,14 @@ def _is_text(type_: ColumnType) -> bool:
 
 def _number(name: str, label: str, example: str, separators: str, mark: str) -> Transform:
     takes = _grouped(separators, mark) if separators else _decimal_comma
-    sql, twin = _plain_number(separators, mark), _plainly(separators, mark)
-    return Transform(name, label, example, _is_number, takes, sql, twin=twin)
+    sql, in_python = _plain_number(separators, mark), _plain_number_in_python(separators, mark)
+    return Transform(name, label, example, _is_number, takes, sql, in_python=in_python)
 
 
-def _trim(name: str, label: str, example: str, twin: Callable[[str, str], str]) -> Transform:
-    at_start, at_end = twin(" a ", BLANKS)[0] == "a", twin(" a ", BLANKS)[-1] == "a"
-    cleaned = _trimmed(at_start, at_end)
-    return Transform(name, label, example, _is_any, None, cleaned, cleans=True, twin=lambda text: twin(text, BLANKS))
+def _trim(name: str, label: str, example: str, strip: Callable[[str, str], str]) -> Transform:
+    at_start, at_end = strip(" a ", BLANKS)[0] == "a", strip(" a ", BLANKS)[-1] == "a"
+    sql = _trimmed(at_start, at_end)
+    return Transform(name, label, example, _is_any, None, sql, cleans=True, in_python=lambda text: strip(text, BLANKS))
 
 
 _ALL = (
@@ -227,7 +227,7 @@ _ALL = (
         lambda type_: type_.takes_hex,
         lambda _: "(?:0[xX])?[0-9A-Fa-f]*",
         _bytes_of_hex,
-        tells=True,
+        returns_null=True,
     ),
     Transform("lower", "Lower case", "Ab → ab", _is_text, None, _in_case("LOWER")),
     Transform("upper", "Upper case", "Ab → AB", _is_text, None, _in_case("UPPER")),

@@ -1,4 +1,4 @@
-"""What to look at in a mapping before it is used, as far as the sample tells."""
+"""Notes about a mapping that a user should check, from the sample."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importer.engine.mapping import date_formats
 from importer.engine.mapping.best_fit import Fits, count_mismatches
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.mapping.suggest import DECIMAL_COMMA_FIRST, read_dates_of, typed, values_said
+from importer.engine.mapping.suggest import DECIMAL_COMMA_FIRST, is_typed, non_null_values, read_dates_of
 from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
 from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import is_number
@@ -15,7 +15,7 @@ from importer.engine.source.records.row_error import shortened
 
 
 def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]) -> tuple[str, ...]:
-    """Doubtful dates and numbers, values that fit no reading, words that mean NULL or may mean it."""
+    """Notes about ambiguous dates and numbers, values that fit no reading, and words that mean or may mean NULL."""
     notes = []
     if not any(each.column for each in mapping):
         notes.append("No field has the name of a column: choose the columns by hand.")
@@ -23,34 +23,34 @@ def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMappin
         if not each.column:
             continue
         column = table.column(each.column)
-        values = values_said(profile, number, each)
-        doubt = ""
+        values = non_null_values(profile, number, each)
+        unclear = ""
         if not each.datetime_format and column.column_type.has_date:
-            doubt = read_dates_of(values, each).doubt
-        notes += [f"{each.column}: {doubt}"] if doubt else _misfit_notes(values, each, column)
-        notes += _number_doubts(values, each, column)
+            unclear = read_dates_of(values, each).unclear
+        notes += [f"{each.column}: {unclear}"] if unclear else _mismatch_notes(values, each, column)
+        notes += _ambiguous_number_notes(values, each, column)
     return (*notes, *_null_notes(profile, table, mapping))
 
 
 def _null_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]) -> list[str]:
-    """Where the sample's words are read as NULL, and where they stay text."""
+    """Notes where words of the sample are read as NULL, and where they stay text."""
     words = {word for each in mapping for word in each.null_markers if word}
     null: dict[str, list[str]] = {}
-    kept = []
+    text_notes = []
     for number, each in enumerate(mapping):
         if not each.column:
             continue
         seen = words & profile.values_of(number).keys()
         for word in sorted(seen):
             if word not in each.null_markers:
-                kept.append(f"{each.column}: {word} stays text here; elsewhere it means NULL.")
-            elif typed(table.column(each.column)):
+                text_notes.append(f"{each.column}: {word} stays text here; elsewhere it means NULL.")
+            elif is_typed(table.column(each.column)):
                 null.setdefault(word, []).append(each.column)
-    return [*(f"{word} is read as NULL in {', '.join(columns)}." for word, columns in null.items()), *kept]
+    return [*(f"{word} is read as NULL in {', '.join(columns)}." for word, columns in null.items()), *text_notes]
 
 
-def _misfit_notes(values: Counter[str], mapping: ColumnMapping, column: Column) -> list[str]:
-    """One note where values are no numbers or dates in the way in which the column is read."""
+def _mismatch_notes(values: Counter[str], mapping: ColumnMapping, column: Column) -> list[str]:
+    """A note if values are no numbers or dates in the column's reading."""
     fits = _reading(mapping, column)
     if fits is None or not (count := count_mismatches(values, fits)):
         return []
@@ -63,7 +63,7 @@ def _misfit_notes(values: Counter[str], mapping: ColumnMapping, column: Column) 
 
 
 def _reading(mapping: ColumnMapping, column: Column) -> Fits | None:
-    """Whether a value fits, roughly: what the server or its exactness says of it is for the load to find out."""
+    """A rough test whether a value fits the mapping's reading; validation and the server are stricter."""
     blanks = BLANKS if "trim" in mapping.transforms else ""
     if column.column_type.has_date:
         form = mapping.datetime_format
@@ -76,8 +76,8 @@ def _reading(mapping: ColumnMapping, column: Column) -> Fits | None:
     return lambda value: is_number(value.strip(BLANKS), fraction=True)
 
 
-def _number_doubts(values: Counter[str], mapping: ColumnMapping, column: Column) -> list[str]:
-    """One note where all the values could be other numbers as well."""
+def _ambiguous_number_notes(values: Counter[str], mapping: ColumnMapping, column: Column) -> list[str]:
+    """A note if all values could be read as other numbers as well."""
     chosen = next((name for name in mapping.transforms if name in DECIMAL_COMMA_FIRST), "")
     if not chosen:
         return []
@@ -94,6 +94,6 @@ def _number_doubts(values: Counter[str], mapping: ColumnMapping, column: Column)
 
 
 def _number(value: str, name: str) -> str:
-    twin = TRANSFORMS[name].twin
-    assert twin
-    return twin(value)
+    in_python = TRANSFORMS[name].in_python
+    assert in_python
+    return in_python(value)

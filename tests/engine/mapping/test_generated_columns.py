@@ -1,4 +1,4 @@
-"""Columns that no field fills: constants, the file's name, numbers and the time, on real servers."""
+"""Generated columns on real servers: constants, the file's name, row and line numbers, and the time."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -50,44 +50,46 @@ def texts(tmp_path: Path) -> Path:
     return path
 
 
-def test_every_source_in_every_chunk(database: Address, texts: Path):
+def test_generated_columns_have_their_values_in_every_chunk(database: Address, texts: Path):
     given_table(database, "v TEXT, t VARCHAR(9), f TEXT, r INT, l BIGINT UNSIGNED, a DATETIME, b TIMESTAMP NULL")
     fillings = tuple(
         map(GeneratedColumn, "tfrlab", ("text", "file", "row", "line", "time", "time"), ("x", "", "", "", "", ""))
     )
     loaded(database, texts, columns("v"), fillings, chunk_bytes=5)
-    found = sorted(rows_of(database, "v, r, l"))
-    assert found == [("a", 1, 1), ("b", 2, 2), ("c\nc", 3, 3), ("d", 4, 5), ("e", 5, 6), ("f", 6, 7), ("g", 7, 8)]
+    rows = sorted(rows_of(database, "v, r, l"))
+    assert rows == [("a", 1, 1), ("b", 2, 2), ("c\nc", 3, 3), ("d", 4, 5), ("e", 5, 6), ("f", 6, 7), ("g", 7, 8)]
     began = datetime.fromisoformat(BEGAN)
     with connect(database) as connection:
         execute(connection, "SET time_zone = '+00:00'")
-        found = fetch_all(connection, "SELECT DISTINCT t, f, a, b FROM t")
-    assert found == [("x", "it's \\ é.csv", began, began)]
+        constants = fetch_all(connection, "SELECT DISTINCT t, f, a, b FROM t")
+    assert constants == [("x", "it's \\ é.csv", began, began)]
 
 
 @pytest.mark.parametrize("chunk_bytes", [2**20, 2000])
-def test_rows_keep_their_numbers_when_others_are_left_out(database: Address, tmp_path: Path, chunk_bytes: int):
+def test_generated_row_numbers_do_not_change_when_other_rows_are_rejected(
+    database: Address, tmp_path: Path, chunk_bytes: int
+):
     given_table(database, "n INT UNIQUE, t TEXT, r INT, l INT")
     path = tmp_path / "bad.csv"
-    bad = {3: b"x", 4: b"1,2,3", 500: b"999999999999", 777: b"7,again"}  # the last one only the table knows
+    bad = {3: b"x", 4: b"1,2,3", 500: b"999999999999", 777: b"7,again"}  # The last one is a duplicate in the table.
     path.write_bytes(b"".join(bad.get(row, b'%d,"a\nb"' % row) + b"\n" for row in range(1, 1001)))
     (tmp_path / "rejects").mkdir()
     options = Options(on_error="reject")
     fillings = (GeneratedColumn("r", "row"), GeneratedColumn("l", "line"))
     loaded(database, path, columns("n", "t"), fillings, chunk_bytes=chunk_bytes, options=options)
-    found = rows_of(database, "n, r, l")
+    rows = rows_of(database, "n, r, l")
     good = [row for row in range(1, 1001) if row not in bad]
-    assert sorted(found) == [(row, row, 2 * row - 1 - sum(each < row for each in bad)) for row in good]
+    assert sorted(rows) == [(row, row, 2 * row - 1 - sum(each < row for each in bad)) for row in good]
 
 
 @pytest.mark.parametrize("source", ["row", "line"])
-def test_one_number_alone_and_in_a_text_column_has_no_leading_zeros(database: Address, texts: Path, source: str):
+def test_generated_number_in_a_text_column_has_no_leading_zeros(database: Address, texts: Path, source: str):
     given_table(database, "v TEXT, n VARCHAR(20)")
     loaded(database, texts, columns("v"), (GeneratedColumn("n", source),))
     assert dict(rows_of(database))["d"] == {"row": "4", "line": "5"}[source]
 
 
-def test_numbers_in_a_dialect_that_escapes(database: Address, tmp_path: Path):
+def test_generated_row_numbers_in_a_dialect_with_escapes(database: Address, tmp_path: Path):
     given_table(database, "a TEXT, b TEXT, n INT")
     path = tmp_path / "escaped.tsv"
     path.write_bytes(b"1\\\n1\t\\N\n2\t\\\\\n")
@@ -107,7 +109,7 @@ NASTY = [
 
 
 @pytest.mark.parametrize("text", NASTY)
-def test_a_constant_arrives_as_it_is(database: Address, texts: Path, text: str):
+def test_constant_of_a_generated_column_is_stored_unchanged(database: Address, texts: Path, text: str):
     given_table(database, "v TEXT, t TEXT, b BLOB")
     loaded(database, texts, columns("v"), (GeneratedColumn("t", "text", text), GeneratedColumn("b", "text", text)))
     assert {row[1:] for row in rows_of(database)} == {(text, text.encode())}
@@ -124,16 +126,16 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("filling", "said"), BAD)
-def test_what_cannot_be_filled_is_refused_before_the_load(
-    database: Address, texts: Path, filling: GeneratedColumn, said: str
+@pytest.mark.parametrize(("filling", "message"), BAD)
+def test_invalid_generated_column_is_refused_before_the_load(
+    database: Address, texts: Path, filling: GeneratedColumn, message: str
 ):
     given_table(database, "v VARCHAR(9), n INT, g INT AS (n + 1)")
-    with pytest.raises(Problem, match=said.replace("(", r"\(").replace(")", r"\)")):
+    with pytest.raises(Problem, match=message.replace("(", r"\(").replace(")", r"\)")):
         loaded(database, texts, columns("v"), (filling,))
 
 
-def test_a_required_column_may_be_filled(database: Address, texts: Path):
+def test_required_column_may_be_generated(database: Address, texts: Path):
     given_table(database, "v TEXT, n INT NOT NULL")
     loaded(database, texts, columns("v"), (GeneratedColumn("n", "text", "-7"),))
     assert {row[1] for row in rows_of(database)} == {-7}

@@ -1,4 +1,4 @@
-"""Values as they will arrive, beside those that did."""
+"""The preview of values equals what a load stores."""
 
 import pytest
 
@@ -20,22 +20,24 @@ CASES = [
 
 
 @pytest.mark.parametrize(("column", "mapping", "values"), CASES)
-def test_it_is_what_the_load_stores(database: Address, column: str, mapping: ColumnMapping, values: list[str]):
+def test_preview_shows_the_values_that_a_load_stores(
+    database: Address, column: str, mapping: ColumnMapping, values: list[str]
+):
     stored = Loaded(database, column, mapping, values).stored
     with connect(database) as connection:
         table = read_table(connection, database.database, "t")
         shown = preview_values(connection, table, (mapping,), [(value,) for value in values])
-        for value, arrival in zip(values, shown, strict=True):
+        for value, preview in zip(values, shown, strict=True):
             if stored[value] == "bad":
-                assert arrival == {0: PreviewValue("", bad=True)}
+                assert preview == {0: PreviewValue("", bad=True)}
                 continue
             execute(connection, "DROP TABLE IF EXISTS s")
             execute(connection, f"CREATE TABLE s (v {column} NULL)")
-            execute(connection, "INSERT INTO s VALUES (%s)", (arrival[0].text,))
+            execute(connection, "INSERT INTO s VALUES (%s)", (preview[0].text,))
             assert fetch_all(connection, "SELECT v FROM s") == [(stored[value],)]
 
 
-def test_bytes_are_shown_as_digits(database: Address):
+def test_preview_shows_bytes_in_hexadecimal(database: Address):
     with connect(database) as connection:
         execute(connection, "CREATE TABLE t (a BIT(8), b VARBINARY(9), c INT)")
         table = read_table(connection, database.database, "t")
@@ -44,11 +46,11 @@ def test_bytes_are_shown_as_digits(database: Address):
             ColumnMapping("b", transforms=("hex",)),
             ColumnMapping("c"),
         )
-        found = preview_values(connection, table, mapping, [("5", "ff00", "7"), ("x",)])
-    assert found == [{0: PreviewValue("0x05"), 1: PreviewValue("0xFF00")}, {0: PreviewValue("", bad=True)}]
+        shown = preview_values(connection, table, mapping, [("5", "ff00", "7"), ("x",)])
+    assert shown == [{0: PreviewValue("0x05"), 1: PreviewValue("0xFF00")}, {0: PreviewValue("", bad=True)}]
 
 
-def test_nothing_is_asked_for_what_goes_as_it_is(database: Address):
+def test_preview_has_no_values_that_are_stored_unchanged(database: Address):
     with connect(database) as connection:
         execute(connection, "CREATE TABLE t (a INT)")
         table = read_table(connection, database.database, "t")

@@ -1,4 +1,4 @@
-"""How the values of a file read, as suggested from its sample."""
+"""Transforms and date formats that are suggested from a file's sample, and the notes about them."""
 
 import pytest
 
@@ -38,7 +38,7 @@ from tests.engine.tables import table
         ("varbinary(9)", ["abcd"], ()),
     ],
 )
-def test_transforms(source, type_: str, values: list[str], transforms: tuple[str, ...]):
+def test_suggested_transforms_fit_the_sample(source, type_: str, values: list[str], transforms: tuple[str, ...]):
     path = source("id;v\n" + "".join(f"1;{value}\n" for value in values))
     mapping = suggest_mapping(profile_file(path), table(id="int", v=type_))
     assert mapping[1].transforms == transforms
@@ -51,7 +51,7 @@ def test_transforms(source, type_: str, values: list[str], transforms: tuple[str
         (",", '"1,234"', "thousands-comma", "'1,234' is read as 1234; it could also be 1.234 (decimal comma)"),
     ],
 )
-def test_numbers_that_could_be_others_are_asked_about(source, delimiter, value, transform, note):
+def test_ambiguous_numbers_are_noted(source, delimiter, value, transform, note):
     profile = profile_file(source(f"id{delimiter}v\n1{delimiter}{value}\n1{delimiter}{value}\n"))
     target = table(id="int", v="decimal(9,3)")
     mapping = suggest_mapping(profile, target)
@@ -59,24 +59,24 @@ def test_numbers_that_could_be_others_are_asked_about(source, delimiter, value, 
     assert note in mapping_notes(profile, target, mapping)[0]
 
 
-def test_numbers_that_are_clear_are_not_asked_about(source):
+def test_unambiguous_numbers_are_not_noted(source):
     profile, target = profile_file(source("id;v\n1;1,25\n")), table(id="int", v="decimal(9,2)")
     assert mapping_notes(profile, target, suggest_mapping(profile, target)) == ()
 
 
-def test_dates_with_blanks_around_them(source):
+def test_dates_with_blanks_around_them_are_trimmed(source):
     profile = profile_file(source("id,d\n1, 31.12.2024\n2,NA \n"))
     mapping = suggest_mapping(profile, table(id="int", d="date"), ["NA"])
     assert mapping[1] == ColumnMapping("d", ("NA",), "%d.%m.%Y", ("trim",))
 
 
-class TestAFewThatDoNotFit:
+class TestMismatches:
     def suggested(self, source, type_: str, usual: list[str], odd: list[str]):
         values = [usual[number % len(usual)] for number in range(200 - len(odd))] + odd
         profile = profile_file(source("id;v\n" + "".join(f"1;{value}\n" for value in values)))
         target = table(id="int", v=type_)
-        (_, found) = mapping = suggest_mapping(profile, target)
-        return found, mapping_notes(profile, target, mapping)
+        (_, column) = mapping = suggest_mapping(profile, target)
+        return column, mapping_notes(profile, target, mapping)
 
     @pytest.mark.parametrize(
         ("type_", "usual", "transforms", "datetime_format"),
@@ -88,24 +88,26 @@ class TestAFewThatDoNotFit:
             ("decimal(8,2)", ["1.01", "2.02"], (), ""),
         ],
     )
-    def test_do_not_stand_in_the_way_but_are_counted(self, source, type_, usual, transforms, datetime_format):
-        found, (note,) = self.suggested(source, type_, usual, ["?", "?", "none yet"])
-        assert (found.transforms, found.datetime_format) == (transforms, datetime_format)
+    def test_few_mismatches_are_counted_but_do_not_prevent_a_suggestion(
+        self, source, type_, usual, transforms, datetime_format
+    ):
+        column, (note,) = self.suggested(source, type_, usual, ["?", "?", "none yet"])
+        assert (column.transforms, column.datetime_format) == (transforms, datetime_format)
         assert note.startswith(f"v: 3 of 200 values do not fit {type_}, such as '?': they will be bad rows")
 
     @pytest.mark.parametrize("type_", ["decimal(8,2)", "date", "tinyint(1)"])
-    def test_too_many_do(self, source, type_):
+    def test_too_many_mismatches_prevent_a_suggestion(self, source, type_):
         usual = {"date": "31.12.2024", "tinyint(1)": "yes"}.get(type_, "1,5")
-        found, _ = self.suggested(source, type_, [usual], ["?"] * 11)
-        assert (found.transforms, found.datetime_format) == ((), "")
+        column, _ = self.suggested(source, type_, [usual], ["?"] * 11)
+        assert (column.transforms, column.datetime_format) == ((), "")
 
-    def test_numbers_that_fit_as_they_are_do_not_count_for_a_reading(self, source):
-        found, _ = self.suggested(source, "decimal(8,2)", ["12"], ["1,5", "2,5", "?"])
-        assert found.transforms == ()
+    def test_numbers_that_need_no_transform_do_not_count_for_one(self, source):
+        column, _ = self.suggested(source, "decimal(8,2)", ["12"], ["1,5", "2,5", "?"])
+        assert column.transforms == ()
 
-    def test_words_for_null_are_no_misfits_and_are_named(self, source):
-        found, notes = self.suggested(source, "decimal(8,2)", ["1,01", "22,02"], ["n/a"])
-        assert (found.null_markers, found.transforms) == (("n/a",), ("decimal-comma",))
+    def test_null_words_are_noted_and_are_no_mismatches(self, source):
+        column, notes = self.suggested(source, "decimal(8,2)", ["1,01", "22,02"], ["n/a"])
+        assert (column.null_markers, column.transforms) == (("n/a",), ("decimal-comma",))
         assert notes == ("n/a is read as NULL in v.",)
 
 
@@ -113,44 +115,44 @@ class TestMatch:
     def columns(self, path, match: str, **types: str) -> list[str]:
         return [each.column for each in suggest_mapping(profile_file(path), table(**types), match=match)]
 
-    def test_by_position_in_spite_of_names(self, source):
+    def test_match_by_position_ignores_the_names(self, source):
         path = source("b,a\n1,2\n")
         assert self.columns(path, "position", a="int", b="int") == ["a", "b"]
         assert self.columns(path, "name", a="int", b="int") == ["b", "a"]
 
-    def test_by_position_as_far_as_there_are_columns_and_fields(self, source):
+    def test_match_by_position_ends_with_the_columns_or_the_fields(self, source):
         path = source("x,y,z\n1,2,3\n")
         assert self.columns(path, "position", id="int#", a="int") == ["id", "a", ""]
         assert self.columns(path, "position", a="int", b="int", g="int=", c="int", d="int") == ["a", "b", "c"]
 
 
-class TestAsked:
-    def suggested(self, path, *asked: FieldOverride, **types: str):
-        return suggest_mapping(profile_file(path), table(**types), asked=asked)
+class TestOverrides:
+    def suggested(self, path, *overrides: FieldOverride, **types: str):
+        return suggest_mapping(profile_file(path), table(**types), overrides=overrides)
 
-    def test_a_column_for_a_field_is_taken_from_the_field_that_had_it(self, source):
+    def test_overriding_column_is_taken_from_its_other_field(self, source):
         path = source("a,b,c\n1,2,3\n")
         mapping = self.suggested(path, FieldOverride("B", "a"), FieldOverride("#3", ""), a="int", b="int", c="int")
         assert [each.column for each in mapping] == ["", "a", ""]
 
-    def test_the_rest_is_suggested_for_the_column_that_was_asked_for(self, source):
+    def test_other_settings_are_suggested_for_the_overriding_column(self, source):
         path = source("x;y\n1,5;31.12.2024\nNA;NA\n")
         mapping = self.suggested(path, FieldOverride("x", "n"), FieldOverride("y", "d"), n="decimal(5,2)", d="date")
         assert mapping[0] == ColumnMapping("n", ("NA",), "", ("decimal-comma",))
         assert mapping[1] == ColumnMapping("d", ("NA",), "%d.%m.%Y")
 
-    def test_what_was_asked_stands(self, source):
+    def test_overrides_replace_suggestions(self, source):
         path = source("x;y\n1,5;31.12.2024\nNA;NA\n")
-        asked = (
+        overrides = (
             FieldOverride("x", "n", transforms=(), null_markers=()),
             FieldOverride("y", "d", transforms=("trim",), datetime_format="%m"),
         )
-        mapping = self.suggested(path, *asked, n="decimal(5,2)", d="date")
+        mapping = self.suggested(path, *overrides, n="decimal(5,2)", d="date")
         assert mapping[0] == ColumnMapping("n")
         assert mapping[1] == ColumnMapping("d", ("NA",), "%m", ("trim",))
 
     @pytest.mark.parametrize(
-        ("asked", "said"),
+        ("overrides", "message"),
         [
             ([FieldOverride("z", "n")], "has no field z"),
             ([FieldOverride("#3", "n")], "has no field #3"),
@@ -159,6 +161,6 @@ class TestAsked:
             ([FieldOverride("x", "n"), FieldOverride("#1", "n")], "mapped twice"),
         ],
     )
-    def test_what_is_not_there_is_named(self, source, asked, said):
-        with pytest.raises(Problem, match=said):
-            self.suggested(source("x,y\n1,2\n"), *asked, n="int")
+    def test_override_of_an_unknown_field_or_column_is_refused(self, source, overrides, message):
+        with pytest.raises(Problem, match=message):
+            self.suggested(source("x,y\n1,2\n"), *overrides, n="int")

@@ -1,4 +1,4 @@
-"""Which columns a file's fields are suggested for, what means NULL in them, and how their dates read."""
+"""Columns, NULL markers and date formats that are suggested from a file's sample, and the notes about them."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.engine.tables import table
 
 
 class TestSuggestedColumns:
-    def test_by_name_whatever_the_case(self, source):
+    def test_column_is_suggested_by_name_in_any_case(self, source):
         profile = profile_file(source("ID, Name ,other\n1,a,b\n"))
         columns = [each.column for each in suggest_mapping(profile, table(name="text", id="int"))]
         assert columns == ["id", "name", ""]
@@ -25,11 +25,11 @@ class TestSuggestedColumns:
             ({"a": "int", "b": "text", "c": "text"}, ["", ""]),
         ],
     )
-    def test_by_position_without_a_header_if_the_numbers_agree(self, source, types, columns):
+    def test_columns_are_suggested_by_position_without_a_header_if_the_numbers_agree(self, source, types, columns):
         profile = profile_file(source("1,a\n2,b\n"))
         assert [each.column for each in suggest_mapping(profile, table(**types))] == columns
 
-    def test_no_column_at_all_is_said(self, source):
+    def test_mapping_without_any_column_is_noted(self, source):
         profile, target = profile_file(source("x,y\n1,2\n")), table(a="int")
         assert "choose the columns" in mapping_notes(profile, target, suggest_mapping(profile, target))[0]
 
@@ -38,11 +38,11 @@ class TestSuggestedNulls:
     def suggested(self, path, **types):
         return [each.null_markers for each in suggest_mapping(profile_file(path), table(**types))]
 
-    def test_words_that_a_number_cannot_be(self, source):
+    def test_null_words_are_suggested_in_number_columns(self, source):
         path = source("a,b,c\n1,NA,x\n,2,y\n")
         assert self.suggested(path, a="int", b="double", c="int!") == [("", "NA"), ("", "NA"), ()]
 
-    def test_text_stays_text_and_a_note_asks_about_the_word(self, source):
+    def test_null_word_stays_text_in_a_text_column_and_is_noted(self, source):
         path = source("n,t\n1,NA\nNA,x\n,\n")
         assert self.suggested(path, n="int", t="varchar(9)") == [("", "NA"), ()]
         profile, target = profile_file(path), table(n="int", t="varchar(9)")
@@ -51,16 +51,16 @@ class TestSuggestedNulls:
             "t: NA stays text here; elsewhere it means NULL.",
         )
 
-    def test_what_is_null_to_the_dialect_needs_no_mark(self, source):
+    def test_null_of_the_dialect_needs_no_null_marker(self, source):
         profile, target = profile_file(source("1\t\\N\n\\N\tx\n"), MYSQL_TSV), table(n="int", t="varchar(9)")
         mapping = suggest_mapping(profile, target)
         assert [each.null_markers for each in mapping] == [(), ()]
         assert mapping_notes(profile, target, mapping) == ()
 
-    def test_text_alone_gives_no_reason_to_read_null(self, source):
+    def test_null_words_in_text_columns_alone_are_not_suggested(self, source):
         assert self.suggested(source("id,t\n1,NA\n2,\n"), id="int", t="text") == [(), ()]
 
-    def test_what_a_person_says_goes_for_all_nullable_columns(self, source):
+    def test_given_null_markers_apply_to_all_nullable_columns(self, source):
         path = source("a,b,c\n1,NA,x\n")
         mapping = suggest_mapping(profile_file(path), table(a="int", b="int", c="text!"), ["?", "?"])
         assert [each.null_markers for each in mapping] == [("?",), ("?",), ()]
@@ -68,7 +68,7 @@ class TestSuggestedNulls:
 
 class TestDates:
     @pytest.mark.parametrize(
-        ("values", "found"),
+        ("values", "datetime_format"),
         [
             (["2013-01-01 10:00:00", "2013-01-01T10:00:00", "2013-01-01"], ""),
             (["2013-01-01T10:00:00Z"], "%Y-%m-%dT%H:%i:%sZ"),
@@ -81,11 +81,11 @@ class TestDates:
             (["2020/01/31"], "%Y/%m/%d"),
         ],
     )
-    def test_a_format_that_all_values_have(self, source, values, found):
+    def test_date_format_of_all_values_is_suggested(self, source, values, datetime_format):
         path = source("id,d\n" + "".join(f"1,{value}\n" for value in [*values, "NA"]))
         profile, target = profile_file(path), table(id="int", d="datetime")
         mapping = suggest_mapping(profile, target)
-        assert mapping[1] == ColumnMapping("d", ("NA",), found)
+        assert mapping[1] == ColumnMapping("d", ("NA",), datetime_format)
         assert mapping_notes(profile, target, mapping) == ("NA is read as NULL in d.",)
 
     @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ class TestDates:
             (["yesterday"], "'yesterday' is no date"),
         ],
     )
-    def test_what_is_unclear_is_asked_not_guessed(self, source, values, note):
+    def test_ambiguous_dates_are_noted_and_not_guessed(self, source, values, note):
         path = source("id,d\n" + "".join(f"1,{value}\n" for value in values))
         profile, target = profile_file(path), table(id="int", d="date!")
         mapping = suggest_mapping(profile, target)

@@ -1,4 +1,4 @@
-"""Every transform on real servers: the exact value arrives, or the row is bad and the server says which one it is."""
+"""Every transform on real servers: the exact value arrives, or the row is bad and the warning has its number."""
 
 import json
 from datetime import date, datetime, timedelta
@@ -21,12 +21,12 @@ from importer.engine.source.records.boundary.boundaries import LineEnds
 from importer.engine.stored import from_json, to_json
 from importer.engine.validation import ValidationRules
 
-# No character of a test's values, so that each record is one value whatever is in it.
+# The delimiter is in no value of the tests, so that each record is one value.
 DIALECT = Dialect(delimiter="\x01", quote="", line_end="\n", header=False)
 
 
 class Loaded:
-    """What the server made of a column of values: by the value, its own where it took it, `bad` where it warned."""
+    """The values that the server stored, by the text in the file; "bad" if the server warned of the row."""
 
     def __init__(self, address: Address, column: str, mapping: ColumnMapping, values: list[str | bytes]) -> None:
         raw = [value.encode() if isinstance(value, str) else value for value in values]
@@ -39,12 +39,12 @@ class Loaded:
         with connect_loader(address) as connection:
             self.report = load_data_local.load(connection, statement, [value + b"\n" for value in raw])
             warnings = [warning for _, warning in read_warnings(self.report.said).all]
-            found = fetch_all(connection, "SELECT v FROM t ORDER BY id")
+            rows = fetch_all(connection, "SELECT v FROM t ORDER BY id")
         assert self.report.records == len(values)
         self.numbered = {warning.row for warning in warnings} - {0}
         self.stored = {
             value: "bad" if row in self.numbered else stored[0]
-            for row, (value, stored) in enumerate(zip(values, found, strict=True), start=1)
+            for row, (value, stored) in enumerate(zip(values, rows, strict=True), start=1)
         }
         assert bool(warnings) == bool(self.numbered), "a bad row without a number"
 
@@ -86,63 +86,63 @@ NO_NUMBERS += ["1'2", "1 2", "NaN", "Infinity", "1,2345,678", "1.2345.678", "1,2
 
 
 @pytest.mark.parametrize(("name", "column", "values"), NUMBERS)
-def test_numbers(database: Address, name: str, column: str, values: dict[str, str]):
+def test_transformed_number_is_exact_or_bad(database: Address, name: str, column: str, values: dict[str, str]):
     wanted = {value: Decimal(number) for value, number in values.items()}
     wrong = [value for value in NO_NUMBERS if value not in wanted]
-    found = stored(database, column, read(name), [*wanted, *wrong])
-    assert found == wanted | dict.fromkeys(wrong, "bad")
+    results = stored(database, column, read(name), [*wanted, *wrong])
+    assert results == wanted | dict.fromkeys(wrong, "bad")
 
 
 @pytest.mark.parametrize("name", ["decimal-comma", "thousands-comma", "thousands-dot", "thousands-space"])
-def test_whole_numbers_are_never_rounded(database: Address, name: str):
+def test_transformed_number_is_never_rounded_to_an_integer(database: Address, name: str):
     mark = "." if name == "thousands-comma" else ","
     values = {"7": 7, f"7{mark}00": 7, f"7{mark}5": "bad", f"7{mark}01": "bad", "99999999999": "bad"}
     assert stored(database, "INT", read(name), list(values)) == values
 
 
-def test_more_decimals_than_the_column_has_are_told(database: Address):
+def test_transformed_number_with_too_many_decimals_is_bad(database: Address):
     assert stored(database, "DECIMAL(5,1)", read("decimal-comma"), ["1,25", "1,2"])["1,25"] == "bad"
 
 
 @pytest.mark.parametrize(("column", "true", "false"), [("TINYINT", 1, 0), ("BIT(1)", b"\x01", b"\0")])
-def test_words_for_yes_and_no(database: Address, column: str, true: object, false: object):
+def test_yes_no_accepts_its_words_only(database: Address, column: str, true: object, false: object):
     wrong = ["", "2", "maybe", "yes ", " no", "tru", "01", "yès", "\0"]
-    found = stored(database, column, read("yes-no"), [*TRUE_WORDS, *FALSE_WORDS, *wrong])
-    assert found == dict.fromkeys(TRUE_WORDS, true) | dict.fromkeys(FALSE_WORDS, false) | dict.fromkeys(wrong, "bad")
+    results = stored(database, column, read("yes-no"), [*TRUE_WORDS, *FALSE_WORDS, *wrong])
+    assert results == dict.fromkeys(TRUE_WORDS, true) | dict.fromkeys(FALSE_WORDS, false) | dict.fromkeys(wrong, "bad")
 
 
-def test_numbers_for_bits(database: Address):
-    found = stored(database, "BIT(8)", read("number"), ["0", "5", "255", "256", "", "1.5", "b'1'", "-1", "9" * 25])
-    assert [found["0"], found["5"], found["255"]] == [b"\0", b"\x05", b"\xff"]
-    assert {found[wrong] for wrong in ("256", "", "1.5", "b'1'", "-1", "9" * 25)} == {"bad"}
+def test_number_for_a_bit_column_is_exact_or_bad(database: Address):
+    results = stored(database, "BIT(8)", read("number"), ["0", "5", "255", "256", "", "1.5", "b'1'", "-1", "9" * 25])
+    assert [results["0"], results["5"], results["255"]] == [b"\0", b"\x05", b"\xff"]
+    assert {results[wrong] for wrong in ("256", "", "1.5", "b'1'", "-1", "9" * 25)} == {"bad"}
 
 
-def test_all_64_bits(database: Address):
+def test_bit_column_takes_64_bits(database: Address):
     most = 2**64 - 1
     assert stored(database, "BIT(64)", read("number"), [str(most)])[str(most)] == b"\xff" * 8
     assert stored(database, "BIT(64)", read("bits"), ["1" * 64, "1" * 65])["1" * 65] == "bad"
 
 
-def test_binary_digits(database: Address):
-    found = stored(database, "BIT(3)", read("bits"), ["101", "0", "1000", "2", "", "1 "])
-    assert found == {"101": b"\x05", "0": b"\0", "1000": "bad", "2": "bad", "": "bad", "1 ": "bad"}
+def test_binary_digits_for_a_bit_column_are_exact_or_bad(database: Address):
+    results = stored(database, "BIT(3)", read("bits"), ["101", "0", "1000", "2", "", "1 "])
+    assert results == {"101": b"\x05", "0": b"\0", "1000": "bad", "2": "bad", "": "bad", "1 ": "bad"}
 
 
 @pytest.mark.parametrize("column", ["VARBINARY(20)", "TINYBLOB", "BLOB", "MEDIUMBLOB"])
-def test_hexadecimal(database: Address, column: str):
+def test_hexadecimal_value_is_exact_or_bad(database: Address, column: str):
     values = {"4d69": b"Mi", "0x4D": b"M", "": b"", "00ff1A0d0a": b"\0\xff\x1a\r\n", "4": "bad", "0x": b"", "4g": "bad"}
-    # Characters that a collation takes for those of the prefix are none; nor are digits of other scripts.
+    # Characters that equal those of the prefix in a collation are not accepted, nor are digits of other scripts.
     wrong = ["\uff10x41", "0\u00d741", "4\u0661", "41 ", " 41", "x41", "0x0x", "z" * 3000]
-    found = stored(database, column, read("hex"), [*values, *wrong])
-    assert found == values | dict.fromkeys(wrong, "bad")
+    results = stored(database, column, read("hex"), [*values, *wrong])
+    assert results == values | dict.fromkeys(wrong, "bad")
 
 
-def test_hexadecimal_of_a_fixed_or_too_great_length(database: Address):
-    found = stored(database, "BINARY(2)", read("hex"), ["4d69", "4d", "4d6900", "zz"])
-    assert found == {"4d69": b"Mi", "4d": b"M\0", "4d6900": "bad", "zz": "bad"}
+def test_hexadecimal_value_for_a_fixed_length_is_padded_or_bad(database: Address):
+    results = stored(database, "BINARY(2)", read("hex"), ["4d69", "4d", "4d6900", "zz"])
+    assert results == {"4d69": b"Mi", "4d": b"M\0", "4d6900": "bad", "zz": "bad"}
 
 
-def test_a_long_hexadecimal_value(database: Address):
+def test_long_hexadecimal_value_is_exact(database: Address):
     value = "a7" * 1_000_000
     assert stored(database, "MEDIUMBLOB", read("hex"), [value])[value] == b"\xa7" * 1_000_000
 
@@ -151,29 +151,29 @@ BLANKS = [" a ", "\ta\t", "\u00a0 \ta b\t \u00a0", "a", "", " ", "a\u3000", "\ra
 
 
 @pytest.mark.parametrize(
-    ("name", "twin"),
+    ("name", "strip"),
     [
         ("trim", lambda text: text.strip(" \t\u00a0")),
         ("trim-left", lambda text: text.lstrip(" \t\u00a0")),
         ("trim-right", lambda text: text.rstrip(" \t\u00a0")),
     ],
 )
-def test_trimming(database: Address, name: str, twin):
-    assert stored(database, "TEXT", read(name), BLANKS) == {value: twin(value) for value in BLANKS}
+def test_trim_removes_blanks_as_python_does(database: Address, name: str, strip):
+    assert stored(database, "TEXT", read(name), BLANKS) == {value: strip(value) for value in BLANKS}
 
 
-def test_trimming_a_long_text_with_long_blanks(database: Address):
+def test_trim_of_a_long_text_with_long_blanks(database: Address):
     value = " " + "x" + " " * 300_000 + "é " * 300_000 + "x" + "\t" * 10
     assert stored(database, "LONGTEXT", read("trim"), [value])[value] == value.strip()
 
 
-def test_trimming_comes_before_null_words_and_readings(database: Address):
+def test_trim_comes_before_null_markers_and_readings(database: Address):
     mapping = read("trim", "decimal-comma", null_markers=("NA", ""))
-    found = stored(database, "DECIMAL(5,1)", mapping, [" NA ", "  ", " 1,5\t", "NA", "na"])
-    assert found == {" NA ": None, "  ": None, " 1,5\t": Decimal("1.5"), "NA": None, "na": "bad"}
+    results = stored(database, "DECIMAL(5,1)", mapping, [" NA ", "  ", " 1,5\t", "NA", "na"])
+    assert results == {" NA ": None, "  ": None, " 1,5\t": Decimal("1.5"), "NA": None, "na": "bad"}
 
 
-def test_upper_and_lower_case(database: Address):
+def test_upper_and_lower_change_the_case(database: Address):
     assert stored(database, "TEXT", read("upper"), ["aé1", ""]) == {"aé1": "AÉ1", "": ""}
     assert stored(database, "TEXT", read("lower"), ["AÉ1", ""]) == {"AÉ1": "aé1", "": ""}
 
@@ -209,14 +209,14 @@ NO_DATES += ["01.02.2024 10:11:12.0005", "01.02.2024 10:11:12.1234567"]
 
 
 @pytest.mark.parametrize(("column", "datetime_format", "values"), DATES)
-def test_dates_and_times(database: Address, column: str, datetime_format: str, values: dict):
-    found = stored(database, column, read(datetime_format=datetime_format), [*values, *NO_DATES])
-    assert found == values | dict.fromkeys(NO_DATES, "bad")
+def test_formatted_date_or_time_is_exact_or_bad(database: Address, column: str, datetime_format: str, values: dict):
+    results = stored(database, column, read(datetime_format=datetime_format), [*values, *NO_DATES])
+    assert results == values | dict.fromkeys(NO_DATES, "bad")
 
 
 @pytest.mark.parametrize("transform", [each for each in TRANSFORMS.values() if each.takes], ids=lambda each: each.name)
-def test_any_byte_is_taken_or_bad(database: Address, transform: Transform):
-    """No value slips through: what Python's reading of the pattern does not take, the server reports."""
+def test_transform_accepts_a_value_or_makes_it_bad_for_any_character(database: Address, transform: Transform):
+    """The server reports every value that Python's reading of the pattern does not accept."""
     column_of = {"bit": "BIT(64)", "blob": "BLOB"}
     column = next((sql for name, sql in column_of.items() if transform.accepted(column_type(name))), "DECIMAL(30,5)")
     singles = [chr(code) for code in (*range(2, 10), *range(11, 0x180), 0x2019, 0x2028, 0x3000, 0xFEFF, 0x1F600)]
@@ -225,10 +225,10 @@ def test_any_byte_is_taken_or_bad(database: Address, transform: Transform):
     with connect(database) as connection:
         described = read_table(connection, database.database, "t").column("v")
     taken = {value for value in values if transform.fits(value, described)}
-    # The server reads letters of either case alike; a value of its own is right even so.
-    taken_by_server = {value for value, found in loaded.stored.items() if found != "bad"}
+    # The server ignores case.
+    taken_by_server = {value for value, result in loaded.stored.items() if result != "bad"}
     assert {value.lower() for value in taken_by_server} <= {value.lower() for value in taken}
-    if transform.name != "hex":  # which also counts the digits
+    if transform.name != "hex":  # The server also checks the number of digits.
         assert taken <= taken_by_server
 
 
@@ -254,10 +254,10 @@ LISTS = [
 
 
 @pytest.mark.parametrize(("column", "values", "wrong"), LISTS)
-def test_lists_take_their_members_and_no_places(database: Address, column: str, values: dict, wrong: list[str]):
-    found = stored(database, column, read("trim-left"), [*values, *wrong])
-    # mysqlclient gives a SET as a set.
-    plain = {key: ",".join(sorted(value)) if isinstance(value, set) else value for key, value in found.items()}
+def test_enum_and_set_accept_members_and_no_positions(database: Address, column: str, values: dict, wrong: list[str]):
+    results = stored(database, column, read("trim-left"), [*values, *wrong])
+    # mysqlclient returns a SET as a set.
+    plain = {key: ",".join(sorted(value)) if isinstance(value, set) else value for key, value in results.items()}
     assert plain == values | dict.fromkeys(wrong, "bad")
 
 
@@ -276,25 +276,25 @@ CLEANED = [
 
 
 @pytest.mark.parametrize(("column", "values", "wrong"), CLEANED)
-def test_what_is_left_after_trimming_is_kept_or_bad(database: Address, column: str, values: dict, wrong: list[str]):
-    found = stored(database, column, read("trim-left"), [*values, *wrong])
-    assert found == values | dict.fromkeys(wrong, "bad")
+def test_trimmed_value_is_stored_unchanged_or_bad(database: Address, column: str, values: dict, wrong: list[str]):
+    results = stored(database, column, read("trim-left"), [*values, *wrong])
+    assert results == values | dict.fromkeys(wrong, "bad")
 
 
 INJECTIONS = ["'", "\\", "\\'", "'); DROP TABLE t; -- ", "`", "%", "\0", "\x1a", "\r", '"', "@field1", "é😀"]
 
 
 @pytest.mark.parametrize("marker", INJECTIONS)
-def test_a_null_marker_is_only_a_text(database: Address, marker: str):
+def test_null_marker_is_never_read_as_sql(database: Address, marker: str):
     values = [marker, "NA", "x"]
-    found = stored(database, "TEXT", ColumnMapping("v", (marker,)), values)
-    assert found == {marker: None, "NA": "NA", "x": "x"}
+    results = stored(database, "TEXT", ColumnMapping("v", (marker,)), values)
+    assert results == {marker: None, "NA": "NA", "x": "x"}
 
 
 @pytest.mark.parametrize("text", ["%d'); DROP TABLE t; -- ", "%d\\", "%d`%m", '%d"%m', "%d (%m) [%Y] {1} *+?.^$|"])
-def test_a_format_is_only_a_text(database: Address, text: str):
-    found = stored(database, "DATETIME", read(datetime_format=text), ["nothing"])
-    assert found == {"nothing": "bad"}
+def test_date_format_is_never_read_as_sql(database: Address, text: str):
+    results = stored(database, "DATETIME", read(datetime_format=text), ["nothing"])
+    assert results == {"nothing": "bad"}
 
 
 REFUSED = [
@@ -312,11 +312,13 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("column", "mapping", "said"), REFUSED)
-def test_what_does_not_go_together_is_refused(database: Address, column: str, mapping: ColumnMapping, said: str):
+@pytest.mark.parametrize(("column", "mapping", "message"), REFUSED)
+def test_transform_that_does_not_suit_the_column_is_refused(
+    database: Address, column: str, mapping: ColumnMapping, message: str
+):
     with pytest.raises(Problem) as caught:
         Loaded(database, column, mapping, ["1"])
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -330,7 +332,9 @@ def test_what_does_not_go_together_is_refused(database: Address, column: str, ma
         ("FLOAT", "not a number", 0),
     ],
 )
-def test_digits_that_floating_point_loses_are_counted(database: Address, column: str, text: str, notices: int):
+def test_digits_that_a_transformed_floating_point_number_loses_are_counted(
+    database: Address, column: str, text: str, notices: int
+):
     with connect(database) as connection:
         execute(connection, f"CREATE TABLE f (v {column})")
         table = read_table(connection, database.database, "f")
@@ -339,6 +343,6 @@ def test_digits_that_floating_point_loses_are_counted(database: Address, column:
     data = f"{text}\n1,5\n".encode()
     block = Block(0, 1, len(data), 2, LineEnds(data, len(data)), data)
     assert exactness.suspicious(block) is bool(notices)
-    found = exactness.examine(block)
-    assert (len(found.faults), sum(found.notices.values())) == (0, notices)
+    findings = exactness.examine(block)
+    assert (len(findings.faults), sum(findings.notices.values())) == (0, notices)
     assert from_json(ValidationRules, json.loads(json.dumps(to_json(exactness)))) == exactness

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from importer.engine.mapping.transforms import plain_text
+from importer.engine.mapping.transforms import normalized_number
 from importer.engine.schema.table import Column
 from importer.engine.source.arrays import Offsets
 from importer.engine.validation.cell_batch import Cells
@@ -35,5 +35,5 @@ class FormattedNumber:
     def judge(self, text: str) -> Verdict | None:
         """None for a text that is no such number: the server says so itself."""
         column = Column("", self.keeps.type, nullable=True, default=None, auto_increment=False, generated=False)
-        plain = plain_text(text, self.transforms, column)
+        plain = normalized_number(text, self.transforms, column)
         return None if plain is None else self.keeps.judge(plain)
