@@ -1,4 +1,4 @@
-"""Millrace beside other ways to load the same files into the same server, in one run. bench/README.md says more.
+"""Compares Millrace with other ways to load the same files into the same server, in one run (bench/README.md).
 
 python -m bench                                     private servers, all workloads, usual sizes
 python -m bench --server a=mysql://root@127.0.0.1:3306/ --workloads nodes --size 1G --rounds 5

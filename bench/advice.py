@@ -1,11 +1,11 @@
-"""Whether the lab's advice holds for the whole file: beside every combination that could have been chosen.
+"""Checks the lab's recommendations against imports of the whole file with every combination of the grid.
 
     python -m bench.advice --workloads nodes indexed --rows 1500000 --rounds 3 --labs 3
 
-For each workload and server, the file is imported once with the defaults, as somebody would who then turns to the lab.
-So many labs try the grid, on as many rows as the page of a new lab suggests. Then the whole file is imported in turns
-with each combination of the grid. The fastest of these is partly the luckiest, so what the labs advise runs beside it
-in rounds of their own, `--beside` of them; the notes of the report have what each advice reaches of it there.
+For each workload and server, the file is imported once with the defaults, as a user would before a lab. Then `--labs`
+labs try the grid, on as many rows as the page of a new lab suggests. Then the whole file is imported with each
+combination of the grid, in rounds. The fastest of these was partly lucky. So the recommended combinations run against
+it in `--beside` rounds of their own; the notes of the report give the share of its rate that each one reaches there.
 """
 
 import argparse
@@ -33,37 +33,38 @@ GRIDS = {
     "nodes": Grid("own", {"chunk_bytes": (MIB // 4, MIB, 4 * MIB, 16 * MIB), "parallelism": SESSIONS}),
     "indexed": Grid("own", {"chunk_bytes": (MIB, 8 * MIB), "parallelism": SESSIONS, "indexes": ("keep", "defer")}),
 }
-LOOK_EVERY = 1.0  # seconds
+POLL_EVERY = 1.0  # seconds
 
 
 def main() -> None:
     parser = settings.parser(__doc__)
     parser.add_argument("--workloads", nargs="+", choices=GRIDS, default=tuple(GRIDS), metavar="NAME")
     parser.add_argument("--labs", type=int, default=3, help="for each workload and server")
-    parser.add_argument("--repeats", type=int, default=3, help="of each trial of a lab")
-    parser.add_argument("--beside", type=int, default=7, help="rounds of what is advised beside the grid's best")
+    parser.add_argument("--repeats", type=int, default=3, help="repeats of each trial of a lab")
+    parser.add_argument("--beside", dest="final_rounds", type=int, default=7,
+                        help="rounds of the recommendations against the grid's best")  # fmt: skip
     arguments = parser.parse_args()
     with comparison("advice", arguments) as compared:
         for name in arguments.workloads:
             files = compared.files(name, WORKLOADS[name], settings.rows_of(WORKLOADS[name], arguments))
             for server in compared.servers:
-                advice = _advice(arguments, server, files, compared.above)
+                advice = _advice(arguments, server, files, compared.supervisor_pid)
                 compared.measure(_cases(name, files, combinations(GRIDS[name])), len(arguments.workloads), [server])
                 best = _best(compared.results, server, name)
-                _measure_beside(compared, server, files, best, advice)
+                _measure_finals(compared, server, files, best, advice)
                 compared.results.made["notes"] += _notes(compared.results, server, name, best, advice)
     print(compared.report())
 
 
-def _beside(workload: str) -> str:
-    """What results call the rounds in which advice runs beside the grid's best."""
+def _finals(workload: str) -> str:
+    """The workload's name in the results for the rounds of the recommendations against the grid's best."""
     return f"{workload}, advised"
 
 
-def _advice(arguments: argparse.Namespace, server: Server, files: Files, above: int) -> list[Settings]:
-    """What each lab recommends, after an import with the defaults that tells how many rows to try."""
+def _advice(arguments: argparse.Namespace, server: Server, files: Files, supervisor_pid: int) -> list[Settings]:
+    """The recommendation of each lab. The import with the defaults before them gives the number of rows to try."""
     default = Millrace()
-    default.above = above
+    default.supervisor_pid = supervisor_pid
     default.prepare(server, files)
     default.load(server, files)
     default.prepare(server, files)
@@ -84,20 +85,20 @@ def _lab(server: Server, files: Files, repeats: int, seed: int) -> Settings:
         ImportRequest(dialect=dialect_of(files.separator), mapping=table.mapping),
     )
     sample = Sample(rows=lab.suggest_sample(prepared))
-    made = lab.create(prepared, lab.LabRequest(GRIDS[files.workload.name], sample, repeats, seed=seed))
-    lab.start(made.pk)
-    while not (now := Lab.objects.get(pk=made.pk)).ended:
-        time.sleep(LOOK_EVERY)
-    found = lab.outcome(now)["recommendation"]
-    assert found, now.problem
-    return found["settings"]
+    created = lab.create(prepared, lab.LabRequest(GRIDS[files.workload.name], sample, repeats, seed=seed))
+    lab.start(created.pk)
+    while not (now := Lab.objects.get(pk=created.pk)).ended:
+        time.sleep(POLL_EVERY)
+    recommendation = lab.outcome(now)["recommendation"]
+    assert recommendation, now.problem
+    return recommendation["settings"]
 
 
 def _cases(workload: str, files: Files, tried: Sequence[Settings]) -> list[Case]:
-    return [Case(workload, files, Millrace(_asked(each), name=words(each))) for each in tried]
+    return [Case(workload, files, Millrace(_options(each), name=words(each))) for each in tried]
 
 
-def _asked(tried: Settings) -> dict[str, str]:
+def _options(tried: Settings) -> dict[str, str]:
     return {name: str(value) for name, value in tried.items()}
 
 
@@ -107,23 +108,23 @@ def _best(results: Results, server: Server, workload: str) -> Settings:
     return max(combinations(GRIDS[workload]), key=lambda each: medians[words(each)])
 
 
-def _measure_beside(
+def _measure_finals(
     compared: Comparison, server: Server, files: Files, best: Settings, advice: Sequence[Settings]
 ) -> None:
-    """Run the best and each different advice in turns; nothing if all of them are the same."""
+    """Run the best and each different recommendation in rounds; nothing if all of them are the same."""
     different = {words(each): each for each in (best, *advice)}
     if len(different) > 1:
-        name = _beside(files.workload.name)
-        again = compared.files(name, files.workload, files.rows)
-        cases = _cases(name, again, list(different.values()))
-        compared.measure(cases, rounds=compared.arguments.beside, on=[server])
+        name = _finals(files.workload.name)
+        finals = compared.files(name, files.workload, files.rows)
+        cases = _cases(name, finals, list(different.values()))
+        compared.measure(cases, rounds=compared.arguments.final_rounds, on=[server])
 
 
 def _notes(results: Results, server: Server, workload: str, best: Settings, advice: Sequence[Settings]) -> list[str]:
-    """A sentence for each advice: what it reaches of the grid's best in rounds beside it."""
+    """A sentence for each recommendation: its rate as a share of the rate of the grid's best in the same rounds."""
     rates: dict[str, dict[int, float]] = {}
     for run in results.runs:
-        if (run["server"], run["workload"]) == (server.name, _beside(workload)) and run["round"] > 0:
+        if (run["server"], run["workload"]) == (server.name, _finals(workload)) and run["round"] > 0:
             rates.setdefault(run["way"], {})[run["round"]] = run["rows"] / run["seconds"]
     return [
         f"{server.name}, {workload}: advice {number}: {_note(rates, words(each), words(best))}"

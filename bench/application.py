@@ -1,4 +1,4 @@
-"""Millrace itself, as `make run` runs it: set up in a folder of the benchmark's own, with its processes."""
+"""Sets Millrace up in a folder of the benchmark's own and runs its processes, as `make run` does."""
 
 import os
 import tempfile
@@ -11,9 +11,9 @@ from scripts.servers import free_port
 
 
 def set_up(folder: Path) -> Path:
-    """Set the application up with its state in a new folder below `folder`, and give that.
+    """Set the application up with its state in a new folder below `folder`; return that folder.
 
-    So no import of the benchmark shows up in anybody's list, and none of an earlier run tells the planner anything.
+    So the imports of the benchmark appear in no user's list, and earlier runs do not influence the planner.
     """
     import django
 
@@ -22,7 +22,6 @@ def set_up(folder: Path) -> Path:
     os.environ["VAR_DIR"] = str(state)
     os.environ["PORT"] = str(free_port())
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    # Its log goes where the figures do not.
     os.environ.setdefault("LOG_LEVEL", "WARNING")
     django.setup()
     return state
@@ -30,7 +29,7 @@ def set_up(folder: Path) -> Path:
 
 @contextmanager
 def serving() -> Iterator[int]:
-    """All processes up and working; gives the id of the one above them. They are gone again afterwards."""
+    """Start all processes, yield the pid of their supervisor, and stop them at the end."""
     from scripts import run
 
     with run.serving() as supervisor:
@@ -39,7 +38,7 @@ def serving() -> Iterator[int]:
 
 
 def saved_target(server: Server):
-    """The server as a checked target that imports can name."""
+    """Save the server as a target, check it, and return it."""
     from importer import targets
     from importer.models import Target
 

@@ -1,4 +1,4 @@
-"""One chart for each workload: the rate of every way, servers beside each other."""
+"""Draws one chart for each workload: the rate of every way, with a bar for each server."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,17 +11,17 @@ except ModuleNotFoundError:
     Figure = None
 
 COLOURS = ("#1d4ed8", "#d97706", "#15803d", "#9333ea")
-BAR = 0.8  # of the room of one way, shared by the servers
+BAR = 0.8  # of the height for one way, shared by the servers
 INCHES_PER_BAR = 0.22
 
 
 def can_draw() -> bool:
-    """Whether matplotlib is there; `make bench` installs it."""
+    """Whether matplotlib is installed; `make bench` installs it."""
     return Figure is not None
 
 
 def draw(runs: Runs, workloads: Sequence[str], path: Path, title: str) -> None:
-    """Horizontal bars of median rows per second; a line from the slowest to the fastest round. Written as PNG."""
+    """Write a PNG with bars of median rows per second, each with a line from the slowest to the fastest round."""
     by_server = {
         server: {_label(line, workloads): line for workload in workloads for line in runs.lines(server, workload)}
         for server in runs.servers

@@ -1,8 +1,8 @@
-"""What each check costs: whole imports with one setting changed, beside those with the defaults.
+"""Measures the cost of each check: whole imports with one setting changed, compared with the defaults.
 
     python -m bench.checks --server mysql://root@127.0.0.1:3306/ --rows 2000000 --rounds 5
 
-The digest of what is sent cannot be left out; what it takes is measured by itself and noted in the report.
+The digest of the sent bytes cannot be switched off; its cost is measured separately and noted in the report.
 """
 
 import time
@@ -18,7 +18,7 @@ from importer.engine.feed.feed import BLOCK
 from importer.experiments.workloads import WORKLOADS
 
 SETTINGS = ("checks=false", "verify=full", "on_error=reject", "rounding=reject")
-# Reading values back takes a key that the file has: `indexed` has none.
+# Read-back needs a key that the file contains: that of `indexed` has none.
 USUAL = ("nodes", "mixed")
 
 

@@ -1,6 +1,6 @@
-"""A plain client in a process of its own: mysqlclient and the standard library, no more, so that its memory is its own.
+"""A plain client in a process of its own. It imports little more than mysqlclient, so its memory is that of the load.
 
-`python -m bench.client` reads one task as JSON from its standard input, runs it, and prints as JSON what it took:
+`python -m bench.client` reads one task as JSON from its standard input, runs it, and prints its cost as JSON. A task is
 {"call": one of CALLS, "address": MySQLdb.connect's arguments, "arguments": those of the call}.
 """
 
@@ -21,7 +21,7 @@ from importer.experiments import plain_inserts
 
 
 class Clock:
-    """Seconds since the load began. `committed` is told after each commit; `part` is around a part to be told apart."""
+    """Measures seconds since the load began. Call `committed` after each commit; `part` times a named part."""
 
     def __init__(self) -> None:
         self._begun = time.perf_counter()
@@ -45,7 +45,7 @@ class Clock:
 
 @contextmanager
 def connected(address: dict[str, Any], *, autocommit: bool = True) -> Iterator[Connection]:
-    """A connection as any program has it, but in UTC, which the files' times are in."""
+    """An ordinary connection with the session's time zone set to UTC, as the files' times are in UTC."""
     with closing(MySQLdb.connect(**address, charset="utf8mb4", local_infile=1, autocommit=autocommit)) as connection:
         connection.cursor().execute("SET SESSION time_zone = '+00:00'")
         yield connection
@@ -54,12 +54,12 @@ def connected(address: dict[str, Any], *, autocommit: bool = True) -> Iterator[C
 def run(
     clock: Clock, address: dict[str, Any], steps: list[list[str]], sessions: int, settings: dict, last: list[str]
 ) -> None:
-    """One step after the other, the statements of each over so many sessions, each statement a transaction.
+    """Run the steps one after another; share the statements of each over `sessions`, each statement a transaction.
 
-    Then the `last` ones, one by one, in a session with those of the `settings` that the server has.
+    Then run the `last` statements one by one, in a session with those of the `settings` that the server has.
     """
     for statements in steps:
-        _share_out(clock, address, statements, sessions)
+        _run_parallel(clock, address, statements, sessions)
     if last:
         with clock.part("keys"), connected(address) as connection:
             cursor = connection.cursor()
@@ -70,8 +70,8 @@ def run(
                 cursor.execute(each)
 
 
-def _share_out(clock: Clock, address: dict[str, Any], statements: list[str], sessions: int) -> None:
-    """Run the statements over so many sessions. Raises what the first one that failed has raised."""
+def _run_parallel(clock: Clock, address: dict[str, Any], statements: list[str], sessions: int) -> None:
+    """Run the statements over `sessions` connections. Raises the error of the first statement that failed."""
     waiting: Queue[str] = Queue()
     for each in statements:
         waiting.put(each)
@@ -100,7 +100,7 @@ def _share_out(clock: Clock, address: dict[str, Any], statements: list[str], ses
 def insert(
     clock: Clock, address: dict[str, Any], tables: list[dict[str, Any]], rows_per_statement: int, commit_every: int
 ) -> None:
-    """INSERTs into one table after the other, each as inserts.Rows has it; commit_every 0: one commit a table."""
+    """INSERT into one table after another (plain_inserts.CsvRows); commit_every 0: one commit for each table."""
     with connected(address, autocommit=False) as connection:
         for table in tables:
             plain_inserts.insert(
@@ -109,16 +109,16 @@ def insert(
 
 
 def peak_mb(pid: str | int = "self") -> float:
-    """The most memory (MB) that a process has had resident; 0 if it is gone.
+    """The largest resident memory (MB) of a process so far (VmHWM); 0 if it is gone.
 
-    Not getrusage's: that begins with what the parent had when it forked.
+    getrusage is not used, because its value starts with the parent's memory at the fork.
     """
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except (FileNotFoundError, ProcessLookupError):
         return 0
-    found = next((line for line in lines if line.startswith("VmHWM:")), "VmHWM: 0")
-    return round(int(found.split()[1]) * 1024 / 1e6, 1)
+    peak = next((line for line in lines if line.startswith("VmHWM:")), "VmHWM: 0")
+    return round(int(peak.split()[1]) * 1024 / 1e6, 1)
 
 
 CALLS: dict[str, Callable[..., None]] = {"run": run, "insert": insert}

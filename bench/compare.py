@@ -1,4 +1,4 @@
-"""Figures of the runs: medians and spread, and ratios that are computed round by round."""
+"""Computes figures from the runs: medians and spread, and ratios round by round."""
 
 import re
 import statistics
@@ -14,7 +14,7 @@ Run = dict[str, Any]
 
 @dataclass(frozen=True)
 class Spread:
-    """The median of some values, the least and the most."""
+    """The median, the minimum and the maximum of some values."""
 
     median: float
     least: float
@@ -27,13 +27,13 @@ class Spread:
 
 @dataclass(frozen=True)
 class Line:
-    """One way on one server and workload. Ratios are rates beside another way's rate in the same round.
+    """One way on one server and workload. A ratio is the rate divided by another way's rate in the same round.
 
-    `to_baseline` is beside the case that the results name as baseline; `to_single`, `to_best` and `to_best_before`
-    beside raw LOAD DATA: the single one, the best with the keys put on when this way puts them on, and the best
-    with the keys in place. None: there is no such case, or it is this one. `choices` are those of the last round.
-    `for_server_second` are the seconds for each second of the server's processor time. `alike` are the ratios beside
-    the baseline, or else the best raw way, in those rounds in which the machine's processors were as near each other.
+    `to_baseline` compares with the case that the results name as baseline. `to_single`, `to_best` and `to_best_before`
+    compare with raw LOAD DATA: the single one, the best that builds the keys at the same time as this way, and the
+    best with the keys in place. None: the case does not exist, or is this one. `choices` are those of the last round.
+    `for_server_second` are the seconds per second of the server's processor time. `alike` are the ratios to the
+    baseline, or else to the best raw way, in the rounds with the same handover time for both (handover.py).
     """
 
     server: str
@@ -59,7 +59,7 @@ class Line:
 
 
 class Runs:
-    """The runs that count, by server, workload and way."""
+    """The runs by server, workload and way, without the warm-ups."""
 
     def __init__(self, results: Results) -> None:
         self.results = results
@@ -78,7 +78,7 @@ class Runs:
         return list(self.results.workloads)
 
     def lines(self, server: str, workload: str) -> list[Line]:
-        """One line for each way: raw ones first, and numbers in names by their size."""
+        """One line for each way: raw ones first, names with numbers in the order of the numbers."""
         ways = [way for each, on, way in self._by_case if (each, on) == (server, workload)]
         return [self._line(server, workload, way) for way in sorted(ways, key=self._place)]
 
@@ -120,7 +120,7 @@ class Runs:
         )
 
     def _best_raw(self, server: str, workload: str, keys: str) -> str:
-        """The raw way with these keys that has the best median; "" if there is none."""
+        """The raw way with these keys and the best median; "" if there is none."""
         rates = {
             way: statistics.median(map(_rate, runs.values()))
             for (each, on, way), runs in self._by_case.items()
@@ -135,7 +135,7 @@ class Runs:
     def _ratios(
         self, runs: dict[Any, Run], against: tuple[str, str, str], may_compare: Callable[[Run, Run], bool] | None = None
     ) -> list[float]:
-        """Round by round, where there are two to compare."""
+        """The ratio of each round that both have run."""
         others = self._by_case.get(against, {})
         if others is runs:
             return []
@@ -146,18 +146,18 @@ class Runs:
 _MEDIANS = (
     "cpu", "server_cpu", "server_written", "server_data_written", "server_log_written", "server_dirty", "handover",
 )  # fmt: skip
-# How many times as long a handover may take in one run as in the other one (handover.py).
+# Up to this factor between them, the handover times of two runs count as the same (handover.py).
 _ALIKE = 1.2
 
 
 def _alike(run: Run, other: Run) -> bool:
-    """Whether the machine's processors were as near each other in both runs, as far as that is known."""
+    """Whether the handover time of both runs is known and was the same."""
     shorter, longer = sorted(each.get("handover") or 0 for each in (run, other))
     return 0 < longer <= shorter * _ALIKE
 
 
 def _rate(run: Run) -> float:
-    """Rows per second: ways that load a sample compare with the others by this."""
+    """Rows per second, which also compares ways that load only a sample."""
     return run["rows"] / run["seconds"]
 
 

@@ -1,4 +1,4 @@
-"""One comparison: servers, Millrace's processes and results for as long as it takes, and the report at the end."""
+"""Runs one comparison: starts servers and Millrace's processes, collects the results, writes the report."""
 
 import argparse
 import shutil
@@ -11,7 +11,7 @@ from bench import application, settings
 from bench.files import Files, files_of
 from bench.report import write_report
 from bench.results import Results, new_results
-from bench.rounds import Case, Turns
+from bench.rounds import Case, Rounds
 from bench.servers import Server, servers_to_measure
 from bench.ways import Millrace
 from importer.experiments.workloads import Workload
@@ -19,15 +19,15 @@ from importer.experiments.workloads import Workload
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared so far. `above` is the process above all of Millrace's."""
+    """The servers and results of a comparison. `supervisor_pid` is the supervisor of Millrace's processes."""
 
     arguments: argparse.Namespace
     servers: Sequence[Server]
     results: Results
-    above: int
+    supervisor_pid: int
 
     def files(self, name: str, workload: Workload, rows: int) -> Files:
-        """The workload's files of so many rows, which the results call `name`."""
+        """Make the workload's files with `rows` rows and add them to the results as `name`."""
         separator = settings.SEPARATORS[self.arguments.separator]
         files = files_of(workload, rows, self.arguments.folder / "files", separator)
         self.results.add_workload(name, files)
@@ -36,24 +36,25 @@ class Comparison:
     def measure(
         self, cases: Sequence[Case], parts: int = 1, on: Sequence[Server] = (), rounds: int | None = None
     ) -> None:
-        """Run the cases in turns on one server after the other, in one of so many equal parts of the time allowed.
+        """Run the cases in rounds, on one server after another.
 
-        `on`: only on these servers. `rounds`: so many, however long they take and none to warm up, instead of what was
-        asked for.
+        `parts`: how many calls share the time of --minutes equally. `on`: only on these servers. `rounds`: exactly this
+        number of rounds, without warm-up and time limit, instead of the command line's.
         """
         minutes = self.arguments.minutes and self.arguments.minutes / parts / len(self.servers)
-        asked = Turns(self.arguments.rounds, self.arguments.warm_up, minutes)
-        turns = Turns(rounds, warm_up=0) if rounds else asked
+        repeats = Rounds(self.arguments.rounds, self.arguments.warm_up, minutes)
+        if rounds:
+            repeats = Rounds(rounds, warm_up=0)
         for case in cases:
             if isinstance(case.way, Millrace):
-                case.way.above = self.above
+                case.way.supervisor_pid = self.supervisor_pid
         for server in on or self.servers:
-            turns.measure(server, cases, self.results)
-            # What was measured is there, whatever comes later.
+            repeats.measure(server, cases, self.results)
+            # Written after each server, so that a later failure loses nothing.
             self.results.write(self.arguments.results)
 
     def report(self) -> Path:
-        """Write the results and their report; the report's path."""
+        """Write the results and their report; return the report's path."""
         return write_report([self.results.write(self.arguments.results)])
 
 
@@ -61,9 +62,9 @@ class Comparison:
 def comparison(
     kind: str, arguments: argparse.Namespace, baseline: dict[str, str] | None = None
 ) -> Iterator[Comparison]:
-    """Servers and Millrace, up until the end of the `with`; the report can be had later.
+    """Run servers and Millrace until the end of the `with`; report() works after it, too.
 
-    `baseline`: the workload, the way, or both, that ratios are beside; else they are beside raw LOAD DATA.
+    `baseline`: the workload, the way, or both, that ratios compare with; without it they compare with raw LOAD DATA.
     """
     state = application.set_up(arguments.folder)
     results = new_results(kind, rounds=arguments.rounds, warm_up=arguments.warm_up, baseline=baseline or {})
@@ -73,5 +74,5 @@ def comparison(
         for server in servers:
             results.add_server(server)
         yield Comparison(arguments, servers, results, stack.enter_context(application.serving()))
-    # Not after an error: its logs are there.
+    # Kept after an error, because it contains the logs.
     shutil.rmtree(state)

@@ -1,9 +1,9 @@
-"""The published experiments, one after another on private servers, with the reports that docs/experiments keeps.
+"""Runs the published experiments on private servers and writes their reports to docs/experiments.
 
     python -m bench.experiments methods bulks partitions naive --size full --repeats 1 --no-warm-up
     python -m bench.experiments records --size 5000000 --repeats 3
 
-Each is what `manage.py experiment run` runs (docs/lab.md). How long they may take: `manage.py experiment list`.
+Each one runs as `manage.py experiment run` does (docs/lab.md). `manage.py experiment list` estimates the time.
 """
 
 import argparse
@@ -25,9 +25,9 @@ def main() -> None:
     settings.add_servers(parser)
     parser.add_argument("--size", default=FULL, metavar="small|full|ROWS")
     parser.add_argument("--repeats", type=int, default=3, help="rounds that count")
-    parser.add_argument("--no-warm-up", action="store_true", help="let the first round count, too")
-    parser.add_argument("--folder", type=settings.absolute, default=settings.var(), help="for the servers' data")
-    parser.add_argument("--report", type=Path, default=Path("docs/experiments"), help="where reports and charts go")
+    parser.add_argument("--no-warm-up", action="store_true", help="count the first round, too")
+    parser.add_argument("--folder", type=settings.absolute, default=settings.var(), help="folder for the servers' data")
+    parser.add_argument("--report", type=Path, default=Path("docs/experiments"), help="folder for reports and charts")
     _run(parser.parse_args())
 
 
@@ -36,19 +36,19 @@ def _run(arguments: argparse.Namespace) -> None:
     from django.core.management import call_command
 
     call_command("migrate", interactive=False, verbosity=0)
-    options = settings.server_options(arguments)
-    with servers_to_measure(arguments.server, arguments.folder / "servers", options) as servers:
+    server_options = settings.server_options(arguments)
+    with servers_to_measure(arguments.server, arguments.folder / "servers", server_options) as servers:
         for name in arguments.experiments:
             for server in servers:
                 _wait_until_quiet()
-                asked = ["--target", application.saved_target(server).name, "--size", arguments.size]
-                asked += ["--repeats", str(arguments.repeats), "--report", str(arguments.report)]
-                call_command("experiment", "run", name, *asked, *["--no-warm-up"] * arguments.no_warm_up)
+                options = ["--target", application.saved_target(server).name, "--size", arguments.size]
+                options += ["--repeats", str(arguments.repeats), "--report", str(arguments.report)]
+                call_command("experiment", "run", name, *options, *["--no-warm-up"] * arguments.no_warm_up)
     shutil.rmtree(state)
 
 
 def _wait_until_quiet() -> None:
-    """Return when a report would not call this machine busy with what the one before has left, or after a while."""
+    """Wait until a report would not call this machine busy, at most LONGEST_WAIT."""
     from importer.experiments.outcome import StartState
 
     until = time.monotonic() + LONGEST_WAIT

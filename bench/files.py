@@ -1,4 +1,4 @@
-"""The files of a workload, made once and kept, and what must be in its tables after a load."""
+"""Makes the files of a workload once, keeps them, and computes the content of its tables after a load."""
 
 import json
 import shutil
@@ -17,7 +17,7 @@ MARK = "made.json"
 
 @dataclass(frozen=True)
 class Content:
-    """What a table holds: rows, and the sum of the CRC-32 of each row as the file writes it."""
+    """The content of a table: its number of rows, and the sum of the CRC-32 of each row as written in the file."""
 
     rows: int
     checksum: int
@@ -27,7 +27,7 @@ class Content:
 class Files:
     """The files of one workload at one size, in a folder of their own.
 
-    Each table has `<table>.csv` with a header, and pieces without: `<piece>/<table>.csv`, cut at line ends.
+    Each table has `<table>.csv` with a header, and pieces without a header: `<piece>/<table>.csv`, cut at line ends.
     """
 
     workload: Workload
@@ -40,12 +40,12 @@ class Files:
         return self.folder / f"{table.name}.csv"
 
     def pieces(self, table: WorkloadTable, count: int = PIECES) -> list[Path]:
-        """As many as are there from the beginning, or as cut() makes."""
+        """The paths of the pieces: the PIECES that always exist, or those of cut()."""
         within = self.folder if count == PIECES else self.folder / f"in-{count}"
         return [within / str(number) / f"{table.name}.csv" for number in range(count)]
 
     def cut(self, table: WorkloadTable, count: int) -> None:
-        """Have so many pieces, too."""
+        """Also cut the table's file into `count` pieces, if they do not exist yet."""
         missing = [piece for piece in self.pieces(table, count) if not piece.exists()]
         if missing:
             for piece in missing:
@@ -57,7 +57,7 @@ class Files:
         return sum(self.whole(table).stat().st_size for table in self.workload.tables)
 
     def content(self, table: WorkloadTable, rows: int) -> Content:
-        """What the table must hold after `rows` of the whole workload were loaded."""
+        """The expected content of the table after `rows` of the whole workload were loaded."""
         wanted = table.rows_of(rows)
         if (table.name, wanted) not in self._contents:
             lines = islice(data_lines(self.whole(table)), wanted)
@@ -73,23 +73,23 @@ def data_lines(path: Path) -> Iterator[bytes]:
 
 
 def files_of(workload: Workload, rows: int, folder: Path, separator: str = ",") -> Files:
-    """The workload's files below `folder`: those that are there from before, else new ones."""
+    """The workload's files below `folder`: those of an earlier run, or new ones."""
     mark = {"seed": SEED, "rows": rows, "separator": separator, "pieces": PIECES}
     name = f"{workload.files}-{rows}" + ("-tab" if separator == "\t" else "")
     files = Files(workload, rows, folder / name, separator)
-    made = files.folder / MARK
-    if not made.exists() or json.loads(made.read_text()) != mark:
+    mark_path = files.folder / MARK
+    if not mark_path.exists() or json.loads(mark_path.read_text()) != mark:
         shutil.rmtree(files.folder, ignore_errors=True)
         for table in workload.tables:
             files.folder.mkdir(parents=True, exist_ok=True)
             table.write(files.whole(table), table.rows_of(rows), separator)
             files.cut(table, PIECES)
-        made.write_text(json.dumps(mark))
+        mark_path.write_text(json.dumps(mark))
     return files
 
 
 def _split(whole: Path, pieces: list[Path]) -> None:
-    """Cut the data into pieces of about the same size; no line of these files has another one within."""
+    """Cut the data into pieces of about the same size. No record of these files contains a line end."""
     with whole.open("rb") as source:
         source.readline()
         begin, size = source.tell(), whole.stat().st_size

@@ -1,10 +1,10 @@
-/* How long it takes until a cache line that one processor hands over to another one comes back: nanoseconds, once a
-   second, a line for each look.
+/* Prints how many nanoseconds pass until a cache line that one processor hands over to another one comes back: one
+   measurement a second, one line each.
 
    handover FIRST SECOND      the numbers of two processors
 
-   A look takes less than a millisecond of both. Where it may (root), it goes before everything else that runs, so that
-   it is not interrupted; elsewhere the median of BURSTS leaves out those that were. */
+   A measurement takes less than a millisecond of both processors. As root, it runs with real-time priority, so that it
+   is not interrupted; otherwise the median of BURSTS excludes interrupted ones. */
 
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -42,8 +42,8 @@ static int ascending(const void *one, const void *other) {
     return (difference > 0) - (difference < 0);
 }
 
-/* From the first processor, on which this runs. */
-static double look(const pthread_attr_t *on_the_second) {
+/* One measurement; runs on the first processor. */
+static double measure(const pthread_attr_t *on_the_second) {
     double took[BURSTS];
     pthread_t second;
     if (pthread_create(&second, on_the_second, answer, NULL))
@@ -72,10 +72,10 @@ int main(int count, char **words) {
     if (pthread_setaffinity_np(pthread_self(), sizeof first, &first) ||
         pthread_attr_setaffinity_np(&on_the_second, sizeof second, &second))
         return EXIT_FAILURE;
-    /* Its threads inherit it. */
+    /* Threads inherit the priority. */
     sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
     for (;;) {
-        printf("%.0f\n", look(&on_the_second));
+        printf("%.0f\n", measure(&on_the_second));
         fflush(stdout);
         sleep(1);
     }

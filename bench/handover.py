@@ -1,7 +1,7 @@
-"""How near each other two processors are while a load runs: how long they wait for what the other one has written.
+"""Measures during a load how long one processor waits for a cache line that another one has written.
 
-On a virtual machine that may change from one second to the next and last for minutes, and makes the same load take 1.4
-times as long (docs/server-behaviour.md, Measuring). The program is handover.c, compiled where there is a compiler.
+On a virtual machine this time may change from one second to the next and stay for minutes; the same load then takes 1.4
+times as long (docs/server-behaviour.md, Measuring). The program is handover.c, compiled if there is a compiler.
 """
 
 import atexit
@@ -20,9 +20,9 @@ SOURCE = Path(__file__).with_suffix(".c")
 
 
 class Handover:
-    """Looks once a second during a `with`; `mean` are then the nanoseconds until a cache line is back, over all looks.
+    """Measures once a second during a `with`; `mean` is then the mean of the nanoseconds until a cache line is back.
 
-    None if it could not look: where there is one processor only, no compiler, or no Linux.
+    `mean` is None with one processor only, without a compiler, and where the system is not Linux.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Handover:
         self._first = ""
 
     def __enter__(self) -> "Handover":
-        # Only Linux says on which ones we may run, and lets us choose.
+        # Only Linux lists the allowed processors and lets a process choose among them.
         processors = sorted(os.sched_getaffinity(0))[:2] if hasattr(os, "sched_getaffinity") else []
         if len(processors) == 2 and (program := _program()):
             command = [program, *map(str, processors)]
@@ -48,13 +48,13 @@ class Handover:
         with self._running:
             self._running.terminate()
             assert self._running.stdout
-            looks = [float(line) for line in (self._first, *self._running.stdout) if line]
-        self.mean = round(statistics.mean(looks), 1) if looks else None
+            samples = [float(line) for line in (self._first, *self._running.stdout) if line]
+        self.mean = round(statistics.mean(samples), 1) if samples else None
 
 
 @cache
 def _program() -> Path | None:
-    """The compiled program, in a folder that is there until this process ends."""
+    """The compiled program, in a folder that is removed when this process ends; None if it does not compile."""
     folder = Path(tempfile.mkdtemp(prefix="millrace-bench-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     program = folder / SOURCE.stem

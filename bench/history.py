@@ -1,11 +1,11 @@
-"""How long the history takes to answer: what its parts read, and its page and charts as a browser asks for them.
+"""Measures how long the history takes to answer: its queries, and its page and charts as a browser requests them.
 
     python -m bench.history                                     10,000 jobs and 1,000,000 chunks on SQLite
     DATABASE_URL=mysql://root@127.0.0.1:3306/seeded python -m bench.history
 
-The jobs are made up (`manage.py seed_history`) and stay for the next run: in --folder, or in the database that
-DATABASE_URL names, which must have no real ones. Each question is asked --rounds times, all of them in turns. The time
-until the answer is shown in milliseconds, median and most, and beside it the processor time of this process.
+The jobs are generated (`manage.py seed_history`) and kept for the next run: in --folder, or in the database that
+DATABASE_URL names, which must contain no real jobs. Each request runs --rounds times, alternating with the others. The
+output has the milliseconds until the answer, median and maximum, and the processor time of this process.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-GOOD = 300  # milliseconds: what a page or a chart may take
+GOOD = 300  # milliseconds that a page or a chart may take
 
 
 def main() -> None:
@@ -27,15 +27,15 @@ def main() -> None:
     arguments = parser.parse_args()
     _set_up(arguments)
     took: dict[str, list[tuple[float, float]]] = {}
-    questions = _questions() | _views()
+    requests = _queries() | _views()
     for _ in range(arguments.rounds):
-        for name, ask in questions.items():
-            took.setdefault(name, []).append(_timed(ask))
+        for name, request in requests.items():
+            took.setdefault(name, []).append(_timed(request))
     print(_report(took))
 
 
 def _set_up(arguments: argparse.Namespace) -> None:
-    """The application on the database that is measured, with the jobs in it."""
+    """Set the application up on the measured database and generate missing jobs."""
     import django
     from django.core.management import call_command
 
@@ -53,7 +53,7 @@ def _set_up(arguments: argparse.Namespace) -> None:
         call_command("seed_history", jobs=missing, chunks=arguments.chunks)
 
 
-def _questions() -> dict[str, Callable[[], object]]:
+def _queries() -> dict[str, Callable[[], object]]:
     from importer.history import charts, chunk_timings, compare, export, read, regressions, search
     from importer.history.facts import FACTS
     from importer.history.query import Condition, Query
@@ -88,9 +88,11 @@ def _questions() -> dict[str, Callable[[], object]]:
         "all tables over time": lambda: charts.over_time(everything),
         "where the time goes": lambda: charts.where_time_goes(everything),
         "chunks of the largest job": lambda: chunk_timings.chunk_timings(largest),
-        "4 jobs side by side": lambda: compare.compare(latest),
-        "the latest job beside its like": lambda: regressions.compare_with_peers(read.rows(latest[-1:])[latest[-1]]),
-        "what a filter offers": lambda: search.values_of("server_version"),
+        "comparison of 4 jobs": lambda: compare.compare(latest),
+        "comparison of the latest job with its peers": lambda: regressions.compare_with_peers(
+            read.rows(latest[-1:])[latest[-1]]
+        ),
+        "values that a filter offers": lambda: search.values_of("server_version"),
         "export as CSV (all jobs, no page)": lambda: sum(
             map(len, export.as_csv(everything.columns, search.every_row(everything)))
         ),
@@ -98,7 +100,7 @@ def _questions() -> dict[str, Callable[[], object]]:
 
 
 def _views() -> dict[str, Callable[[], object]]:
-    """What a browser asks for, from the request to the last byte of the answer; without the web server."""
+    """The requests of a browser, until the last byte of the answer; without the web server."""
     from django.conf import settings
     from django.contrib.auth.models import User
     from django.test import Client
@@ -113,38 +115,38 @@ def _views() -> dict[str, Callable[[], object]]:
     client = Client()
     client.force_login(User.objects.get_or_create(username="bench")[0])
 
-    def asked(name: str, **values: object) -> Callable[[], object]:
+    def get(name: str, **values: object) -> Callable[[], object]:
         address = reverse(name)
 
-        def ask() -> object:
+        def request() -> object:
             answer = client.get(address, values)
             assert answer.status_code == 200, answer
             return answer.getvalue() if answer.streaming else answer.content
 
-        return ask
+        return request
 
     table = next(iter(read.counted("table")))
     wide = {"where": ["indexes = defer", "rows > 100000"], "sort": "-rows_per_second", "page": 3}
     return {
-        "GET history": asked("history"),
-        "GET history of one table": asked("history", table=table),
-        "GET history, 2 conditions, sorted, page 3": asked("history", **wide),
-        "GET history over time": asked("history", chart="time"),
-        "GET history, all facts as columns": asked("history", columns="all"),
-        "GET chart": asked("history_chart"),
-        "GET chart of words by words": asked("history_chart", x="table", colour="server_version"),
-        "GET chart over time": asked("history_chart", chart="time"),
-        "GET chart over time of one table": asked("history_chart", chart="time", table=table),
-        "GET chart where the time goes": asked("history_chart", chart="phases"),
-        "GET what a filter offers": asked("history_values", fact="rows"),
-        "GET CSV (all jobs, no page)": asked("history_csv"),
+        "GET history": get("history"),
+        "GET history of one table": get("history", table=table),
+        "GET history, 2 conditions, sorted, page 3": get("history", **wide),
+        "GET history over time": get("history", chart="time"),
+        "GET history, all facts as columns": get("history", columns="all"),
+        "GET chart": get("history_chart"),
+        "GET chart of words by words": get("history_chart", x="table", colour="server_version"),
+        "GET chart over time": get("history_chart", chart="time"),
+        "GET chart over time of one table": get("history_chart", chart="time", table=table),
+        "GET chart where the time goes": get("history_chart", chart="phases"),
+        "GET values that a filter offers": get("history_values", fact="rows"),
+        "GET CSV (all jobs, no page)": get("history_csv"),
     }
 
 
-def _timed(ask: Callable[[], object]) -> tuple[float, float]:
-    """Milliseconds by the clock, and of this process's processor time."""
+def _timed(request: Callable[[], object]) -> tuple[float, float]:
+    """Elapsed milliseconds, and milliseconds of this process's processor time."""
     began, worked = time.perf_counter(), time.process_time()
-    ask()
+    request()
     return (time.perf_counter() - began) * 1e3, (time.process_time() - worked) * 1e3
 
 

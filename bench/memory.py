@@ -1,12 +1,12 @@
-"""The most memory that a process of Millrace takes: a large file, 1 GB of rejected rows, cells of 60 MB.
+"""Measures the peak memory of Millrace's processes: a large file, 1 GB of rejected rows, cells of 60 MB.
 
     python -m bench.memory                                              private servers, everything: an hour
     python -m bench.memory --size 50M --cases large "cell, rejected"    some of it
 
-Each case is a whole import through Celery, as `make run` does it, in processes that the cases before have used, too.
-Told are the most MB that a process of each kind had resident (VmHWM); a load, scan or control worker may have MOST and
-the case's largest cell once. Prints one JSON document, figures as they come go to stderr; ends with an error if a
-worker took more.
+Each case is a whole import through Celery, as `make run` does it, in the same processes as the cases before. The result
+is the largest resident memory in MB of a process of each kind (VmHWM). A load, scan or control worker may take MOST
+plus the case's largest cell once. Prints one JSON document to stdout and each figure to stderr as soon as it is known;
+ends with an error if a worker took more.
 """
 
 import gzip
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import application, settings
-from bench.meter import family, reset_peak
+from bench.meter import process_tree, reset_peak
 from bench.servers import Server, servers_to_measure
 from bench.ways.millrace import ended, peaks
 from importer.engine.mysql.connection import connect, execute
@@ -33,25 +33,25 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.units import MIB
 from importer.experiments.workloads.table import SEED
 
-MOST = 120  # MB of a process, whatever the file
-LOOK_EVERY = 0.05  # seconds
+MOST = 120  # MB of a process, for any file
+SAMPLE_EVERY = 0.05  # seconds
 WORKERS = ("load workers", "scan and control workers")
 TABLE = "memory"
 CELL = 60_000_000
-# Of servers that are started: they refuse a larger cell (manual, max_allowed_packet).
+# For private servers: they refuse a cell larger than this (manual, max_allowed_packet).
 SERVER_OPTIONS = ("--max-allowed-packet=256M",)
 
 REJECT = Options(on_error="reject")
 UPSERT = Options(mode="upsert")
 NOTE = "id BIGINT, value INT, note "
 
-# The records of a file of about so many bytes.
+# Makes the records of a file of about this number of bytes.
 Records = Callable[[int], Iterator[bytes]]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A file and the columns of its table. `largest` bounds the size that is asked for, `cell` is that of one cell."""
+    """A file and the columns of its table. `largest` limits the file's size (bytes); `cell` is the size of one cell."""
 
     records: Records
     columns: str
@@ -63,7 +63,7 @@ class Case:
 
 
 def again(record: bytes) -> Records:
-    """The same record again and again."""
+    """Repeat one record."""
     many = record * (MIB // len(record))
     return lambda size: repeat(many, max(1, size // len(many)))
 
@@ -78,7 +78,7 @@ def of_many_counts(size: int) -> Iterator[bytes]:
 
 
 def shuffled(size: int) -> Iterator[bytes]:
-    """Nodes by random keys."""
+    """Records with random keys."""
     keys = random.Random(SEED)
     while size > 0:
         lines = [b"%d,2,an ordinary note that is as long as most\n" % keys.getrandbits(60) for _ in range(10_000)]
@@ -87,7 +87,7 @@ def shuffled(size: int) -> Iterator[bytes]:
 
 
 def with_cells(*cells: bytes, note: bytes = b"an ordinary note that is as long as most") -> Records:
-    """Each of these, as they stand in the file, in a record between many ordinary ones."""
+    """Each of these cells, written as in the file, in a record between many ordinary ones."""
 
     def records(_: int) -> Iterator[bytes]:
         for number, cell in enumerate((*cells, note)):
@@ -160,29 +160,31 @@ def main() -> None:
     options = [*settings.server_options(arguments), *SERVER_OPTIONS]
     with ExitStack() as stack:
         servers = stack.enter_context(servers_to_measure(arguments.server, arguments.folder / "servers", options))
-        above = stack.enter_context(application.serving())
-        found = [each for name in arguments.cases for each in _of_case(name, servers, above, state, arguments.size)]
+        supervisor = stack.enter_context(application.serving())
+        results = [
+            each for name in arguments.cases for each in _of_case(name, servers, supervisor, state, arguments.size)
+        ]
     shutil.rmtree(state)
-    print(json.dumps(found, indent=1))
-    if any(not each["within"] for each in found):
+    print(json.dumps(results, indent=1))
+    if any(not each["within"] for each in results):
         sys.exit(f"A worker took more than {MOST} MB and the largest cell.")
 
 
-def _of_case(name: str, servers: list[Server], above: int, state: Path, size: int) -> Iterator[dict[str, Any]]:
+def _of_case(name: str, servers: list[Server], supervisor: int, state: Path, size: int) -> Iterator[dict[str, Any]]:
     case = CASES[name]
     path = state / "memory.csv"
     _write(path, case, min(size, case.largest or size))
     for server in servers:
         begun = time.perf_counter()
-        job, taken = _import(server, path, case, above)
+        job, taken = _import(server, path, case, supervisor)
         seconds = round(time.perf_counter() - begun, 1)
         most = MOST + case.cell / 1e6
         within = job.balanced and all(taken[role] <= most for role in WORKERS)
-        found = {"server": server.name, "case": name, "bytes": path.stat().st_size, "loaded": job.loaded_rows,
+        result = {"server": server.name, "case": name, "bytes": path.stat().st_size, "loaded": job.loaded_rows,
                  "rejected": job.rejected_rows, "seconds": seconds, "peaks": taken, "most": most, "within": within,
                  "problem": str(job.problem.get("what", ""))[:200]}  # fmt: skip
-        print(found, file=sys.stderr, flush=True)
-        yield found
+        print(result, file=sys.stderr, flush=True)
+        yield result
     path.unlink()
 
 
@@ -193,8 +195,8 @@ def _write(path: Path, case: Case, size: int) -> None:
             out.write(record.decode().encode("utf-16-le") if case.dialect.encoding.startswith("utf-16") else record)
 
 
-def _import(server: Server, path: Path, case: Case, above: int) -> tuple[Any, dict[str, float]]:
-    """The job that has ended, and the peaks of Millrace's processes by role."""
+def _import(server: Server, path: Path, case: Case, supervisor: int) -> tuple[Any, dict[str, float]]:
+    """Import the file; return the ended job and the peaks (MB) of Millrace's processes by role."""
     from importer import jobs
     from importer.preparation.prepare import ImportRequest, prepare
     from importer.sources import uploads
@@ -204,24 +206,24 @@ def _import(server: Server, path: Path, case: Case, above: int) -> tuple[Any, di
         execute(connection, f"CREATE TABLE {TABLE} ({case.columns}) CHARACTER SET utf8mb4")
     target = application.saved_target(server)
     prepared = prepare(uploads.register(path), target, TABLE, ImportRequest(dialect=case.dialect, options=case.options))
-    with _Highest(above) as highest:
+    with _PeakMonitor(supervisor) as monitor:
         job = jobs.create(prepared)
         jobs.start(job.pk)
         job = ended(job.pk)
-    return job, highest.peaks
+    return job, monitor.peaks
 
 
-class _Highest:
-    """The peaks during a `with` of all processes below one; also of those that Celery ends for their size."""
+class _PeakMonitor:
+    """Records during a `with` the peaks of a process and all below it, including those that Celery ends meanwhile."""
 
-    def __init__(self, above: int) -> None:
-        self._above = above
+    def __init__(self, supervisor: int) -> None:
+        self._supervisor = supervisor
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._look)
+        self._thread = threading.Thread(target=self._sample)
         self.peaks: dict[str, float] = {}
 
-    def __enter__(self) -> "_Highest":
-        for pid in family(self._above):
+    def __enter__(self) -> "_PeakMonitor":
+        for pid in process_tree(self._supervisor):
             reset_peak(pid)
         self._thread.start()
         return self
@@ -230,11 +232,11 @@ class _Highest:
         self._ended.set()
         self._thread.join()
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         over = False
         while not over:
-            over = self._ended.wait(LOOK_EVERY)
-            now = peaks(family(self._above))
+            over = self._ended.wait(SAMPLE_EVERY)
+            now = peaks(process_tree(self._supervisor))
             self.peaks = {role: max(self.peaks.get(role, 0), now.get(role, 0)) for role in self.peaks | now}
 
 

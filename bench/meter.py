@@ -1,4 +1,4 @@
-"""What a load takes besides time: processor, memory, and what the server wrote for it."""
+"""Measures the cost of a load other than its duration: processor time, memory, and the bytes the server wrote."""
 
 import os
 from collections.abc import Iterable
@@ -11,13 +11,13 @@ import psutil
 
 from bench.servers import Server
 
-TICKS = os.sysconf("SC_CLK_TCK")  # of processor time in a second
-# Written to clear_refs, it makes VmHWM begin anew (proc_pid_clear_refs(5)).
+TICKS = os.sysconf("SC_CLK_TCK")  # clock ticks of processor time in a second
+# Written to clear_refs, it resets VmHWM (proc_pid_clear_refs(5)).
 RESET_PEAK = "5"
 
 
 def processor_seconds(pids: Iterable[int]) -> float:
-    """What these processes have used so far, with their children that are gone (proc_pid_stat(5))."""
+    """Processor seconds of these processes so far, with their ended children (proc_pid_stat(5))."""
     ticks = 0
     for pid in pids:
         with suppress(FileNotFoundError, ProcessLookupError):
@@ -27,13 +27,13 @@ def processor_seconds(pids: Iterable[int]) -> float:
 
 
 def reset_peak(pid: int) -> None:
-    """Let the peak of a process (client.peak_mb) begin anew, where the kernel lets us."""
+    """Reset the peak memory of a process (client.peak_mb), where the kernel allows it."""
     with suppress(OSError):
         Path(f"/proc/{pid}/clear_refs").write_text(RESET_PEAK)
 
 
-def family(pid: int) -> list[int]:
-    """A process and all below it."""
+def process_tree(pid: int) -> list[int]:
+    """The pids of a process and all its descendants."""
     try:
         return [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
     except psutil.NoSuchProcess:
@@ -42,10 +42,11 @@ def family(pid: int) -> list[int]:
 
 @dataclass(frozen=True)
 class ServerCost:
-    """What the server did between two moments; None where it cannot be seen from here.
+    """The server's work during a load; None for a counter that is not readable from here.
 
-    `written` are the bytes that its process sent to storage, `data_written` what InnoDB says it wrote to data files,
-    `log_written` to the redo log. `dirty` are bytes of changed pages that it had still to write at the end.
+    `cpu` is processor seconds. `written` are the bytes that its process sent to storage, `data_written` those that
+    InnoDB reports for data files, `log_written` for the redo log. `dirty` are the bytes of changed pages that were not
+    written yet at the end.
     """
 
     cpu: float | None
@@ -59,7 +60,7 @@ class ServerCost:
 
 
 class ServerMeter:
-    """Reads the server's counters at the begin and at the end of a `with`; `cost` is the difference."""
+    """Reads the server's counters at the start and at the end of a `with`; `cost` is the difference."""
 
     def __init__(self, server: Server) -> None:
         self._server = server

@@ -1,9 +1,10 @@
-"""What the modes that stage cost beside mode append, on one server, table and file.
+"""Compares the write modes that use a staging table with mode append, on one server, table and file.
 
     python -m bench.modes --server mysql://root@127.0.0.1:3306/ --rows 500000 --runs 3
 
-The modes take turns (A B C A B C ...). Chunks load in two sessions by the engine alone, without scan and application:
-from the making of the staging table to the end of the finishing step. `full` begins with the table's rows in it.
+The modes alternate (A B C A B C ...). The engine alone loads the chunks in two sessions, without the application; the
+time is from the creation of the staging table to the end of the finishing step, without the scan. `full` starts with
+the rows already in the table.
 """
 
 import argparse
@@ -64,7 +65,7 @@ def main() -> None:
 
 
 def run(address: Address, path: Path, options: Options, full: bool) -> float:
-    """Seconds for the whole file into a fresh table, or into one that has all its rows."""
+    """Seconds for the whole file into a new table, or with `full` into one that already has all rows."""
     with connect(address) as connection:
         ledger.create(connection)
         for table in _leftovers(connection):

@@ -1,11 +1,11 @@
-"""What bad rows cost: the same file without any, with a few at random lines, with a bad one in every second row.
+"""Measures the cost of bad rows: the same file without any, with a few at random lines, with half of its rows bad.
 
     python -m bench.rejects --server mysql://root@127.0.0.1:3306/ --rows 2000000 --runs 3
 
-The files take turns on the same server and table: scan, load with rejects, ledger, checks, in two processes of the
-engine's own, without Celery. `kind` says what is wrong: `values` are found by the checks, `unnumbered` ones break a
-CHECK of the table, which the server reports without a row. `rate` is that of the clean file, 1.0. Every run must
-balance. Prints one JSON document; figures as they come go to stderr.
+The files alternate on the same server and table: scan, load with rejects, ledger and checks in two processes that run
+the engine alone, without Celery. The kind of the bad rows: validation finds `values`; `unnumbered` ones violate a CHECK
+of the table, which the server reports without a row number. `rate` is relative to the clean file (1.0). In every run
+the rejected and loaded rows must add up. Prints one JSON document to stdout and each figure to stderr at once.
 """
 
 import argparse
@@ -39,7 +39,7 @@ from importer.experiments.workloads import NODES
 from importer.experiments.workloads.table import SEED
 
 (TABLE,) = NODES.tables
-# One field of a row of nodes (by its number), and what it becomes: each is refused by every server.
+# A field of a row of nodes (by its number) and a value that every server refuses there.
 BAD_VALUES = ((3, "three"), (4, "2013-02-30 10:00:00"), (7, "x" * 300), (6, "99999999999999999999"))
 BAD_VERSION = (3, "-1")
 OPTIONS = Options(on_error="reject", parallelism=2)
@@ -52,14 +52,14 @@ def main() -> None:
         execute(connection, f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
     with tempfile.TemporaryDirectory(prefix="millrace-bench-") as name:
         folder = Path(name)
-        # In a process of its own, whose memory is not counted.
+        # In a separate process, whose memory is not counted.
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
             files = pool.submit(_write, folder, arguments.rows).result()
         print(json.dumps(_compare(address, files, arguments.rows, arguments.runs), indent=2))
 
 
 def _write(folder: Path, rows: int) -> dict[str, tuple[Path, int]]:
-    """The files, each with its number of bad rows, by what they are called here."""
+    """Write the files; return path and number of bad rows by the name of the file."""
     files = {"clean": (folder / "clean.csv", 0)}
     TABLE.write(files["clean"][0], rows)
     for count in (1000, rows // 2):
@@ -92,7 +92,7 @@ def _compare(address: Address, files: dict[str, tuple[Path, int]], rows: int, ru
 
 
 def _import(address: Address, path: Path, rows: int, bad: int) -> tuple[float, int]:
-    """Seconds, and the most memory (MB) that a process took."""
+    """Load one file; return the seconds and the peak memory (MB) of a process."""
     _make_table(address)
     folder = path.with_suffix(".rejects")
     folder.mkdir()
@@ -117,14 +117,14 @@ def _make_table(address: Address) -> None:
 
 
 def _works(address: Address, path: Path, folder: Path):
-    """Each chunk's work, as soon as it has been found."""
+    """Yield the load of each chunk as soon as the scan has found the chunk."""
     profile = profile_file(path)
     with connect(address) as connection:
         table = read_table(connection, DATABASE, TABLE.name)
         server = read_server(connection, address)
     data_bytes = profile.size - profile.data_offset
     plan = make_plan(PlanningContext(data_bytes, profile.dialect, table, TABLE.mapping, OPTIONS, server))
-    sent = plan_from_json(plan_to_json(plan))  # as it was before the scan put what it needs into it
+    sent = plan_from_json(plan_to_json(plan))  # a copy from before the scan, which adds state to the plan
     with open_source(path) as fd:
         for chunk in scan(
             fd,
@@ -142,12 +142,12 @@ def _load(work: ChunkLoad) -> tuple[Tally, int]:
 
 
 def _warm_up(_: int) -> None:
-    """Keep a process of the pool until the other is there, too."""
+    """Occupy a process of the pool until the other one has started."""
     time.sleep(0.5)
 
 
 def _peak() -> int:
-    """The most memory that this process has taken, in MB."""
+    """The peak memory of this process, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 

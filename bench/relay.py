@@ -1,8 +1,8 @@
-"""Hands connections on to another address, as far away and as narrow as a line is told to be.
+"""Relays connections to another address, with the delay and the bandwidth of a slow link.
 
     python -m bench.relay LISTEN_HOST LISTEN_PORT TO_HOST TO_PORT [--delay SECONDS] [--rate BYTES_PER_SECOND]
 
-Prints `ready` once it listens, and runs until it is ended. All its connections share the line's rate, each way.
+Prints `ready` once it listens, and runs until it is ended. All connections share the rate, separately each way.
 """
 
 import argparse

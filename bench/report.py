@@ -1,6 +1,6 @@
-"""Results as Markdown with charts: python -m bench.report RESULTS.json... [--to FOLDER]
+"""Writes results as Markdown with charts: python -m bench.report RESULTS.json... [--to FOLDER]
 
-Several files of one kind, such as one for each buffer pool or hour, are taken as more rounds of the same comparison.
+Several files of one kind, such as one for each buffer pool or hour, count as more rounds of the same comparison.
 """
 
 import argparse
@@ -13,26 +13,26 @@ from bench.compare import Line, Runs, Spread
 from bench.results import Results, read_results
 
 TITLES = {
-    "ways": "Ways to load, side by side",
+    "ways": "Ways to load, compared",
     "link": "Ways to load over a slow link",
     "rows": "Cost as the file grows",
     "chunks": "Cost as the chunks get smaller",
     "small": "Cost as there are more small chunks",
     "files": "Several files at once",
     "checks": "Cost of each check",
-    "advice": "What the lab recommends, beside all that could have been chosen",
+    "advice": "The lab's recommendations, compared with all combinations of its grid",
 }
 LEGEND = """\
 Rates are rows per second, from the start to the crash-safe end; medians, with the slowest and the fastest round in
-brackets. Ratios are rates beside the other way's in the same round, above 1 faster. *Best raw* is the best LOAD DATA
-LOCAL that treats the secondary keys the same (in place, or put on afterwards), *keys in place* the best one that has
-them in place from the start, *baseline* the line without such a ratio. *First row*: seconds to the first committed one.
-*Peak*: the most memory of one loading process. *Client* and *server*: seconds of processor time for each million rows.
-*s / server s*: seconds for each second of the server's processor time, which leaves out how fast the machine just was.
-*Handover*: nanoseconds until what one processor hands to another one is back, which decides that. *Alike*: the median
-ratio to the baseline, or the best raw way, of those rounds alone in which it was the same for both, within a fifth.
-*Written*: by the server's process while it loaded, beside the size of the file; pages that were still dirty at the end
-come later. *(sample)*: the first rows of the file only."""
+brackets. A ratio is the rate divided by the other way's rate in the same round; above 1 is faster. *Best raw* is the
+best LOAD DATA LOCAL that treats the secondary keys the same (in place, or built afterwards), *keys in place* the
+best one that has them in place from the start, *baseline* the line without a ratio. *First row*: seconds to the
+first committed row. *Peak*: the peak memory of one loading process. *Client* and *server*: seconds of processor time
+per million rows. *s / server s*: seconds per second of the server's processor time, which excludes the current speed
+of the machine. *Handover*: nanoseconds until a cache line that one processor hands to another one is back; that
+speed depends on it. *Alike*: the median ratio to the baseline, or to the best raw way, in the rounds whose handover
+was the same for both, within a fifth. *Written*: bytes that the server's process wrote during the load, divided by
+the size of the file; pages that were still dirty at the end come later. *(sample)*: only the first rows of the file."""
 
 Column = tuple[str, Callable[[Line], str]]
 
@@ -40,13 +40,13 @@ Column = tuple[str, Callable[[Line], str]]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="+", type=Path)
-    parser.add_argument("--to", type=Path, help="the folder; usually that of the last results")
+    parser.add_argument("--to", type=Path, help="the folder; default: that of the last results")
     arguments = parser.parse_args()
     print(write_report(arguments.results, arguments.to))
 
 
 def write_report(paths: Sequence[Path], folder: Path | None = None) -> Path:
-    """Write `<name>.md` and a chart for each workload, named after the last file; the Markdown's path."""
+    """Write `<name>.md`, named after the last file, and a chart for each workload; return the path of the Markdown."""
     runs = Runs(read_results(paths))
     folder = folder or paths[-1].parent
     folder.mkdir(parents=True, exist_ok=True)
@@ -165,7 +165,7 @@ def _per_million(line: Line, name: str) -> float | None:
 
 
 def _written(results: Results, line: Line) -> str:
-    """How many times the bytes of the rows' file the server has written; from its own counters where need be."""
+    """The bytes that the server wrote, divided by those of the file; InnoDB's counters if /proc is not readable."""
     workload = results.workloads[line.workload]
     own = line.medians["server_written"]
     written = own if own is not None else (line.medians["server_data_written"] or 0)
@@ -173,10 +173,10 @@ def _written(results: Results, line: Line) -> str:
 
 
 def _left_out(results: Results) -> list[str]:
-    whys = sorted({(each["workload"], each["way"], each["why"]) for each in results.left_out})
-    if not whys:
+    reasons = sorted({(each["workload"], each["way"], each["why"]) for each in results.left_out})
+    if not reasons:
         return []
-    return ["Not measured:\n\n" + "\n".join(f"- {workload}, {way}: {why}" for workload, way, why in whys)]
+    return ["Not measured:\n\n" + "\n".join(f"- {workload}, {way}: {why}" for workload, way, why in reasons)]
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""What a benchmark has measured, as one JSON file. bench/README.md documents it.
+"""Reads and writes the results of a benchmark, one JSON file (bench/README.md).
 
     {"schema": 1,
-     "kind": "ways",               what was compared: ways, link, rows, chunks, files, checks
+     "kind": "ways",               the comparison: ways, link, rows, chunks, small, files, checks, advice
      "made": {"at", "commit", "command", "seed", "rounds", "warm_up", "baseline": {"workload", "way"}, "notes"},
      "machine": {"processors", "model", "memory_mb", "kernel", "python", "mysqlclient"},
      "servers": {name: {"url", "private", "variables": {name: value}}},
@@ -11,9 +11,9 @@
                "server_log_written", "server_dirty", "handover"}],
      "left_out": [{"server", "workload", "way", "why"}]}
 
-Sizes are bytes, peaks MB, times seconds. `round` 0 and below are warm-ups, which no figure counts; `place` is the run's
-place within its round. `handover` are nanoseconds (handover.py). `baseline` is empty where ways are compared with raw
-LOAD DATA; `notes` are sentences. What could not be seen from here is null.
+Sizes are bytes, peaks MB, times seconds. `round` 0 and below are warm-ups, which no figure counts; `place` is the
+position of the run in its round. `handover` is nanoseconds (handover.py). `baseline` is empty where ways are compared
+with raw LOAD DATA; `notes` are sentences. A value that could not be measured is null.
 """
 
 import json
@@ -39,7 +39,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass
 class Results:
-    """Everything in one file; the shapes are above."""
+    """The content of one file, as described above."""
 
     kind: str
     made: dict[str, Any]
@@ -67,7 +67,7 @@ class Results:
         }
 
     def write(self, folder: Path) -> Path:
-        """Write the file, named by its kind and time; a later call overwrites it with what has come since."""
+        """Write the file, named by its kind and time; a later call overwrites it with more runs. Returns its path."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.kind}-{self.made['at'].replace(':', '')}.json"
         path.write_text(json.dumps(vars(self), indent=1))
@@ -75,7 +75,7 @@ class Results:
 
 
 def read_results(paths: Sequence[Path]) -> Results:
-    """The runs of several files of one kind as if they were one; the last file's description stands for all."""
+    """The runs of several files of one kind as one result; the description is that of the last file."""
     read = [Results(**json.loads(path.read_text())) for path in paths]
     kinds = {(each.kind, each.schema) for each in read}
     assert kinds == {(read[0].kind, SCHEMA)}, f"These files are not of one kind, or of another version: {kinds}"
@@ -90,7 +90,7 @@ def read_results(paths: Sequence[Path]) -> Results:
 
 
 def new_results(kind: str, *, rounds: int, warm_up: int, baseline: dict[str, str]) -> Results:
-    """Nothing measured yet, on this machine and checkout."""
+    """Results without runs, with the description of this machine and checkout."""
     return Results(
         kind,
         {
@@ -120,7 +120,7 @@ def _git(*arguments: str) -> str:
 
 
 def _line(path: str, name: str) -> str:
-    """What a file of /proc says behind a name; "0" where there is no such line."""
+    """The text after the colon in the line of a /proc file that begins with `name`; "0" without that line."""
     try:
         lines = Path(path).read_text().splitlines()
     except OSError:

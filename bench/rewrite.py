@@ -1,4 +1,4 @@
-"""How fast records are rewritten on their way, in MB/s on one core: python -m bench.rewrite [MEGABYTES]"""
+"""Measures the speed of rewriting records in the feed, in MB/s on one core: python -m bench.rewrite [MEGABYTES]"""
 
 import sys
 import time
@@ -20,7 +20,7 @@ WORKLOADS: dict[str, tuple[bytes, Dialect]] = {
 
 
 def megabytes_per_second(row: bytes, dialect: Dialect, megabytes: int) -> float:
-    """The best of some rounds."""
+    """The best of ROUNDS rounds."""
     data = row * (megabytes * 1_000_000 // len(row))
     times = []
     for _ in range(ROUNDS):

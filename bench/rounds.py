@@ -1,4 +1,4 @@
-"""Runs in turns: every round runs every case once, in an order of its own, so that no case has the quieter hour."""
+"""Runs the cases in rounds: every round runs every case once, so that drift of the machine affects all of them."""
 
 import random
 import sys
@@ -15,14 +15,14 @@ from bench.servers import Server
 from bench.ways import Way, drop_tables
 from importer.experiments.workloads.table import SEED
 
-# Before each run the server may finish writing pages of the run before it.
+# Before each run the server writes the dirty pages of the previous run, until this share of its pool is left.
 CLEAN_SHARE = 0.02
 LONGEST_WAIT = 30  # seconds
 
 
 @dataclass(frozen=True)
 class Case:
-    """One bar of a chart: a way, and the files that it loads; `workload` is what the results call these."""
+    """One bar of a chart: a way, and the files that it loads; `workload` is their name in the results."""
 
     workload: str
     files: Files
@@ -30,39 +30,39 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Turns:
-    """How often and how long: `warm_up` rounds that do not count, then `rounds`, none begun after `minutes`."""
+class Rounds:
+    """The number of rounds: `warm_up` that do not count, then `rounds`; none starts that would end after `minutes`."""
 
     rounds: int
     warm_up: int = 1
     minutes: float | None = None
 
     def measure(self, server: Server, cases: Sequence[Case], results: Results) -> None:
-        """Run the cases in turns on one server and add every run to the results. Raises LoadedSomethingElse."""
+        """Run the cases on one server and add every run to the results. Raises WrongContent."""
         cases = [case for case in cases if not _left_out(server, case, results)]
         began = time.monotonic()
         longest = 0.0
         for number in range(1 - self.warm_up, self.rounds + 1):
             if number > 1 and self.minutes and time.monotonic() - began + longest > self.minutes * 60:
-                _say(f"{server.name}: no round {number}, as {self.minutes:g} minutes would not do")
+                _log(f"{server.name}: no round {number}, as it would end after {self.minutes:g} minutes")
                 break
             round_began = time.monotonic()
-            for place, case in enumerate(in_turn(cases, number)):
+            for place, case in enumerate(order_of_round(cases, number)):
                 run = _run(server, case)
                 results.runs.append({**run, "round": number, "place": place})
-                _tell(results.runs[-1])
+                _log_run(results.runs[-1])
             took = time.monotonic() - round_began
             longest = max(longest, took)
             if number < self.rounds:
-                _say(f"{server.name}: round {number} took {took:.0f} s, {self.rounds - max(number, 0)} to go")
+                _log(f"{server.name}: round {number} took {took:.0f} s, {self.rounds - max(number, 0)} to go")
         for case in cases:
             drop_tables(server, case.files.workload)
 
 
-def in_turn(cases: Sequence[Case], number: int) -> list[Case]:
-    """The order of a round: by chance in every other one, and the other way round in the next.
+def order_of_round(cases: Sequence[Case], number: int) -> list[Case]:
+    """The order of a round: random in an odd round, reversed in the next one.
 
-    So a machine that grows slower or faster all the time favours nobody.
+    So a machine that becomes steadily slower or faster favours no case.
     """
     order = list(cases)
     random.Random(SEED + (number + 1) // 2).shuffle(order)
@@ -79,12 +79,12 @@ def _left_out(server: Server, case: Case, results: Results) -> bool:
 
 
 def _run(server: Server, case: Case) -> dict:
-    """One run from empty tables to the comparison of what was loaded."""
+    """One run: make empty tables, load, compare the tables with the files; returns its results."""
     way, files = case.way, case.files
     way.prepare(server, files)
-    _let_it_write(server)
+    _wait_for_writes(server)
     with Handover() as handover, ServerMeter(server) as meter:
-        clocked = way.load(server, files)
+        timing = way.load(server, files)
     assert meter.cost
     check_tables(server, files, way.rows(files), way.name)
     tables = files.workload.tables
@@ -95,14 +95,14 @@ def _run(server: Server, case: Case) -> dict:
         "rows": sum(table.rows_of(way.rows(files)) for table in tables),
         "sample": way.rows(files) < files.rows,
         "raw": way.raw,
-        **clocked.as_json(),
+        **timing.as_json(),
         **meter.cost.as_json(),
         "handover": handover.mean,
     }
 
 
-def _let_it_write(server: Server) -> None:
-    """Return once few pages are dirty, or none was written for a second, or LONGEST_WAIT is over."""
+def _wait_for_writes(server: Server) -> None:
+    """Wait until few pages are dirty or none was written for a second, at most LONGEST_WAIT."""
     deadline = time.monotonic() + LONGEST_WAIT
     before = None
     while time.monotonic() < deadline:
@@ -114,11 +114,11 @@ def _let_it_write(server: Server) -> None:
         time.sleep(1)
 
 
-def _tell(run: dict) -> None:
+def _log_run(run: dict) -> None:
     rate = run["rows"] / run["seconds"]
     where = f"{run['server']} {run['workload']} round {run['round']}"
-    _say(f"{where}: {run['way']} {run['seconds']:.2f} s, {rate:,.0f} rows/s{' (sample)' if run['sample'] else ''}")
+    _log(f"{where}: {run['way']} {run['seconds']:.2f} s, {rate:,.0f} rows/s{' (sample)' if run['sample'] else ''}")
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)

@@ -1,6 +1,6 @@
-"""How fast the scanner reads, in MB/s of processor time on one core: python -m bench.scan [MEGABYTES]
+"""Measures the speed of the scanner, in MB/s of processor time on one core: python -m bench.scan [MEGABYTES]
 
-First records and line ends alone, then also every value against its column (exactness).
+First records and line ends alone, then with every value checked against its column (exactness).
 """
 
 import csv
@@ -60,7 +60,7 @@ INDEXED = (
 
 
 def nodes(chance: random.Random, number: int) -> list[str]:
-    """A row as OpenStreetMap's nodes are: numbers, a time, a name."""
+    """A row like OpenStreetMap's nodes: numbers, a time, a name."""
     moment = datetime(2007, 1, 1) + timedelta(seconds=chance.randrange(10**9))
     return [
         f"{10**6 + number}",
@@ -88,7 +88,7 @@ def documents(chance: random.Random, number: int) -> list[str]:
 
 
 def printed(chance: random.Random, number: int) -> list[str]:
-    """A row as programs print it: parts of a second, a T, every digit of a double, a point behind a whole number."""
+    """A row as programs print it: fractions of a second, a T, every digit of a double, an integer with `.0`."""
     moment = datetime(2007, 1, 1) + timedelta(seconds=chance.randrange(10**9), microseconds=chance.randrange(10**6))
     return [
         f"{number}",
@@ -100,7 +100,7 @@ def printed(chance: random.Random, number: int) -> list[str]:
 
 
 def sparse(chance: random.Random, number: int) -> list[str | None]:
-    """One of nodes with values missing, and names with marks in them."""
+    """A row of nodes with missing values, and names that contain quotes, backslashes or tabs."""
     *others, version, moment, changeset, uid, user = nodes(chance, number)
     name = chance.choice((user, f'{user}, "the second"', f"{user}\\{number}", f"{user}\tand {user}"))
     return [*others, version, *(None if chance.random() < 0.3 else each for each in (moment, changeset, uid, name))]
@@ -114,7 +114,7 @@ CHECKED: dict[str, tuple[Callable[[random.Random, int], list[str]], Sequence[str
 }
 
 
-# How others write rows in which values are missing.
+# How databases write rows with missing values.
 WRITTEN = {
     "as MySQL exports it": MYSQL_TSV,
     "in quotes, with escapes": Dialect(escape="\\"),
@@ -124,14 +124,14 @@ WRITTEN = {
 
 
 def written(rows: Sequence[Sequence[str | None]], dialect: Dialect) -> bytes:
-    """The rows with marks escaped, or in quotes that are doubled where they are in values; None as NULL."""
+    """The rows in the dialect: special characters escaped, or fields quoted and quotes doubled; None as NULL."""
 
     def cell(value: str | None) -> str:
         if value is None:
             return r"\N" if dialect.escape else ""
         if dialect.escape:
             return dialect.quote + re.sub(r'[\\"\t\n]', r"\\\g<0>", value) + dialect.quote
-        needed = dialect.quote and any(mark in value for mark in (dialect.delimiter, dialect.quote, "\n"))
+        needed = dialect.quote and any(special in value for special in (dialect.delimiter, dialect.quote, "\n"))
         return '"' + value.replace('"', '""') + '"' if needed else value
 
     last = dialect.delimiter if dialect.trailing_delimiter else ""
@@ -141,9 +141,9 @@ def written(rows: Sequence[Sequence[str | None]], dialect: Dialect) -> bytes:
 def megabytes_per_second(
     rows: bytes, dialect: Dialect, megabytes: int, types: Sequence[str] = (), *, markers: tuple[str, ...] | None = None
 ) -> float:
-    """The best of some rounds over a file of that size, which stays in the page cache.
+    """The best of ROUNDS scans of a file of this size, which stays in the page cache.
 
-    With `markers`, of NULL, the columns take that.
+    `types` are the columns' types to check against; with `markers` (NULL markers) the columns are nullable.
     """
     nullable = markers is not None
     checks = tuple(FieldCheck(f"c{number}", type_, nullable, markers or ()) for number, type_ in enumerate(types))

@@ -1,11 +1,11 @@
-"""How long it takes until all schedules that are due in the same minute are started or queued.
+"""Measures how long it takes until all schedules that are due in the same minute are started or queued.
 
     python -m bench.schedules                                   1,000 schedules on SQLite
     DATABASE_URL=mysql://root@127.0.0.1:3306/empty python -m bench.schedules
 
-Ticks are made one after another until nothing is due any more. No worker runs: what is measured is what beat's side
-costs. Then a look for new files is timed, among --files that the schedule has loaded before. The database that
-DATABASE_URL names must be an empty one.
+Ticks run one after another until no schedule is due. No worker runs: only beat's part is measured. Then the search for
+new files among --files that the schedule has already loaded is timed. The database that DATABASE_URL names must be
+empty.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-GOOD = 60  # seconds: what may pass until all are started or queued
+GOOD = 60  # seconds that may pass until all are started or queued
 
 
 def main() -> None:
@@ -24,13 +24,12 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=10_000)
     arguments = parser.parse_args()
     _set_up()
-    made = make_due(arguments.schedules)
-    took, cpu, ticks, steps = take_up_all()
-    print(
-        f"{len(steps):,} of {len(made):,} runs queued by {ticks} ticks in {took:.1f} s ({cpu:.1f} s of the processor)"
-    )
-    seconds, cpu = look_among(made[0], arguments.files)
-    print(f"a look among {arguments.files:,} files that are in: {seconds:.2f} s ({cpu:.2f} s of the processor)")
+    schedules = make_due(arguments.schedules)
+    took, cpu, ticks, steps = tick_until_none_is_due()
+    queued = f"{len(steps):,} of {len(schedules):,} runs queued by {ticks} ticks"
+    print(f"{queued} in {took:.1f} s ({cpu:.1f} s of the processor)")
+    seconds, cpu = search_new_files(schedules[0], arguments.files)
+    print(f"search among {arguments.files:,} files that are loaded: {seconds:.2f} s ({cpu:.2f} s of the processor)")
 
 
 def _set_up() -> None:
@@ -43,7 +42,7 @@ def _set_up() -> None:
 
 
 def make_due(count: int) -> list[Any]:
-    """So many schedules, all due since a few seconds, on a folder and a target that nobody asks."""
+    """Create `count` schedules, due for a few seconds, on a folder and a target that are never contacted."""
     from django.utils import timezone
 
     from importer.models import Schedule, SourceConnection, Target
@@ -52,7 +51,7 @@ def make_due(count: int) -> list[Any]:
     connection = SourceConnection.objects.create(name="nothing", kind="folder", base="/nothing")
     recipe = {"schema_name": "none", "table_name": "t", "dialect_json": {}, "mapping_json": [], "header": []}
     due_at = timezone.now().replace(microsecond=0) - timedelta(seconds=2)
-    # Once a year, so that none is due again before all are taken up.
+    # Once a year, so that none is due again before the last one is handled.
     when = {"trigger": "cron", "cron": "0 0 1 1 *", "zone": "Europe/Berlin", "next_due_at": due_at}
     return Schedule.objects.bulk_create(
         Schedule(
@@ -68,8 +67,8 @@ def make_due(count: int) -> list[Any]:
     )
 
 
-def take_up_all() -> tuple[float, float, int, list[Any]]:
-    """Tick until nothing is due; seconds, seconds of the processor, ticks, and the messages that workers would get."""
+def tick_until_none_is_due() -> tuple[float, float, int, list[Any]]:
+    """Tick until no schedule is due; return seconds, processor seconds, ticks, and the messages to workers."""
     from django.utils import timezone
 
     from importer.models import Schedule
@@ -88,8 +87,8 @@ def take_up_all() -> tuple[float, float, int, list[Any]]:
     return time.monotonic() - began, time.process_time() - cpu, ticks, sent
 
 
-def look_among(schedule: Any, count: int) -> tuple[float, float]:
-    """How long it takes to see that none of so many files is new; seconds, and seconds of the processor."""
+def search_new_files(schedule: Any, count: int) -> tuple[float, float]:
+    """Check that none of `count` loaded files is new; return seconds and processor seconds."""
     from django.utils import timezone
 
     from importer.connections import ListedFile
@@ -97,17 +96,17 @@ def look_among(schedule: Any, count: int) -> tuple[float, float]:
     from importer.schedules.run.deduplication import identity, is_new
 
     now = timezone.now()
-    found = [ListedFile(f"{n}.csv", n, now, f"{n}") for n in range(count)]
+    files = [ListedFile(f"{n}.csv", n, now, f"{n}") for n in range(count)]
     run = schedule.runs.first()
     DiscoveredFile.objects.bulk_create(
         (
             DiscoveredFile(run=run, schedule=schedule, name=each.name, identity=identity(each), outcome="loaded")
-            for each in found
+            for each in files
         ),
         batch_size=500,
     )
     began, cpu = time.monotonic(), time.process_time()
-    assert not is_new(schedule, found)
+    assert not is_new(schedule, files)
     return time.monotonic() - began, time.process_time() - cpu
 
 

@@ -1,4 +1,4 @@
-"""The servers that are measured: named by URL, or private ones that are started for it."""
+"""Provides the servers to measure: named by URL, or private ones started for the benchmark."""
 
 import os
 import shlex
@@ -16,7 +16,7 @@ from scripts.servers import PrivateDatabase, PrivateMariaDB, PrivateMySQL, free_
 
 DATABASE = "millrace_bench"
 DEFAULT_MYSQL_PORT = "23097"
-# What decides how fast a load can be and what its end is worth; written down with every result.
+# The variables that decide the speed of a load and the safety of its end; kept with every result.
 SETTINGS = (
     "version", "version_comment", "innodb_flush_log_at_trx_commit", "sync_binlog", "log_bin", "innodb_doublewrite",
     "innodb_flush_method", "innodb_buffer_pool_size", "innodb_redo_log_capacity", "innodb_log_file_size",
@@ -29,7 +29,7 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class Server:
-    """A server that takes the benchmark's database. `private`: started by the benchmark, and nobody else's."""
+    """A server with the benchmark's database. `private`: started by the benchmark, without other users."""
 
     name: str
     address: Address
@@ -37,7 +37,7 @@ class Server:
 
     @property
     def pid(self) -> int | None:
-        """The server's process, if it runs on this machine and we may look at it."""
+        """The pid of the server, if it runs on this machine and its /proc is readable; else None."""
         if not is_loopback(self.address.host):
             return None
         with connect(self.address) as connection:
@@ -50,16 +50,16 @@ class Server:
         return pid
 
     def variables(self) -> dict[str, str]:
-        """Those of SETTINGS that the server has."""
+        """The values of those SETTINGS that the server has."""
         with connect(self.address) as connection:
-            found = dict(fetch_all(connection, "SHOW GLOBAL VARIABLES"))
-        return {name: found[name] for name in SETTINGS if name in found}
+            variables = dict(fetch_all(connection, "SHOW GLOBAL VARIABLES"))
+        return {name: variables[name] for name in SETTINGS if name in variables}
 
     def status(self) -> dict[str, int]:
-        """The server's counters, as far as they are numbers."""
+        """InnoDB's counters, those that are numbers."""
         with connect(self.address) as connection:
-            found = fetch_all(connection, "SHOW GLOBAL STATUS LIKE 'Innodb%'")
-        return {name: int(value) for name, value in found if value.isdecimal()}
+            rows = fetch_all(connection, "SHOW GLOBAL STATUS LIKE 'Innodb%'")
+        return {name: int(value) for name, value in rows if value.isdecimal()}
 
 
 def address_of(url: str) -> Address:
@@ -71,7 +71,7 @@ def address_of(url: str) -> Address:
 
 
 def make_database(server: Server) -> None:
-    """Create the benchmark's database on the server, if it is not there."""
+    """Create the benchmark's database on the server, if it does not exist."""
     with connect(replace(server.address, database="")) as connection:
         execute(connection, f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
 
@@ -80,8 +80,9 @@ def make_database(server: Server) -> None:
 def servers_to_measure(named: Sequence[str], folder: Path, options: Sequence[str]) -> Iterator[list[Server]]:
     """The servers given as NAME=URL or URL; without any, private ones in `folder` with these server options.
 
-    Private are a MariaDB and, where this machine has one, a MySQL: from mysqld, or from TEST_MYSQL_COMMAND, which
-    `start PORT` starts with the options in MYSQLD_ARGS, and `stop PORT` stops. They are stopped at the end.
+    Private servers are a MariaDB and, where this machine has one, a MySQL: mysqld, or the program TEST_MYSQL_COMMAND,
+    whose `start PORT` starts a server with the options in MYSQLD_ARGS and whose `stop PORT` stops it. Private servers
+    are stopped at the end.
     """
     with ExitStack() as stack:
         servers = [_named(each) for each in named] or list(_started(stack, folder, options))
@@ -122,8 +123,8 @@ def _private(folder: Path, options: Sequence[str]) -> Iterator[PrivateDatabase]:
 def _is_mysql(program: str | None) -> bool:
     if not program:
         return False
-    told = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
-    return "MariaDB" not in told
+    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    return "MariaDB" not in version
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What every comparison asks on its command line."""
+"""Command-line options that all comparisons have."""
 
 import argparse
 import os
@@ -8,52 +8,54 @@ from importer.experiments.workloads import Workload
 from importer.management.argument_types import size
 
 SEPARATORS = {"comma": ",", "tab": "\t"}
-# Of the memory of this machine, for the buffer pool of a server that is started: at most so much, and such a part.
+# The buffer pool of a private server: this part of the machine's memory, at most MOST_POOL bytes.
 MOST_POOL = 4 * 2**30
 PART_OF_MEMORY = 4
 
 
 def parser(description: str | None, epilog: str = "") -> argparse.ArgumentParser:
-    """A parser that asks which servers, how much, how often, and where to."""
-    made = argparse.ArgumentParser(
+    """A parser with the options for servers, size, rounds and folders."""
+    parser = argparse.ArgumentParser(
         description=description, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    add_servers(made)
-    much = made.add_argument_group("how much")
-    much.add_argument("--rows", type=int, help="of each workload, all its tables together")
-    much.add_argument("--size", type=size, help="of each workload's files, about, such as 1G")
-    much.add_argument("--full", action="store_true", help="as many rows as the measurements that are repeated here had")
-    much.add_argument("--separator", choices=SEPARATORS, default="comma", help="between fields")
-    often = made.add_argument_group("how often")
-    often.add_argument("--rounds", type=int, default=5, help="that count")
-    often.add_argument("--warm-up", type=int, default=1, metavar="ROUNDS", help="that do not count")
+    add_servers(parser)
+    much = parser.add_argument_group("how much")
+    much.add_argument("--rows", type=int, help="rows of each workload, all its tables together")
+    much.add_argument("--size", type=size, help="approximate size of each workload's files, such as 1G")
+    much.add_argument("--full", action="store_true", help="as many rows as the published measurements")
+    much.add_argument("--separator", choices=SEPARATORS, default="comma", help="separator between fields")
+    often = parser.add_argument_group("how often")
+    often.add_argument("--rounds", type=int, default=5, help="rounds that count")
+    often.add_argument("--warm-up", type=int, default=1, metavar="ROUNDS", help="rounds that do not count")
     often.add_argument(
-        "--minutes", type=float, help="begin no round that would end later, in equal parts for each server and workload"
+        "--minutes",
+        type=float,
+        help="start no round that would end later; the time is shared equally by servers and workloads",
     )
-    where = made.add_argument_group("where")
-    where.add_argument("--folder", type=absolute, default=var(), help="for files and servers, kept for the next time")
+    where = parser.add_argument_group("where")
+    where.add_argument("--folder", type=absolute, default=var(), help="for files and servers, kept for the next run")
     where.add_argument("--results", type=absolute, default=var() / "results", help="for JSON, Markdown and PNG")
-    return made
+    return parser
 
 
 def add_servers(parser: argparse.ArgumentParser) -> None:
-    """Ask which servers."""
+    """Add the options for servers."""
     servers = parser.add_argument_group("servers")
     servers.add_argument("--server", action="append", default=[], metavar="NAME=mysql://USER:PASSWORD@HOST:PORT/",
-                         help="measure this one (repeat for more); without, private ones are started")  # fmt: skip
+                         help="a server to measure (repeat for more); default: private servers")  # fmt: skip
     servers.add_argument("--buffer-pool", type=size, default=usual_pool(), metavar="SIZE",
-                         help="of private servers, such as 4G or 128M (a quarter of memory, at most 4G)")  # fmt: skip
+                         help="of private servers; default: a quarter of the memory, at most 4G")  # fmt: skip
     servers.add_argument("--server-option", action="append", default=[], metavar="--OPTION=VALUE",
                          help="for private servers, such as --server-option=--innodb-doublewrite=0")  # fmt: skip
 
 
 def var() -> Path:
-    """Where comparisons keep what they make, if nothing else is said."""
+    """The default folder for files and results."""
     return absolute(os.environ.get("VAR_DIR", "var")) / "bench"
 
 
 def absolute(path: str) -> Path:
-    """The same folder for the servers, which do not run in this one."""
+    """The path made absolute, because servers run in another folder."""
     return Path(path).resolve()
 
 
@@ -63,7 +65,7 @@ def server_options(arguments: argparse.Namespace) -> list[str]:
 
 
 def rows_of(workload: Workload, arguments: argparse.Namespace) -> int:
-    """How many rows to make of a workload."""
+    """The number of rows of a workload that the options ask for."""
     if arguments.full:
         return workload.full_rows
     if arguments.size:

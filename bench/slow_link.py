@@ -1,10 +1,10 @@
-"""Ways to load over a slow link: 10 ms there and back and 100 Mbit/s, in a network namespace made for it.
+"""Compares ways to load over a slow link: 10 ms there and back and 100 Mbit/s, in a network namespace of its own.
 
     python -m bench.slow_link --rows 500000 --rounds 3 [--delay-ms 10] [--mbit 100]
 
 Needs root. The clients and Millrace run in the namespace, and reach the servers over a pair of virtual interfaces and a
-relay. `tc netem` makes the link slow, on both ends; where the kernel does not have it, the relay does, and the report
-says so. Nothing else on this machine is slowed down, and the namespace is gone afterwards.
+relay. `tc netem` slows the link down on both ends; in a kernel without it the relay does, and the report says so.
+Nothing else on this machine is slowed down, and the namespace is deleted at the end.
 """
 
 import argparse
@@ -24,12 +24,12 @@ from bench.ways import way
 from importer.experiments.workloads import WORKLOADS
 from scripts.servers import free_port
 
-# Addresses for trying out networks (RFC 2544): nobody routes them.
+# Addresses for tests of networks (RFC 2544), which are not routed.
 OUTSIDE, INSIDE = "198.18.77.1", "198.18.77.2"
 WAYS = ("single", "split-4", "insert-1", "insert-1000", "millrace")
-# Rows of `insert-1`, which waits for the link with each.
+# Rows of `insert-1`, which waits for the link with each row.
 SAMPLE = 500
-# The process in the namespace is told by this what it is, and what the link is made of.
+# This variable is set for the process in the namespace; it describes the link.
 LINK = "MILLRACE_BENCH_LINK"
 
 
@@ -60,7 +60,7 @@ def _compare(arguments: argparse.Namespace) -> None:
 
 
 def _from_outside(arguments: argparse.Namespace) -> int:
-    """Make servers, link and relays, and run this again behind them; its exit status."""
+    """Start servers, link and relays, run this program again behind them, and return its exit status."""
     options = settings.server_options(arguments)
     with (
         servers_to_measure(arguments.server, arguments.folder / "servers", options) as servers,
@@ -79,7 +79,7 @@ def _from_outside(arguments: argparse.Namespace) -> int:
 
 @contextmanager
 def _namespace() -> Iterator[tuple[str, str]]:
-    """A namespace with one end of a pair of interfaces, and the name of the other end, which is out here."""
+    """Create a namespace with one end of a pair of interfaces; yield its name and the name of the outer end."""
     name, outside, inside = f"bench-{os.getpid()}", f"mb{os.getpid()}o", f"mb{os.getpid()}i"
     _ip("netns", "add", name)
     try:
@@ -94,14 +94,14 @@ def _namespace() -> Iterator[tuple[str, str]]:
             _ip("-n", name, *each)
         yield name, outside
     finally:
-        # The pair goes with it.
+        # Deletes the pair of interfaces, too.
         _ip("netns", "delete", name)
 
 
 def _slow_down(name: str, interface: str, arguments: argparse.Namespace) -> bool:
-    """Let tc netem slow both ends down; False where the kernel does not have it."""
+    """Slow both ends down with tc netem; False if the kernel does not have it."""
     inside = interface.removesuffix("o") + "i"
-    # Half of the delay each way; a queue longer than what is under way, so that it drops nothing.
+    # Half of the delay each way; a queue longer than the data in flight, so that it drops nothing.
     netem = ["root", "netem", "delay", f"{arguments.delay_ms / 2}ms", "rate", f"{arguments.mbit}mbit", "limit", "10000"]
     for command in (["tc", "qdisc", "add", "dev", interface], ["tc", "-n", name, "qdisc", "add", "dev", inside]):
         done = subprocess.run([*command, *netem], capture_output=True, text=True, check=False)
@@ -113,7 +113,7 @@ def _slow_down(name: str, interface: str, arguments: argparse.Namespace) -> bool
 
 @contextmanager
 def _relays(servers: list[Server], delay: float, rate: float) -> Iterator[list[str]]:
-    """A relay to each server, and the options that name the servers behind them."""
+    """Start a relay to each server; yield the options that name the servers behind the relays."""
     running = []
     try:
         named = []
@@ -137,15 +137,15 @@ def _relays(servers: list[Server], delay: float, rate: float) -> Iterator[list[s
 
 
 def _without_servers(words: list[str]) -> list[str]:
-    """The command line without the servers: those behind the link are named in their place."""
-    kept = []
+    """The command line without its --server options, which those of the relays replace."""
+    others = []
     words = iter(words)
     for word in words:
         if word == "--server":
             next(words)
         elif not word.startswith("--server="):
-            kept.append(word)
-    return kept
+            others.append(word)
+    return others
 
 
 def _ip(*arguments: str) -> None:

@@ -1,12 +1,12 @@
-"""What it gains to load a shuffled file in the order of its key, and what the sort costs.
+"""Measures the gain of loading a shuffled file in the order of its key, and the cost of the sort.
 
     python -m bench.sorting --rows 1500000 --buffer-pool 128M --runs 3
     python -m bench.sorting --server mysql://root@127.0.0.1:3306/ --rows 1500000
 
-Three ways take turns: the shuffled file as it is (`keep`), sorted first (`key`), and the file in order (`ordered`),
-which is the best that sorting could come to. Chunks load in two sessions by the engine alone. Without `--server`,
-private servers are started with the buffer pool that is asked for. Reported: seconds of the load and of the sort,
-seconds of the sort's processor time and the peak of its process in MB, the server's processor time and what it wrote.
+Three ways alternate: the shuffled file unsorted (`keep`), sorted first (`key`), and the file in order (`ordered`), the
+best possible result of sorting. The engine alone loads the chunks in two sessions. Without `--server`, private
+servers are started with the buffer pool of `--buffer-pool`. Reported: seconds of the load and of the sort, the sort's
+processor seconds and peak memory in MB, the server's processor time and the bytes that it wrote.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--server", action="append", default=[])
     parser.add_argument("--rows", type=int, default=1_500_000)
-    parser.add_argument("--buffer-pool", default="128M", help="of private servers")
+    parser.add_argument("--buffer-pool", default="128M", help="buffer pool of private servers")
     parser.add_argument("--runs", type=int, default=3)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="millrace-bench-") as folder:
@@ -61,12 +61,12 @@ def main() -> None:
         options = [f"--innodb-buffer-pool-size={arguments.buffer_pool}"]
         with servers_to_measure(arguments.server, Path(folder) / "servers", options) as servers:
             for server in servers:
-                found = measure(server, ordered, shuffled, arguments.runs)
-                print(json.dumps({"server": server.name, "rows": arguments.rows, **found}, indent=2))
+                figures = measure(server, ordered, shuffled, arguments.runs)
+                print(json.dumps({"server": server.name, "rows": arguments.rows, **figures}, indent=2))
 
 
 def shuffle(ordered: Path, shuffled: Path) -> None:
-    """The same records in no order, behind the same header."""
+    """Write the header and the records of `ordered` in random order to `shuffled`."""
     with ordered.open("rb") as file:
         header, rows = file.readline(), file.readlines()
     random.Random(SEED).shuffle(rows)
@@ -74,17 +74,17 @@ def shuffle(ordered: Path, shuffled: Path) -> None:
 
 
 def measure(server: Server, ordered: Path, shuffled: Path, runs: int) -> dict:
-    found: dict[str, list[dict]] = {way: [] for way in WAYS}
+    runs_of: dict[str, list[dict]] = {way: [] for way in WAYS}
     for _ in range(runs):
         for way in WAYS:
-            found[way].append(run(server, ordered if way == "ordered" else shuffled, way))
-    total = {way: [each["sort"] + each["load"] for each in found[way]] for way in WAYS}
+            runs_of[way].append(run(server, ordered if way == "ordered" else shuffled, way))
+    total = {way: [each["sort"] + each["load"] for each in runs_of[way]] for way in WAYS}
     ratios = [keep / key for keep, key in zip(total["keep"], total["key"], strict=True)]
-    return {"runs": found, "gain": round(statistics.median(ratios), 2)}
+    return {"runs": runs_of, "gain": round(statistics.median(ratios), 2)}
 
 
 def run(server: Server, path: Path, way: str) -> dict:
-    """The file into a fresh table."""
+    """Load the file into a new table; return seconds and costs."""
     with connect(server.address) as connection:
         ledger.create(connection)
         execute(connection, f"DROP TABLE IF EXISTS {TABLE.name}")
@@ -119,7 +119,7 @@ def run(server: Server, path: Path, way: str) -> dict:
 
 
 def sorted_copy(path: Path, profile: Profile, key: SortKey) -> tuple[Path, dict[str, float]]:
-    """The sorted copy of a file, in a process of its own; its path, and what it took."""
+    """Sort a copy of the file; return its path and the cost. Runs in a process of its own."""
     copy, begun = path.with_suffix(".sorted"), time.perf_counter()
     with open_source(path) as fd, copy.open("wb") as out, OriginalPositions.next_to(copy).path.open("wb") as places:
         source = SortInput(fd, profile.dialect, profile.data_offset, profile.data_line, profile.size)

@@ -1,11 +1,11 @@
-"""How often the watch is wrong, and how often it sees a slowdown: importer.history.slowdown_test on made-up series.
+"""Measures false alarms and detected slowdowns of importer.history.slowdown_test on generated series.
 
     python -m bench.watch
 
-Each series is so many imports that differ by noise alone, and one more: as fast (an alarm is false), or taking as much
-longer as the heading says (an alarm is due). `noise` is the deviation of the logarithm of the rows a second, about the
+Each series is a number of imports that differ by noise alone, and one more: equally fast (an alarm is false), or with
+the speed in the heading (an alarm is due). `noise` is the deviation of the logarithm of the rows a second, about the
 share by which imports differ. "heavy tails": Student's t with 3 degrees of freedom. "stalls": one import in 20 takes up
-to half as long again, whatever the settings. "two speeds": three imports in ten have 70 % of the others' speed.
+to half as long again, independent of the settings. "two speeds": three imports in ten have 70 % of the others' speed.
 """
 
 import argparse
@@ -20,7 +20,7 @@ SPEEDS = (1.0, 0.8, 0.7, 0.5)
 
 
 def even(noise: float) -> Rates:
-    """Imports that differ by so much."""
+    """Imports with normally distributed noise."""
     return lambda chance, shape: np.exp(chance.normal(0, noise, shape))
 
 
@@ -45,9 +45,9 @@ KINDS: dict[str, Rates] = {
 
 
 def alarms(rates: Rates, others: int, speed: float, series: int, seed: int = 1) -> float:
-    """In which share of series the last import, at `speed` times the speed of the others, is taken for slower."""
-    made = 1e5 * rates(np.random.default_rng(seed), (series, others + 1))
-    return sum(clearly_slower(speed * each[0], each[1:].tolist()) for each in made) / series
+    """The share of series in which the last import, at `speed` times the others' speed, is classified as slower."""
+    samples = 1e5 * rates(np.random.default_rng(seed), (series, others + 1))
+    return sum(clearly_slower(speed * each[0], each[1:].tolist()) for each in samples) / series
 
 
 def main() -> None:
@@ -58,8 +58,8 @@ def main() -> None:
     print(f"{'':18} others " + "".join(f"{speed:>8.0%}" for speed in SPEEDS))
     for name, rates in KINDS.items():
         for others in (FEWEST, MOST):
-            found = "".join(f"{100 * alarms(rates, others, speed, series):8.2f}" for speed in SPEEDS)
-            print(f"{name:18} {others:6} {found}")
+            shares = "".join(f"{100 * alarms(rates, others, speed, series):8.2f}" for speed in SPEEDS)
+            print(f"{name:18} {others:6} {shares}")
 
 
 if __name__ == "__main__":

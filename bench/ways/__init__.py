@@ -1,4 +1,4 @@
-"""The ways to load a workload that are compared. `way` makes one of its name."""
+"""The ways to load a workload that are compared; way() makes one from its name."""
 
 import re
 
@@ -13,7 +13,6 @@ __all__ = [
     "SAMPLE",
     "USUAL",
     "WORDS",
-    "Clocked",
     "Millrace",
     "Pieces",
     "Way",
@@ -26,14 +25,14 @@ USUAL = (
     "single", "split-1", "split-2", "split-4", "split-8", "after-1", "after-2", "after-4", "after-8",
     "insert-1", "insert-1000", "copy", "millrace",
 )  # fmt: skip
-# Rows of a way that sends single ones.
+# Rows of a way that sends single rows.
 SAMPLE = 20_000
 WORDS = """
   single              LOAD DATA LOCAL of the whole file
-  split-N             the same of 8 files, over N sessions
-  after-N             the same, and the secondary keys put on afterwards
+  split-N             LOAD DATA LOCAL of 8 files, over N sessions
+  after-N             as split-N, with the secondary keys built afterwards
   insert-N            INSERT with N rows each by a script, in one transaction; on a sample of the rows
-  insert-N@M          the same with a COMMIT after every M statements
+  insert-N@M          as insert-N, with a COMMIT after every M statements
   copy                INSERT ... SELECT
   millrace            Millrace with the defaults
   millrace:NAME=VALUE,...  with these options, such as method=insert,rows_per_statement=40
@@ -41,14 +40,14 @@ WORDS = """
 
 
 def way(name: str, sample: int = SAMPLE) -> Way:
-    """The way of that name (WORDS). `sample`: how many rows one that sends single rows loads."""
-    if found := re.fullmatch(r"(split|after)-(\d+)", name):
-        return Split(int(found[2]), BEFORE if found[1] == "split" else AFTER)
-    if found := re.fullmatch(r"insert-(\d+)(?:@(\d+))?", name):
-        return Insert(int(found[1]), int(found[2] or 0), sample=sample)
-    if found := re.fullmatch(r"millrace(?::(.+))?", name):
-        asked = found[1].split(",") if found[1] else []
-        return Millrace(dict(each.split("=", 1) for each in asked))
+    """The way with this name (WORDS). `sample`: how many rows a way that sends single rows loads."""
+    if match := re.fullmatch(r"(split|after)-(\d+)", name):
+        return Split(int(match[2]), BEFORE if match[1] == "split" else AFTER)
+    if match := re.fullmatch(r"insert-(\d+)(?:@(\d+))?", name):
+        return Insert(int(match[1]), int(match[2] or 0), sample=sample)
+    if match := re.fullmatch(r"millrace(?::(.+))?", name):
+        options = match[1].split(",") if match[1] else []
+        return Millrace(dict(each.split("=", 1) for each in options))
     simple = {"single": Single, "copy": Copy}
     assert name in simple, f"There is no way {name!r}. There are:{WORDS}"
     return simple[name]()

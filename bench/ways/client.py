@@ -1,4 +1,4 @@
-"""Tasks for the plain client, which runs in a process of its own (bench/client.py)."""
+"""Runs tasks in the plain client, which is a process of its own (bench/client.py)."""
 
 import json
 import subprocess
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from bench.ways.way import BEFORE, Clocked
+from bench.ways.way import BEFORE, LoadTiming
 from importer.engine.mysql.connection import Address
 
 
@@ -18,14 +18,14 @@ def run_statements(
     settings: dict[str, int] | None = None,
     last: Sequence[str] = (),
     keys: str = BEFORE,
-) -> Clocked:
-    """One step after the other, each one's statements over so many sessions; then the last ones with the settings."""
+) -> LoadTiming:
+    """Run the steps, the statements of each over `sessions`; then the `last` statements with the settings."""
     arguments = {"steps": steps, "sessions": sessions, "settings": settings or {}, "last": last}
     return call("run", address, arguments, keys)
 
 
-def call(name: str, address: Address, arguments: dict[str, Any], keys: str = BEFORE) -> Clocked:
-    """What the call takes, from its first connection to its end; starting Python is not counted."""
+def call(name: str, address: Address, arguments: dict[str, Any], keys: str = BEFORE) -> LoadTiming:
+    """Run a call and return its cost, from its first connection to its end; starting Python does not count."""
     connect = {
         "host": address.host,
         "port": address.port,
@@ -40,4 +40,4 @@ def call(name: str, address: Address, arguments: dict[str, Any], keys: str = BEF
     if done.returncode:
         raise RuntimeError(f"The plain client failed:\n{done.stderr[-2000:]}")
     took = json.loads(done.stdout)
-    return Clocked(took["seconds"], took["first_row"], took["cpu"], {"client": took["peak_mb"]}, keys, took["parts"])
+    return LoadTiming(took["seconds"], took["first_row"], took["cpu"], {"client": took["peak_mb"]}, keys, took["parts"])

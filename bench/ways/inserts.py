@@ -1,19 +1,19 @@
-"""INSERT by plain mysqlclient, as a script that reads the file with Python's csv would do it; and table copies."""
+"""INSERT by plain mysqlclient, as in a script that reads the file with Python's csv; and copies of tables."""
 
 from bench.files import Files
 from bench.servers import Server
 from bench.ways.client import call, run_statements
 from bench.ways.raw import pieces_sql
-from bench.ways.way import Clocked, Way, empty_tables
+from bench.ways.way import LoadTiming, Way, empty_tables
 from importer.engine.mysql.connection import connect, execute
 from importer.experiments.workloads.table import WorkloadTable
 
-# The sample of a way that sends several rows with each statement is so many times as large, at most.
+# The sample of a way with several rows in each statement is larger by their number, at most by this factor.
 MOST_SAMPLES = 50
 
 
 class Insert(Way):
-    """INSERTs of so many rows each, committed after so many statements; 0: one transaction for each table."""
+    """INSERT with a number of rows each and a COMMIT every few statements; 0: one transaction for each table."""
 
     def __init__(self, rows_per_statement: int, commit_every: int = 0, *, sample: int) -> None:
         self.rows_per_statement = rows_per_statement
@@ -24,7 +24,7 @@ class Insert(Way):
     def rows(self, files: Files) -> int:
         return min(files.rows, self._sample)
 
-    def load(self, server: Server, files: Files) -> Clocked:
+    def load(self, server: Server, files: Files) -> LoadTiming:
         tables = [
             {
                 "path": str(files.whole(table)),
@@ -45,7 +45,7 @@ class Insert(Way):
 
 
 class Copy(Way):
-    """INSERT ... SELECT from tables on the same server that have the same rows and only the primary key."""
+    """INSERT ... SELECT from tables on the same server with the same rows and only the primary key."""
 
     name = "copy"
 
@@ -57,7 +57,7 @@ class Copy(Way):
             run_statements(server.address, [pieces_sql(files, table, into=_source(table))], sessions=2)
         empty_tables(server, files.workload)
 
-    def load(self, server: Server, files: Files) -> Clocked:
+    def load(self, server: Server, files: Files) -> LoadTiming:
         copies = [
             f"INSERT INTO {table.name} ({columns}) SELECT {columns} FROM {_source(table)}"
             for table in files.workload.tables

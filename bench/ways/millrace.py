@@ -1,4 +1,4 @@
-"""A whole import by Millrace through Celery: scan, ledger, checks, verification; with the defaults, or as asked."""
+"""A whole import by Millrace through Celery: scan, ledger, checks, verification; with defaults or given options."""
 
 import threading
 import time
@@ -14,20 +14,20 @@ import MySQLdb
 from bench.application import saved_target
 from bench.client import peak_mb
 from bench.files import Files
-from bench.meter import family, processor_seconds, reset_peak
+from bench.meter import process_tree, processor_seconds, reset_peak
 from bench.servers import Server
-from bench.ways.way import AFTER, BEFORE, Clocked, Way
+from bench.ways.way import AFTER, BEFORE, LoadTiming, Way
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.units import parse_size
 from importer.experiments.workloads.table import WorkloadTable, dialect_of
 
-# Looking must not cost what is measured, and the raw ways have nobody who looks: so the next look comes the later, the
-# longer it has taken so far. For the end that costs no precision, since it is read off the job; for the first row 1 %.
-LOOK_EVERY, LOOK_AFTER_SHARE, LONGEST_BETWEEN_LOOKS = 0.25, 0.2, 5  # seconds, of the time so far, seconds
-LOOK_FOR_FIRST_ROW_EVERY, LOOK_FOR_FIRST_ROW_AFTER_SHARE = 0.01, 0.01
+# Polling must not disturb the measurement, and the raw ways are not polled: so the pause grows with the time that has
+# passed. The end loses no precision, since it is read from the job; the first row loses 1 %.
+POLL_EVERY, POLL_AFTER_SHARE, LONGEST_POLL = 0.25, 0.2, 5  # seconds, share of the time so far, seconds
+POLL_FIRST_ROW_EVERY, POLL_FIRST_ROW_AFTER_SHARE = 0.01, 0.01
 NO_SUCH_TABLE = 1146
-# What a process of ours does, by what stands in its command line.
+# The role of a process, by a part of its command line.
 ROLES = {
     "--hostname=load@": "load workers",
     "--hostname=control@": "scan and control workers",
@@ -39,39 +39,39 @@ ROLES = {
 
 
 class Millrace(Way):
-    """Jobs from their start to their verified end, one table after the other.
+    """Jobs from their start to their verified end, one table after another.
 
-    `asked` are Options by name, as text; `name` is what the way is called if not by them. `at_once`: the jobs of all
-    tables run at the same time.
+    `options` are Options by name, as text; `name` replaces the name made from them. `at_once`: the jobs of all tables
+    run at the same time.
     """
 
-    def __init__(self, asked: dict[str, str] | None = None, *, name: str = "", at_once: bool = False) -> None:
-        self.asked = asked or {}
+    def __init__(self, options: dict[str, str] | None = None, *, name: str = "", at_once: bool = False) -> None:
+        self.options = options or {}
         self.at_once = at_once
-        options = ",".join(f"{name}={value}" for name, value in self.asked.items())
-        self.name = name or (f"millrace:{options}" if options else "millrace")
-        # The id of the process above all of Millrace's; set once they run.
-        self.above: int | None = None
+        text = ",".join(f"{name}={value}" for name, value in self.options.items())
+        self.name = name or (f"millrace:{text}" if text else "millrace")
+        # The supervisor of Millrace's processes; set once they run.
+        self.supervisor_pid: int | None = None
 
-    def load(self, server: Server, files: Files) -> Clocked:
-        assert self.above, "Millrace's processes do not run"
+    def load(self, server: Server, files: Files) -> LoadTiming:
+        assert self.supervisor_pid, "Millrace's processes do not run"
         target = saved_target(server)
         prepared = [self._prepared(target, files, table) for table in files.workload.tables]
-        for pid in family(self.above):
+        for pid in process_tree(self.supervisor_pid):
             reset_peak(pid)
-        cpu_before = processor_by_role(family(self.above))
+        cpu_before = processor_by_role(process_tree(self.supervisor_pid))
         first_row = _FirstRow(server.address, str(prepared[0].key))
         jobs, seconds = self._run(prepared)
-        family_now = family(self.above)
-        cpus = {role: round(used - cpu_before.get(role, 0), 2) for role, used in processor_by_role(family_now).items()}
+        processes = process_tree(self.supervisor_pid)
+        cpus = {role: round(used - cpu_before.get(role, 0), 2) for role, used in processor_by_role(processes).items()}
         seen = first_row.seconds()
-        return Clocked(
+        return LoadTiming(
             seconds=seconds,
-            # On a busy machine it may be looked for when all is over.
+            # On a busy machine it may be seen only after the end.
             first_row=seen and min(seen, seconds),
             cpu=sum(cpus.values()),
             cpus=cpus,
-            peaks=peaks(family_now),
+            peaks=peaks(processes),
             keys=AFTER if any(job.plan.temporary_changes for job in jobs) else BEFORE,
             parts=_parts(jobs),
             choices=tuple(reason.choice for reason in jobs[-1].plan.reasons),
@@ -85,11 +85,11 @@ class Millrace(Way):
             uploads.register(files.whole(table)),
             target,
             table.name,
-            ImportRequest(dialect=dialect_of(files.separator), mapping=table.mapping, options=options_of(self.asked)),
+            ImportRequest(dialect=dialect_of(files.separator), mapping=table.mapping, options=options_of(self.options)),
         )
 
     def _run(self, prepared: Sequence[Any]) -> tuple[list[Any], float]:
-        """The jobs, ended, and the seconds that they took: not those until somebody looked whether one had ended."""
+        """Run the jobs; return them and the seconds until the last one ended, without the delay of polling."""
         from importer import jobs
 
         done, seconds = [], 0.0
@@ -103,11 +103,11 @@ class Millrace(Way):
         return done, seconds
 
 
-def options_of(asked: dict[str, str]) -> Options:
+def options_of(words: dict[str, str]) -> Options:
     """Options from words: numbers, true and false, sizes such as 512K; `session.NAME` for one session variable."""
     types = {each.name: str(each.type) for each in fields(Options)}
     values: dict[str, Any] = {}
-    for name, text in asked.items():
+    for name, text in words.items():
         field, dot, variable = name.partition(".")
         assert field in types, f"Millrace has no option {field}"
         if dot:
@@ -123,13 +123,13 @@ def options_of(asked: dict[str, str]) -> Options:
 
 
 def ended(pk: int) -> Any:
-    """The job, once it has ended; nobody is told how."""
+    """Wait for the end of the job, successful or not, and return it."""
     from importer.models import ImportJob
 
     begun = time.perf_counter()
     while ImportJob.objects.values_list("status", flat=True).get(pk=pk) not in ImportJob.ENDED:
         passed = time.perf_counter() - begun
-        time.sleep(min(max(LOOK_EVERY, passed * LOOK_AFTER_SHARE), LONGEST_BETWEEN_LOOKS))
+        time.sleep(min(max(POLL_EVERY, passed * POLL_AFTER_SHARE), LONGEST_POLL))
     return ImportJob.objects.get(pk=pk)
 
 
@@ -151,56 +151,56 @@ def _parts(jobs: Sequence[Any]) -> dict[str, float]:
 
 
 def peaks(pids: Sequence[int]) -> dict[str, float]:
-    """The most memory (MB) of a single process of each role."""
-    return {role: max(map(peak_mb, found)) for role, found in _roles(pids).items()}
+    """The peak memory (MB) of a single process of each role."""
+    return {role: max(map(peak_mb, members)) for role, members in _roles(pids).items()}
 
 
 def processor_by_role(pids: Sequence[int]) -> dict[str, float]:
-    """What the processes of each role have used so far of the processor, in seconds."""
-    return {role: processor_seconds(found) for role, found in _roles(pids).items()}
+    """Processor seconds of each role's processes so far."""
+    return {role: processor_seconds(members) for role, members in _roles(pids).items()}
 
 
 def _roles(pids: Sequence[int]) -> dict[str, list[int]]:
-    """The processes by what they do."""
-    found: dict[str, list[int]] = {}
+    """The pids by role."""
+    roles: dict[str, list[int]] = {}
     for pid in pids:
         with suppress(OSError):
             command = Path(f"/proc/{pid}/cmdline").read_text()
             role = next((role for word, role in ROLES.items() if word in command), "other")
-            found.setdefault(role, []).append(pid)
-    return found
+            roles.setdefault(role, []).append(pid)
+    return roles
 
 
 class _FirstRow:
-    """Looks on a connection of its own for the first ledger row of a job: it commits with the chunk's rows."""
+    """Polls on its own connection for the first ledger row of a job, which commits with the chunk's rows."""
 
     def __init__(self, address: Address, job: str) -> None:
         self._address, self._job = address, job
         self._begun = time.perf_counter()
         self._seconds: float | None = None
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._look)
+        self._thread = threading.Thread(target=self._poll)
         self._thread.start()
 
     def seconds(self) -> float | None:
-        """Stop looking; seconds until it was there, None if it never was."""
+        """Stop polling; return the seconds until the row was seen, None if it was not."""
         self._ended.set()
         self._thread.join()
         return self._seconds
 
     def _pause(self) -> float:
         passed = time.perf_counter() - self._begun
-        return max(LOOK_FOR_FIRST_ROW_EVERY, passed * LOOK_FOR_FIRST_ROW_AFTER_SHARE)
+        return max(POLL_FIRST_ROW_EVERY, passed * POLL_FIRST_ROW_AFTER_SHARE)
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         with connect(self._address) as connection:
             while not self._ended.wait(self._pause()):
                 try:
-                    found = fetch_all(connection, "SELECT 1 FROM millrace_ledger WHERE job = %s LIMIT 1", (self._job,))
+                    rows = fetch_all(connection, "SELECT 1 FROM millrace_ledger WHERE job = %s LIMIT 1", (self._job,))
                 except MySQLdb.ProgrammingError as error:
                     if error.args[0] != NO_SUCH_TABLE:
                         raise
-                    found = []
-                if found:
+                    rows = []
+                if rows:
                     self._seconds = time.perf_counter() - self._begun
                     return

@@ -1,4 +1,4 @@
-"""What all ways to load have in common."""
+"""The base class of all ways to load, and its result."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -9,18 +9,17 @@ from bench.servers import Server
 from importer.engine.mysql.connection import connect, execute
 from importer.experiments.workloads.table import Workload
 
-# Where keys that refuse no row are put on: with the table, or when its rows are in.
+# When keys that refuse no row are built: with the table, or after its rows.
 BEFORE, AFTER = "before", "after"
 
 
 @dataclass(frozen=True)
-class Clocked:
-    """One load: seconds to its crash-safe end and to its first committed row (None: nobody saw it).
+class LoadTiming:
+    """The cost of one load: seconds to its crash-safe end, and to its first committed row (None: not observed).
 
-    `cpu` are processor seconds of all client processes, `peaks` the most memory (MB) of each by what it does, `cpus`
-    the processor seconds of those that do the same, where there are several kinds.
-    `keys` is BEFORE or AFTER; `parts` has seconds of parts of it, as far as the way knows them, and `choices` what it
-    has decided by itself, in words.
+    `cpu` is the processor seconds of all client processes, `cpus` those of each role where there are several, `peaks`
+    the peak memory (MB) of a process of each role. `keys` is BEFORE or AFTER. `parts` has the seconds of those parts
+    that the way measures, `choices` the decisions that it made, in words.
     """
 
     seconds: float
@@ -41,31 +40,31 @@ def _rounded(value: Any) -> Any:
 
 
 class Way(ABC):
-    """A way to load a workload. `raw`: LOAD DATA LOCAL as it comes, with no check at all."""
+    """A way to load a workload. `raw`: plain LOAD DATA LOCAL, without any check."""
 
     name: str
     raw = False
     keys = BEFORE
 
     def rows(self, files: Files) -> int:
-        """How many of the workload's rows it loads: all, or where it is slow the first ones as a sample."""
+        """How many of the workload's rows it loads: all, or if it is slow the first ones as a sample."""
         return files.rows
 
     def obstacle(self, files: Files) -> str:
         """Why it cannot load this workload; "" if it can."""
-        return "" if self.keys == BEFORE or files.workload.has_keys else "there is no key to put on afterwards"
+        return "" if self.keys == BEFORE or files.workload.has_keys else "there is no key to build afterwards"
 
     def prepare(self, server: Server, files: Files) -> None:
-        """What is done before the clock starts: empty tables."""
+        """Prepare the load before the time is taken: make empty tables."""
         empty_tables(server, files.workload, keys=self.keys == BEFORE)
 
     @abstractmethod
-    def load(self, server: Server, files: Files) -> Clocked:
+    def load(self, server: Server, files: Files) -> LoadTiming:
         """Load the files into the empty tables, until the rows are safe from a crash."""
 
 
 def empty_tables(server: Server, workload: Workload, *, keys: bool = True) -> None:
-    """Make the workload's tables anew, with or without the keys that can be put on later."""
+    """Drop and create the workload's tables, with or without the keys that can be built later."""
     with connect(server.address) as connection:
         drop_tables(server, workload)
         for table in workload.tables:
@@ -73,7 +72,7 @@ def empty_tables(server: Server, workload: Workload, *, keys: bool = True) -> No
 
 
 def drop_tables(server: Server, workload: Workload) -> None:
-    """Drop the workload's tables, as far as they are there; children first."""
+    """Drop those of the workload's tables that exist; children first."""
     with connect(server.address) as connection:
         for table in reversed(workload.tables):
             execute(connection, f"DROP TABLE IF EXISTS {table.name}")

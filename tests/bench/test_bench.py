@@ -1,4 +1,4 @@
-"""`python -m bench` from its command line to the report, on every server; and that it notices a wrong load."""
+"""Tests `python -m bench` from its command line to the report, on every server, and its check of the loaded rows."""
 
 import json
 import os
@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from bench.charts import can_draw
-from bench.content import LoadedSomethingElse, check_tables, content_of
+from bench.content import WrongContent, check_tables, content_of
 from bench.files import files_of
-from bench.rounds import Case, in_turn
+from bench.rounds import Case, order_of_round
 from bench.servers import DATABASE, Server, make_database
 from bench.ways import empty_tables, way
 from importer.engine.mysql.connection import connect, execute
@@ -24,9 +24,9 @@ SAMPLE = 40
 
 
 def bench_server(server) -> Server:
-    made = Server(server.flavour, replace(server.address, database=DATABASE))
-    make_database(made)
-    return made
+    measured = Server(server.flavour, replace(server.address, database=DATABASE))
+    make_database(measured)
+    return measured
 
 
 def test_the_command_measures_every_server_and_writes_json_markdown_and_charts(servers, tmp_path):
@@ -45,13 +45,13 @@ def test_the_command_measures_every_server_and_writes_json_markdown_and_charts(s
     results = json.loads(report.with_suffix(".json").read_text())
 
     measured = {(run["server"], run["workload"], run["way"]): run for run in results["runs"]}
-    wanted = {(name, on, each) for name in servers for on in ("mixed", "indexed") for each in ways}
-    assert set(measured) == wanted - {(name, "mixed", "after-2") for name in servers}
+    expected = {(name, on, each) for name in servers for on in ("mixed", "indexed") for each in ways}
+    assert set(measured) == expected - {(name, "mixed", "after-2") for name in servers}
     assert {each["way"] for each in results["left_out"]} == {"after-2"}
     for (_, on, name), run in measured.items():
         assert run["rows"] == (SAMPLE if name == "insert-1" else ROWS)
         assert run["sample"] == (name == "insert-1")
-        # What a ratio to the best raw way of the same kind goes by.
+        # The best raw way is chosen among those with the same value of `keys`.
         later = on == "indexed" and name in ("after-2", "millrace:indexes=defer")
         assert later or name == "millrace" or run["keys"] == "before"
         assert run["keys"] == "after" or not later
@@ -73,15 +73,15 @@ def test_the_command_measures_every_server_and_writes_json_markdown_and_charts(s
 @pytest.mark.parametrize("name", ["single", "split-3", "after-2", "insert-1", "insert-7@2", "copy"])
 def test_each_way_loads_exactly_the_rows_of_the_files(server, name, tmp_path):
     bench, files = bench_server(server), files_of(WORKLOADS["events-linked"], 300, tmp_path)
-    tried = way(name, sample=50)
-    tried.prepare(bench, files)
-    clocked = tried.load(bench, files)
-    check_tables(bench, files, tried.rows(files), name)
-    assert clocked.first_row
-    assert clocked.first_row <= clocked.seconds
+    tested = way(name, sample=50)
+    tested.prepare(bench, files)
+    timing = tested.load(bench, files)
+    check_tables(bench, files, tested.rows(files), name)
+    assert timing.first_row
+    assert timing.first_row <= timing.seconds
 
 
-def test_a_row_too_few_a_changed_value_or_a_missing_key_is_noticed(server, tmp_path):
+def test_a_missing_row_a_changed_value_or_a_missing_key_is_detected(server, tmp_path):
     bench, files = bench_server(server), files_of(WORKLOADS["indexed"], 200, tmp_path)
     (table,) = files.workload.tables
     for spoil in (
@@ -96,13 +96,13 @@ def test_a_row_too_few_a_changed_value_or_a_missing_key_is_noticed(server, tmp_p
         assert content_of(bench, table, ",") == files.content(table, 200)
         with connect(bench.address) as connection:
             assert execute(connection, spoil) >= 0
-        with pytest.raises(LoadedSomethingElse, match="indexed, single: benchmark_data"):
+        with pytest.raises(WrongContent, match="indexed, single: benchmark_data"):
             check_tables(bench, files, 200, "single")
 
 
-def test_two_rounds_go_in_opposite_orders_and_not_all_pairs_in_the_same():
+def test_the_second_round_of_a_pair_reverses_the_first_and_pairs_differ():
     cases = [Case("nodes", None, name) for name in "abcde"]
-    orders = [in_turn(cases, number) for number in range(1, 9)]
+    orders = [order_of_round(cases, number) for number in range(1, 9)]
     assert all(sorted(case.way for case in order) == list("abcde") for order in orders)
     assert all(second == first[::-1] for first, second in zip(orders[::2], orders[1::2], strict=True))
     assert len({tuple(case.way for case in order) for order in orders[::2]}) > 1

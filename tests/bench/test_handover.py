@@ -1,4 +1,4 @@
-"""How near each other the processors are, measured beside whatever runs in a `with`."""
+"""Tests the handover time between two processors, measured during a `with`."""
 
 import os
 
@@ -11,7 +11,7 @@ needs_two = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs t
 
 
 @needs_two
-def test_it_looks_as_long_as_the_with_lasts():
+def test_the_handover_is_measured_until_the_with_ends():
     with Handover() as handover:
         (running,) = [each for each in psutil.Process().children() if each.name() == "handover"]
         assert handover.mean is None
@@ -19,7 +19,7 @@ def test_it_looks_as_long_as_the_with_lasts():
     assert not running.is_running()
 
 
-def test_with_a_single_processor_there_is_nothing_to_see():
+def test_with_a_single_processor_the_handover_is_none():
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(allowed)})
     try:

@@ -1,4 +1,4 @@
-"""The relay of the benchmark over a slow link: when bytes arrive, and that they are the same ones."""
+"""Tests the relay of the slow link: the time when bytes arrive, and that they arrive unchanged."""
 
 import asyncio
 import hashlib
@@ -9,7 +9,7 @@ from bench.slow_link import _without_servers
 from importer.experiments.slow_link import BLOCK, MOST_BLOCKS, SlowLink, relaying
 
 
-def test_bytes_arrive_behind_those_sent_before_at_the_lines_rate():
+def test_bytes_arrive_after_earlier_ones_at_the_rate_of_the_link():
     line = SlowLink(delay=0.005, rate=1000)
     assert line.arrives(100, now=1.0) == pytest.approx(1.105)
     assert line.arrives(100, now=1.0) == pytest.approx(1.205)
@@ -17,8 +17,8 @@ def test_bytes_arrive_behind_those_sent_before_at_the_lines_rate():
     assert SlowLink(delay=0, rate=0).arrives(10**9, now=1.0) == 1.0
 
 
-def test_what_comes_out_is_what_went_in_both_ways_and_to_its_end():
-    # More than may be under way at once.
+def test_the_relay_passes_all_bytes_unchanged_both_ways():
+    # More than the relay holds in flight.
     sent = [bytes([number]) * (BLOCK * MOST_BLOCKS * 3 + number) for number in range(3)]
 
     async def answer(reader, writer):
@@ -27,7 +27,7 @@ def test_what_comes_out_is_what_went_in_both_ways_and_to_its_end():
         await writer.drain()
         writer.close()
 
-    async def ask(port: int, data: bytes) -> bytes:
+    async def request(port: int, data: bytes) -> bytes:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(data)
         writer.write_eof()
@@ -40,11 +40,11 @@ def test_what_comes_out_is_what_went_in_both_ways_and_to_its_end():
         between = await asyncio.start_server(relay, "127.0.0.1", 0)
         port = between.sockets[0].getsockname()[1]
         async with server, between:
-            return await asyncio.gather(*(ask(port, data) for data in sent))
+            return await asyncio.gather(*(request(port, data) for data in sent))
 
     assert asyncio.run(all_at_once()) == [hashlib.sha256(data).digest() + data for data in sent]
 
 
-def test_the_command_behind_the_link_names_no_server_of_the_one_before_it():
+def test_the_command_behind_the_link_drops_the_servers_of_the_outer_one():
     words = ["--rows=5", "--server", "a=mysql://root@h:1/", "--rounds", "2", "--server=mysql://root@h:2/"]
     assert _without_servers(words) == ["--rows=5", "--rounds", "2"]

@@ -1,4 +1,4 @@
-"""The files of the benchmark: the same bytes for the same seed and rows, and what they are documented to hold."""
+"""Tests the files of the benchmark: the same bytes for the same seed and rows, and their documented content."""
 
 import csv
 import hashlib
@@ -10,7 +10,7 @@ from bench.growth import parted
 from importer.experiments.workloads import WORKLOADS
 from importer.experiments.workloads.table import BLOCK_ROWS
 
-# More than a block, so that the seam between two is among them.
+# More than a block, so that the boundary between two blocks is included.
 ROWS = BLOCK_ROWS + 1000
 
 
@@ -25,7 +25,7 @@ def records(path, separator=",") -> list[list[str]]:
 
 @pytest.mark.parametrize("workload", WORKLOADS.values(), ids=WORKLOADS.keys())
 class TestFiles:
-    def test_each_has_its_columns_rows_and_size(self, workload, tmp_path):
+    def test_each_file_has_its_columns_rows_and_size(self, workload, tmp_path):
         rows = ROWS if workload.row_bytes < 500 else 1000
         files = files_of(workload, rows, tmp_path)
         total = 0
@@ -37,10 +37,10 @@ class TestFiles:
             total += len(data)
         assert total == rows
         assert files.bytes / rows == pytest.approx(workload.row_bytes, rel=0.06)
-        reckoned = sum(table.bytes_of(table.rows_of(rows)) for table in workload.tables)
-        assert reckoned == pytest.approx(files.bytes, rel=0.06)
+        estimated = sum(table.bytes_of(table.rows_of(rows)) for table in workload.tables)
+        assert estimated == pytest.approx(files.bytes, rel=0.06)
 
-    def test_the_pieces_together_are_the_data(self, workload, tmp_path):
+    def test_the_pieces_of_a_file_joined_are_its_data(self, workload, tmp_path):
         files = files_of(workload, 200, tmp_path)
         for table in workload.tables:
             pieces = [piece.read_bytes() for piece in files.pieces(table)]
@@ -50,13 +50,13 @@ class TestFiles:
 
 
 def test_the_same_rows_give_the_same_bytes_wherever_they_are_made(tmp_path):
-    """The digests were taken once: other ones would make results of different days incomparable."""
-    made = {
+    """The digests are fixed: other ones would make results of different days incomparable."""
+    digests = {
         table.name: digest(files_of(workload, 3000, tmp_path).whole(table))
         for workload in WORKLOADS.values()
         for table in workload.tables
     }
-    assert made == {
+    assert digests == {
         "nodes": "bc93b7b1a7c8817e",
         "mixed": "94824c54231a5bee",
         "benchmark_data": "c948ce2a6a160ce8",
@@ -73,13 +73,13 @@ def test_a_longer_file_begins_with_the_shorter_one(tmp_path):
     assert long.startswith(short)
 
 
-def test_files_at_once_share_the_rows_of_one(tmp_path):
+def test_several_files_share_the_rows_of_one_workload(tmp_path):
     parts = files_of(parted(4), 1000, tmp_path)
     assert [len(records(parts.whole(table))) - 1 for table in parts.workload.tables] == [250] * 4
     assert len({table.name for table in parts.workload.tables}) == 4
 
 
-def test_a_file_is_made_once_and_with_the_separator_that_was_asked_for(tmp_path):
+def test_a_file_is_made_once_for_each_separator(tmp_path):
     mixed = WORKLOADS["mixed"]
     first = files_of(mixed, 100, tmp_path)
     before = first.whole(mixed.tables[0]).stat().st_mtime_ns
@@ -88,7 +88,7 @@ def test_a_file_is_made_once_and_with_the_separator_that_was_asked_for(tmp_path)
     assert records(tabbed.whole(mixed.tables[0]), "\t") == records(first.whole(mixed.tables[0]))
 
 
-def test_keys_rise_and_every_reference_is_there(tmp_path):
+def test_keys_ascend_and_every_reference_exists(tmp_path):
     nodes, events = WORKLOADS["nodes"], WORKLOADS["events-linked"]
     keys = [int(record[0]) for record in records(files_of(nodes, ROWS, tmp_path).whole(nodes.tables[0]))[1:]]
     assert keys == sorted(set(keys))

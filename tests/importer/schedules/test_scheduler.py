@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from bench.schedules import make_due as make_due_at_once
-from bench.schedules import take_up_all
+from bench.schedules import tick_until_none_is_due
 from importer import schedules
 from importer.models import Schedule, ScheduleRun
 from importer.queue import Message
@@ -85,7 +85,7 @@ class TestDueTimes:
     @pytest.mark.django_db(transaction=True)
     def test_many_that_are_due_in_the_same_minute_are_all_queued_once(self):
         made = make_due_at_once(60)
-        _took, _cpu, _ticks, steps = take_up_all()
+        _took, _cpu, _ticks, steps = tick_until_none_is_due()
         assert len(steps) == len({step.id for step in steps}) == len(made)
         assert ScheduleRun.objects.values("schedule").distinct().count() == len(made)
 
