@@ -1,6 +1,6 @@
-"""Look a target over before anything is loaded into it: what is fine, what is not, and the exact fix for each.
+"""Preflight checks of a target before its first import: one finding for each check, with the exact fix.
 
-`check` never raises for what it finds: a step that cannot be taken says so, and the others still run.
+`check` raises no error for what it finds: a step that fails becomes a finding, and the others still run.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ __all__ = ["Finding", "check"]
 
 Step = Callable[[Subject], Finding]
 
-# Each is named as the finding it gives. Those that need no database still run when it is missing.
+# Each step has the name of its finding. The steps of the server also run when the database is missing.
 SERVER_STEPS: tuple[Step, ...] = (
     server_settings.version,
     access.tls,
@@ -43,15 +43,15 @@ DATABASE_STEPS: tuple[Step, ...] = (
     network.network,
 )
 
-# The connection is gone (manual, Client and Server Error Message Reference; 1927 is MariaDB's own).
+# Error numbers of a lost connection (manual, Client and Server Error Message Reference; 1927 is MariaDB's own).
 LOST = (1053, 1927, 2006, 2013, 2055, 4031)
 
 
 def check(address: Address, files_dir: str = "") -> list[Finding]:
-    """Connect and look at everything; creates the ledger table if the account may. Takes about a second,
-    two for a server on another machine.
+    """Connect and run all steps; creates the ledger table if the account may. Takes about a second, two for a server on
+    another machine.
 
-    `files_dir`: a folder that the server may load files from, if somebody named one.
+    `files_dir` is the folder that the server may load files from, "" if none is configured.
     """
     try:
         with connect(address) as connection:
@@ -63,9 +63,9 @@ def check(address: Address, files_dir: str = "") -> list[Finding]:
 
 
 def _check_without_database(address: Address) -> list[Finding]:
-    """The account signs in, but not into the database: the server itself can still be looked at."""
+    """Run the steps of the server, after the server accepted the account but not the database."""
     try:
-        # Every account may work in this one.
+        # Every account may use this database.
         with connect(replace(address, database="information_schema")) as connection:
             return [access.no_database(connection, address), *_findings(connection, address, ())]
     except TargetProblem as problem:
@@ -80,17 +80,17 @@ def _findings(
             server = replace(read_server(connection, address), files_dir=files_dir)
             subject = Subject(connection, address, server)
         for step in (*SERVER_STEPS, *more):
-            yield _take(step, subject)
+            yield _run(step, subject)
     except TargetProblem as problem:
-        yield Finding("connection", "fail", f"The check could not go on: {problem.what}", problem.advice)
+        yield Finding("connection", "fail", f"The check was interrupted: {problem.what}", problem.advice)
 
 
-def _take(step: Step, subject: Subject) -> Finding:
-    """One step's finding. Raises TargetProblem only if the server is gone, so that it is said once."""
+def _run(step: Step, subject: Subject) -> Finding:
+    """The finding of one step. Raises TargetProblem only if the connection is lost, so that it is reported once."""
     try:
         with explain(str(subject.address)):
             return step(subject)
     except TargetProblem as problem:
         if access.error_number(problem) in LOST:
             raise
-        return Finding(step.__name__, "fail", f"This could not be looked at: {problem.what}", problem.advice)
+        return Finding(step.__name__, "fail", f"This could not be checked: {problem.what}", problem.advice)

@@ -1,4 +1,4 @@
-"""Whether the account gets in, how safe the way there is, and what it may do."""
+"""Checks sign-in, encryption of the connection, and the privileges of the account."""
 
 import MySQLdb
 from MySQLdb.constants import CR, ER
@@ -11,12 +11,12 @@ from importer.engine.mysql.server_info import is_loopback
 from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.target.privileges import account, account_parts, grant, grantee, has_privilege
 
-# Global rights that an account for loading has no use for, and that are dear to whoever steals its password.
+# Global privileges that loading does not need and that a stolen password must not grant.
 EXCESS = ("SUPER", "FILE", "CREATE USER", "SHUTDOWN")
 
 
 def error_number(problem: TargetProblem) -> int:
-    """The server's or the client library's number of the error behind a problem; 0 if there is none."""
+    """The error number, of the server or the client library, that caused the problem; 0 if there is none."""
     cause = problem.__cause__
     number = cause.args[0] if isinstance(cause, MySQLdb.Error) and cause.args else 0
     return number if isinstance(number, int) else 0
@@ -31,32 +31,35 @@ def signed_in(connection: Connection, address: Address) -> Finding:
 
 
 def no_database(connection: Connection, address: Address) -> Finding:
-    """The account gets in, its database does not exist or is closed to it; the server says which only to some."""
+    """The finding if the server accepts the account but not the database.
+
+    The database is missing or the account may not use it; only some accounts are told which of the two.
+    """
     name = quote_name(address.database)
     fix = grant(connection, ["INSERT", "SELECT", "CREATE"], address.database, account(connection))
     return Finding(
         "sign_in",
         "fail",
-        f"The server is there and lets {account(connection)} in, but there is no database {address.database}, "
-        "or this account may not see it.",
+        f"The server accepts {account(connection)}, but there is no database {address.database}, or this account may "
+        "not use it.",
         f"CREATE DATABASE IF NOT EXISTS {name} CHARACTER SET utf8mb4;\n{fix}",
     )
 
 
 def refused(address: Address, problem: TargetProblem) -> Finding:
-    """No connection can be had: why, and what to do."""
+    """The finding if there is no connection: the reason and the fix."""
     where = f"{address.host}:{address.port}"
     if isinstance(problem, NotEncrypted):
         return Finding("tls", "fail", problem.what, problem.advice)
-    return Finding("sign_in", "fail", f"No connection to {where}: {problem.what}", _way_in(address, problem))
+    return Finding("sign_in", "fail", f"No connection to {where}: {problem.what}", _sign_in_fix(address, problem))
 
 
-def _way_in(address: Address, problem: TargetProblem) -> str:
+def _sign_in_fix(address: Address, problem: TargetProblem) -> str:
     user = quote_text(address.user)
     return {
         ER.ACCESS_DENIED_ERROR: "Check the target's user name and password. To set a new password, on the server: "
         f"ALTER USER {user}@'<host>' IDENTIFIED BY '<new password>';",
-        ER.HOST_NOT_PRIVILEGED: "Let the account in from this machine, on the server: "
+        ER.HOST_NOT_PRIVILEGED: "Allow the account to connect from this machine, on the server: "
         f"CREATE USER {user}@'<this machine>' IDENTIFIED BY '<password>';",
         CR.SSL_CONNECTION_ERROR: "The server needs a certificate that this machine trusts; --tls-ca names its"
         " authority's file. --tls encrypt does not check it; --tls off is for this machine and trusted networks only.",
@@ -64,23 +67,25 @@ def _way_in(address: Address, problem: TargetProblem) -> str:
 
 
 def tls(subject: Subject) -> Finding:
-    """The client library says whether the connection is encrypted, the server only with which version."""
-    wanted, near = subject.address.tls, is_loopback(subject.address.host)
+    """Whether the connection is encrypted, by the client library; the server reports the TLS version only."""
+    tls_mode, local = subject.address.tls, is_loopback(subject.address.host)
     if used := cipher(subject.connection):
         version = fetch_all(subject.connection, "SHOW SESSION STATUS LIKE 'Ssl_version'")[0][1]
-        checked = "certificate and host name are checked" if wanted == "verify" else "the certificate is not checked"
+        checked = "certificate and host name are checked" if tls_mode == "verify" else "the certificate is not checked"
         message = f"Encrypted with {version}, {used}; {checked}."
-        if wanted == "verify" or near:
+        if tls_mode == "verify" or local:
             return Finding("tls", "ok", message)
-        return Finding("tls", "warn", message, "Whoever is in between can pose as the server: use --tls verify.")
-    if near:
+        return Finding(
+            "tls", "warn", message, "Another machine on the network can pose as the server: use --tls verify."
+        )
+    if local:
         return Finding("tls", "ok", "Off, which is fine: the server is on this machine.")
-    message = "Off: everybody on the way can read the rows."
-    return Finding("tls", "warn", message, "Use --tls verify, unless the network is yours alone.")
+    message = "Off: other machines on the network can read the rows."
+    return Finding("tls", "warn", message, "Use --tls verify, unless the network is private.")
 
 
 def privileges(subject: Subject) -> Finding:
-    """INSERT and SELECT on the database, and CREATE as long as the ledger is not there."""
+    """Whether the account has INSERT and SELECT on the database, and CREATE if the ledger does not exist yet."""
     needed = ["INSERT", "SELECT"] + ([] if ledger.exists(subject.connection) else ["CREATE"])
     database = subject.address.database
     missing = [right for right in needed if not has_privilege(subject.connection, database, right)]
@@ -95,7 +100,7 @@ def privileges(subject: Subject) -> Finding:
 
 
 def _granted_tables(subject: Subject) -> list[str]:
-    """Tables for which the account itself has both INSERT and SELECT, in order."""
+    """The tables on which the account itself (no role) has both INSERT and SELECT, by name."""
     rows = fetch_all(
         subject.connection,
         "SELECT TABLE_NAME FROM information_schema.TABLE_PRIVILEGES WHERE TABLE_SCHEMA = %s AND GRANTEE = %s"
@@ -106,22 +111,22 @@ def _granted_tables(subject: Subject) -> list[str]:
 
 
 def excess_privileges(subject: Subject) -> Finding:
-    """Global rights that loading does not need."""
+    """Whether the account has global privileges that loading does not need (EXCESS)."""
     rows = fetch_all(
         subject.connection,
         "SELECT PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = %s",
         (grantee(subject.connection),),
     )
-    held = {row[0] for row in rows}
-    found = [right for right in EXCESS if right in held]
-    if not found:
-        return Finding("excess_privileges", "ok", "The account has no rights over the whole server.")
+    granted = {row[0] for row in rows}
+    excess = [right for right in EXCESS if right in granted]
+    if not excess:
+        return Finding("excess_privileges", "ok", "The account has no excess privileges on the whole server.")
     host = account_parts(subject.connection)[1]
     own = f"'millrace'@{quote_text(host)}"
     return Finding(
         "excess_privileges",
         "warn",
-        f"The account has rights over the whole server ({', '.join(found)}) that loading does not need.",
+        f"The account has privileges on the whole server ({', '.join(excess)}) that loading does not need.",
         f"CREATE USER {own} IDENTIFIED BY '<password>';\n"
         f"{grant(subject.connection, ['INSERT', 'SELECT', 'CREATE'], subject.address.database, own)}\n"
         "Then use that account in the target.",

@@ -1,4 +1,4 @@
-"""What a check found out about one thing, in words that say what to do about it."""
+"""The result of one preflight check in words, with its fix."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +10,9 @@ from importer.engine.mysql.server_info import Server
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at. `status` is "ok", "warn" or "fail"; `fix` is what to run or write, or "".
+    """The result of one check. `status` is "ok", "warn" or "fail"; `fix` is SQL to run or a setting to write, or "".
 
-    `distance` is what the planner goes by later, from the step that measures it.
+    `distance` is the measured network, for the planner; only the step `network` has it.
     """
 
     name: str
@@ -22,13 +22,13 @@ class Finding:
     distance: NetworkProbe | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """What is shown."""
+        """The fields that are shown: name, status, message and fix."""
         return {each: getattr(self, each) for each in ("name", "status", "message", "fix")}
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What the steps of a check look at."""
+    """The input of each step: an open connection, its address, and the server's properties."""
 
     connection: Connection
     address: Address

@@ -1,4 +1,4 @@
-"""A few rows of the ledger's table, loaded by the method that imports into this target would take."""
+"""Loads a few rows into the ledger's table by the method that imports into this target would use."""
 
 from importer.engine.errors import MethodRefused
 from importer.engine.load import ledger
@@ -17,14 +17,14 @@ COLUMNS = ("job", "chunk", "attempt", "row_count", "byte_count", "digest")
 
 
 def probe_rows(job: str) -> bytes:
-    """A few ledger rows for a job that does not exist, as MYSQL_TSV."""
+    """PROBE_ROWS ledger rows for a job that does not exist, as MYSQL_TSV."""
     return "".join(f"{job}\t{chunk}\t1\t0\t0\t{'0' * 16}\n" for chunk in range(PROBE_ROWS)).encode()
 
 
 def load_probe(connection: LoaderConnection, server: Server, database: str, job: str) -> Method:
-    """Load the rows, by the next method where one is refused; the method that loaded them.
+    """Load the rows by the best method that the server allows, and return that method.
 
-    Raises the server's error.
+    Tries the next method if one is refused. Raises the server's errors.
     """
     method = best_allowed(server)
     try:

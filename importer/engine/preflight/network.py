@@ -1,18 +1,18 @@
-"""How far away the server is, measured with a few round trips and a few megabytes that it throws away."""
+"""Checks the network to the server, with a few round trips and some megabytes that the server discards."""
 
 from importer.engine.load import ledger
 from importer.engine.load.network_probe import NetworkProbe, probe
 from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.units import MIB
 
-# A session of a server on a fast line takes some 20 MB/s (server-behaviour.md, Speed): a slower line decides how long
-# loads take.
+# Bytes per second. On a fast network a session loads some 20 MB/s (server-behaviour.md, Speed), so a slower network
+# determines the duration of a load.
 SLOW_LINE = 20 * 10**6
 FAR = 50  # milliseconds
 
 
 def network(subject: Subject) -> Finding:
-    """Told, and judged where it will decide how long a load takes. Not measured on this machine."""
+    """Whether the network determines the duration of loads. Not measured if the server is on this machine."""
     if subject.server.local:
         return Finding("network", "ok", "The server is on this machine: there is no network in between.")
     if not ledger.exists(subject.connection):
@@ -26,12 +26,12 @@ def _judged(distance: NetworkProbe) -> tuple[str, str, str]:
     trip = f"A round trip to the server takes {distance.round_trip_ms:.3g} ms"
     rate = distance.bytes_per_second
     if rate is None:
-        return "ok", f"{trip}; how many bytes a second get there could not be measured.", ""
-    said = f"{trip}, and one session sends {rate / 1e6:.3g} MB/s: 1 GiB takes at least {_time(1024 * MIB / rate)}."
+        return "ok", f"{trip}; the bytes per second could not be measured.", ""
+    message = f"{trip}, and one session sends {rate / 1e6:.3g} MB/s: 1 GiB takes at least {_time(1024 * MIB / rate)}."
     if rate < SLOW_LINE or distance.round_trip_ms > FAR:
-        advice = "Loads will take as long as the network does. Run Millrace on a machine nearer to the server."
-        return "warn", said, advice
-    return "ok", said, ""
+        advice = "The network determines the duration of loads. Run Millrace on a machine nearer to the server."
+        return "warn", message, advice
+    return "ok", message, ""
 
 
 def _time(seconds: float) -> str:

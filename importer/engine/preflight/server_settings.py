@@ -1,4 +1,4 @@
-"""What the server's settings mean for loading: what holds it back, and what makes it unsafe."""
+"""Checks the server's settings for those that make loads slow or unsafe."""
 
 import os
 
@@ -8,14 +8,15 @@ from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.units import GIB, MIB, human_bytes
 
 OLDEST = {"MariaDB": (10, 5), "MySQL": (8, 0)}
-# Nothing of Millrace has been tried on these.
+# Servers on which Millrace has not been tested.
 UNTRIED = ("TiDB",)
 
-# Below these, a server holds loads back; both are where the defaults of MySQL 8 and MariaDB 10 and 11 lie.
+# Bytes. Smaller sizes slow loads down; the defaults of MySQL 8 and of MariaDB 10 and 11 are about these.
 SMALL_BUFFER_POOL = 128 * MIB
 SMALL_REDO_LOG = 512 * MIB
 GOOD_REDO_LOG = 2 * GIB
-# A chunk's row events are about as large as its text; four of the planner's usual chunks leave room for wide rows.
+# Bytes. A chunk's row events are about as large as its text; four of the planner's usual chunks leave room for wide
+# rows.
 SMALL_BINLOG_CACHE = 128 * MIB
 # MySQL's and MariaDB's default, which means no limit: 2**64 less one block.
 NO_BINLOG_LIMIT = 2**63
@@ -23,19 +24,19 @@ NO_BINLOG_LIMIT = 2**63
 
 def version(subject: Subject) -> Finding:
     server = subject.server
-    said = f"{server.flavour} {server.version}"
+    name = f"{server.flavour} {server.version}"
     if server.flavour in REFUSE_LOCAL:
         return Finding(
             "version",
             "warn",
-            f"{said} refuses LOAD DATA LOCAL: imports take {_instead(subject)}.",
+            f"{name} refuses LOAD DATA LOCAL: imports take {_fallback(subject)}.",
             "Use the address of the MySQL server behind it, which is faster.",
         )
     if server.flavour in UNTRIED:
         return Finding(
             "version",
             "warn",
-            f"{said} speaks like MySQL, but Millrace has not been tried on it.",
+            f"{name} is compatible with MySQL, but Millrace has not been tested on it.",
             "Look at rollback below.",
         )
     oldest = OLDEST["MariaDB" if server.mariadb else "MySQL"]
@@ -43,35 +44,38 @@ def version(subject: Subject) -> Finding:
         return Finding(
             "version",
             "fail",
-            f"{said} is too old.",
+            f"{name} is too old.",
             "Upgrade the server: Millrace needs MySQL 8.0 or MariaDB 10.5, or later.",
         )
-    return Finding("version", "ok", f"{said}.")
+    return Finding("version", "ok", f"{name}.")
 
 
 def local_infile(subject: Subject) -> Finding:
-    """Off by default on MySQL 8 and later, on by default on MariaDB."""
+    """Whether LOAD DATA LOCAL is allowed: off by default on MySQL 8 and later, on by default on MariaDB."""
     if subject.server.on("local_infile"):
         return Finding("local_infile", "ok", "The server takes LOAD DATA LOCAL.")
     return Finding(
         "local_infile",
         "warn",
-        f"The server refuses LOAD DATA LOCAL: local_infile is off. Imports take {_instead(subject)}.",
+        f"The server refuses LOAD DATA LOCAL: local_infile is off. Imports take {_fallback(subject)}.",
         "SET GLOBAL local_infile = ON; and in its my.cnf under [mysqld]: local_infile = ON",
     )
 
 
-def _instead(subject: Subject) -> str:
-    """What is done without LOAD DATA LOCAL, and what it costs."""
+def _fallback(subject: Subject) -> str:
+    """The method that is used without LOAD DATA LOCAL, and its cost, in words."""
     method = best_allowed(subject.server)
     return f"{method.title} instead: {method.cost}"
 
 
 def auto_increment(subject: Subject) -> Finding:
-    """Manual, AUTO_INCREMENT Handling in InnoDB: modes 0 and 1 lock the table for the whole of a bulk insert."""
+    """Whether chunks load in parallel into tables with AUTO_INCREMENT.
+
+    Modes 0 and 1 lock the table for the whole of a bulk insert (manual, AUTO_INCREMENT Handling in InnoDB).
+    """
     mode = subject.server.number("innodb_autoinc_lock_mode")
     if mode is None or mode == 2:
-        return Finding("auto_increment", "ok", "Chunks load side by side, into tables with AUTO_INCREMENT too.")
+        return Finding("auto_increment", "ok", "Chunks load in parallel, also into tables with AUTO_INCREMENT.")
     statements = subject.server.variables.get("binlog_format", "").upper() == "STATEMENT"
     caution = (
         " Set binlog_format = ROW first: with STATEMENT, replicas would number rows differently." if statements else ""
@@ -86,41 +90,44 @@ def auto_increment(subject: Subject) -> Finding:
 
 
 def sql_mode(subject: Subject) -> Finding:
-    """Told, not judged: our sessions set their own (connection.LOADER_SESSION)."""
+    """Reports the server's default, always "ok": loading sessions set their own mode (connection.LOADER_SESSION)."""
     mode = subject.server.variables.get("sql_mode", "")
     strict = "STRICT_ALL_TABLES" in mode or "STRICT_TRANS_TABLES" in mode
-    said = "strict" if strict else "not strict: other programs' bad values are changed without an error"
-    return Finding("sql_mode", "ok", f"The server's default is {said}. Millrace's own sessions are always strict.")
+    default = "strict" if strict else "not strict: other programs' bad values are changed without an error"
+    return Finding("sql_mode", "ok", f"The server's default is {default}. Millrace's own sessions are always strict.")
 
 
 def buffer_pool(subject: Subject) -> Finding:
-    """Rows in random key order loaded 1.7 times slower once the table was larger than this (server-behaviour.md,
-    Speed).
+    """Whether the buffer pool is larger than SMALL_BUFFER_POOL.
+
+    Rows in random key order load 1.7 times slower once the table is larger than the pool (server-behaviour.md, Speed).
     """
     size = subject.server.number("innodb_buffer_pool_size")
     if size is None:
         return Finding("buffer_pool", "ok", "This server does not show innodb_buffer_pool_size.")
     if size > SMALL_BUFFER_POOL:
         return Finding("buffer_pool", "ok", f"innodb_buffer_pool_size is {human_bytes(size)}.")
-    good, why = _good_buffer_pool(subject)
+    advised, why = _advised_buffer_pool(subject)
     return Finding(
         "buffer_pool",
         "warn",
         f"innodb_buffer_pool_size is {human_bytes(size)}: loads slow down once a table and its keys are larger.",
-        f"SET GLOBAL innodb_buffer_pool_size = {good}; and the same in its my.cnf ({human_bytes(good)}, {why}).",
+        f"SET GLOBAL innodb_buffer_pool_size = {advised}; and the same in its my.cnf ({human_bytes(advised)}, {why}).",
     )
 
 
-def _good_buffer_pool(subject: Subject) -> tuple[int, str]:
-    """Bytes, and why so many: half of this machine's memory if the server is here, since it is not here alone."""
+def _advised_buffer_pool(subject: Subject) -> tuple[int, str]:
+    """The advised size in bytes, and its reason: half of this machine's memory if the server runs on it."""
     if subject.server.local:
         half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
         return max(half // (256 * MIB) * 256 * MIB, 256 * MIB), "about half of this machine's memory"
-    return 4 * GIB, "or what half of the server's memory is"
+    return 4 * GIB, "or half of the server's memory"
 
 
 def redo_log(subject: Subject) -> Finding:
-    """Manual, Redo Log: a small one makes the server write pages early, in the middle of the load."""
+    """Whether the redo log is large enough: a small one makes the server write pages during the load (manual, Redo
+    Log).
+    """
     size = subject.server.redo_bytes
     if size is None:
         return Finding("redo_log", "ok", "This server does not show the size of its redo log.")
@@ -138,12 +145,15 @@ def _larger_redo_log(subject: Subject) -> str:
     server = subject.server
     if "innodb_redo_log_capacity" in server.variables:
         return f"SET PERSIST innodb_redo_log_capacity = {GOOD_REDO_LOG};"
-    # MariaDB can change it while running, but a crash meanwhile could lose data (MDEV-34750): not our advice.
+    # MariaDB can change the size while it runs, but a crash in that time could lose data (MDEV-34750). Not advised.
     return "In the server's my.cnf under [mysqld]: innodb_log_file_size = 2G; then restart it."
 
 
 def durability(subject: Subject) -> Finding:
-    """Manual, innodb_flush_log_at_trx_commit. Never advised down: what it gives up is said instead."""
+    """Whether a committed chunk survives a crash (manual, innodb_flush_log_at_trx_commit).
+
+    A lower value is never advised; the finding says what it gives up.
+    """
     server = subject.server
     mode = server.number("innodb_flush_log_at_trx_commit")
     lost = {
@@ -174,7 +184,8 @@ def binary_log(subject: Subject) -> Finding:
         return Finding(
             "binary_log",
             "fail",
-            "binlog_format is STATEMENT, with which the server refuses loads in READ COMMITTED, as Millrace does them.",
+            "binlog_format is STATEMENT, with which the server refuses loads in READ COMMITTED, the isolation level"
+            " that Millrace uses.",
             "SET GLOBAL binlog_format = ROW; and in its my.cnf under [mysqld]: binlog_format = ROW",
         )
     limit = server.number("max_binlog_cache_size")
@@ -189,5 +200,5 @@ def binary_log(subject: Subject) -> Finding:
     return Finding(
         "binary_log",
         "ok",
-        f"On, as replicas and backups need it; rows are written twice. A transaction may have {allowed}.",
+        f"On, as replicas and backups need it; rows are written twice. Limit of a transaction: {allowed}.",
     )

@@ -1,4 +1,4 @@
-"""Whether the server takes what an import wants to set for its sessions, found out by trying it in one of them."""
+"""Checks the session settings of an import by setting them in one session."""
 
 import MySQLdb
 from MySQLdb.constants import ER
@@ -13,9 +13,9 @@ from importer.engine.target.privileges import account, grant, has_privilege
 
 
 def check_session(connection: Connection, plan: ImportPlan, server: Server) -> None:
-    """Set the plan's variables in this session, which is of no further use, and look for the right to lock.
+    """Set the plan's variables in this session, and check the privilege LOCK TABLES if the plan needs it.
 
-    Raises TargetProblem, with the GRANT where a right is missing.
+    The session must not be used afterwards. Raises TargetProblem, with the GRANT if a privilege is missing.
     """
     if plan.lock_table:
         _check_lock(connection, plan.schema)
@@ -25,7 +25,7 @@ def check_session(connection: Connection, plan: ImportPlan, server: Server) -> N
     if plan.session.get("sql_log_bin") == 0 and not ledger.exists(connection):
         raise TargetProblem(
             f"There is no table {ledger.TABLE} yet, and replicas would not get it from a session with sql_log_bin = 0.",
-            advice="Run the target's check first, which makes it.",
+            advice="Run the target's check first, which creates it.",
         )
 
 
@@ -53,11 +53,11 @@ def _try(connection: Connection, name: str, value: Value, server: Server) -> Non
         if error.args[0] == ER.UNKNOWN_SYSTEM_VARIABLE:
             raise TargetProblem(f"The server has no {name}.", advice="Leave it out.") from error
         raise
-    taken = fetch_all(connection, f"SELECT @@SESSION.{name}")[0][0]
-    if not _same(taken, value):
-        raise TargetProblem(f"The server makes {taken} of {name} = {value}.", advice=f"Ask for {taken}.")
+    accepted = fetch_all(connection, f"SELECT @@SESSION.{name}")[0][0]
+    if not _same(accepted, value):
+        raise TargetProblem(f"The server changes {name} = {value} to {accepted}.", advice=f"Set it to {accepted}.")
 
 
-def _same(taken: object, value: Value) -> bool:
-    """MariaDB answers some numbers with a fraction, and both answer words in capitals."""
-    return float(str(taken)) == value if isinstance(value, int) else str(taken).lower() == value
+def _same(accepted: object, value: Value) -> bool:
+    """Whether the server's value equals the one that was set: it may add a fraction, and returns words in capitals."""
+    return float(str(accepted)) == value if isinstance(value, int) else str(accepted).lower() == value

@@ -1,4 +1,4 @@
-"""Whether a load into this target can be undone, and so whether it can be done exactly once."""
+"""Checks that a load into this target can be rolled back, which loading exactly once needs."""
 
 import uuid
 
@@ -13,7 +13,7 @@ from importer.engine.preflight.load_probe import PROBE_ROWS, load_probe
 
 
 def ledger_table(subject: Subject) -> Finding:
-    """Create the ledger where the account may; otherwise hand out its SQL."""
+    """Create the ledger if the account may; otherwise the fix has its SQL."""
     created = not ledger.exists(subject.connection)
     if created:
         try:
@@ -30,25 +30,27 @@ def ledger_table(subject: Subject) -> Finding:
         return Finding(
             "ledger_table",
             "fail",
-            f"The table {ledger.TABLE} is kept in {engine}, which cannot roll back.",
+            f"The table {ledger.TABLE} has the engine {engine}, which cannot roll back.",
             f"ALTER TABLE {quote_name(subject.address.database)}.{ledger.TABLE} ENGINE = InnoDB;",
         )
-    state = "has been created" if created else "is there"
-    return Finding("ledger_table", "ok", f"The table {ledger.TABLE} {state}: it keeps chunks from loading twice.")
+    state = "has been created" if created else "exists"
+    return Finding("ledger_table", "ok", f"The table {ledger.TABLE} {state}: it prevents chunks from loading twice.")
 
 
 def rollback(subject: Subject) -> Finding:
-    """Load a few rows as a chunk would be, roll back, and count what is left."""
+    """Load a few rows like a chunk, roll back, and count the rows that are left."""
     if not ledger.exists(subject.connection):
-        return Finding("rollback", "warn", f"Not tried, because there is no table {ledger.TABLE}.", "See ledger_table.")
+        return Finding(
+            "rollback", "warn", f"Not tested, because there is no table {ledger.TABLE}.", "See ledger_table."
+        )
     job = str(uuid.uuid4())
     loaded, method = _load_and_roll_back(subject, job)
     if loaded != PROBE_ROWS:
-        message = f"{PROBE_ROWS} rows were sent and {loaded} arrived: {method} does not work here as it should."
+        message = f"{PROBE_ROWS} rows were sent and {loaded} arrived: {method} does not work correctly here."
         return Finding("rollback", "fail", message, "Connect to the server itself, not to a proxy in front of it.")
     left = _count(subject, job)
     if not left:
-        message = f"{PROBE_ROWS} rows were loaded by {method} and rolled back: what was rolled back is gone."
+        message = f"{PROBE_ROWS} rows were loaded by {method} and rolled back: none is left."
         return Finding("rollback", "ok", message)
     _clean_up(subject, job)
     return Finding(
@@ -62,7 +64,7 @@ def rollback(subject: Subject) -> Finding:
 
 
 def _load_and_roll_back(subject: Subject, job: str) -> tuple[int, str]:
-    """The number of rows that the loading transaction itself saw before it was rolled back, and the method's words."""
+    """The number of rows that the loading transaction saw before the rollback, and the method's title."""
     with connect_loader(subject.address) as loader:
         execute(loader, "START TRANSACTION")
         method = load_probe(loader, subject.server, subject.address.database, job)
@@ -76,7 +78,7 @@ def _count(subject: Subject, job: str) -> int:
 
 
 def _clean_up(subject: Subject, job: str) -> None:
-    """Nobody refers to those rows: where the account may not DELETE, they may stay."""
+    """Delete the probe's rows. They stay if the account may not DELETE: no job refers to them."""
     try:
         execute(subject.connection, f"DELETE FROM {ledger.TABLE} WHERE job = %s", (job,))
     except MySQLdb.OperationalError as error:
@@ -94,22 +96,22 @@ def _engine(subject: Subject) -> str:
 
 
 def writable(subject: Subject) -> Finding:
-    """Whether the server takes writes at all."""
+    """Whether the server accepts writes."""
     server = subject.server
     closed = [name for name in ("read_only", "super_read_only", "innodb_read_only", "offline_mode") if server.on(name)]
     if not closed:
-        return Finding("writable", "ok", "The server takes writes.")
+        return Finding("writable", "ok", "The server accepts writes.")
     return Finding(
         "writable",
         "fail",
-        f"The server does not take writes: {' and '.join(closed)} is on, as on a replica.",
+        f"The server does not accept writes: {' and '.join(closed)} is on, as on a replica.",
         "Use the primary's address. If this is the primary: "
         + " ".join(f"SET GLOBAL {name} = OFF;" for name in reversed(closed) if name != "innodb_read_only"),
     )
 
 
 def cluster(subject: Subject) -> Finding:
-    """Galera may split one LOAD DATA into commits of 10,000 rows (server-behaviour.md, LOAD DATA LOCAL)."""
+    """Whether a Galera cluster splits LOAD DATA into commits of 10,000 rows (server-behaviour.md, LOAD DATA LOCAL)."""
     server = subject.server
     if not server.on("wsrep_on"):
         return Finding("cluster", "ok", "Not a Galera cluster.")

@@ -165,7 +165,7 @@ class TestTrial:
         self.trial(child, source, sql_log_bin="0")
 
     def test_a_value_that_the_server_changes_is_not_taken(self, child: Address, source):
-        with pytest.raises(TargetProblem, match="The server makes"):
+        with pytest.raises(TargetProblem, match="The server changes"):
             self.trial(child, source, read_buffer_size="8193")
 
     def test_what_only_mariadb_has(self, server: TestServer, child: Address, source):

@@ -1,4 +1,4 @@
-"""What the check makes of settings: those that the shared test servers do not have."""
+"""Findings about settings that the shared test servers do not have."""
 
 import datetime
 import ipaddress
@@ -40,7 +40,7 @@ class TestVersion:
             ("ProxySQL", "8.0.39", "warn"),
         ],
     )
-    def test_supported_or_not(self, flavour, version, status):
+    def test_version_is_supported_or_not(self, flavour, version, status):
         finding = judge(server_settings.version, flavour, version)
         assert finding.status == status
         assert flavour in finding.message
@@ -49,21 +49,21 @@ class TestVersion:
 
 class TestAutoIncrement:
     @pytest.mark.parametrize(("mode", "status"), [("0", "warn"), ("1", "warn"), ("2", "ok")])
-    def test_only_mode_2_loads_side_by_side(self, mode, status):
+    def test_only_auto_increment_mode_2_loads_in_parallel(self, mode, status):
         assert judge(server_settings.auto_increment, innodb_autoinc_lock_mode=mode).status == status
 
-    def test_mode_2_is_not_advised_with_statement_logging_unsaid(self):
+    def test_mode_2_with_statement_logging_is_advised_with_a_caution(self):
         finding = judge(server_settings.auto_increment, innodb_autoinc_lock_mode="1", binlog_format="STATEMENT")
         assert "binlog_format = ROW first" in finding.fix
 
 
 class TestBinaryLog:
-    def test_no_limit_is_fine(self):
+    def test_binary_log_without_a_limit_is_fine(self):
         finding = judge(server_settings.binary_log, log_bin="ON", binlog_format="ROW", max_binlog_cache_size=NO_LIMIT)
         assert finding.status == "ok"
         assert "no limit" in finding.message
 
-    def test_a_small_cache_names_a_chunk_size_that_fits(self):
+    def test_small_binary_log_cache_names_a_chunk_size_that_fits(self):
         finding = judge(
             server_settings.binary_log, log_bin="ON", binlog_format="ROW", max_binlog_cache_size=str(16 * 2**20)
         )
@@ -71,17 +71,17 @@ class TestBinaryLog:
         assert "16 MiB" in finding.message
         assert "at most 4 MiB" in finding.fix
 
-    def test_off_is_fine(self):
+    def test_binary_log_off_is_fine(self):
         assert judge(server_settings.binary_log, log_bin="OFF", max_binlog_cache_size="4096").status == "ok"
 
 
 class TestSizes:
-    def test_a_large_buffer_pool_and_redo_log_are_fine(self):
+    def test_large_buffer_pool_and_redo_log_are_fine(self):
         sizes = {"innodb_buffer_pool_size": str(4 * 2**30), "innodb_redo_log_capacity": str(2 * 2**30)}
         assert judge(server_settings.buffer_pool, **sizes).message == "innodb_buffer_pool_size is 4 GiB."
         assert judge(server_settings.redo_log, **sizes).message == "The redo log has 2 GiB."
 
-    def test_a_local_server_gets_a_size_that_this_machine_has(self):
+    def test_advised_buffer_pool_of_a_local_server_fits_this_machine(self):
         finding = judge(server_settings.buffer_pool, local=True, innodb_buffer_pool_size="134217728")
         assert finding.status == "warn"
         assert "this machine's memory" in finding.fix
@@ -93,38 +93,38 @@ class TestSizes:
             ("MariaDB", {"innodb_log_file_size": "100663296"}, "innodb_log_file_size = 2G; then restart it."),
         ],
     )
-    def test_a_small_redo_log_gets_the_flavours_own_fix(self, flavour, variables, fix):
+    def test_small_redo_log_gets_the_fix_of_its_flavour(self, flavour, variables, fix):
         finding = judge(server_settings.redo_log, flavour, **variables)
         assert finding.status == "warn"
         assert finding.fix.endswith(fix)
 
-    def test_a_server_that_hides_them_is_not_blamed(self):
+    def test_unknown_sizes_are_fine(self):
         assert {judge(step).status for step in (server_settings.buffer_pool, server_settings.redo_log)} == {"ok"}
 
 
 class TestSqlMode:
-    @pytest.mark.parametrize(("mode", "said"), [("STRICT_TRANS_TABLES", "is strict."), ("", "is not strict:")])
-    def test_is_told_and_never_a_failure(self, mode, said):
+    @pytest.mark.parametrize(("mode", "words"), [("STRICT_TRANS_TABLES", "is strict."), ("", "is not strict:")])
+    def test_sql_mode_is_reported_and_never_a_failure(self, mode, words):
         finding = judge(server_settings.sql_mode, sql_mode=mode)
         assert finding.status == "ok"
-        assert said in finding.message
+        assert words in finding.message
 
 
 class TestCluster:
-    def test_splitting_a_load_is_a_failure(self):
+    def test_cluster_that_splits_a_load_is_a_failure(self):
         finding = judge(transactions.cluster, "MariaDB", wsrep_on="ON", wsrep_load_data_splitting="ON")
         assert finding.status == "fail"
         assert "wsrep_load_data_splitting = OFF" in finding.fix
 
-    def test_a_cluster_that_does_not_split_is_a_warning(self):
+    def test_cluster_that_does_not_split_a_load_is_a_warning(self):
         assert judge(transactions.cluster, "MariaDB", wsrep_on="ON", wsrep_load_data_splitting="OFF").status == "warn"
 
-    def test_a_server_on_its_own_is_fine_whatever_the_other_setting_says(self):
+    def test_splitting_is_ignored_without_a_cluster(self):
         assert judge(transactions.cluster, "MariaDB", wsrep_on="OFF", wsrep_load_data_splitting="ON").status == "ok"
 
 
 class TestWritable:
-    def test_a_replica_names_what_holds_it(self):
+    def test_replica_names_the_variables_that_make_it_read_only(self):
         finding = judge(transactions.writable, read_only="ON", super_read_only="ON")
         assert finding.status == "fail"
         assert finding.fix.endswith("SET GLOBAL super_read_only = OFF; SET GLOBAL read_only = OFF;")
@@ -137,7 +137,7 @@ def certificate(tmp_path_factory):
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
     now = datetime.datetime.now(datetime.UTC)
-    made = (
+    signed = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -149,7 +149,7 @@ def certificate(tmp_path_factory):
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
-    (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    (folder / "cert.pem").write_bytes(signed.public_bytes(serialization.Encoding.PEM))
     (folder / "key.pem").write_bytes(
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
@@ -170,12 +170,12 @@ def unusual(certificate, tmp_path_factory):
 
 
 class TestUnusualServer:
-    def test_statement_based_logging_is_found_by_its_setting_and_by_trying(self, unusual):
-        found = {finding.name: finding for finding in check(unusual)}
-        assert found["binary_log"].status == "fail"
-        assert found["rollback"].status == "fail"
+    def test_statement_based_logging_fails_by_its_setting_and_by_the_load_probe(self, unusual):
+        findings = {finding.name: finding for finding in check(unusual)}
+        assert findings["binary_log"].status == "fail"
+        assert findings["rollback"].status == "fail"
         with connect(unusual) as connection:
-            execute(connection, found["binary_log"].fix.split(";")[0])
+            execute(connection, findings["binary_log"].fix.split(";")[0])
             fixed = {finding.name: finding.status for finding in check(unusual)}
             execute(connection, "SET GLOBAL binlog_format = STATEMENT")
         assert fixed["binary_log"] == fixed["rollback"] == "ok"
@@ -185,28 +185,28 @@ class TestTls:
     def tls(self, address):
         return next(finding for finding in check(address) if finding.name == "tls")
 
-    def test_off_is_fine_on_this_machine(self, unusual):
+    def test_tls_off_is_fine_on_this_machine(self, unusual):
         assert self.tls(unusual).message.startswith("Off, which is fine")
 
-    def test_encrypt_says_which_cipher_and_that_nobody_checked(self, unusual):
+    def test_tls_encrypt_names_the_cipher_and_the_missing_check(self, unusual):
         finding = self.tls(replace(unusual, tls="encrypt"))
         assert finding.status == "ok"
         assert "TLSv1." in finding.message
         assert "the certificate is not checked" in finding.message
 
-    def test_verify_with_the_authoritys_file(self, unusual, certificate):
+    def test_tls_verify_accepts_the_file_of_the_authority(self, unusual, certificate):
         finding = self.tls(replace(unusual, tls="verify", tls_ca=str(certificate[0])))
         assert finding.status == "ok"
         assert "certificate and host name are checked" in finding.message
 
-    def test_verify_refuses_a_certificate_that_nobody_vouches_for(self, unusual):
+    def test_tls_verify_refuses_an_untrusted_certificate(self, unusual):
         (finding,) = check(replace(unusual, tls="verify"))
         assert finding.status == "fail"
         assert "--tls-ca" in finding.fix
 
     @pytest.mark.parametrize("open_connection", [connect, connect_loader])
-    def test_encrypt_never_goes_on_without(self, servers, open_connection):
-        """The client library alone would (server-behaviour.md): the shared MariaDB has no certificate."""
+    def test_tls_encrypt_never_connects_unencrypted(self, servers, open_connection):
+        """The client library alone would connect (server-behaviour.md): the shared MariaDB has no certificate."""
         address = replace(servers["mariadb"].address, tls="encrypt")
         with pytest.raises(NotEncrypted), open_connection(address):
             pass
@@ -214,6 +214,6 @@ class TestTls:
         assert (finding.name, finding.status) == ("tls", "fail")
         assert "ssl_cert" in finding.fix
 
-    def test_verify_refuses_a_server_without(self, servers):
+    def test_tls_verify_refuses_a_server_without_a_certificate(self, servers):
         (finding,) = check(replace(servers["mariadb"].address, tls="verify"))
         assert (finding.name, finding.status) == ("sign_in", "fail")
