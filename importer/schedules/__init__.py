@@ -1,10 +1,11 @@
-"""Schedules: files picked up by themselves, on time, once; the only writer of the states of runs and picked files.
+"""Recurring imports. Only this package changes the state of schedule runs and of the files that they discover.
 
-due.py: when a schedule is due; beat.py: what beat does every few seconds; finding.py: the files of a run, and new ones;
-known.py: which of them were loaded before; loading.py: one file after another, each an import (jobs/); drift.py: header
-and table held against the schedule's; course.py: what a worker does for a run, a piece at a time; ending.py: how it
-ends; telling.py: what people are told; attention.py: which schedules somebody should look at; passing.py: which
-problems pass by themselves; asked.py and checked.py: what people ask for, and may; guarded.py: who may change what.
+commands.py: the actions that people request; validation.py: their checks. recurrence.py: due times; scheduler.py: the
+regular tick, which records runs that are due. lifecycle.py: a worker's part of a run, under the run's lease;
+transitions.py: the lease and the compare-and-set updates. run/: discovery.py lists the files, deduplication.py finds
+those that were loaded before, ingest.py imports one file after another (jobs/), schema_drift.py compares header and
+table with the schedule's, retry_policy.py says which problems are retried, completion.py ends the run. events.py
+records events and notifies people; health.py: the schedules that need attention; serialization.py: schedules as JSON.
 """
 
 from importer.schedules.commands import (

@@ -1,4 +1,4 @@
-"""What people ask of schedules."""
+"""The actions that people request for schedules: create, change, pause, resume, run, cancel, delete, forget."""
 
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
@@ -30,7 +30,7 @@ Trigger = Schedule.Trigger
 
 @dataclass(frozen=True)
 class ScheduleRequest:
-    """Where files come from, when they are looked for, and what becomes of them: models/schedule.py says what each is.
+    """The fields of a schedule that people set. models/schedule.py explains each.
 
     `trigger` is cron with `cron`, every with `every_minutes`, or arrival.
     """
@@ -59,24 +59,24 @@ class ScheduleRequest:
 
     @classmethod
     def from_schedule(cls, schedule: Schedule) -> "ScheduleRequest":
-        """As a schedule has it."""
+        """The request that gives the schedule's present settings."""
         return cls(**{each.name: getattr(schedule, each.name) for each in fields(cls)})
 
 
-def create(asked: ScheduleRequest, preset: MappingPreset, user: User | None = None) -> Schedule:
-    """A schedule that reads files as a preset says, into its table. Its first run is due at the next due time.
+def create(request: ScheduleRequest, preset: MappingPreset, user: User | None = None) -> Schedule:
+    """Create a schedule with the preset's mapping, options and table. Its first run is due at the next due time.
 
-    Raises Problem for what cannot be.
+    Raises Problem for an invalid request.
     """
     names = ("target", "schema_name", "table_name", "header", "columns_json")
     recipe = {name: getattr(preset, name) for name in (*names, "dialect_json", "mapping_json", "fillings_json")}
-    return _create(asked, recipe | {"options_json": to_json(_every_time(preset.options))}, user)
+    return _create(request, recipe | {"options_json": to_json(_recurring_options(preset.options))}, user)
 
 
-def create_from_job(job: ImportJob, asked: ScheduleRequest, user: User | None = None) -> Schedule:
-    """A schedule that reads files as a past import did, into its table.
+def create_from_job(job: ImportJob, request: ScheduleRequest, user: User | None = None) -> Schedule:
+    """Create a schedule with a past import's mapping, options and table.
 
-    Raises Problem for what cannot be, and if the import's file or table are no longer there.
+    Raises Problem for an invalid request, and if the import's file or table no longer exists.
     """
     with connect(job.target.address) as connection:
         table = read_table(connection, job.schema_name, job.table_name)
@@ -89,32 +89,32 @@ def create_from_job(job: ImportJob, asked: ScheduleRequest, user: User | None = 
         "dialect_json": job.dialect_json,
         "mapping_json": job.mapping_json,
         "fillings_json": job.fillings_json,
-        "options_json": to_json(_every_time(job.options)),
+        "options_json": to_json(_recurring_options(job.options)),
     }
-    return _create(asked, recipe, user)
+    return _create(request, recipe, user)
 
 
-def _every_time(options: Options) -> Options:
-    """The options of an import that comes again: the table that mode create has made is there from now on."""
+def _recurring_options(options: Options) -> Options:
+    """The options for further imports. Mode create becomes append, since the table now exists."""
     return replace(options, mode="append", partitions=None) if options.mode == "create" else options
 
 
-def _create(asked: ScheduleRequest, recipe: dict[str, Any], user: User | None) -> Schedule:
-    schedule = Schedule(**_values(asked), **recipe, created_by=user)
+def _create(request: ScheduleRequest, recipe: dict[str, Any], user: User | None) -> Schedule:
+    schedule = Schedule(**_values(request), **recipe, created_by=user)
     check(schedule)
     schedule.next_due_at = _next_due(schedule)
     schedule.save()
     return schedule
 
 
-def _values(asked: ScheduleRequest) -> dict[str, Any]:
-    """The model's fields; those that the trigger does not use are empty."""
-    values = {each.name: getattr(asked, each.name) for each in fields(asked)}
-    if asked.trigger != Trigger.CRON:
+def _values(request: ScheduleRequest) -> dict[str, Any]:
+    """The values of the model's fields; those that the trigger does not use are empty."""
+    values = {each.name: getattr(request, each.name) for each in fields(request)}
+    if request.trigger != Trigger.CRON:
         values["cron"] = ""
-    if asked.trigger != Trigger.EVERY:
+    if request.trigger != Trigger.EVERY:
         values["every_minutes"] = None
-    if asked.afterwards != Schedule.Afterwards.MOVE:
+    if request.afterwards != Schedule.Afterwards.MOVE:
         values["move_to"] = ""
     cron, name, move_to = " ".join(values["cron"].split()), values["name"].strip(), values["move_to"].strip("/ ")
     return values | {"cron": cron, "name": name, "move_to": move_to}
@@ -125,16 +125,16 @@ def _next_due(schedule: Schedule) -> datetime | None:
     return now if schedule.trigger == Trigger.ARRIVAL else recurrence.next_due(timing_of(schedule), now)
 
 
-def update(schedule: Schedule, asked: ScheduleRequest, preset: MappingPreset | None = None) -> None:
-    """Change it, and with a preset how files are read and where they go. Its next due time is reckoned anew from now.
+def update(schedule: Schedule, request: ScheduleRequest, preset: MappingPreset | None = None) -> None:
+    """Change a schedule; a preset replaces its mapping, options and table. The next due time is computed from now.
 
-    Raises Problem for what cannot be, and if somebody has changed it since it was read.
+    Raises Problem for an invalid request, and if the schedule was changed since it was read.
     """
-    values = _values(asked)
+    values = _values(request)
     if preset:
         names = ("target", "schema_name", "table_name", "header", "columns_json")
         values |= {name: getattr(preset, name) for name in (*names, "dialect_json", "mapping_json", "fillings_json")}
-        values["options_json"] = to_json(_every_time(preset.options))
+        values["options_json"] = to_json(_recurring_options(preset.options))
     for name, value in values.items():
         setattr(schedule, name, value)
     check(schedule)
@@ -146,14 +146,17 @@ def update(schedule: Schedule, asked: ScheduleRequest, preset: MappingPreset | N
 
 
 def pause(schedule: Schedule) -> None:
-    """Begin no more runs by itself; those under way go on. Due times that pass meanwhile are not made up for."""
+    """Start no more runs automatically; runs under way continue. Due times during the pause are not caught up.
+
+    Raises Problem if the schedule is paused already.
+    """
     if not Schedule.objects.filter(pk=schedule.pk, paused=False).update(paused=True, next_due_at=None):
         raise Problem("The schedule is paused already.", schedule.name)
     touch(schedule.pk)
 
 
 def resume(schedule: Schedule) -> None:
-    """Go on with the next due time from now. Raises Problem if it is not paused, or if it is never due."""
+    """Continue with the next due time from now. Raises Problem if the schedule is not paused, or is never due."""
     paused = Schedule.objects.filter(pk=schedule.pk, paused=True)
     if not paused.update(paused=False, next_due_at=_next_due(schedule), problem={}):
         raise Problem("The schedule is not paused.", schedule.name)
@@ -161,9 +164,9 @@ def resume(schedule: Schedule) -> None:
 
 
 def run_now(schedule: Schedule, for_date: date | None = None, user: User | None = None) -> ScheduleRun:
-    """Begin a run, also of a paused schedule; with `for_date` as if it were that day. Files that are in stay so.
+    """Start a run, also of a paused schedule; with `for_date` as if it were that day. Loaded files are not repeated.
 
-    It waits while another run of the schedule is under way. Raises Problem for a date to come.
+    The run waits while another run of the schedule is under way. Raises Problem for a future date.
     """
     now = timezone.now()
     moment = recurrence.moment_on(timing_of(schedule), for_date) if for_date else now
@@ -178,8 +181,9 @@ def run_now(schedule: Schedule, for_date: date | None = None, user: User | None 
 
 
 def cancel(run: ScheduleRun, user: User | None = None) -> None:
-    """End the run and cancel the import that is under way; its rows that are committed stay. Raises Problem if it has
-    ended.
+    """End the run and cancel the import that is under way; committed rows stay.
+
+    Raises Problem if the run has ended.
     """
     unended = ScheduleRun.objects.filter(pk=run.pk, status__in=UNENDED)
     if not stop(run, unended, Status.CANCELLED, {}, f"cancelled by {user}" if user else "cancelled"):
@@ -187,7 +191,10 @@ def cancel(run: ScheduleRun, user: User | None = None) -> None:
 
 
 def delete(schedule: Schedule) -> None:
-    """Forget it, its runs, and which files it has loaded. Its imports stay. Raises Problem while a run is under way."""
+    """Delete the schedule, its runs, and its record of loaded files. Its imports stay.
+
+    Raises Problem while a run is under way.
+    """
     with transaction.atomic():
         locked = Schedule.objects.select_for_update().get(pk=schedule.pk)
         if locked.runs.filter(status__in=UNENDED).exists():
@@ -196,18 +203,22 @@ def delete(schedule: Schedule) -> None:
 
 
 def forget(schedule: Schedule, name: str) -> int:
-    """Let a file's earlier tries that have not succeeded count no more, as their rows were dealt with; how many."""
+    """Forget a file's earlier tries that did not succeed, so that the next run imports it as a new file.
+
+    For a file whose partly loaded rows were removed from the table. Returns the number of tries; raises Problem if
+    there are none.
+    """
     tries = DiscoveredFile.objects.filter(schedule=schedule, name=name).exclude(job=None)
     ended = (ImportJob.Status.FAILED, ImportJob.Status.CANCELLED)
-    forgotten = tries.filter(job__status__in=ended).update(job=None, identity="")
-    if not forgotten:
+    count = tries.filter(job__status__in=ended).update(job=None, identity="")
+    if not count:
         raise Problem(f"No try of {name} has failed.", schedule.name, "Name the file as the run lists it.")
     touch(schedule.pk)
-    return forgotten
+    return count
 
 
 def by_name(name: str) -> Schedule:
-    """Raises Problem, with the names there are, if there is none of that name."""
+    """The schedule of this name. Raises Problem, with the existing names, if there is none."""
     schedule = Schedule.objects.select_related("target", "connection").filter(name=name).first()
     if schedule:
         return schedule
@@ -216,7 +227,7 @@ def by_name(name: str) -> Schedule:
 
 
 def next_due_times(schedule: Schedule, count: int = 5) -> list[datetime]:
-    """Its next due times, in its zone; none while it is paused, or if it waits for files."""
+    """The next `count` due times, in the schedule's zone; none while it is paused, or with trigger arrival."""
     if schedule.paused or not schedule.next_due_at or schedule.trigger == Trigger.ARRIVAL:
         return []
     first = schedule.next_due_at

@@ -1,4 +1,4 @@
-"""What happens to a run: written down in it, each event once, and told to those who want to hear of it."""
+"""Records the events of a run, each once, and notifies the channels that subscribe to them."""
 
 import logging
 
@@ -14,19 +14,19 @@ log = logging.getLogger(__name__)
 
 
 def record_event(run: ScheduleRun, event: Event) -> None:
-    """Write it down, and have it told unless that was done before; whatever goes wrong with telling, it happened."""
+    """Record the event and notify people, unless it is recorded already. An error in notifying does not undo it."""
     with transaction.atomic():
         events = ScheduleRun.objects.select_for_update().values_list("events", flat=True).get(pk=run.pk)
         if any(each["event"] == event for each in events):
             return
         events.append({"event": event.value, "at": timezone.now().isoformat()})
         ScheduleRun.objects.filter(pk=run.pk).update(events=events, version=F("version") + 1)
-        # Of an import's speed, its own record tells.
+        # Notified when the import's record is written.
         if event != Event.REGRESSION:
-            _tell(run, event)
+            _notify(run, event)
 
 
-def _tell(run: ScheduleRun, event: Event) -> None:
+def _notify(run: ScheduleRun, event: Event) -> None:
     try:
         with transaction.atomic():
             notifications.run_event(run.pk, event)

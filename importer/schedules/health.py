@@ -1,4 +1,4 @@
-"""Which schedules somebody should look at: decided here and nowhere else."""
+"""Selects the schedules that need attention. The only place that decides it."""
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast
@@ -9,16 +9,17 @@ from importer.schedules.transitions import UNENDED, Status
 
 
 def needing_attention() -> QuerySet[Schedule]:
-    """Those whose last run that came to an end has failed, that have a run under way that is late, or that cannot tell
-    when they are due or which files there are. Paused ones are somebody's business already.
+    """Schedules whose last completed run failed, that have a late run, or whose due time or files cannot be read.
+
+    Paused schedules are left out: a person deals with them already.
     """
     own = ScheduleRun.objects.filter(schedule=OuterRef("pk"))
     ended = own.filter(status__in=(Status.SUCCEEDED, Status.FAILED)).order_by("-due_at", "-pk")
-    # Not every database looks for a part of JSON.
+    # Not every database can search inside JSON.
     late = (
         own.filter(status__in=UNENDED)
         .alias(as_text=Cast("events", TextField()))
         .filter(as_text__contains=f'"{Event.LATE}"')
     )
-    found = Schedule.objects.filter(paused=False).alias(last_status=Subquery(ended.values("status")[:1]))
-    return found.filter(~Q(problem={}) | Q(last_status=Status.FAILED) | Exists(late))
+    active = Schedule.objects.filter(paused=False).alias(last_status=Subquery(ended.values("status")[:1]))
+    return active.filter(~Q(problem={}) | Q(last_status=Status.FAILED) | Exists(late))

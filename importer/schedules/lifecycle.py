@@ -1,4 +1,4 @@
-"""What a worker does for a run: one piece at a time, under the run's lease, and the way to its end."""
+"""Advances a run under its lease: admits it, lists its files, imports them, and ends it or waits for the next step."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -22,12 +22,12 @@ log = logging.getLogger(__name__)
 Then = Callable[[Sequence[Message]], None]
 
 LONGEST_PAUSE = 3600 * 6  # seconds between two tries
-# A broker holds messages for later only for so long; for more, the tick sends one when it is time (seconds).
+# Longest delay of a message (seconds). For a longer pause, the tick sends the message when it is due.
 LONGEST_DELAY = 30
 
 
 def advance(run_id: int, then: Then) -> None:
-    """Take the run as far as it goes without waiting, unless another worker does; `then` gets the steps that follow."""
+    """Take the run as far as possible without waiting, unless another worker has it. `then` gets the next messages."""
     run = claim(run_id)
     if not run:
         return
@@ -43,7 +43,7 @@ def advance(run_id: int, then: Then) -> None:
 
 
 def _advance(run: ScheduleRun) -> list[Message]:
-    """One piece after another, until something is to be waited for."""
+    """Take one step after another until the run must wait or ends. Returns the next messages."""
     if run.deadline_at and run.deadline_at <= timezone.now():
         _end_at_deadline(run)
         return []
@@ -56,14 +56,14 @@ def _advance(run: ScheduleRun) -> list[Message]:
         run.status = Status.LOADING
     if load_files(run):
         release(run)
-        # The import may have ended, and said so, while we still held the run.
+        # The import may have ended, and sent its message, while this worker still held the run.
         return [Message("take_run", run.pk)] if _import_has_ended(run) else []
     complete(run, held(run))
     return []
 
 
 def _admit(run: ScheduleRun) -> bool:
-    """Let it be the run under way: one at a time for each schedule, in the order in which they were due."""
+    """Make the run the active one of its schedule: one at a time, in the order of due times. False: it must wait."""
     before = ScheduleRun.objects.filter(schedule=run.schedule_id, status=Status.WAITING, due_at__lt=run.due_at)
     if before.exists():
         return False
@@ -95,7 +95,7 @@ def _end_at_deadline(run: ScheduleRun) -> None:
 
 
 def _failed(run: ScheduleRun, problem: dict[str, Any]) -> list[Message]:
-    """Try again a little later what may pass, twice as long after each time; or end the run."""
+    """Retry after a pause that doubles with each failure, if the problem is retryable; or else end the run."""
     if retry_policy.is_retryable(problem) and run.failures + 1 < run.schedule.tries:
         pause = min(LONGEST_PAUSE, run.schedule.backoff_seconds * 2**run.failures)
         return _later(run, pause, failures=run.failures + 1, problem=problem)

@@ -1,9 +1,9 @@
-"""When a schedule is due, and what becomes of due times that were missed. Pure: a clock reading in, moments out.
+"""Computes due times, and decides which missed ones are run. Pure functions: the caller passes the current time.
 
-A due time lies on the calendar of the schedule's zone and is kept in UTC. Where a zone leaves an hour out or repeats
-one, cronsim does as Debian's cron (its manual, section "Daylight Saving Time"): what names an hour runs once, at the
-first moment after the gap, or in the first of the two hours; what has a star for the minute or the hour goes on by the
-clock of the world.
+A due time follows the calendar of the schedule's zone and is stored in UTC. Where a zone skips or repeats an hour,
+cronsim does as Debian's cron (its manual, section "Daylight Saving Time"): an expression that names an hour runs once,
+at the first moment after the gap, or in the first of the two hours; one with a star for the minute or the hour runs at
+equal intervals of elapsed time.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,11 +18,11 @@ from cronsim import CronSim, CronSimError
 
 from importer.engine.errors import Problem
 
-# A due time that is taken up so much later was not missed: ticks come every few seconds.
+# A due time that is processed within this time is on time: ticks come every few seconds.
 GRACE = timedelta(seconds=60)
-# Due times that are decided on at once: a tick must not last for seconds after a year without one.
+# Due times that one tick decides on: after a year without a tick it must not take seconds.
 MOST_AT_ONCE = 10_000
-MOST_ON_TIME = 2  # there is one a minute at most
+MOST_ON_TIME = 2  # due times within GRACE: there is at most one per minute
 CRON_FIELDS = "minute, hour, day of the month, month, day of the week"
 CRON_ADVICE = f"Write five fields, {CRON_FIELDS}, such as 30 2 * * 1-5 for 02:30 from Monday to Friday."
 LONGEST_EVERY = 525_600  # minutes: a year
@@ -30,7 +30,7 @@ LONGEST_EVERY = 525_600  # minutes: a year
 
 @dataclass(frozen=True)
 class Timing:
-    """When runs are due: at the times of a cron text in a zone, or every so many minutes where there is none."""
+    """When runs are due: at the times of a cron expression in a zone, or every `every_minutes` if `cron` is empty."""
 
     cron: str
     every_minutes: int | None
@@ -39,7 +39,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class DueRange:
-    """Due times that are left out together."""
+    """Consecutive due times that are skipped together."""
 
     first: datetime
     last: datetime
@@ -48,9 +48,9 @@ class DueRange:
 
 @dataclass(frozen=True)
 class Decision:
-    """What becomes of the due times up to now: those `left_out`, `caught_up` and `on_time`; and when the next one is.
+    """The due times up to now that are skipped (`left_out`), run late (`caught_up`) and run on time, and the next one.
 
-    Every due time before `next_due_at` is in exactly one of the three. None: there is no other one.
+    Every due time before `next_due_at` is in exactly one of the three. `next_due_at` is None if there is no other.
     """
 
     left_out: DueRange | None
@@ -60,7 +60,7 @@ class Decision:
 
 
 def zone_named(name: str) -> ZoneInfo:
-    """Raises Problem, with names that are like it, for a zone that does not exist."""
+    """The time zone of this name. Raises Problem, with similar names, if it does not exist."""
     if name in _zones():
         return ZoneInfo(name)
     close = get_close_matches(name, _zones(), n=3, cutoff=0.5)
@@ -74,7 +74,7 @@ def _zones() -> frozenset[str]:
 
 
 def check(timing: Timing) -> None:
-    """Raise Problem for a zone that does not exist, a cron text that is wrong, or one that is never due."""
+    """Raise Problem for an unknown zone, an invalid cron expression, or one that is never due."""
     zone_named(timing.zone)
     if timing.cron:
         if next_due(timing, datetime.now(UTC)) is None:
@@ -126,7 +126,7 @@ def next_due_times(timing: Timing, after: datetime, count: int = 5) -> list[date
 
 
 def describe(timing: Timing) -> str:
-    """When it is due, for people. Raises Problem as check() does."""
+    """The timing in words, for people. Raises Problem as check() does."""
     if timing.cron:
         now = datetime.now(zone_named(timing.zone))
         return f"{_cron(timing.cron, now).explain()}, {timing.zone}"
@@ -134,7 +134,7 @@ def describe(timing: Timing) -> str:
 
 
 def moment_on(timing: Timing, day: date) -> datetime:
-    """What the dates in a pattern are filled from for a past day: its first due time, or its beginning without one."""
+    """The moment for a pattern's dates on a past day: the day's first due time, or its beginning if it has none."""
     zone = zone_named(timing.zone)
     begin = datetime.combine(day, time(), zone).astimezone(UTC)
     first = next_due(timing, begin - timedelta(seconds=1)) if timing.cron else None
@@ -142,11 +142,11 @@ def moment_on(timing: Timing, day: date) -> datetime:
 
 
 def decide(timing: Timing, next_due_at: datetime, now: datetime, misfire: str, most: int) -> Decision:
-    """What becomes of the due times from `next_due_at` to `now`.
+    """Decide on the due times from `next_due_at` to `now`.
 
-    Those of the last minute are on time. What was missed before is left out (`skip`), or run for the latest one unless
-    one is on time (`once`), or the last `most` of them are run (`all`). After so long a time that there are too many to
-    decide on at once, those that are certainly left out are; the next call goes on from there.
+    Those of the last minute are on time. Of earlier ones, `skip` runs none, `once` the latest one unless one is on
+    time, and `all` the last `most`. If there are more than MOST_AT_ONCE, the first MOST_AT_ONCE are skipped, and the
+    next call continues after them.
     """
     room = MOST_AT_ONCE + MOST_ON_TIME + max(1, most)
     due = _due_until(timing, next_due_at, now, room)
@@ -155,8 +155,8 @@ def decide(timing: Timing, next_due_at: datetime, now: datetime, misfire: str, m
         return Decision(_due_range(certain), (), (), due[MOST_AT_ONCE])
     on_time = tuple(each for each in due if each > now - GRACE)
     missed = due[: len(due) - len(on_time)]
-    kept = {"skip": 0, "once": 0 if on_time else 1, "all": most}[misfire]
-    split = max(0, len(missed) - kept)
+    late = {"skip": 0, "once": 0 if on_time else 1, "all": most}[misfire]
+    split = max(0, len(missed) - late)
     following = next_due(timing, due[-1]) if due else next_due_at
     return Decision(_due_range(missed[:split]), tuple(missed[split:]), on_time, following)
 

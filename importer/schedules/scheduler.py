@@ -1,7 +1,7 @@
-"""What beat does for schedules every few seconds: take up what is due, say what is late, wake what nobody works on.
+"""The tick, which Celery beat sends every few seconds: records due runs, reports late ones, wakes idle ones.
 
-A due time is taken up in one transaction: the schedule's `next_due_at` moves on, if it still is what was read, and the
-rows of the runs are there, or neither. So of two beats, and of a tick that comes twice, one finds nothing to do.
+A due time is processed in one transaction, which moves the schedule's `next_due_at`, if it is still the value that was
+read, and inserts the runs. So with two beats, or a tick that is delivered twice, one of them finds nothing to do.
 """
 
 import logging
@@ -25,33 +25,33 @@ log = logging.getLogger(__name__)
 
 Then = Callable[[Sequence[Message]], None]
 
-MOST_SCHEDULES = 500  # taken up by one tick, so that it does not last; those due first come first
+MOST_SCHEDULES = 500  # schedules per tick, the longest due first, so that a tick is short
 MOST_WOKEN = 500
-MOST_WAITING = 100  # runs of one schedule: more are left out, or a run that hangs would gather them for ever
+MOST_WAITING = 100  # runs of one schedule; further due times are skipped, since a hanging run would pile them up
 
 
 def tick(then: Then) -> None:
-    """Take up all that is due; `then` gets the steps that follow."""
+    """Process all schedules that are due. `then` gets the next messages."""
     now = timezone.now()
     for schedule in _due(now):
         try:
             then(process_due(schedule, now))
         except Exception:
-            # The others are due as well.
+            # The other schedules are due, too.
             log.exception("schedule %s could not be taken up", schedule.pk)
     _notify_late_runs(now)
-    then(_woken(now))
+    then(_wake_idle_runs(now))
 
 
 def _due(now: datetime) -> list[Schedule]:
-    found = Schedule.objects.filter(paused=False, next_due_at__lte=now).order_by("next_due_at", "pk")
-    return list(found[:MOST_SCHEDULES])
+    due = Schedule.objects.filter(paused=False, next_due_at__lte=now).order_by("next_due_at", "pk")
+    return list(due[:MOST_SCHEDULES])
 
 
 def process_due(schedule: Schedule, now: datetime) -> list[Message]:
-    """Record what becomes of the schedule's due times up to now, as it was read; the steps that follow."""
+    """Record the runs and the skipped due times of the schedule up to now. Returns the next messages."""
     if schedule.trigger == Schedule.Trigger.ARRIVAL:
-        # Until whoever looks has said when the next look is due.
+        # A preliminary value: the worker that looks for files sets the next time.
         next_look = now + timedelta(seconds=settings.LEASE_SECONDS)
         return [Message("look_for_files", schedule.pk)] if _claim_due_times(schedule, next_due_at=next_look) else []
     assert schedule.next_due_at
@@ -69,12 +69,12 @@ def process_due(schedule: Schedule, now: datetime) -> list[Message]:
 
 
 def timing_of(schedule: Schedule) -> recurrence.Timing:
-    """When it is due, unless that is when a file appears."""
+    """The schedule's timing. Meaningless for trigger arrival."""
     return recurrence.Timing(schedule.cron, schedule.every_minutes, schedule.zone)
 
 
 def _claim_due_times(schedule: Schedule, **values: object) -> bool:
-    """Whether the schedule still was as it was read: nobody else has taken up the same due times."""
+    """Set the values if the schedule is as it was read. False: another tick has processed these due times."""
     as_read = Schedule.objects.filter(pk=schedule.pk, paused=False, next_due_at=schedule.next_due_at)
     return bool(as_read.update(**values))
 
@@ -84,7 +84,7 @@ def _record(schedule: Schedule, decision: recurrence.Decision) -> list[Message]:
         _leave_out(schedule, left_out.first, "missed", last_due_at=left_out.last, due_times=left_out.times)
     runs = [record_run(schedule, each, ScheduleRun.Cause.CATCH_UP) for each in decision.caught_up]
     for each in decision.on_time:
-        if why := _overlaps(schedule):
+        if why := _why_overlapping(schedule):
             _leave_out(schedule, each, why)
         else:
             runs.append(record_run(schedule, each, ScheduleRun.Cause.DUE))
@@ -97,9 +97,9 @@ def record_run(
     due_at: datetime,
     cause: ScheduleRun.Cause,
     moment: datetime | None = None,
-    asked_by: int | None = None,
+    user_id: int | None = None,
 ) -> ScheduleRun | None:
-    """A run that waits for a worker; None if that due time has one, as after a clock that was put back."""
+    """A new run that waits for a worker; None if that due time has a run, as after a clock was set back."""
     lateness = schedule.lateness_minutes
     run, is_new = ScheduleRun.objects.get_or_create(
         schedule=schedule,
@@ -107,7 +107,7 @@ def record_run(
         defaults={
             "cause": cause,
             "moment": moment or due_at,
-            "asked_by_id": asked_by,
+            "asked_by_id": user_id,
             "late_at": None if lateness is None else due_at + timedelta(minutes=lateness),
             "woken_at": timezone.now(),
         },
@@ -121,8 +121,8 @@ def _leave_out(schedule: Schedule, due_at: datetime, why: str, **values: object)
     ScheduleRun.objects.get_or_create(schedule=schedule, due_at=due_at, defaults={**skipped, **ended})
 
 
-def _overlaps(schedule: Schedule) -> str:
-    """Why a due time is left out, "" if it is not."""
+def _why_overlapping(schedule: Schedule) -> str:
+    """Why a due time is skipped because of earlier runs; "" if it is not."""
     before = schedule.runs.filter(status__in=UNENDED).count()
     if before and schedule.overlap == Schedule.Overlap.SKIP:
         return "the run before was still going"
@@ -135,17 +135,17 @@ def _notify_late_runs(now: datetime) -> None:
         ScheduleRun.objects.filter(pk=run.pk).update(late_at=None)
 
 
-def _woken(now: datetime) -> list[Message]:
-    """The runs that nobody works on although somebody should: a message was lost, a worker died, a try is due.
+def _wake_idle_runs(now: datetime) -> list[Message]:
+    """Messages for runs that no worker has although one should: a message was lost, a worker died, a retry is due.
 
-    Each is sent once in the time of a lease, however long the workers take to come to it.
+    A run gets at most one message in LEASE_SECONDS, even if the workers are slow to take it.
     """
     free = Q(lease=None) | Q(lease__lte=now)
     is_due = Q(retry_at=None) | Q(retry_at__lte=now) | Q(deadline_at__lte=now)
     long_ago = Q(woken_at=None) | Q(woken_at__lte=now - timedelta(seconds=settings.LEASE_SECONDS))
-    found = ScheduleRun.objects.filter(free, is_due, long_ago, status__in=UNENDED).order_by(
+    idle = ScheduleRun.objects.filter(free, is_due, long_ago, status__in=UNENDED).order_by(
         F("woken_at").asc(nulls_first=True)
     )
-    woken = list(found.values_list("pk", flat=True)[:MOST_WOKEN])
+    woken = list(idle.values_list("pk", flat=True)[:MOST_WOKEN])
     ScheduleRun.objects.filter(pk__in=woken).update(woken_at=now)
     return [Message("take_run", pk) for pk in woken]

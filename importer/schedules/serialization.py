@@ -1,4 +1,4 @@
-"""What a schedule and its runs amount to, as plain values: what `manage.py schedule --json` prints, a contract."""
+"""Schedules and runs as JSON: the output of `manage.py schedule --json`, a contract."""
 
 from datetime import datetime
 from typing import Any
@@ -11,14 +11,14 @@ MOST_FILES = 100
 
 
 def when(schedule: Schedule) -> str:
-    """When it runs, for people."""
+    """The schedule's trigger in words."""
     if schedule.trigger == Schedule.Trigger.ARRIVAL:
         return "When a new file appears"
     return describe(timing_of(schedule))
 
 
 def summary(schedule: Schedule) -> dict[str, Any]:
-    """A schedule and how its last run went. Moments are in ISO 8601, in UTC."""
+    """A schedule with its last run. Moments are in ISO 8601, in UTC."""
     last = schedule.runs.exclude(status=ScheduleRun.Status.SKIPPED).first()
     waits = schedule.trigger == Schedule.Trigger.ARRIVAL
     return {
@@ -37,7 +37,7 @@ def summary(schedule: Schedule) -> dict[str, Any]:
 
 
 def run(of: ScheduleRun) -> dict[str, Any]:
-    """A run, with the first hundred of its files; `due_times` is more than one where several were left out at once."""
+    """A run, with its first MOST_FILES files. `due_times` is above 1 for due times that were skipped together."""
     files = of.files.select_related("job")[:MOST_FILES]
     return {
         "run": of.pk,

@@ -58,5 +58,5 @@ def lease_keeper(run: ScheduleRun) -> LeaseKeeper:
 
 
 def touch(schedule_id: int) -> None:
-    """Something that its page shows has changed."""
+    """Increase the schedule's version, so that its page is read again."""
     Schedule.objects.filter(pk=schedule_id).update(version=F("version") + 1)

@@ -1,4 +1,4 @@
-"""What a schedule may ask for, and what is worth a warning."""
+"""Checks a schedule's values, and warns of combinations that are valid but perhaps not intended."""
 
 from django.core.exceptions import ValidationError
 from django.utils import timezone
@@ -9,7 +9,7 @@ from importer.engine.errors import Problem
 from importer.models import Schedule
 from importer.schedules import recurrence
 
-# What each number may be, from the least to the most, and what it counts.
+# For each number: the least and the greatest value, and what it counts.
 BOUNDS = {
     "tries": (1, 20, "tries"),
     "backoff_seconds": (1, 86_400, "seconds between tries"),
@@ -23,7 +23,7 @@ RECIPE = {"header", "columns_json", "dialect_json", "mapping_json", "fillings_js
 
 
 def check(schedule: Schedule) -> None:
-    """Raise Problem, with `option` the field at fault, for what cannot be."""
+    """Raise Problem for an invalid value, with `option` set to its field."""
     _check_fields(schedule)
     _check_when(schedule)
     pattern = _pattern(schedule)
@@ -32,7 +32,7 @@ def check(schedule: Schedule) -> None:
 
 
 def _check_fields(schedule: Schedule) -> None:
-    """Name and choices, as the model says."""
+    """Check numbers against BOUNDS, and the other fields by the model's validators."""
     for name, (least, most, counts) in BOUNDS.items():
         number = getattr(schedule, name)
         if number is not None and not least <= number <= most:
@@ -40,8 +40,8 @@ def _check_fields(schedule: Schedule) -> None:
     try:
         schedule.full_clean(exclude=RECIPE)
     except ValidationError as error:
-        field, said = next(iter(error.message_dict.items()))
-        raise Problem(f"{field.replace('_', ' ').capitalize()}: {said[0]}", "", "Change it.", option=field) from error
+        field, texts = next(iter(error.message_dict.items()))
+        raise Problem(f"{field.replace('_', ' ').capitalize()}: {texts[0]}", "", "Change it.", option=field) from error
 
 
 def _check_when(schedule: Schedule) -> None:
@@ -63,7 +63,7 @@ def _check_when(schedule: Schedule) -> None:
 
 
 def _pattern(schedule: Schedule) -> Pattern:
-    """As it is now. Raises Problem for one that cannot be read, or that can match nothing."""
+    """The pattern with the present date. Raises Problem if it is invalid."""
     try:
         return fill_in_dates(
             schedule.pattern, timezone.now(), recurrence.zone_named(schedule.zone), schedule.subfolders
@@ -74,7 +74,7 @@ def _pattern(schedule: Schedule) -> Pattern:
 
 
 def _check_move(schedule: Schedule, pattern: Pattern) -> None:
-    """Moved files must not be found again."""
+    """Raise Problem if the pattern would match files after they were moved."""
     try:
         folder = folder_below(schedule.move_to)
     except Problem as problem:
@@ -91,17 +91,19 @@ def _check_move(schedule: Schedule, pattern: Pattern) -> None:
 
 
 def warnings(schedule: Schedule) -> list[str]:
-    """What is allowed and may not be meant, in sentences."""
-    said = []
+    """Warnings about valid but perhaps unintended settings, as sentences."""
+    sentences = []
     same_table = {"target": schedule.target_id, "schema_name": schedule.schema_name, "table_name": schedule.table_name}
     others = Schedule.objects.filter(**same_table).exclude(pk=schedule.pk)
     names = ", ".join(others.values_list("name", flat=True)[:5])
     if names:
-        said.append(f"{names} loads into {schedule.table} as well; one import has the table at a time, a second waits.")
+        sentences.append(
+            f"{names} loads into {schedule.table} as well; one import has the table at a time, a second waits."
+        )
         if schedule.options.mode == "replace":
-            said.append(f"This one replaces the whole table, with what {names} has put into it.")
+            sentences.append(f"This one replaces the whole table, with what {names} has put into it.")
     if schedule.drift == Schedule.Drift.ADD and schedule.options.mode == "replace":
-        said.append("New columns are added to the table before it is replaced by one like it.")
+        sentences.append("New columns are added to the table before it is replaced by one like it.")
     if schedule.afterwards == Schedule.Afterwards.KEEP and schedule.trigger == Schedule.Trigger.ARRIVAL:
-        said.append("Files stay where they are, so each look goes over all of them; moved ones make looks quicker.")
-    return said
+        sentences.append("Files stay in place, so each search lists all of them; moving them makes it faster.")
+    return sentences

@@ -1,4 +1,4 @@
-"""How a run ends, and what is told of that."""
+"""Ends a run: as succeeded, failed or cancelled, with its events."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -19,24 +19,24 @@ from importer.schedules.transitions import Outcome, Status, touch
 NOT_NEW = (Outcome.ALREADY_LOADED, Outcome.FAILED_BEFORE, Outcome.GONE)
 
 
-def complete(run: ScheduleRun, mine: QuerySet[ScheduleRun]) -> None:
-    """No file is left: the run has succeeded, or failed if one of them has, or if there was none and that is wrong."""
+def complete(run: ScheduleRun, held: QuerySet[ScheduleRun]) -> None:
+    """End a run that has no files left: failed if a file failed, or if there was none and `no_file` is fail."""
     failed = run.files.filter(outcome=Outcome.FAILED)
     if first := failed.first():
         note = f"{failed.count():,} of {run.found_files:,} {'file' if run.found_files == 1 else 'files'} failed"
-        end(run, mine, Status.FAILED, {**first.problem, "where": first.problem.get("where") or first.name}, note)
+        end(run, held, Status.FAILED, {**first.problem, "where": first.problem.get("where") or first.name}, note)
         return
     if run.cause == ScheduleRun.Cause.ARRIVAL or run.files.exclude(outcome__in=NOT_NEW).exists():
-        end(run, mine, Status.SUCCEEDED, note=_cleanup_note(run))
+        end(run, held, Status.SUCCEEDED, note=_cleanup_note(run))
         return
     nothing = f"No new file matches {run.schedule.pattern}."
     if run.schedule.no_file == Schedule.NoFile.FAIL:
-        advice = "See that whatever writes it has done so; then run the schedule now."
+        advice = "Check that the file was written; then run the schedule now."
         problem = Problem(nothing, str(run.schedule.connection), advice).as_json()
-        end(run, mine, Status.FAILED, problem, "no new file")
+        end(run, held, Status.FAILED, problem, "no new file")
     else:
-        told = [Event.NO_FILE] if run.schedule.no_file == Schedule.NoFile.WARN else []
-        end(run, mine, Status.SUCCEEDED, note="no new file", told=told)
+        events = [Event.NO_FILE] if run.schedule.no_file == Schedule.NoFile.WARN else []
+        end(run, held, Status.SUCCEEDED, note="no new file", events=events)
 
 
 def _cleanup_note(run: ScheduleRun) -> str:
@@ -47,26 +47,27 @@ def _cleanup_note(run: ScheduleRun) -> str:
 
 def end(
     run: ScheduleRun,
-    guarded: QuerySet[ScheduleRun],
+    held: QuerySet[ScheduleRun],
     status: Status,
     problem: dict[str, Any] | None = None,
     note: str = "",
-    told: Iterable[Event] = (),
+    events: Iterable[Event] = (),
 ) -> bool:
-    """End the run if it still is one of `guarded`; whether it was. Its files that are left are for a later one.
+    """End the run if `held` still contains it, and wake the schedule's next run. False: it is in another state.
 
-    What is told of it is written down in the same transaction. The next run that waits is sent for.
+    Its remaining files are left for a later run. Its events, with the further ones in `events`, are recorded in the
+    same transaction.
     """
     with transaction.atomic():
         late = run.late_at and run.late_at <= timezone.now()
         ended: dict[str, Any] = {"schedule_claim": None, "finished_at": timezone.now(), "lease": None, "retry_at": None}
         ended |= {"problem": problem or {}, "note": note[:200], "late_at": None}
-        if not guarded.update(status=status, version=F("version") + 1, **ended):
+        if not held.update(status=status, version=F("version") + 1, **ended):
             return False
         run.status = status
         run.files.filter(outcome__in=(Outcome.FOUND, Outcome.FETCHED)).update(outcome=Outcome.LEFT)
         run.files.filter(outcome=Outcome.LOADING).update(outcome=Outcome.FAILED, problem=problem or {})
-        for event in (*told, *([Event.LATE] if late else []), *_events(run)):
+        for event in (*events, *([Event.LATE] if late else []), *_events(run)):
             record_event(run, event)
         touch(run.schedule_id)
     waiting = ScheduleRun.objects.filter(schedule=run.schedule_id, status=Status.WAITING).order_by("due_at", "pk")
@@ -75,20 +76,20 @@ def end(
 
 
 def stop(
-    run: ScheduleRun, guarded: QuerySet[ScheduleRun], status: Status, problem: dict[str, Any], note: str = ""
+    run: ScheduleRun, held: QuerySet[ScheduleRun], status: Status, problem: dict[str, Any], note: str = ""
 ) -> bool:
-    """End the run in the middle, and cancel the import that is under way; whether it was not ended before."""
+    """End the run before its files are loaded, and cancel its import. False: the run is in another state."""
     under_way = list(run.files.filter(outcome=Outcome.LOADING).exclude(job=None).values_list("job_id", flat=True))
-    if not end(run, guarded, status, problem, note):
+    if not end(run, held, status, problem, note):
         return False
     for job_id in under_way:
-        with suppress(Problem):  # It is ending already.
+        with suppress(Problem):  # The import is ending already.
             jobs.cancel(job_id)
     return True
 
 
 def _events(run: ScheduleRun) -> Iterable[Event]:
-    """What there is to tell of a run that has ended."""
+    """The events of a run that has ended, by its status, its rejects and its speed."""
     if run.status == Status.FAILED:
         yield Event.FAILED
     elif run.status == Status.SUCCEEDED and not _lacks_a_file(run) and _failed_before(run):
@@ -102,13 +103,13 @@ def _events(run: ScheduleRun) -> Iterable[Event]:
 
 
 def _lacks_a_file(run: ScheduleRun) -> bool:
-    """Whether a file lies there that failed before: on arrival it is not tried again as it is."""
+    """Whether a file that failed before is still there: with trigger arrival it is not retried until it changes."""
     return run.files.filter(outcome=Outcome.FAILED_BEFORE).exists()
 
 
 def _failed_before(run: ScheduleRun) -> bool:
-    """Whether a run has failed since the last one after which no file was missing."""
+    """Whether a run has failed since the last success without a missing file."""
     lacks = DiscoveredFile.objects.filter(run=OuterRef("pk"), outcome=Outcome.FAILED_BEFORE)
     before = ScheduleRun.objects.filter(schedule=run.schedule_id, status__in=(Status.SUCCEEDED, Status.FAILED))
-    telling = before.exclude(pk=run.pk).exclude(Exists(lacks), status=Status.SUCCEEDED)
-    return telling.order_by("-finished_at").values_list("status", flat=True).first() == Status.FAILED
+    complete_or_failed = before.exclude(pk=run.pk).exclude(Exists(lacks), status=Status.SUCCEEDED)
+    return complete_or_failed.order_by("-finished_at").values_list("status", flat=True).first() == Status.FAILED

@@ -1,4 +1,4 @@
-"""Which files a schedule has loaded before: each file goes in once."""
+"""Recognizes files that a schedule has loaded before, so that each file is loaded once."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -11,55 +11,55 @@ from importer.connections import ListedFile
 from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun
 from importer.schedules.transitions import Outcome
 
-BATCH_SIZE = 500
+BATCH_SIZE = 500  # files per query
 
 T = TypeVar("T")
 
 
-def identity(found: ListedFile) -> str:
-    """What stays the same while a file is not changed: a digest of its name, size and time.
+def identity(file: ListedFile) -> str:
+    """A digest of a file's name, size and time, which stays the same while the file is unchanged.
 
-    Where the place gives no time, its etag; "" where it gives neither, for then nothing but the content tells.
+    Without a time, its etag is used. Without both it is "": only the content can be compared.
     """
-    when = found.modified_at.isoformat() if found.modified_at else found.etag
+    when = file.modified_at.isoformat() if file.modified_at else file.etag
     if not when:
         return ""
-    return xxhash.xxh3_128(f"{found.name}\0{found.size}\0{when}".encode()).hexdigest()
+    return xxhash.xxh3_128(f"{file.name}\0{file.size}\0{when}".encode()).hexdigest()
 
 
 def is_loaded() -> Q:
-    """Files whose rows are in the table; also by an import that failed at first, and that somebody has retried."""
+    """The condition for files whose rows are in the table, including by an import that succeeded after a retry."""
     return Q(outcome__in=(Outcome.LOADED, Outcome.ALREADY_LOADED)) | Q(job__status=ImportJob.Status.SUCCEEDED)
 
 
-def classify(run: ScheduleRun, found: Iterable[ListedFile]) -> Iterator[tuple[ListedFile, DiscoveredFile.Outcome]]:
-    """Each file with what becomes of it: found, or known already by its name, size and time.
+def classify(run: ScheduleRun, files: Iterable[ListedFile]) -> Iterator[tuple[ListedFile, DiscoveredFile.Outcome]]:
+    """Each file with its outcome: FOUND, or known already by its identity.
 
-    A file that is known by its content, and unchanged by name, size, time and etag, is not read again.
+    For a schedule that compares contents, a file of known identity and etag is not read again.
     """
-    for some in in_batches(found):
-        ids = [identity(each) for each in some]
-        before = _seen(run.schedule, ids)
-        for each, its_id in zip(some, ids, strict=True):
+    for batch in in_batches(files):
+        ids = [identity(each) for each in batch]
+        before = _known(run.schedule, ids)
+        for each, its_id in zip(batch, ids, strict=True):
             yield each, _outcome(run, each.etag, before.get(its_id, []))
 
 
-def in_batches(found: Iterable[T]) -> Iterator[list[T]]:
-    """Lists of as many as the database is asked about at once."""
-    left = iter(found)
-    while some := list(islice(left, BATCH_SIZE)):
-        yield some
+def in_batches(items: Iterable[T]) -> Iterator[list[T]]:
+    """Lists of at most BATCH_SIZE items."""
+    left = iter(items)
+    while batch := list(islice(left, BATCH_SIZE)):
+        yield batch
 
 
-def _seen(schedule: Schedule, ids: Sequence[str]) -> dict[str, list[tuple[str, bool]]]:
-    """By identity: the etag of each such file that was seen before, and whether its rows are in."""
+def _known(schedule: Schedule, ids: Sequence[str]) -> dict[str, list[tuple[str, bool]]]:
+    """By identity: the etag of each earlier file with this identity, and whether its rows are in the table."""
     wanted = [each for each in ids if each]
     files = schedule.files.filter(identity__in=wanted)
     loaded = set(files.filter(is_loaded()).values_list("pk", flat=True))
-    seen: dict[str, list[tuple[str, bool]]] = {}
+    known: dict[str, list[tuple[str, bool]]] = {}
     for pk, its_id, etag in files.values_list("pk", "identity", "etag"):
-        seen.setdefault(its_id, []).append((etag, pk in loaded))
-    return seen
+        known.setdefault(its_id, []).append((etag, pk in loaded))
+    return known
 
 
 def _outcome(run: ScheduleRun, etag: str, before: Sequence[tuple[str, bool]]) -> DiscoveredFile.Outcome:
@@ -70,10 +70,10 @@ def _outcome(run: ScheduleRun, etag: str, before: Sequence[tuple[str, bool]]) ->
     return Outcome.FAILED_BEFORE if same and run.cause == ScheduleRun.Cause.ARRIVAL else Outcome.FOUND
 
 
-def is_new(schedule: Schedule, found: Iterable[ListedFile]) -> bool:
-    """Whether one of the files was never seen by the schedule, as it is now."""
-    for some in in_batches(found):
-        ids = {identity(each) for each in some}
+def is_new(schedule: Schedule, files: Iterable[ListedFile]) -> bool:
+    """Whether one of the files, in its present version, is new to the schedule."""
+    for batch in in_batches(files):
+        ids = {identity(each) for each in batch}
         known = set(schedule.files.filter(identity__in=ids - {""}).values_list("identity", flat=True))
         if "" in ids or ids - known:
             return True
@@ -81,13 +81,13 @@ def is_new(schedule: Schedule, found: Iterable[ListedFile]) -> bool:
 
 
 def same_content(picked: DiscoveredFile) -> QuerySet[DiscoveredFile]:
-    """Files of the schedule that had the same content."""
+    """Other files of the schedule with equal content."""
     others = DiscoveredFile.objects.filter(schedule=picked.schedule_id, fingerprint=picked.fingerprint)
     return others.exclude(pk=picked.pk)
 
 
 def earlier_try(picked: DiscoveredFile) -> ImportJob | None:
-    """The last import of the file as it was in an earlier run, or earlier in this one, that has not succeeded."""
+    """The last import of a file of this name, in this or an earlier run; None if it succeeded or there is none."""
     tried = DiscoveredFile.objects.filter(schedule=picked.schedule_id, name=picked.name).exclude(job=None)
     last = tried.select_related("job__source", "job__target").order_by("-job_id").first()
     return last.job if last and last.job and last.job.status != ImportJob.Status.SUCCEEDED else None

@@ -1,4 +1,4 @@
-"""What a run looks for: its files are listed, written down, and watched until nobody writes to them any more."""
+"""Lists a run's files, stores them, and watches them until they are no longer written to."""
 
 import time
 from datetime import timedelta
@@ -16,19 +16,19 @@ from importer.schedules.run.deduplication import classify, identity, in_batches,
 from importer.schedules.scheduler import record_run
 from importer.schedules.transitions import Outcome, Status, change_held, touch
 
-# Nobody writes any more to a file whose time is that long ago, or that was the same in two looks so far apart.
+# A file is complete if its time is this long ago, or if it was unchanged between two looks LOOK_EVERY apart.
 UNCHANGED_AFTER = timedelta(seconds=10)
 LOOK_EVERY = 5.0  # seconds
 MOST_LOOKS = 12
-# Of files that were loaded before a run lists so many; the others are counted.
+# A run stores at most this many files that were loaded before, and counts the others.
 MOST_KNOWN_LISTED = 100
-# New files are looked for so often, or so that looking takes at most a tenth of the time (seconds).
+# Seconds between two searches for new files, or more, so that searching takes at most a tenth of the time.
 ARRIVALS_EVERY = 10.0
 SHARE_OF_LOOKING = 10
 
 
 def look_for_files(schedule_id: int) -> ScheduleRun | None:
-    """Begin a run if a file has appeared that the schedule has never seen; and say when the next look is due."""
+    """Start a run if there is a file that is new to the schedule, and set the time of the next search."""
     schedule = Schedule.objects.select_related("connection").filter(pk=schedule_id, paused=False).first()
     if not schedule or schedule.trigger != Schedule.Trigger.ARRIVAL:
         return None
@@ -50,72 +50,72 @@ def _run_for_new_files(schedule: Schedule) -> ScheduleRun | None:
     now = timezone.now()
     if schedule.runs.exclude(status__in=ScheduleRun.ENDED).exists():
         return None
-    found = connections.find(schedule.connection, schedule.pattern, now, zone_named(schedule.zone), schedule.subfolders)
-    return record_run(schedule, now, ScheduleRun.Cause.ARRIVAL) if is_new(schedule, found) else None
+    files = connections.find(schedule.connection, schedule.pattern, now, zone_named(schedule.zone), schedule.subfolders)
+    return record_run(schedule, now, ScheduleRun.Cause.ARRIVAL) if is_new(schedule, files) else None
 
 
 def list_files(run: ScheduleRun) -> float | None:
-    """List the run's files; seconds until they are to be looked at again, None once all have settled."""
+    """List the run's files. Returns the seconds until the next look, or None once all files are complete."""
     schedule = run.schedule
-    found = connections.find(
+    files = connections.find(
         schedule.connection, schedule.pattern, run.moment, zone_named(schedule.zone), schedule.subfolders
     )
     if run.looks:
-        _compare(run, found)
+        _compare(run, files)
     else:
-        _store(run, found)
+        _store(run, files)
     unsettled = run.files.filter(outcome=Outcome.FOUND, settled=False)
     if unsettled.exists() and run.looks + 1 < MOST_LOOKS:
         change_held(run, looks=run.looks + 1)
         return LOOK_EVERY
-    # Without an identity it is a new file to the next look.
+    # Without an identity, the file is new to a later run.
     unsettled.update(outcome=Outcome.STILL_WRITTEN, identity="")
     change_held(run, looks=run.looks + 1, status=Status.LOADING)
     return None
 
 
-def _store(run: ScheduleRun, found: list[ListedFile]) -> None:
-    """All that it found, some at a time, so that nobody has to wait for ten thousand rows to be written.
+def _store(run: ScheduleRun, files: list[ListedFile]) -> None:
+    """Insert the run's files in batches, so that no transaction is long.
 
-    Raises Cancelled if somebody else has the run by now: that one begins anew.
+    Raises Cancelled if another worker has the run by now: it lists the files again.
     """
-    run.files.all().delete()  # What a worker has written that died over it.
+    run.files.all().delete()  # Rows of a worker that died while it inserted them.
     known = 0
-    for some in in_batches(classify(run, found)):
+    for batch in in_batches(classify(run, files)):
         rows = []
-        for each, outcome in some:
+        for each, outcome in batch:
             known += outcome == Outcome.ALREADY_LOADED
             if outcome != Outcome.ALREADY_LOADED or known <= MOST_KNOWN_LISTED:
-                rows.append(_picked(run, each, outcome))
+                rows.append(_discovered(run, each, outcome))
         with transaction.atomic():
             if not change_held(run, lease=lease_end()):
                 raise Cancelled("The run is no longer wanted.", where=str(run))
             DiscoveredFile.objects.bulk_create(rows)
-    change_held(run, found_files=len(found), known_files=known)
+    change_held(run, found_files=len(files), known_files=known)
 
 
-def _picked(run: ScheduleRun, found: ListedFile, outcome: DiscoveredFile.Outcome) -> DiscoveredFile:
+def _discovered(run: ScheduleRun, file: ListedFile, outcome: DiscoveredFile.Outcome) -> DiscoveredFile:
     return DiscoveredFile(
         run=run,
         schedule=run.schedule,
-        name=found.name,
-        size=found.size,
-        modified_at=found.modified_at,
-        etag=found.etag,
-        identity=identity(found),
-        settled=_is_old(found),
+        name=file.name,
+        size=file.size,
+        modified_at=file.modified_at,
+        etag=file.etag,
+        identity=identity(file),
+        settled=_is_old(file),
         outcome=outcome,
     )
 
 
-def _is_old(found: ListedFile) -> bool:
-    """Whether its time tells that it has settled. A place that gives no time shows a file once it is complete."""
-    return not found.modified_at or found.modified_at <= timezone.now() - UNCHANGED_AFTER
+def _is_old(file: ListedFile) -> bool:
+    """Whether the file is complete by its time. A server that gives no time lists a file only when it is complete."""
+    return not file.modified_at or file.modified_at <= timezone.now() - UNCHANGED_AFTER
 
 
-def _compare(run: ScheduleRun, found: list[ListedFile]) -> None:
-    """The files to which somebody may still write, with what they are now."""
-    now = {each.name: each for each in found}
+def _compare(run: ScheduleRun, files: list[ListedFile]) -> None:
+    """Update the files that may still be written to: complete if unchanged since the last look, or gone."""
+    now = {each.name: each for each in files}
     for picked in run.files.filter(outcome=Outcome.FOUND, settled=False):
         is_now = now.get(picked.name)
         if not is_now:
@@ -129,5 +129,5 @@ def _compare(run: ScheduleRun, found: list[ListedFile]) -> None:
 
 
 def listed_file(picked: DiscoveredFile) -> ListedFile:
-    """The file as the connection has listed it."""
+    """The stored file, as the connection listed it."""
     return ListedFile(picked.name, picked.size, picked.modified_at, picked.etag)

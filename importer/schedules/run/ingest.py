@@ -1,4 +1,4 @@
-"""One file after another: fetched, held against what is known, and loaded by an import that is followed to its end."""
+"""Imports a run's files one after another: fetches each, skips known contents, and waits for the import to end."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ from importer.schedules.transitions import Outcome, change_held
 from importer.sources.uploads import with_file_name
 
 PENDING = (Outcome.FOUND, Outcome.FETCHED)
-# Their rows are in the table: by this run, or by one before that could not clear them away, or under another name.
+# Files whose rows are in the table: loaded by this run, or by an earlier one that could not move or delete the file.
 IN_THE_TABLE = (Outcome.LOADED, Outcome.ALREADY_LOADED)
 DONE = {Schedule.Afterwards.MOVE: DiscoveredFile.Done.MOVED, Schedule.Afterwards.DELETE: DiscoveredFile.Done.DELETED}
 
 
 class Stopped(Exception):
-    """What keeps the run from its other files, too (importer.engine.errors.Problem as JSON)."""
+    """A problem that ends or postpones the whole run (importer.engine.errors.Problem as JSON)."""
 
     def __init__(self, problem: dict[str, Any]) -> None:
         super().__init__(problem)
@@ -29,13 +29,13 @@ class Stopped(Exception):
 
 
 class PartlyLoaded(Problem):
-    """An earlier version of the file is in the table in part."""
+    """An earlier version of the file is partly loaded."""
 
 
 def load_files(run: ScheduleRun) -> bool:
-    """Take the run's files further, until an import is under way; False once none is left.
+    """Process the run's files until an import is under way. Returns False once no file is left.
 
-    Raises Problem for what may pass, and Stopped for what the run cannot go on with.
+    Raises Problem, and Stopped for a problem that ends or postpones the whole run.
     """
     loading = run.files.filter(outcome=Outcome.LOADING).select_related("job").first()
     if loading and loading.job and not loading.job.ended:
@@ -46,13 +46,13 @@ def load_files(run: ScheduleRun) -> bool:
     while picked := run.files.filter(outcome__in=PENDING).select_related("source").first():
         if _begin(run, picked):
             return True
-    # Once more, for those that were read and found to be in.
+    # Again, for files whose content turned out to be loaded already.
     _move_or_delete(run)
     return False
 
 
 def _finish_file(run: ScheduleRun, picked: DiscoveredFile) -> None:
-    """Its import has ended: what that means for the file."""
+    """Record the outcome of a file whose import has ended."""
     job = picked.job
     if job and job.status == ImportJob.Status.SUCCEEDED and job.balanced:
         _record(picked, Outcome.LOADED)
@@ -82,7 +82,7 @@ def _record(picked: DiscoveredFile, outcome: DiscoveredFile.Outcome, **values: A
 
 
 def _begin(run: ScheduleRun, picked: DiscoveredFile) -> bool:
-    """Fetch the file and start its import; False if there is none to wait for."""
+    """Fetch the file and start its import. False: there is no import to wait for."""
     try:
         _fetch(run.schedule, picked)
         if _is_known(run.schedule, picked):
@@ -110,15 +110,15 @@ def _fetch(schedule: Schedule, picked: DiscoveredFile) -> None:
 
 
 def _is_known(schedule: Schedule, picked: DiscoveredFile) -> bool:
-    """Whether the same content is in already, where that counts or where nothing else tells."""
+    """Whether the same content was loaded; checked if the schedule compares contents, or the file has no identity."""
     by_content = schedule.known_by == Schedule.KnownBy.CONTENT or not picked.identity
     return by_content and deduplication.same_content(picked).filter(deduplication.is_loaded()).exists()
 
 
 def _continued(run: ScheduleRun, picked: DiscoveredFile) -> int | None:
-    """The import of an earlier try that is to be followed, or to go on because it has put rows into the table.
+    """An import of an earlier try that is under way, or that is retried because it left rows in the table.
 
-    Raises PartlyLoaded where these are of another version of the file.
+    Raises PartlyLoaded if those rows are of another version of the file.
     """
     job = deduplication.earlier_try(picked)
     if not job or (job.ended and not _has_rows_in(job)):
@@ -137,7 +137,7 @@ def _continued(run: ScheduleRun, picked: DiscoveredFile) -> int | None:
 
 
 def _has_rows_in(job: ImportJob) -> bool:
-    """Whether an import that has not succeeded has left rows in the table, which a new one would bring again."""
+    """Whether an import that has not succeeded left rows in the table, which a new import would repeat."""
     return job.finished or (not job.stages and job.accounted_rows > job.rejected_rows)
 
 
@@ -166,14 +166,14 @@ def _prepare(schedule: Schedule, picked: DiscoveredFile) -> PreparedImport:
 
 
 def _attach(run: ScheduleRun, picked: DiscoveredFile, job: ImportJob) -> None:
-    """The file is loaded by that import. Raises Cancelled if the run is no longer ours."""
+    """Record that the import loads the file. Raises Cancelled if another worker has the run."""
     if not change_held(run):
         raise Cancelled("The run is no longer wanted.", where=str(run))
     _record(picked, Outcome.LOADING, job=job)
 
 
 def _move_or_delete(run: ScheduleRun) -> None:
-    """Do with each file whose rows are in the table what the schedule wants done with it."""
+    """Move or delete each file whose rows are in the table, if the schedule says so."""
     what = Schedule.Afterwards(run.schedule.afterwards)
     if what == Schedule.Afterwards.KEEP:
         return

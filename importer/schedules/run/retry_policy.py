@@ -1,20 +1,20 @@
-"""Which problems of a run may pass by themselves, and which are of one file alone: decided here and nowhere else."""
+"""Decides which problems of a run are retried, and which concern one file only. The only place that decides it."""
 
 from typing import Any
 
-# Kinds of Problem (importer.engine.errors) that lie in one file: those after it may well go in.
+# Kinds of Problem (importer.engine.errors) that concern one file: the run continues with the next file.
 OF_ONE_FILE = ("SourceProblem", "SourceChanged", "RecordUnreadable", "RowsRefused", "TooManyRejects")
 
 
 def is_retryable(problem: dict[str, Any]) -> bool:
-    """Whether the same may well succeed a little later, with nobody doing anything.
+    """Whether a later attempt may succeed without anybody's help.
 
-    That is what whoever raised it says: a server that is away, a lost connection, a lock that was not given. A file
-    that was another one than the scan saw is looked at again as well: somebody was still writing to it.
+    The problem says so itself: the server is away, a connection was lost, a lock was not granted. SourceChanged is
+    retried as well: the file was still being written.
     """
     return bool(problem.get("retryable")) or problem.get("kind") == "SourceChanged"
 
 
 def stops_the_run(problem: dict[str, Any]) -> bool:
-    """Whether the run's other files would meet the same: the server, the table, the header."""
+    """Whether the run's other files would meet the problem, too: it is about the server, the table or the header."""
     return problem.get("kind") not in OF_ONE_FILE

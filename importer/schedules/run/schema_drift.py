@@ -1,4 +1,4 @@
-"""Whether a file and the table are still what the schedule was made for; and how both are brought in step."""
+"""Compares a file's header and the table with the schedule's, and adds columns for new fields if allowed."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,14 +18,14 @@ from importer.preparation import presets
 
 
 class Drifted(Problem):
-    """The file's header or the table is another one than the schedule was made for."""
+    """The file's header or the table differs from the schedule's."""
 
 
 def reconcile(schedule: Schedule, profile: Profile) -> None:
-    """See that header and table are as they were; where the schedule allows it, add the file's new fields to the table.
+    """Check that header and table are unchanged. If the schedule allows it, add columns for the file's new fields.
 
-    The schedule then knows the new header, mapping and columns. Raises Drifted with the difference, and Problem as the
-    server does.
+    The new header, mapping and columns are then stored in the schedule. Raises Drifted with the difference, and
+    Problem for an error of the server.
     """
     difference = presets.header_difference(schedule.header, profile.header)
     with connect(schedule.target.address) as connection:
@@ -49,7 +49,7 @@ def reconcile(schedule: Schedule, profile: Profile) -> None:
 
 
 def _compared(schedule: Schedule, table: Table) -> Table:
-    """The table without columns that are new, where such ones are added: the last try may have done so."""
+    """The table, without new columns if the schedule adds them: an earlier try may have added them."""
     if schedule.drift == Schedule.Drift.STOP:
         return table
     known = {name for name, _ in schedule.columns_json}
@@ -57,13 +57,13 @@ def _compared(schedule: Schedule, table: Table) -> Table:
 
 
 def _only_more(then: Sequence[str], now: Sequence[str]) -> bool:
-    """Whether all fields are still there, and each is there once."""
+    """Whether all old fields are still there, and no name is empty or repeated."""
     names = presets.normalized_names(now)
     return set(presets.normalized_names(then)) <= set(names) and len(set(names)) == len(names) and all(names)
 
 
 def _added_columns(schedule: Schedule, profile: Profile, table: Table) -> list[str]:
-    """A statement for the new fields that the table has no column for, with the types that the sample suggests."""
+    """The statement that adds columns for new fields, with the types that the sample suggests; empty without any."""
     known = {name.lower() for name in table.column_names}
     suggested = suggest_table(table.schema, table.name, profile)
     new = [
@@ -78,7 +78,7 @@ def _added_columns(schedule: Schedule, profile: Profile, table: Table) -> list[s
 
 
 def _remember(schedule: Schedule, profile: Profile, table: Table) -> None:
-    """The schedule with the new header: each field into the column that it had, each new one into its own."""
+    """Store the new header in the schedule: each old field keeps its column, each new field gets its own."""
     before = dict(zip(presets.normalized_names(schedule.header), schedule.mapping, strict=False))
     columns = {name.lower(): name for name in table.column_names}
     suggested = suggest_table(table.schema, table.name, profile).columns
