@@ -20,7 +20,7 @@ from importer.engine.schema.new_table import NewTable
 from importer.engine.source.byte_source import open_source
 from importer.engine.stored import to_json
 from importer.engine.target import staging
-from importer.engine.validation.type_widening import FileScan, changes, find_mismatches, widen_types
+from importer.engine.validation.type_widening import FileScan, describe_changes, find_mismatches, widen_types
 from importer.models import ImportJob
 from importer.preparation.prepare import replan
 from importer.queue import FollowUp
@@ -74,7 +74,7 @@ def _widen_types(job: ImportJob, table: NewTable) -> bool:
     settled = widen_types(table, found)
     job.new_table_json = to_json(settled)
     plan = replan(job, job.key)
-    told = [Reason(*change) for change in changes(table, settled, found)]
+    told = [Reason(*change) for change in describe_changes(table, settled, found)]
     plan = replace(plan, reasons=(*plan.reasons, Reason("Types hold the whole file", "all of it was read"), *told))
     job.plan_json = plan_to_json(plan)
     return jobs.record_types(job, settled, plan)

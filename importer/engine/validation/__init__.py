@@ -41,16 +41,16 @@ class ValidationRules:
 
     def suspicious(self, block: Block) -> bool:
         """Whether examine() may find anything in the block. Says no only where it is certain; fast."""
-        return self.inspector.suspicious(block)
+        return self.validator.suspicious(block)
 
     def examine(self, block: Block) -> BlockFindings:
         """Every fault and notice of the block's records; `block.data` must be there, even for a large record."""
-        return self.inspector.examine(block)
+        return self.validator.examine(block)
 
     @cached_property
-    def inspector(self) -> Validator:
-        judges = (CellRule.of(check, mariadb=self.mariadb, encoding=self.dialect.encoding) for check in self.checks)
-        return Validator(self.dialect, tuple(judges), self.reject_rounding)
+    def validator(self) -> Validator:
+        rules = (CellRule.of(check, mariadb=self.mariadb, encoding=self.dialect.encoding) for check in self.checks)
+        return Validator(self.dialect, tuple(rules), self.reject_rounding)
 
 
 def _check(mapping: ColumnMapping, table: Table) -> FieldCheck:

@@ -88,12 +88,12 @@ class FastPath:
     fields: ctypes.Array[_Field]
 
     @classmethod
-    def of(cls, dialect: Dialect, judges: Sequence[CellRule], *, plain: bool = False) -> "FastPath | None":
+    def of(cls, dialect: Dialect, rules: Sequence[CellRule], *, plain: bool = False) -> "FastPath | None":
         """None for a dialect or a column that fast_path.c does not know, or if it is not there.
 
         `plain`: numbers and times only in the one way that their type follows from, not in all that the server takes.
         """
-        marks, fields = _marks(dialect), [_field(judge, dialect) for judge in judges]
+        marks, fields = _marks(dialect), [_field(rule, dialect) for rule in rules]
         if not loader.library() or not marks or not fields or not all(fields):
             return None
         known = [each for each in fields if each]
@@ -105,11 +105,11 @@ class FastPath:
                 each.most = each.scale if each.kind in TIMES else each.most
         return cls(marks, (_Field * len(known))(*known))
 
-    def all_of(self, block: Block) -> bool:
+    def are_all_usual(self, block: Block) -> bool:
         """Whether each record of the block has as many fields as there should be, all with usual values."""
-        return self.odd(block, 0) == []
+        return self.unusual_records(block, 0) == []
 
-    def odd(self, block: Block, most: int) -> list[RecordAt] | None:
+    def unusual_records(self, block: Block, most: int) -> list[RecordAt] | None:
         """The other records, in their order. None if there are more than `most`, or they cannot be told apart."""
         data = ctypes.cast(ctypes.c_char_p(block.data), ctypes.c_void_p).value or 0
         found: list[RecordAt] = []
@@ -139,20 +139,20 @@ def _marks(dialect: Dialect) -> DelimiterMarks | None:
     return marks_for(dialect, told)
 
 
-def _field(judge: CellRule, dialect: Dialect) -> _Field | None:
-    look = _look(judge.kind, dialect, judge.encoding)
+def _field(rule: CellRule, dialect: Dialect) -> _Field | None:
+    look = _usual_values(rule.column_rule, dialect, rule.encoding)
     if not look:
         return None
-    if judge.check.nullable:
-        look.flags |= Flag.NULLABLE | (Flag.EMPTY if b"" in judge.markers else 0)
-        look.null_count, look.nulls = _words(judge.markers, dialect)
+    if rule.check.nullable:
+        look.flags |= Flag.NULLABLE | (Flag.EMPTY if b"" in rule.markers else 0)
+        look.null_count, look.nulls = _words(rule.markers, dialect)
         return look
     # Marks of NULL that the column does not take. An empty value is usual only among texts.
-    look.flags |= Flag.NO_EMPTY if judge.markers else 0
-    return look if judge.markers <= {b""} else None
+    look.flags |= Flag.NO_EMPTY if rule.markers else 0
+    return look if rule.markers <= {b""} else None
 
 
-def _look(kind: ColumnRule | None, dialect: Dialect, encoding: str) -> _Field | None:
+def _usual_values(kind: ColumnRule | None, dialect: Dialect, encoding: str) -> _Field | None:
     """How the usual values of a kind look: no more than its own unusual() leaves out."""
     match kind:
         case None | FormattedTime(has_clock=False):
@@ -173,7 +173,7 @@ def _look(kind: ColumnRule | None, dialect: Dialect, encoding: str) -> _Field | 
                 ValueShape.FLOATING, _sign(not unsigned), kind.digits, 24 if single else 53
             )  # bits of mantissa
         case FloatingPoint(decimal=FixedPoint() as decimal):
-            return _look(decimal, dialect, encoding)
+            return _usual_values(decimal, dialect, encoding)
         case Day(mariadb=mariadb):
             return _Field(ValueShape.DAY, Flag.SLASHES if mariadb else 0)
         case Moment(digits=digits, timestamp=timestamp, mariadb=mariadb):

@@ -13,7 +13,7 @@ from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.column_rules import ColumnRule, LossyRule, rule_of
 from importer.engine.validation.types.formatted_numbers import FormattedNumber
 from importer.engine.validation.types.formatted_times import FormattedTime
-from importer.engine.validation.types.json_documents import Json, Unsure, judge_whole
+from importer.engine.validation.types.json_documents import Json, NeedsFullParse, judge_whole
 from importer.engine.validation.types.numbers import FloatingPoint
 from importer.engine.validation.types.texts import Bytes, Text
 from importer.engine.validation.verdict import NULL_REFUSED, Level, Verdict, refused
@@ -44,7 +44,7 @@ class CellRule:
     """Decides about the cells of one field. `value` of a cell is None where the dialect itself says NULL."""
 
     check: FieldCheck
-    kind: ColumnRule | None
+    column_rule: ColumnRule | None
     markers: frozenset[bytes]
     encoding: str
 
@@ -69,21 +69,21 @@ class CellRule:
     @property
     def group(self) -> Any:
         """Fields with the same group can be narrowed down together."""
-        return self.kind, self.markers, self.check.nullable
+        return self.column_rule, self.markers, self.check.nullable
 
     def unusual(self, cells: Cells) -> Offsets:
         """The numbers of the cells that need to be judged."""
-        unusual = self.kind.unusual(cells) if self.kind else np.arange(0)
+        unusual = self.column_rule.unusual(cells) if self.column_rule else np.arange(0)
         if self.check.nullable:
             return unusual[~self._marked(cells.some(unusual))] if self.markers and len(unusual) else unusual
         return np.union1d(unusual, np.flatnonzero(self._marked(cells))) if self.markers else unusual
 
     def losing(self, cells: Cells, numbers: Offsets) -> tuple[Offsets, Verdict | None]:
         """Of these cells, those with a loss that can be told without reading them one by one; and that loss."""
-        if not len(numbers) or not isinstance(self.kind, LossyRule):
+        if not len(numbers) or not isinstance(self.column_rule, LossyRule):
             return numbers[:0], None
         some = cells.some(numbers)
-        return numbers[self.kind.loses(some) & ~self._marked(some)], self.kind.loss
+        return numbers[self.column_rule.loses(some) & ~self._marked(some)], self.column_rule.loss
 
     def _marked(self, cells: Cells) -> Mask:
         """A mask of the cells that are marks of NULL."""
@@ -96,9 +96,9 @@ class CellRule:
         """What becomes of one value."""
         if value is None or value in self.markers:
             return None if self.check.nullable else NULL
-        if self.kind is None or (isinstance(self.kind, Text) and self.kind.keeps(len(value))):
+        if self.column_rule is None or (isinstance(self.column_rule, Text) and self.column_rule.keeps(len(value))):
             return None
-        return self.kind.judge(value if getattr(self.kind, "of_bytes", False) else self.decode(value))
+        return self.column_rule.judge(value if getattr(self.column_rule, "of_bytes", False) else self.decode(value))
 
     def verdict_of_large(self, value: LargeValue | None) -> Verdict | None:
         """The same of a value in a large record, in the memory of a piece where the column is of text, bytes or JSON.
@@ -108,21 +108,21 @@ class CellRule:
         """
         if value is None or value.size <= PIECE:
             return self.verdict(value.whole() if value else None)
-        if self.kind is None:
+        if self.column_rule is None:
             return None
-        if isinstance(self.kind, Text | Bytes) and self.kind.keeps(value.size):
+        if isinstance(self.column_rule, Text | Bytes) and self.column_rule.keeps(value.size):
             return None
-        if isinstance(self.kind, Text):
-            return self.kind.judge_pieces(value.texts(self.encoding))
-        if isinstance(self.kind, Bytes):
-            return self.kind.judge_pieces(value.pieces())
-        if isinstance(self.kind, Json):
-            return self._of_large_json(self.kind, value)
+        if isinstance(self.column_rule, Text):
+            return self.column_rule.judge_pieces(value.texts(self.encoding))
+        if isinstance(self.column_rule, Bytes):
+            return self.column_rule.judge_pieces(value.pieces())
+        if isinstance(self.column_rule, Json):
+            return self._of_large_json(self.column_rule, value)
         first = self.verdict(value.head(PIECE))
         return first if first and first.level is Level.REFUSED else self.verdict(value.whole())
 
     def _of_large_json(self, kind: Json, value: LargeValue) -> Verdict | None:
         try:
             return kind.judge_pieces(value.texts(self.encoding))
-        except Unsure:
+        except NeedsFullParse:
             return judge_whole(self.decode(value.whole()))

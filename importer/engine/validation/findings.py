@@ -37,12 +37,12 @@ class FindingsBuilder:
 
     reject_rounding: bool
     faults: dict[int, tuple[int, RowError]] = field(default_factory=dict)
-    less: dict[tuple[str, Verdict], list[int]] = field(default_factory=dict)
+    losses: dict[tuple[str, Verdict], list[int]] = field(default_factory=dict)
 
     def add(self, record: int, position: int, column: str, verdict: Verdict, *, null: bool = False) -> None:
         """One value of one record, or a `null`; `position` is its field's number."""
         if not self.refuses(verdict):
-            self.add_less(column, verdict, [record])
+            self.add_losses(column, verdict, [record])
         elif record not in self.faults or self.faults[record][0] > position:
             self.faults[record] = position, _fault(column, verdict, null)
 
@@ -50,17 +50,17 @@ class FindingsBuilder:
         """A record at fault as a whole."""
         self.faults[record] = -1, fault
 
-    def add_less(self, column: str, verdict: Verdict, records: Iterable[int]) -> None:
+    def add_losses(self, column: str, verdict: Verdict, records: Iterable[int]) -> None:
         """Values that go in with something lost, or at least noted by the server, one for each of these records."""
-        self.less.setdefault((column, verdict), []).extend(records)
+        self.losses.setdefault((column, verdict), []).extend(records)
 
     def refuses(self, verdict: Verdict) -> bool:
         return verdict.level is Level.REFUSED or (self.reject_rounding and verdict.level is Level.ROUNDED)
 
-    def examination(self) -> BlockFindings:
+    def build(self) -> BlockFindings:
         found = BlockFindings([(record, fault) for record, (_, fault) in sorted(self.faults.items())])
         left_out = np.fromiter(self.faults, np.int64, len(self.faults))
-        for (column, verdict), records in self.less.items():
+        for (column, verdict), records in self.losses.items():
             count = int(np.count_nonzero(~np.isin(records, left_out)))
             if count:
                 counted = found.noted if verdict.noted else found.notices

@@ -87,16 +87,16 @@ def find_mismatches(file: FileScan, table: NewTable, mapping: Sequence[ColumnMap
     Records with another number of fields are passed over: the load names them. Raises as blocks() does.
     """
     found = _fields(table, mapping, file.dialect)
-    usual = _usual(file.dialect, found, len(mapping))
+    usual = _fast_path(file.dialect, found, len(mapping))
     for block in file.blocks():
-        if usual and block.data and usual.all_of(block):
+        if usual and block.data and usual.are_all_usual(block):
             continue
         rows = file.rows(block, len(mapping))
         for each in found:
             each.take(rows)
             if not each.first and not each.fits:
-                each.first = _first_misfit(file, block, each)
-    return _measured(file, [each for each in found if each.first], len(mapping))
+                each.first = _first_mismatch(file, block, each)
+    return _required_types(file, [each for each in found if each.first], len(mapping))
 
 
 def _fields(table: NewTable, mapping: Sequence[ColumnMapping], dialect: Dialect) -> list[_Field]:
@@ -110,16 +110,16 @@ def _fields(table: NewTable, mapping: Sequence[ColumnMapping], dialect: Dialect)
     ]
 
 
-def _usual(dialect: Dialect, found: Sequence[_Field], count: int) -> FastPath | None:
+def _fast_path(dialect: Dialect, found: Sequence[_Field], count: int) -> FastPath | None:
     """Knows what surely fits. Numbers with leading zeros or a plus do not: they are names for something."""
     checks = [FieldCheck("")] * count
     for each in found:
         checks[each.number] = FieldCheck(each.column, each.type, null_markers=tuple(each.markers))
-    judges = [CellRule.of(check, mariadb=False, encoding=dialect.encoding) for check in checks]
-    return FastPath.of(dialect, judges, plain=True)
+    rules = [CellRule.of(check, mariadb=False, encoding=dialect.encoding) for check in checks]
+    return FastPath.of(dialect, rules, plain=True)
 
 
-def _measured(file: FileScan, found: Sequence[_Field], width: int) -> dict[str, TypeMismatch]:
+def _required_types(file: FileScan, found: Sequence[_Field], width: int) -> dict[str, TypeMismatch]:
     """With the types that hold the whole file, which is read once more for that."""
     if not found:
         return {}
@@ -131,7 +131,7 @@ def _measured(file: FileScan, found: Sequence[_Field], width: int) -> dict[str, 
     return {each.column: TypeMismatch(each.seen.type, *each.first) for each in whole if each.first}
 
 
-def _first_misfit(file: FileScan, block: Block, wanted: _Field) -> tuple[int, str]:
+def _first_mismatch(file: FileScan, block: Block, wanted: _Field) -> tuple[int, str]:
     """Line and value of the first record in the block whose value the column does not hold."""
     data = file.data(block)
     for record in records(data, file.dialect, line=block.first_line):
@@ -171,7 +171,7 @@ def widen_types(table: NewTable, found: dict[str, TypeMismatch]) -> NewTable:
     return replace(table, columns=fit_row_size(columns))
 
 
-def changes(before: NewTable, after: NewTable, found: dict[str, TypeMismatch]) -> Iterator[tuple[str, str]]:
+def describe_changes(before: NewTable, after: NewTable, found: dict[str, TypeMismatch]) -> Iterator[tuple[str, str]]:
     """What was changed, and why."""
     for old, new in zip(before.columns, after.columns, strict=True):
         if old != new:

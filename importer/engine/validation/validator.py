@@ -44,10 +44,10 @@ class Validated(NamedTuple):
 
 @dataclass(frozen=True)
 class Validator:
-    """The judges of a file's fields, in their order. `reject_rounding`: what loses something is at fault."""
+    """The rules of a file's fields, in their order. `reject_rounding`: what loses something is at fault."""
 
     dialect: Dialect
-    judges: tuple[CellRule, ...]
+    rules: tuple[CellRule, ...]
     reject_rounding: bool
 
     def suspicious(self, block: Block) -> bool:
@@ -55,7 +55,7 @@ class Validator:
         odd = self._odd(block, FEW_RECORDS)
         if odd is not None:
             return self._any_fault(block, odd)
-        layout = lay_out(block, self.dialect, len(self.judges)) if block.data else None
+        layout = lay_out(block, self.dialect, len(self.rules)) if block.data else None
         if layout is None or layout.counts:
             return True
         judged = islice(self._judged(layout, FindingsBuilder(True)), FEW + 1)
@@ -68,30 +68,30 @@ class Validator:
             self._examine_large(block.data, findings)
         elif (odd := self._odd(block, FEW_RECORDS)) is not None:
             self._examine_each(block, odd, findings)
-        elif layout := lay_out(block, self.dialect, len(self.judges)):
+        elif layout := lay_out(block, self.dialect, len(self.rules)):
             self._examine_layout(layout, findings)
         else:
             odd = self._odd(block, block.size)
             self._examine_apart(block, _records(block) if odd is None else odd, findings)
-        return findings.examination()
+        return findings.build()
 
     def examine_one_by_one(self, block: Block) -> BlockFindings:
         """The same as examine(), slowly: what that is tested against."""
         findings = FindingsBuilder(self.reject_rounding)
         self._examine_each(block, _records(block), findings)
-        return findings.examination()
+        return findings.build()
 
     def _odd(self, block: Block, most: int) -> list[RecordAt] | None:
         """The records of the block that are not as usual; None if there are more than `most`, or nobody knows."""
-        if not self.usual or not block.data or block.size > BLOCK_BYTES:
+        if not self.fast_path or not block.data or block.size > BLOCK_BYTES:
             return None
-        return self.usual.odd(block, most)
+        return self.fast_path.unusual_records(block, most)
 
     def _any_fault(self, block: Block, records: Iterable[RecordAt]) -> bool:
         findings = FindingsBuilder(self.reject_rounding)
         for each in records:
             self._examine_each(block, (each,), findings)
-            if findings.faults or findings.less:
+            if findings.faults or findings.losses:
                 return True
         return False
 
@@ -102,7 +102,7 @@ class Validator:
     def _examine_layout(self, layout: Layout, findings: FindingsBuilder, numbers: list[int] | None = None) -> None:
         """`numbers` are the records' own, where the layout's are others."""
         for record, count in layout.counts.items():
-            findings.refuse(numbers[record] if numbers else record, _wrong_count(count, len(self.judges)))
+            findings.refuse(numbers[record] if numbers else record, _wrong_count(count, len(self.rules)))
         for record, field, value, verdict in self._judged(layout, findings, numbers):
             if verdict:
                 self._add(findings, numbers[record] if numbers else record, field, value, verdict)
@@ -120,7 +120,7 @@ class Validator:
         mark = self.dialect.line_end[-1].encode()
         data = b"".join([block.data[each.start : each.end] for each in plain])
         together = Block(block.offset, block.first_line, len(data), len(plain), LineEnds(data, len(data), mark), data)
-        layout = lay_out(together, self.dialect, len(self.judges)) if data else None
+        layout = lay_out(together, self.dialect, len(self.rules)) if data else None
         if layout:
             self._examine_layout(layout, findings, [each.number for each in plain])
         else:
@@ -128,39 +128,39 @@ class Validator:
 
     def _examine_record(self, raw: bytes, record: int, findings: FindingsBuilder) -> None:
         found = values(raw, self.dialect)
-        if len(found) != len(self.judges):
-            findings.refuse(record, _wrong_count(len(found), len(self.judges)))
+        if len(found) != len(self.rules):
+            findings.refuse(record, _wrong_count(len(found), len(self.rules)))
             return
-        for field, (value, judge) in enumerate(zip(found, self.judges, strict=True)):
-            is_word = value == NULL and self._takes_for_null(raw, judge)
-            if verdict := judge.verdict(value) or (NULL_WORD if is_word else None):
+        for field, (value, rule) in enumerate(zip(found, self.rules, strict=True)):
+            is_word = value == NULL and self._takes_for_null(raw, rule)
+            if verdict := rule.verdict(value) or (NULL_WORD if is_word else None):
                 self._add(findings, record, field, value, verdict)
 
     def _examine_large(self, raw: bytes, findings: FindingsBuilder) -> None:
         """The block's only record, which is larger than a block should be."""
         found, count = [], 0
         for count, value in enumerate(large_values(raw, self.dialect), start=1):
-            judge = self.judges[count - 1] if count <= len(self.judges) else None
-            if not judge:
+            rule = self.rules[count - 1] if count <= len(self.rules) else None
+            if not rule:
                 continue
             text = None if value is None else value.head(len(NULL) + 1)
-            is_word = text == NULL and self._takes_for_null(raw, judge)
-            if verdict := judge.verdict_of_large(value) or (NULL_WORD if is_word else None):
+            is_word = text == NULL and self._takes_for_null(raw, rule)
+            if verdict := rule.verdict_of_large(value) or (NULL_WORD if is_word else None):
                 found.append((count - 1, text, verdict))
-        if count != len(self.judges):
-            findings.refuse(0, _wrong_count(count, len(self.judges)))
+        if count != len(self.rules):
+            findings.refuse(0, _wrong_count(count, len(self.rules)))
             return
         for field, text, verdict in found:
             self._add(findings, 0, field, text, verdict)
 
-    def _takes_for_null(self, record: bytes, judge: CellRule) -> bool:
+    def _takes_for_null(self, record: bytes, rule: CellRule) -> bool:
         """Whether the server makes NULL of a value NULL in the record, because no quotes are around it."""
         quote = self.dialect.quote.encode()
-        told = bool(self.dialect.escape and quote) and judge.check.column and b"NULL" not in judge.markers
+        told = bool(self.dialect.escape and quote) and rule.check.column and b"NULL" not in rule.markers
         return bool(told) and quote + b"NULL" + quote not in record
 
     def _add(self, findings: FindingsBuilder, record: int, field: int, value: bytes | None, verdict: Verdict) -> None:
-        findings.add(record, field, self.judges[field].check.column, verdict, null=value is None)
+        findings.add(record, field, self.rules[field].check.column, verdict, null=value is None)
 
     def _judged(
         self, layout: Layout, findings: FindingsBuilder, numbers: list[int] | None = None
@@ -168,7 +168,7 @@ class Validator:
         """Each unusual cell; those with a loss that can be told at once go straight into the findings."""
         for group in self._groups:
             cells = layout.cells(group)
-            unusual = self.judges[group[0]].unusual(cells)
+            unusual = self.rules[group[0]].unusual(cells)
             if not findings.reject_rounding:
                 unusual = self._without_losing(layout, group, cells, unusual, findings, numbers)
             if len(unusual):
@@ -185,13 +185,13 @@ class Validator:
         findings: FindingsBuilder,
         numbers: list[int] | None,
     ) -> Offsets:
-        losing, verdict = self.judges[group[0]].losing(cells, unusual)
+        losing, verdict = self.rules[group[0]].losing(cells, unusual)
         if verdict is None or not len(losing):
             return unusual
         places, within = layout.places(losing)
         records = np.asarray(numbers)[places] if numbers else np.asarray(places)
         for number, field in enumerate(group):
-            findings.add_less(self.judges[field].check.column, verdict, records[np.asarray(within) == number])
+            findings.add_losses(self.rules[field].check.column, verdict, records[np.asarray(within) == number])
         return np.setdiff1d(unusual, losing, assume_unique=True)
 
     def _judged_cells(self, layout: Layout, group: list[int], cells: Cells, unusual: Offsets) -> Iterator[Validated]:
@@ -204,11 +204,11 @@ class Validator:
                 # NULL or not: the quotes tell, which are gone.
                 bare = layout.page.view[cells.ends[number]] != ord(self.dialect.quote)
                 said = None if bare else raw
-                yield Validated(record, group[within], said, self.judges[group[within]].verdict(said))
+                yield Validated(record, group[within], said, self.rules[group[within]].verdict(said))
                 continue
             if found is None:
                 value = self._value(raw, quoted=layout.quoted)
-                found = known[within][raw] = value, self.judges[group[within]].verdict(value)
+                found = known[within][raw] = value, self.rules[group[within]].verdict(value)
             yield Validated(record, group[within], *found)
 
     def _value(self, raw: bytes, *, quoted: bool) -> bytes | None:
@@ -223,7 +223,7 @@ class Validator:
         """Cells with the unquoted word NULL, which the server takes for NULL: beside an escape we cannot tell it."""
         if b"NULL" not in layout.page.data:
             return
-        fields_ = [n for n, each in enumerate(self.judges) if each.check.column and b"NULL" not in each.markers]
+        fields_ = [n for n, each in enumerate(self.rules) if each.check.column and b"NULL" not in each.markers]
         for field in fields_:
             cells = layout.cells([field])
             bare = cells.equal(b"NULL") & (layout.page.view[cells.starts - 1] != ord(self.dialect.quote))
@@ -231,17 +231,17 @@ class Validator:
                 yield Validated(record, field, b"NULL", NULL_WORD)
 
     @cached_property
-    def usual(self) -> FastPath | None:
+    def fast_path(self) -> FastPath | None:
         """What knows a block of usual values at once; None where nothing does."""
-        return FastPath.of(self.dialect, self.judges)
+        return FastPath.of(self.dialect, self.rules)
 
     @cached_property
     def _groups(self) -> list[list[int]]:
         """The numbers of the fields that are checked, those together that are checked in the same way."""
         groups: dict[Any, list[int]] = {}
-        for field, judge in enumerate(self.judges):
-            if judge.kind or (judge.markers and not judge.check.nullable):
-                groups.setdefault(judge.group, []).append(field)
+        for field, rule in enumerate(self.rules):
+            if rule.column_rule or (rule.markers and not rule.check.nullable):
+                groups.setdefault(rule.group, []).append(field)
         return list(groups.values())
 
 

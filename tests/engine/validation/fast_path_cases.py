@@ -73,16 +73,16 @@ def block_of(data: bytes, dialect: Dialect) -> Block:
 
 
 def all_usual(usual: FastPath, data: bytes) -> bool:
-    return usual.all_of(SimpleNamespace(data=data, size=len(data)))
+    return usual.are_all_usual(SimpleNamespace(data=data, size=len(data)))
 
 
 def is_usual(exactness: ValidationRules, data: bytes) -> bool:
     """And if it is, that nothing is wrong with it."""
-    usual = exactness.inspector.usual
+    usual = exactness.validator.fast_path
     assert usual
     if not all_usual(usual, data):
         return False
-    found = exactness.inspector.examine_one_by_one(block_of(data, exactness.dialect))
+    found = exactness.validator.examine_one_by_one(block_of(data, exactness.dialect))
     assert not any((found.faults, found.notices, found.noted))
     return True
 

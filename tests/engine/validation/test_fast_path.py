@@ -52,8 +52,8 @@ def test_nothing_is_usual_that_has_a_fault(type_: str, mariadb: bool):
 @needs_library
 @pytest.mark.parametrize("type_", ["int", "bigint unsigned", "decimal(9,3)", "double"])
 def test_zeros_and_points_without_need_are_unusual_where_they_are_not_wanted(type_: str):
-    judges = ValidationRules(Dialect(), (FieldCheck("a", type_),), mariadb=True).inspector.judges
-    usual = FastPath.of(Dialect(), judges, plain=True)
+    rules = ValidationRules(Dialect(), (FieldCheck("a", type_),), mariadb=True).validator.rules
+    usual = FastPath.of(Dialect(), rules, plain=True)
 
     def among_others(value: str) -> bool:
         return all_usual(usual, (f"1\n{value}\n" + "2\n" * 99).encode())
@@ -93,7 +93,7 @@ def test_each_leap_day_is_usual_and_no_other(type_: str, clock: str):
     data = "\n".join(days).encode()
     block = block_of(data, exactness.dialect)
     cells = lay_out(block, exactness.dialect, 1).cells([0])
-    unusual = {*exactness.inspector.judges[0].unusual(cells).tolist()}
+    unusual = {*exactness.validator.rules[0].unusual(cells).tolist()}
     assert [number not in unusual for number in range(10_000)] == wanted
 
 
@@ -107,8 +107,8 @@ def test_any_cut_and_any_neighbour(rows):
     with in_file(data) as fd:
         found = list(blocks(fd, exactness.dialect, 0, 1, data.rfind(b"\n") + 1))
     for block in found:
-        slow = exactness.inspector.examine_one_by_one(block)
-        assert not exactness.inspector.usual.all_of(block) or not (slow.faults or slow.notices or slow.noted)
+        slow = exactness.validator.examine_one_by_one(block)
+        assert not exactness.validator.fast_path.are_all_usual(block) or not (slow.faults or slow.notices or slow.noted)
 
 
 @needs_library
@@ -132,9 +132,9 @@ def test_what_quotes_are_needed_for_is_usual(rows, quoting, line_end):
     for checks, all_fit in ((wide, True), (narrow, False)):
         exactness = ValidationRules(Dialect(line_end=line_end), tuple(checks), mariadb=True)
         block = block_of(data, exactness.dialect)
-        usual = exactness.inspector.usual.all_of(block)
+        usual = exactness.validator.fast_path.are_all_usual(block)
         assert usual or not all_fit
-        slow = exactness.inspector.examine_one_by_one(block)
+        slow = exactness.validator.examine_one_by_one(block)
         assert not usual or not (slow.faults or slow.notices or slow.noted)
 
 
@@ -169,7 +169,7 @@ def test_what_the_mapping_reads_keeps_no_other_column_from_being_usual(check, us
 
 def test_where_a_format_has_a_clock_that_a_date_drops_each_value_is_read():
     check = FieldCheck("a", "date", datetime_format="%d.%m.%Y %H:%i")
-    assert ValidationRules(Dialect(), (check,), mariadb=True).inspector.usual is None
+    assert ValidationRules(Dialect(), (check,), mariadb=True).validator.fast_path is None
 
 
 TOLD = r'a",\N' + "\t\n7"
@@ -199,9 +199,9 @@ def test_what_escapes_are_needed_for_is_usual(rows, dialect):
     for checks, all_fit in ((wide, True), (narrow, False)):
         exactness = ValidationRules(dialect, tuple(checks), mariadb=True)
         block = block_of(data, exactness.dialect)
-        usual = exactness.inspector.usual.all_of(block)
+        usual = exactness.validator.fast_path.are_all_usual(block)
         assert usual or not all_fit
-        slow = exactness.inspector.examine_one_by_one(block)
+        slow = exactness.validator.examine_one_by_one(block)
         assert not usual or not (slow.faults or slow.notices or slow.noted)
 
 
@@ -248,4 +248,4 @@ def test_json_is_usual_however_it_is_escaped(documents, dialect, ascii_only, dou
     ],
 )
 def test_a_dialect_that_it_does_not_know_is_left_alone(dialect: Dialect):
-    assert ValidationRules(dialect, (FieldCheck("a", "int"),), mariadb=True).inspector.usual is None
+    assert ValidationRules(dialect, (FieldCheck("a", "int"),), mariadb=True).validator.fast_path is None

@@ -27,7 +27,7 @@ def test_a_record_among_many_is_as_usual_as_by_itself(type_: str, nullable: bool
     """Many are looked at column by column, however far apart the odd ones are; one record field by field."""
     checks = (FieldCheck("a", "int"), FieldCheck("b", type_, nullable, ("NA",) if nullable else ()))
     for dialect in DIALECTS:
-        usual = ValidationRules(dialect, checks, mariadb=True).inspector.usual
+        usual = ValidationRules(dialect, checks, mariadb=True).validator.fast_path
         assert usual
         alone = cache(partial(all_usual, usual))
         end = (dialect.delimiter if dialect.trailing_delimiter else "") + dialect.line_end
@@ -38,7 +38,7 @@ def test_a_record_among_many_is_as_usual_as_by_itself(type_: str, nullable: bool
         data = (among + known * 999).encode()
         with in_file(data) as fd:
             for block in blocks(fd, dialect, 0, 1, len(data)):
-                found = usual.odd(block, len(strangers))
+                found = usual.unusual_records(block, len(strangers))
                 odd = [at for at in records_of(block) if not alone(block.data[slice(*at)])]
                 assert found is not None
                 assert [(each.start, each.end) for each in found] == odd
@@ -47,23 +47,27 @@ def test_a_record_among_many_is_as_usual_as_by_itself(type_: str, nullable: bool
 def test_the_only_quotes_wherever_they_are():
     """As a look goes on, 64 bytes and many fields at a time. A space at the end of CHAR is lost, in quotes or not."""
     checks = (FieldCheck("a", "char(4)"), FieldCheck("b", "char(4)"), FieldCheck("c", "varchar(70)"))
-    usual = ValidationRules(Dialect(), checks, mariadb=True).inspector.usual
+    usual = ValidationRules(Dialect(), checks, mariadb=True).validator.fast_path
     assert usual
     others = b"ab,abcd,abc\n"
     for place in range(64):
         for before in range(40):
             for odd in (b'"b ",ab,\n', b'ab,"b ",abc\n'):
                 data = b",," + b"x" * place + b"\n" + others * before + odd + others * 99
-                assert [each.number for each in usual.odd(block_of(data, Dialect()), 1) or []] == [before + 1]
+                assert [each.number for each in usual.unusual_records(block_of(data, Dialect()), 1) or []] == [
+                    before + 1
+                ]
 
 
 @pytest.mark.parametrize("columns", [1, 511, 4096])
 def test_records_of_any_width(columns):
-    usual = ValidationRules(Dialect(), (FieldCheck("a", "int"),) * columns, mariadb=True).inspector.usual
+    usual = ValidationRules(Dialect(), (FieldCheck("a", "int"),) * columns, mariadb=True).validator.fast_path
     assert usual
 
     def odd(*rows: list[str]) -> list[int] | None:
-        found = usual.odd(block_of("".join(",".join(row) + "\n" for row in rows).encode(), Dialect()), len(rows))
+        found = usual.unusual_records(
+            block_of("".join(",".join(row) + "\n" for row in rows).encode(), Dialect()), len(rows)
+        )
         return found and [each.number for each in found]
 
     row = ["7"] * columns
@@ -91,7 +95,7 @@ AS_IT_STANDS = [
 def test_many_records_are_as_usual_as_each_by_itself(line_end):
     """Those of a block are looked at 64 bytes at a time, wherever they begin; a short one alone value after value."""
     checks = (FieldCheck("a", "varchar(70)"), FieldCheck("b", "varchar(4)"))
-    usual = ValidationRules(Dialect(line_end=line_end), checks, mariadb=True).inspector.usual
+    usual = ValidationRules(Dialect(line_end=line_end), checks, mariadb=True).validator.fast_path
     assert usual
 
     others = "".join(f"{row}{line_end}" for row in ('7,"a,b"', '"7,","ab"', ",", '"",""', '",",",,"', "ab,ab")) * 4

@@ -1,4 +1,4 @@
-"""JSON read in pieces by native/src/json.c is judged as Python's parser judges it at once, and as MySQL does."""
+"""JSON read in pieces by native/src/json.c is judged as Python's parser rules it at once, and as MySQL does."""
 
 import csv
 import io
@@ -17,14 +17,14 @@ from importer.engine.source.records.blocks import blocks
 from importer.engine.validation import FieldCheck, ValidationRules
 from importer.engine.validation.types.json_documents import (
     DEEPEST,
+    DUPLICATE_KEY,
     INVALID,
     LONG_NAME,
     LONGEST_NAME,
     LOST_DIGITS,
     TOO_DEEP,
-    TWICE,
     Json,
-    Unsure,
+    NeedsFullParse,
     judge_whole,
 )
 from importer.engine.validation.verdict import Level, Verdict
@@ -64,7 +64,7 @@ NOT_KEPT: list[tuple[Verdict, list[str]]] = [
     ]),
     (TOO_DEEP, ["[" * (DEEPEST + 1) + "]" * (DEEPEST + 1), '{"a":' * (DEEPEST + 1) + "1" + "}" * (DEEPEST + 1)]),
     (LONG_NAME, [f'{{"{"a" * (LONGEST_NAME + 1)}": 1}}', f'{{"{"é" * (LONGEST_NAME // 2 + 1)}": 1}}']),
-    (TWICE, [
+    (DUPLICATE_KEY, [
         '{"a": 1, "a": 1}', r'{"a": 1, "\u0061": 2}', '[{"x": {"a": 1, "b": [], "a": 2}}]',
         "{" + ",".join(f'"{n}":{n}' for n in [*range(300), 0]) + "}",
     ]),
@@ -105,7 +105,7 @@ def test_mysql_takes_what_is_kept_and_refuses_the_others(database: Address):
                 code = ""
             except MySQLdb.Error as error:
                 code = str(error.args[0])
-            refused = verdict and verdict.level is Level.REFUSED and verdict != TWICE
+            refused = verdict and verdict.level is Level.REFUSED and verdict != DUPLICATE_KEY
             assert code == (verdict.code if refused else ""), text[:50]
 
 
@@ -115,7 +115,7 @@ def test_wherever_it_is_cut(text: str):
     for size in (1, 2, 3, 7, 64) if len(text) < 10_000 else (1000,):
         try:
             assert in_pieces(text, size) == judge_whole(text)
-        except Unsure:
+        except NeedsFullParse:
             assert judge_whole(text) != INVALID or len(text) > LONGEST_NUMBER
 
 
@@ -154,7 +154,7 @@ def test_judged_as_by_pythons_parser(value, ascii_only, change, size):
         text = text[:at] + mark + text[at + gone :]
     try:
         found = in_pieces(text, size)
-    except Unsure:
+    except NeedsFullParse:
         return
     assert found == judge_whole(text)
 
@@ -180,9 +180,9 @@ def is_usual(data: bytes, encoding: str = "utf-8", quote: str = '"') -> bool:
     )
     with in_file(data) as fd:
         (block,) = blocks(fd, exactness.dialect, 0, 1, len(data))
-    usual = exactness.inspector.usual
+    usual = exactness.validator.fast_path
     assert usual
-    return usual.all_of(block)
+    return usual.are_all_usual(block)
 
 
 def record(text: str, quote: str = '"') -> bytes:

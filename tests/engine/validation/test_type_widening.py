@@ -9,7 +9,13 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.schema.new_table import NewColumn, NewTable
 from importer.engine.schema.type_inference import TypeTracker
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
-from importer.engine.validation.type_widening import FileScan, TypeMismatch, changes, find_mismatches, widen_types
+from importer.engine.validation.type_widening import (
+    FileScan,
+    TypeMismatch,
+    describe_changes,
+    find_mismatches,
+    widen_types,
+)
 from tests.engine.reference import in_file
 from tests.examples import examples
 
@@ -98,6 +104,6 @@ def test_what_was_changed_and_why():
     before = table_of("int", *["varchar(1000)"] * 20)
     found = {"c0": TypeMismatch("varchar(16)", 7, "x")}
     after = widen_types(before, found)
-    said = dict(changes(before, after, found))
+    said = dict(describe_changes(before, after, found))
     assert said.pop("c0 is varchar(16), not int") == "line 7 has 'x'"
     assert set(said.values()) == {"rows could be too large else"}

@@ -64,7 +64,7 @@ def test_many_at_once_as_one_by_one(dialect: Dialect, rows: list[list[str]], quo
     data = written(dialect, rows, quoting)
     with in_file(data) as fd:
         for block in blocks(fd, dialect, 0, 1, len(data)):
-            quick, slow = exactness.examine(block), exactness.inspector.examine_one_by_one(block)
+            quick, slow = exactness.examine(block), exactness.validator.examine_one_by_one(block)
             assert quick == slow
             found = bool(slow.faults or slow.notices or slow.noted)
             assert exactness.suspicious(block) or not found
@@ -116,7 +116,7 @@ def test_what_loses_something_many_at_once_as_one_by_one(rows: list[list[str]], 
     data = written(Dialect(), rows, quoting=False)
     with in_file(data) as fd:
         (block,) = blocks(fd, Dialect(), 0, 1, len(data))
-    slow = exactness.inspector.examine_one_by_one(block)
+    slow = exactness.validator.examine_one_by_one(block)
     assert exactness.examine(block) == slow
     assert exactness.suspicious(block) or not (slow.faults or slow.notices or slow.noted)
 
@@ -133,7 +133,7 @@ def test_every_day_and_every_hour():
         with in_file(data) as fd:
             (block,) = blocks(fd, Dialect(), 0, 1, len(data))
         found = exactness.examine(block)
-        assert found == exactness.inspector.examine_one_by_one(block)
+        assert found == exactness.validator.examine_one_by_one(block)
         assert 0 < len(found.faults) < len(values)
 
 
@@ -147,7 +147,7 @@ def test_a_block_in_which_every_field_is_enclosed():
         for data in (whole, whole.removesuffix(line_end.encode()), whole + b'"1","2"' + line_end.encode()):
             with in_file(data) as fd:
                 for block in blocks(fd, dialect, 0, 1, len(data), 40_000):
-                    assert exactness.examine(block) == exactness.inspector.examine_one_by_one(block)
+                    assert exactness.examine(block) == exactness.validator.examine_one_by_one(block)
 
 
 def test_a_record_larger_than_a_block():

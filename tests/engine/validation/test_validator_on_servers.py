@@ -229,7 +229,7 @@ class TestOnServers:
         block = block_of(rows(values))
         anything = bool(whole.faults or whole.notices or whole.noted)
         assert it.exactness.suspicious(block) is anything
-        slowly = it.exactness.inspector.examine_one_by_one(block)
+        slowly = it.exactness.validator.examine_one_by_one(block)
         assert (slowly.notices, slowly.noted) == (whole.notices, whole.noted)
         # A date that no calendar has may pass: the server refuses it.
         assert set(whole.faults) <= set(slowly.faults)

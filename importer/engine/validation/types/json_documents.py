@@ -26,7 +26,7 @@ HIGHEST_EXPONENT = 308  # less the digits after the point; even of a zero
 INVALID = refused(BAD_JSON, "The value is not valid JSON.")
 TOO_DEEP = refused(JSON_TOO_DEEP, f"The JSON is nested deeper than {DEEPEST} levels.")
 LONG_NAME = refused(LONG_JSON_NAME, f"A key in the JSON has more than {LONGEST_NAME:,} bytes.")
-TWICE = refused("key", "A key comes twice in a JSON object; the server would keep the last one.")
+DUPLICATE_KEY = refused("key", "A key comes twice in a JSON object; the server would keep the last one.")
 LOST_DIGITS = rounded("digits", "A number in the JSON has more digits than the server keeps.")
 
 _PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
@@ -34,7 +34,7 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _TEXT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 
 
-class Unsure(Exception):
+class NeedsFullParse(Exception):
     """A document has to be looked at as a whole."""
 
 
@@ -51,7 +51,7 @@ class Json:
     def judge(self, text: str) -> Verdict | None:
         try:
             return self.judge_pieces((text,))
-        except Unsure:
+        except NeedsFullParse:
             return judge_whole(text)
 
     def judge_pieces(self, pieces: Iterable[str]) -> Verdict | None:
@@ -80,7 +80,7 @@ def _reader() -> Iterator[ctypes.c_void_p]:
     new, delete = loader.function("json_new", ctypes.c_void_p), loader.function("json_delete", None, ctypes.c_void_p)
     reader = ctypes.c_void_p(new() if new else None)
     if not reader:
-        raise Unsure
+        raise NeedsFullParse
     try:
         yield reader
     finally:
@@ -110,7 +110,7 @@ def _numbers_of(reader: ctypes.c_void_p, piece: bytes) -> Iterator[str]:
 def _doubtful_number(doubt: int, reader: ctypes.c_void_p) -> str:
     """The number that is in doubt. Raises Unsure or ValueError if something else is."""
     if doubt == _Doubt.UNSURE:
-        raise Unsure
+        raise NeedsFullParse
     if doubt == _Doubt.WRONG:
         raise ValueError
     number: bytes = loader.function("json_number", ctypes.c_char_p, ctypes.c_void_p)(reader)
@@ -123,12 +123,12 @@ def judge_whole(text: str) -> Verdict | None:
     try:
         json.loads(
             text,
-            object_pairs_hook=_names_into(doubts),
-            parse_float=_numbers_into(doubts),
-            parse_int=_numbers_into(doubts),
-            parse_constant=_no_constant,
+            object_pairs_hook=_key_checker(doubts),
+            parse_float=_number_checker(doubts),
+            parse_int=_number_checker(doubts),
+            parse_constant=_refuse_constant,
         )
-        _no_half_character(text)
+        _refuse_half_character(text)
     except ValueError:
         return INVALID
     except RecursionError:
@@ -138,17 +138,17 @@ def judge_whole(text: str) -> Verdict | None:
     return doubts[0] if doubts else None
 
 
-def _names_into(doubts: list[Verdict]) -> Callable[[list[tuple[str, Any]]], None]:
+def _key_checker(doubts: list[Verdict]) -> Callable[[list[tuple[str, Any]]], None]:
     def seen(pairs: list[tuple[str, Any]]) -> None:
         if len({name for name, _ in pairs}) < len(pairs):
-            doubts.insert(0, TWICE)
+            doubts.insert(0, DUPLICATE_KEY)
         if any(len(name) > LONGEST_NAME // 4 and len(name.encode()) > LONGEST_NAME for name, _ in pairs):
             doubts.insert(0, LONG_NAME)
 
     return seen
 
 
-def _numbers_into(doubts: list[Verdict]) -> Callable[[str], None]:
+def _number_checker(doubts: list[Verdict]) -> Callable[[str], None]:
     def seen(text: str) -> None:
         if loss := _loss(text):
             doubts.append(loss)
@@ -172,11 +172,11 @@ def _loss(text: str) -> Verdict | None:
     return None
 
 
-def _no_constant(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise ValueError(name)
 
 
-def _no_half_character(text: str) -> None:
+def _refuse_half_character(text: str) -> None:
     """Raise ValueError for an escaped half of a character outside the first 65,536; Python would keep it."""
     if _HALF.search(_PAIR.sub("", text.replace("\\\\", ""))):
         raise ValueError(text)

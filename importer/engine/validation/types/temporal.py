@@ -211,7 +211,7 @@ class Year:
             return refused("fraction", "The value is not a whole number; the server would store it rounded.")
         year = int(whole[:40] or 0) * (-1 if number.negative else 1)
         if 0 <= year <= 99 and text != "0000":
-            return two_digits()
+            return two_digit_year()
         if year and not 1901 <= year <= 2155:
             return invalid_time(self.type, OUT_OF_RANGE)
         return spaces_after(mariadb=self.mariadb) if number.spaces else None
@@ -262,7 +262,7 @@ def _oddity(moment: _Moment, type_: str, *, mariadb: bool) -> Verdict | None:
     if not _exists(moment):
         return invalid_time(type_, TRUNCATED if any(moment.date) else OUT_OF_RANGE)
     if moment.year_digits < 4:
-        return two_digits()
+        return two_digit_year()
     if not mariadb and (moment.marks or moment.other_gap):
         return refused(OTHER_MARKS, f"MySQL wants {type_} written with - and : as 2024-01-31 12:30:00.")
     if not mariadb and moment.spaces:
@@ -272,7 +272,7 @@ def _oddity(moment: _Moment, type_: str, *, mariadb: bool) -> Verdict | None:
 
 def _unreadable(text: str, type_: str) -> Verdict:
     compact_with_two_digits = re.fullmatch(r"\d{6}(?:\d{6})?", text, re.ASCII)
-    return two_digits() if compact_with_two_digits else invalid_time(type_)
+    return two_digit_year() if compact_with_two_digits else invalid_time(type_)
 
 
 def _exists(moment: _Moment) -> bool:
@@ -295,7 +295,7 @@ def _fraction(part: str, digits: int, type_: str, *, mariadb: bool) -> Verdict |
     return rounded(TRUNCATED, LOST_PART.format(type=type_), noted=True) if noted else None
 
 
-def two_digits() -> Verdict:
+def two_digit_year() -> Verdict:
     return refused("two-digit year", "The year has not four digits; the server would guess the century.")
 
 
