@@ -1,9 +1,7 @@
 """The work of `manage.py experiment` and of its old name `manage.py lab experiment`."""
 
 import json
-from argparse import ArgumentParser
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -14,31 +12,9 @@ from importer.experiments.experiment import FULL, SMALL
 from importer.experiments.outcome import StartState, experiment_result
 from importer.experiments.published.registry import EXPERIMENTS, experiment_named
 from importer.experiments.report import ExperimentResult, markdown, number, write_report
-from importer.lab.commands import MOST_REPEATS, REPEATS
-from importer.management.argument_types import bounded
+from importer.lab.commands import REPEATS
 from importer.management.build_import import named_target
 from importer.models import Lab, Trial
-
-
-def add_run_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of `experiment run`."""
-    about = ", ".join(f"{each.name} ({each.article})" for each in EXPERIMENTS.values())
-    parser.add_argument("name", choices=EXPERIMENTS, metavar="NAME", help=about)
-    parser.add_argument("--target", required=True, metavar="NAME", help="scratch tables are made in its database")
-    parser.add_argument("--size", default=SMALL, metavar="small|full|ROWS", help="full: as many rows as the article")
-    parser.add_argument(
-        "--repeats", type=bounded(1, MOST_REPEATS), default=REPEATS, metavar="N", help="rounds that count"
-    )
-    parser.add_argument("--no-warm-up", dest="warm_up", action="store_false", help="let the first round count, too")
-    parser.add_argument("--seed", type=bounded(0, 2**31 - 1), metavar="N", help="the same seed gives the same order")
-    parser.add_argument("--beside-imports", action="store_true", help="do not wait while imports run on the target")
-    parser.add_argument("--report", type=Path, metavar="DIR", help="write the report and its chart there")
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print the results as JSON")
-
-
-def add_list_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of `experiment list`."""
-    parser.add_argument("--json", dest="as_json", action="store_true")
 
 
 def show_list(command: BaseCommand, *, as_json: bool, **_: Any) -> None:

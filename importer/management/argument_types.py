@@ -1,4 +1,4 @@
-"""What the command line's options may be, and the words for what they may not."""
+"""Types of command-line options. Each converts a text, or raises ArgumentTypeError with a message for the user."""
 
 import argparse
 import re
@@ -16,11 +16,11 @@ WRITTEN = {r"\t": "\t", r"\\": "\\"}
 
 
 def size(text: str) -> int:
-    """`32M` as bytes."""
-    found = parse_size(text)
-    if not found:
+    """A size such as `32M`, in bytes."""
+    size_in_bytes = parse_size(text)
+    if not size_in_bytes:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512K, 32M or 1G")
-    return found
+    return size_in_bytes
 
 
 def character(text: str) -> str:
@@ -29,7 +29,7 @@ def character(text: str) -> str:
 
 
 def encoding(text: str) -> str:
-    """The encoding's name as Dialect has it, however it is spelled: UTF8, utf-8..."""
+    """An encoding's name as Dialect has it, in any of its spellings (UTF8, utf-8)."""
     try:
         return encodings.canonical_name(text)
     except SourceProblem as problem:
@@ -37,7 +37,7 @@ def encoding(text: str) -> str:
 
 
 def bounded(least: int, most: int) -> Callable[[str], int]:
-    """A whole number from `least` to `most`."""
+    """A type for whole numbers from `least` to `most`."""
 
     def read(text: str) -> int:
         if not (text.isascii() and text.isdigit() and len(text) < 19 and least <= int(text) <= most):
@@ -61,25 +61,25 @@ def variable(text: str) -> tuple[str, str]:
 
 
 def rows(text: str) -> int:
-    """A number of rows, from 0 on."""
+    """A number of rows, at least 0."""
     if not (text.isascii() and text.isdigit() and len(text) < 19):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of rows")
     return int(text)
 
 
 def percent(text: str) -> float:
-    """`0.5` or `0.5%`: 0 to 100."""
-    found = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?)%?", text, re.ASCII)
-    if not found or float(found[1]) > 100:
+    """A percentage from 0 to 100, as `0.5` or `0.5%`."""
+    match = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?)%?", text, re.ASCII)
+    if not match or float(match[1]) > 100:
         raise argparse.ArgumentTypeError(f"{text!r} is not a percentage from 0 to 100")
-    return float(found[1])
+    return float(match[1])
 
 
-def asked_field(text: str) -> FieldOverride:
-    """`FIELD=COLUMN[:TRANSFORM,...]`: what goes into which column, and how its values read.
+def field_mapping(text: str) -> FieldOverride:
+    """`FIELD=COLUMN[:TRANSFORM,...]`: the column that a field goes into, and how its values are read.
 
-    FIELD is a name in the header, or #3. An empty COLUMN leaves it out. A TRANSFORM is one of transforms.TRANSFORMS,
-    `null=MARKER`, or at the end `date=FORMAT`.
+    FIELD is a name in the header, or #3 for the third field. An empty COLUMN leaves the field out. A TRANSFORM is one
+    of transforms.TRANSFORMS, `null=MARKER`, or at the end `date=FORMAT`.
     """
     field, equals, rest = text.partition("=")
     if not equals or not field:
@@ -97,8 +97,8 @@ def asked_field(text: str) -> FieldOverride:
     return FieldOverride(field, column, names or None, markers or None, datetime_format if date else None)
 
 
-def filling(text: str) -> GeneratedColumn:
-    """`COLUMN=VALUE`: a column that no field goes into gets the text, or @file, @row, @line or @time; @@ is an @."""
+def generated_column(text: str) -> GeneratedColumn:
+    """`COLUMN=VALUE`: a column without a field gets the text, or @file, @row, @line or @time; @@ stands for an @."""
     column, equals, value = text.partition("=")
     if not equals or not column:
         raise argparse.ArgumentTypeError(f"{text!r} is not written as COLUMN=VALUE")
@@ -113,7 +113,7 @@ def filling(text: str) -> GeneratedColumn:
 
 
 def setting_values(text: str) -> tuple[str, tuple[Value, ...]]:
-    """`chunk_bytes=1M,4M`: a setting of a lab, and the values to try. `none` is no value."""
+    """`chunk_bytes=1M,4M`: a setting of a lab and the values to try. `none` stands for no value."""
     name, equals, listed = text.partition("=")
     name = name.strip().replace("-", "_")
     if not equals or name not in TUNABLE:
@@ -125,7 +125,7 @@ def setting_values(text: str) -> tuple[str, tuple[Value, ...]]:
 
 
 def column_type(text: str) -> tuple[str, str]:
-    """`amount=decimal(12,2)`: a column of a new table and its type."""
+    """`amount=decimal(12,2)`: the name and type of a column of a new table."""
     name, equals, type_ = text.rpartition("=")
     if not (name and equals):
         raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=TYPE")

@@ -1,4 +1,4 @@
-"""A command that people may run first of all, before `make run` has made the application's database."""
+"""The base of commands that may run before `make run` has created the application's database."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from importer.models import Target
 
 
 class PreparedCommand(BaseCommand):
-    """Makes the application's tables where there are none yet. Updating old ones is `manage.py prepare`."""
+    """Creates the application's tables if there are none yet. `manage.py prepare` updates existing ones."""
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         if Target._meta.db_table not in connection.introspection.table_names():

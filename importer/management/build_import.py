@@ -1,4 +1,4 @@
-"""From the options of `manage.py import_csv` to an import that can be shown and started."""
+"""Builds an import from the options of `manage.py import_csv`."""
 
 import dataclasses
 import sys
@@ -16,7 +16,7 @@ from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
 from importer.sources import uploads
 
-# Flags that say something about the dialect, and what.
+# Flags that set a field of Dialect: the field and its value.
 FLAGS: dict[str, tuple[str, Any]] = {
     "no_header": ("header", False),
     "trailing_delimiter": ("trailing_delimiter", True),
@@ -25,10 +25,10 @@ FLAGS: dict[str, tuple[str, Any]] = {
 }
 
 
-def prepare_asked(options: dict[str, Any]) -> PreparedImport:
-    """The import as asked for, and what is doubtful said on stderr. Raises Problem for what cannot be."""
+def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
+    """Prepare the import of the options; warnings go to stderr. Raises Problem if the import is not possible."""
     if options["preset"]:
-        return _prepare_as_saved(options)
+        return _prepare_from_preset(options)
     prepared = prepare(
         uploads.register(options["file"]),
         named_target(options["target"]),
@@ -44,26 +44,27 @@ def prepare_asked(options: dict[str, Any]) -> PreparedImport:
             ),
         ),
     )
-    _tell_of_reading(prepared)
+    _write_notes(prepared)
     return prepared
 
 
-def _tell_of_reading(prepared: PreparedImport) -> None:
-    """What the sample suggested about values, and what is doubtful: there is no page to ask on."""
+def _write_notes(prepared: PreparedImport) -> None:
+    """Write the suggested conversions and doubtful values to stderr, since there is no page that shows them."""
     for each in prepared.mapping:
-        read = [TRANSFORMS[name].label.lower() for name in each.transforms] + [each.datetime_format]
-        if any(read):
-            sys.stderr.write(f"{each.column} is read as {', '.join(filter(None, read))} (--map says otherwise).\n")
+        conversions = [TRANSFORMS[name].label.lower() for name in each.transforms] + [each.datetime_format]
+        if any(conversions):
+            listed = ", ".join(filter(None, conversions))
+            sys.stderr.write(f"{each.column} is read as {listed} (--map changes that).\n")
     for note in mapping_notes(prepared.profile, prepared.table, prepared.mapping):
         sys.stderr.write(f"{note}\n")
 
 
-def _prepare_as_saved(options: dict[str, Any]) -> PreparedImport:
-    """As a preset says; another target or table may be named, and other options."""
+def _prepare_from_preset(options: dict[str, Any]) -> PreparedImport:
+    """Prepare an import from a preset; target, table and load options of the command line replace the preset's."""
     for name in ("map", "set", "null", "delimiter", "quote", "escape", "encoding", "line_end", "skip_rows", *FLAGS):
         if options[name]:
             raise Problem(
-                f"--{name.replace('_', '-')} says what the preset says already.",
+                f"--{name.replace('_', '-')} cannot be combined with --preset, which sets that already.",
                 advice="Leave it out, or import without the preset.",
             )
     preset = presets.by_name(options["preset"])
@@ -101,12 +102,12 @@ def _required(options: dict[str, Any], name: str) -> Any:
 
 
 def _options(options: dict[str, Any], otherwise: Options) -> Options:
-    """What was asked for, and `otherwise` for what was not. Of variables, those that were not named stay."""
-    asked = {each.name: options.get(each.name) for each in dataclasses.fields(Options)}
+    """The options that were given, the others from `otherwise`. Of variables, the ones not given are kept."""
+    given = {each.name: options.get(each.name) for each in dataclasses.fields(Options)}
     for setting in OPTIONS:
-        if setting.kind is OptionKind.VARIABLES and (pairs := asked[setting.name]):
-            asked[setting.name] = getattr(otherwise, setting.name) | _once_each(setting.flag, pairs)
-    return dataclasses.replace(otherwise, **{name: value for name, value in asked.items() if value is not None})
+        if setting.kind is OptionKind.VARIABLES and (pairs := given[setting.name]):
+            given[setting.name] = getattr(otherwise, setting.name) | _once_each(setting.flag, pairs)
+    return dataclasses.replace(otherwise, **{name: value for name, value in given.items() if value is not None})
 
 
 def _once_each(flag: str, pairs: list[tuple[str, str]]) -> dict[str, str]:
@@ -118,16 +119,16 @@ def _once_each(flag: str, pairs: list[tuple[str, str]]) -> dict[str, str]:
 
 
 def _dialect(options: dict[str, Any]) -> Dialect:
-    """What was asked for, on top of what the file suggests.
+    """The file's dialect: the options that were given, the rest as detected.
 
-    Raises SourceProblem if its encoding can only be guessed.
+    Raises SourceProblem if the encoding can only be guessed.
     """
     names = ("delimiter", "quote", "escape", "encoding", "skip_rows")
-    asked = {name: options[name] for name in names if options[name] is not None}
+    given = {name: options[name] for name in names if options[name] is not None}
     if options["line_end"]:
-        asked["line_end"] = LINE_ENDS[options["line_end"]]
-    asked |= {name: value for flag, (name, value) in FLAGS.items() if options[flag]}
-    profile = profile_file(options["file"], **asked)
+        given["line_end"] = LINE_ENDS[options["line_end"]]
+    given |= {name: value for flag, (name, value) in FLAGS.items() if options[flag]}
+    profile = profile_file(options["file"], **given)
     if profile.doubt:
         raise profile.doubt
     return profile.dialect

@@ -10,12 +10,12 @@ from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.option_specs import OPTIONS, SPEED, Group, OptionKind, OptionSpec, named
 from importer.engine.source.dialect import LINE_ENDS, unescape_mark
 from importer.management.argument_types import (
-    asked_field,
     bounded,
     character,
     column_type,
     encoding,
-    filling,
+    field_mapping,
+    generated_column,
     level,
     percent,
     rows,
@@ -25,14 +25,14 @@ from importer.management.argument_types import (
 
 
 def add_flags(parser: CommandParser) -> None:
-    """All of them."""
+    """Add all options to the parser."""
     parser.add_argument("file", type=Path)
     parser.add_argument("--target", help="name of a target (see `manage.py target list`)")
     parser.add_argument("--table", help="TABLE or SCHEMA.TABLE")
-    parser.add_argument("--preset", metavar="NAME", help="target, table, format, columns and options as saved")
+    parser.add_argument("--preset", metavar="NAME", help="use a preset's target, table, format, columns and options")
     _add_option(parser, named("mode"))
-    parser.add_argument("--plan-only", action="store_true", help="show what would be done, and do nothing")
-    parser.add_argument("--in-process", action="store_true", help="without Redis and workers")
+    parser.add_argument("--plan-only", action="store_true", help="show the plan, and do not import")
+    parser.add_argument("--in-process", action="store_true", help="load in this process, without Redis and workers")
     parser.add_argument("--json", action="store_true", help="print one report as JSON")
     _add_new_table(parser)
     _add_row_policy(parser)
@@ -42,10 +42,10 @@ def add_flags(parser: CommandParser) -> None:
 
 
 def _add_new_table(parser: CommandParser) -> None:
-    group = parser.add_argument_group("the table that --mode create makes")
+    group = parser.add_argument_group("the table that --mode create creates")
     group.add_argument("--type", type=column_type, action="append", metavar="COLUMN=TYPE", help="may be repeated")
     group.add_argument("--primary-key", action="append", metavar="COLUMN", help="may be repeated")
-    group.add_argument("--no-widen", action="store_true", help="end where a type is too narrow")
+    group.add_argument("--no-widen", action="store_true", help="stop if a type is too narrow instead of widening it")
 
 
 def _add_row_policy(parser: CommandParser) -> None:
@@ -56,7 +56,7 @@ def _add_row_policy(parser: CommandParser) -> None:
 
 
 def _add_format(parser: CommandParser) -> None:
-    group = parser.add_argument_group("the file, where it does not show it by itself")
+    group = parser.add_argument_group("the file's format, where it is not detected")
     group.add_argument("--null", action="append", metavar="MARKER", help="text that means NULL; may be repeated")
     group.add_argument(
         "--delimiter", type=unescape_mark, help=r"one or more characters; \t and \x01 stand for control characters"
@@ -68,26 +68,28 @@ def _add_format(parser: CommandParser) -> None:
     group.add_argument("--line-end", choices=LINE_ENDS, help="what ends a record; any: each of the three does")
     group.add_argument("--skip-rows", type=rows, metavar="N", help="lines before the header, or before the data")
     group.add_argument("--trailing-delimiter", action="store_true", help="each record ends in one more delimiter")
-    group.add_argument("--keep-blank-lines", action="store_true", help="a line with nothing in it is a row")
+    group.add_argument("--keep-blank-lines", action="store_true", help="an empty line is a row")
     group.add_argument(
-        "--unquoted-empty-null", action="store_true", help='nothing between two delimiters is NULL, "" is an empty text'
+        "--unquoted-empty-null",
+        action="store_true",
+        help="an empty field is NULL without quotes, and an empty text with quotes",
     )
 
 
 def _add_mapping(parser: CommandParser) -> None:
-    group = parser.add_argument_group("which field goes where, and how it reads; the rest is as suggested")
+    group = parser.add_argument_group("the column of each field, and how its values are read; the rest as suggested")
     group.add_argument(
         "--map",
-        type=asked_field,
+        type=field_mapping,
         action="append",
         default=[],
         metavar="FIELD=COLUMN[:TRANSFORM,...]",
-        help="a field (its name, or #3) and its column, or nothing to leave it out; may be repeated. TRANSFORM is"
+        help="a field (its name, or #3) and its column (empty: leave the field out); may be repeated. TRANSFORM is"
         f" {', '.join(TRANSFORMS)}, null=MARKER, or at the end date=FORMAT",
     )
     group.add_argument(
         "--set",
-        type=filling,
+        type=generated_column,
         action="append",
         default=[],
         metavar="COLUMN=VALUE",
@@ -98,7 +100,7 @@ def _add_mapping(parser: CommandParser) -> None:
 def _add_speed(parser: CommandParser) -> None:
     group = parser.add_argument_group(
         "speed",
-        "What is not given here the plan decides, and says why (--plan-only). docs/settings.md says more of each.",
+        "The plan decides the options that are not given, with reasons (--plan-only). docs/settings.md explains each.",
     )
     for option in SPEED:
         _add_option(group, option)
@@ -109,7 +111,7 @@ def _add_option(group: argparse._ArgumentGroup | CommandParser, option: OptionSp
 
 
 def _how(option: OptionSpec) -> dict[str, Any]:
-    """How argparse reads the option's values; None is the value of a flag that is not given."""
+    """The arguments of add_argument for the option's kind of values. A flag that is not given has the value None."""
     match option.kind:
         case OptionKind.CHOICE:
             choices = tuple(filter(None, option.choices))

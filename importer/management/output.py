@@ -1,4 +1,4 @@
-"""What `manage.py import_csv` says: the plan before, the report afterwards."""
+"""The output of `manage.py import_csv`: the plan before the import, the report afterwards."""
 
 import json
 from pathlib import Path
@@ -14,24 +14,24 @@ from importer.models import ImportJob
 from importer.preparation.plan_sql import plan_sql
 from importer.preparation.prepare import PreparedImport
 
-MOST_KINDS = 20  # printed; the report as JSON has all
+MOST_KINDS = 20  # reasons that are printed; the JSON report has all
 
 
 class Output(Protocol):
-    """A stream of a Django command, which ends what it writes with a line feed."""
+    """A stream of a Django command, which adds a line feed to each text."""
 
     def write(self, msg: str) -> Any: ...
 
 
-class Shown:
-    """What goes to a command's standard output and, for what went wrong, to its standard error."""
+class CommandOutput:
+    """Writes plan and report to a command's standard output, and problems to its standard error."""
 
     def __init__(self, stdout: Output, stderr: Output) -> None:
         self.stdout = stdout
         self.stderr = stderr
 
     def plan(self, prepared: PreparedImport, as_json: bool) -> None:
-        """What would be done: each choice with its reason, "!" before what holds the load back, and the SQL."""
+        """Write the plan: each decision with its reason, "!" before one that holds the load back, and the SQL."""
         plan = prepared.plan
         if as_json:
             self.stdout.write(json.dumps(plan_to_json(plan), indent=2))
@@ -56,33 +56,33 @@ class Shown:
             self.stdout.write(slower.words)
         self._show_kinds(job)
         if files["rejects_file"]:
-            self.stdout.write(f"Rejected rows, to mend and import again: {files['rejects_file']}")
+            self.stdout.write(f"Rejected rows, to be corrected and imported again: {files['rejects_file']}")
         if files["reasons_file"]:
             self.stdout.write(f"Line, column, value and reason of each: {files['reasons_file']}")
         if job.problem:
             self._show_problem(job.problem)
         if jobs.could_leave_out(job):
             self.stderr.write(
-                "Such rows can be left out and kept with their reasons: with --on-error reject, or by a retry on the"
-                " job's page, which loads what is not in yet."
+                "Bad rows can be left out and kept with their reasons: with --on-error reject, or by a retry on the"
+                " job's page, which loads the missing rows."
             )
-        self._show_what_stands(job)
+        self._show_table_state(job)
 
-    def _show_what_stands(self, job: ImportJob) -> None:
-        """What has become of the table where that is not plain from the numbers."""
+    def _show_table_state(self, job: ImportJob) -> None:
+        """Write the state of the table if the row counts do not show it."""
         if job.stages and not job.finished:
             self.stderr.write(
-                "The server does not answer: whether all rows are in, or none, is known as soon as it does."
+                "The server does not answer. When it does, it is known whether the table has all rows or none."
                 if job.leftover
-                else f"{job.table} is as it was: mode {job.options.mode} brings in all rows or none."
+                else f"{job.table} is unchanged: mode {job.options.mode} loads all rows or none."
             )
         elif job.kept_table:
             self.stdout.write(f"The old table is kept as {job.kept_table}: manage.py kept_table restore|drop {job.pk}")
         elif job.loaded_rows and not job.balanced and not job.stages:
             self.stderr.write(
                 f"{job.loaded_rows:,} rows of other chunks are in the table and stay there. Retry on the job's page"
-                " loads what is missing, from the same file. Before a corrected file is imported as a new one, those"
-                " rows must be deleted from the table, or they are there twice."
+                " loads the missing rows from the same file. Before a corrected file is imported, delete these rows"
+                " from the table; otherwise they are loaded twice."
             )
 
     def _write_files(self, job: ImportJob) -> dict[str, Path | None]:
@@ -91,12 +91,12 @@ class Shown:
                 "rejects_file": reject_downloads.write_reject_file(job),
                 "reasons_file": reject_downloads.write_reasons_file(job),
             }
-        except Problem as problem:  # The import is as it is; only these files are not to be had here.
+        except Problem as problem:  # Only these files are missing; the import is not affected.
             self.stderr.write(str(problem))
             return {"rejects_file": None, "reasons_file": None}
 
     def _show_kinds(self, job: ImportJob) -> None:
-        """The commonest reasons for rows that did not go in, and what was changed and counted."""
+        """Write the most frequent reasons for rejected rows and for changed values."""
         for amount, kinds in (("rows", job.reject_reasons), ("values", job.notices)):
             for kind in kinds[:MOST_KINDS]:
                 column = f"column {kind['column']}: " if kind["column"] else ""

@@ -1,6 +1,6 @@
-"""Made-up imports, as plausible as measuring and trying out need them: quickly, and the same ones for the same seed.
+"""Generates plausible imports for measuring and trying the history. The same seed gives the same imports.
 
-They are of targets of their own, whose names begin with PREFIX and whose host does not exist.
+The imports belong to targets of their own, whose names begin with PREFIX and whose host does not exist.
 """
 
 import random
@@ -31,13 +31,13 @@ from importer.models import Chunk, ImportJob, JobFact, JobRecord, SourceFile, Ta
 PREFIX = "seeded-"
 JOBS_TOGETHER = 200
 
-# What each does to the speed of a load. Made up, after the shape of what was measured (docs/server-behaviour.md,
+# The factor of each setting on the speed of a load. Invented, similar to what was measured (docs/server-behaviour.md,
 # Speed).
 PARALLELISM = {1: 1.0, 2: 1.5, 4: 1.75, 8: 1.8}
 CHUNK_BYTES = {MIB: 0.8, 4 * MIB: 0.95, 8 * MIB: 1.0, 32 * MIB: 1.02, 128 * MIB: 0.9}
 INDEXES = {"keep": 1.0, "defer": 1.6}
 SAMPLED = [method for method in METHODS.values() if method.tunable]
-# Nearly all imports take the first method.
+# Most imports use the first method.
 WEIGHTS = [12, *(1 for _ in SAMPLED[1:])]
 PHASES = {"connect": 0.01, "ledger": 0.02, "review": 0.02, "load": 0.9, "commit": 0.05}
 SPREAD = 0.05
@@ -45,7 +45,7 @@ SPREAD = 0.05
 
 @dataclass(frozen=True)
 class _Server:
-    """A made-up server; from `later` on it is the later release, with another buffer pool."""
+    """A generated server with its `version` and its `later` release, which has another buffer pool."""
 
     name: str
     flavour: str
@@ -74,22 +74,24 @@ class _Table:
 
 
 def real_jobs() -> int:
-    """How many jobs there are that nobody made up."""
+    """The number of jobs that were not generated."""
     return ImportJob.objects.exclude(target__name__startswith=PREFIX).count()
 
 
 def seed(jobs: int, chunks: int, *, tables: int = 40, seed: int = 1, now: datetime | None = None) -> Iterator[int]:
-    """Write so many ended jobs, and about so many chunks, over the year before `now`; how many are written so far."""
+    """Write `jobs` ended jobs with about `chunks` chunks over the year before `now`. Yields the jobs written so far."""
     chance = random.Random(seed)  # noqa: S311
     now = now or timezone.now()
-    made = _tables(chance, tables)
+    generated = _tables(chance, tables)
     weights = [chance.lognormvariate(0, 1) for _ in range(jobs)]
     each = max(0, chunks - jobs) / sum(weights)
     first = (ImportJob.objects.aggregate(most=Max("pk"))["most"] or 0) + 1
     for start in range(0, jobs, JOBS_TOGETHER):
         numbers = range(start, min(start + JOBS_TOGETHER, jobs))
         with transaction.atomic():
-            together = [_job(chance, made, first + n, now - timedelta(days=365) * (jobs - n) / jobs) for n in numbers]
+            together = [
+                _job(chance, generated, first + n, now - timedelta(days=365) * (jobs - n) / jobs) for n in numbers
+            ]
             _write([(job, 1 + round(weights[n] * each)) for n, job in zip(numbers, together, strict=True)], chance)
         yield numbers.stop
 
@@ -115,7 +117,7 @@ def _table(chance: random.Random, number: int, server: _Server, targets: dict[st
 
 
 def _job(chance: random.Random, tables: list[_Table], pk: int, ended: datetime) -> ImportJob:
-    """A job that has ended, most of them well, with all that its record is made of but the chunks."""
+    """An ended job, in 95 % of the cases successful, with everything that its record needs except the chunks."""
     table = chance.choice(tables)
     options = Options(
         parallelism=chance.choice([None, *PARALLELISM]),
@@ -209,11 +211,11 @@ def _seen(table: _Table, later: bool) -> dict[str, int | float | str | bool]:
 
 
 def _write(jobs: list[tuple[ImportJob, int]], chance: random.Random) -> None:
-    """The jobs with so many chunks each, and their records."""
+    """Write the jobs, each with its number of chunks, and their records."""
     chunks = {job.pk: list(_chunks(job, count, chance)) for job, count in jobs}
     created = {job.pk: job.created_at for job, _ in jobs}
     ImportJob.objects.bulk_create(job for job, _ in jobs)
-    # The field gives a new job the present time.
+    # auto_now_add has set the present time.
     for job, _ in jobs:
         job.created_at = created[job.pk]
     ImportJob.objects.bulk_update((job for job, _ in jobs), ["created_at"])
@@ -222,15 +224,16 @@ def _write(jobs: list[tuple[ImportJob, int]], chance: random.Random) -> None:
     for job, _ in jobs:
         own = chunks[job.pk]
         insert_each(Chunk, own)
-        told = facts_of(job, add_up((each["attempt"], 0, each["timings"]) for each in own))
+        known = facts_of(job, add_up((each["attempt"], 0, each["timings"]) for each in own))
         facts += (
-            {"record": job.pk, "name": name, "number": number, "text": text} for name, number, text in fact_values(told)
+            {"record": job.pk, "name": name, "number": number, "text": text}
+            for name, number, text in fact_values(known)
         )
     insert_each(JobFact, facts)
 
 
 def _chunks(job: ImportJob, count: int, chance: random.Random) -> Iterator[dict[str, Any]]:
-    """Equal parts of the job, one after another in each of its sessions."""
+    """Equal chunks of the job, one after another in each session."""
     assert job.started_at
     assert job.finished_at
     load = (job.finished_at - job.started_at).total_seconds() - job.index_seconds

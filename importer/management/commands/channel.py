@@ -1,4 +1,4 @@
-"""`manage.py channel`: list, add, subscribe and test notification channels."""
+"""`manage.py channel`: lists, adds, subscribes and tests notification channels."""
 
 import json
 import os
@@ -25,7 +25,7 @@ class Command(PreparedCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|add|subscribe|test")
         verbs.add_parser("list", help="all channels").add_argument("--json", dest="as_json", action="store_true")
-        add = verbs.add_parser("add", help="keep a channel under a name")
+        add = verbs.add_parser("add", help="save a channel under a name")
         add.add_argument("name")
         way = add.add_mutually_exclusive_group(required=True)
         for kind in KINDS:

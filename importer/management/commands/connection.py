@@ -1,4 +1,4 @@
-"""`manage.py connection`: add, check, list and remove the places that files are picked up from."""
+"""`manage.py connection`: adds, checks, lists and removes the places that files are fetched from."""
 
 import json
 import os
@@ -26,7 +26,7 @@ class Command(PreparedCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="add|check|list|remove")
-        add = verbs.add_parser("add", help="keep a connection under a name", epilog=_known())
+        add = verbs.add_parser("add", help="save a connection under a name", epilog=_known())
         add.add_argument("name")
         add.add_argument("place", help=examples())
         # Not dest="settings": Django takes that for its own --settings, the name of a module, when run from a shell.
@@ -41,7 +41,7 @@ class Command(PreparedCommand):
         add.add_argument("--ask", action="append", default=[], metavar="NAME", help="ask for a secret on the terminal")
         add.add_argument("--allow-private", action="store_true", help="it may have an address of a private network")
         add.add_argument("--replace", action="store_true", help="change the connection of that name, if there is one")
-        check = verbs.add_parser("check", help="connect and say what is fine, what is not, and the fix")
+        check = verbs.add_parser("check", help="connect, and report what works, what does not, and the fix")
         check.add_argument("name")
         check.add_argument("--json", dest="as_json", action="store_true")
         verbs.add_parser("list", help="all connections").add_argument("--json", dest="as_json", action="store_true")

@@ -1,4 +1,4 @@
-"""`manage.py ensure_admin`: on a new installation, make the first account and say how to sign in."""
+"""`manage.py ensure_admin`: creates the first account of a new installation and prints how to sign in."""
 
 import secrets
 from typing import Any
@@ -11,7 +11,7 @@ PASSWORD_BYTES = 12
 
 
 class Command(BaseCommand):
-    help = "Make the first account (ADMIN_USER), with ADMIN_PASSWORD or a random password that is printed once."
+    help = "Create the first account (ADMIN_USER), with ADMIN_PASSWORD or a random password that is printed once."
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         name = settings.ADMIN_USER
@@ -23,5 +23,5 @@ class Command(BaseCommand):
         given = settings.ADMIN_PASSWORD
         password = given or secrets.token_urlsafe(PASSWORD_BYTES)
         User.objects.create_superuser(name, password=password)
-        said = "the password from ADMIN_PASSWORD" if given else f"password {password} (printed only this once)"
-        self.stdout.write(f"Sign in as {name}, {said}")
+        credentials = "the password from ADMIN_PASSWORD" if given else f"password {password} (printed only this once)"
+        self.stdout.write(f"Sign in as {name}, {credentials}")

@@ -1,4 +1,4 @@
-"""`manage.py experiment`: repeat published measurements on a server of yours."""
+"""`manage.py experiment`: repeats published measurements on a server of the user's."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from importer.engine.errors import Problem
-from importer.experiments import command
+from importer.experiments import arguments, command
 from importer.management.base_command import PreparedCommand
 
 
@@ -15,11 +15,11 @@ class Command(PreparedCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|run")
-        command.add_list_arguments(verbs.add_parser("list", help="the published measurements, with rows and times"))
-        command.add_run_arguments(verbs.add_parser("run", help="repeat one of them"))
+        arguments.add_list_arguments(verbs.add_parser("list", help="the published measurements, with rows and times"))
+        arguments.add_run_arguments(verbs.add_parser("run", help="repeat one of them"))
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
-        """Run one verb. A Problem is one line, without a traceback."""
+        """Run one verb. A Problem is printed as one line, without a traceback."""
         try:
             {"list": command.show_list, "run": command.run_and_show}[verb](self, **options)
         except Problem as problem:

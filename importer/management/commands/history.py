@@ -1,4 +1,4 @@
-"""`manage.py history`: the imports that are remembered, with any of their facts, filtered and sorted."""
+"""`manage.py history`: shows finished imports with any of their facts, filtered and sorted."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -19,19 +19,26 @@ ALL = "all"
 
 
 class Command(PreparedCommand):
-    help = "Show what is kept of imports that have ended: settings, timings, and what they found."
+    help = "Show settings, timings and other facts of imports that have ended."
 
     def add_arguments(self, parser: CommandParser) -> None:
         forms = parser.add_mutually_exclusive_group()
         forms.add_argument("--json", action="store_true", help="print a list with an object for each import")
         forms.add_argument("--csv", action="store_true", help="print a line for each import, below a header")
-        forms.add_argument("--facts", action="store_true", help="list the facts that there are, and show no imports")
+        forms.add_argument("--facts", action="store_true", help="list all facts instead of imports")
         parser.add_argument(
-            "--table", metavar="SCHEMA.TABLE", help="only imports into this table; or TABLE, of any schema"
+            "--table", metavar="SCHEMA.TABLE", help="only imports into this table; TABLE alone: of any schema"
         )
         parser.add_argument("--target", metavar="NAME")
-        parser.add_argument("--columns", nargs="+", metavar="FACT", default=USUAL, help=f"of --facts, or {ALL}")
-        parser.add_argument("--sort", metavar="FACT", default=NEWEST_FIRST, help="--sort=-FACT: the greatest first")
+        parser.add_argument(
+            "--columns", nargs="+", metavar="FACT", default=USUAL, help=f"names listed by --facts, or {ALL}"
+        )
+        parser.add_argument(
+            "--sort",
+            metavar="FACT",
+            default=NEWEST_FIRST,
+            help="-FACT (written --sort=-FACT) sorts in descending order",
+        )
         parser.add_argument(
             "--where",
             nargs=3,
@@ -40,7 +47,9 @@ class Command(PreparedCommand):
             metavar=("FACT", "OP", "VALUE"),
             help=f"may be repeated; OP is one of {' '.join(op.value for op in Op)}, VALUE may be unknown",
         )
-        parser.add_argument("--limit", type=int, help=f"at most so many imports; a table shows {LIMIT} otherwise")
+        parser.add_argument(
+            "--limit", type=int, help=f"most imports to show (default: {LIMIT} in a table, all as JSON or CSV)"
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         if options["facts"]:
@@ -53,10 +62,10 @@ class Command(PreparedCommand):
             query = _query(options)
         except Problem as problem:
             raise CommandError(str(problem)) from problem
-        shown = options["json"] or options["csv"]
-        rows = every_row(query, options["limit"] if shown or options["limit"] else LIMIT)
-        form = as_json if options["json"] else as_csv if options["csv"] else _as_table
-        self._print(form(query.columns, rows))
+        exported = options["json"] or options["csv"]
+        rows = every_row(query, options["limit"] if exported or options["limit"] else LIMIT)
+        formatted = as_json if options["json"] else as_csv if options["csv"] else _as_table
+        self._print(formatted(query.columns, rows))
 
     def _print(self, parts: Iterable[str]) -> None:
         for part in parts:
@@ -64,13 +73,13 @@ class Command(PreparedCommand):
 
 
 def _query(options: dict[str, Any]) -> Query:
-    asked = list(options["where"])
+    conditions = list(options["where"])
     if table := options["table"]:
-        asked.append(("table", "=", table) if "." in table else ("table_name", "=", table))
+        conditions.append(("table", "=", table) if "." in table else ("table_name", "=", table))
     if target := options["target"]:
-        asked.append(("target", "=", target))
+        conditions.append(("target", "=", target))
     columns = tuple(FACTS) if options["columns"] == [ALL] else tuple(options["columns"])
-    return Query(tuple(Condition.read(*each) for each in asked), columns, options["sort"])
+    return Query(tuple(Condition.read(*each) for each in conditions), columns, options["sort"])
 
 
 def _facts() -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`manage.py import_csv`: an import from a shell. Its options and its report are a contract (see README)."""
+"""`manage.py import_csv`: imports a file from the command line. Options and report are a contract (see README)."""
 
 import sys
 import time
@@ -11,15 +11,15 @@ from tqdm import tqdm
 from importer import jobs
 from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
-from importer.management.build_import import prepare_asked
+from importer.management.build_import import prepare_from_options
 from importer.management.import_options import add_flags
-from importer.management.output import Shown
+from importer.management.output import CommandOutput
 from importer.models import ImportJob
 from importer.preparation.prepare import PreparedImport
 from importer.worker import local_pool, presence
 
 LOOK_EVERY = 0.1  # seconds
-NOBODY_CAME = 20  # seconds after which a job that nobody took is worth a word
+NOT_TAKEN_AFTER = 20  # seconds until a message says that no worker has taken the job
 
 
 class Command(PreparedCommand):
@@ -29,16 +29,16 @@ class Command(PreparedCommand):
         add_flags(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        shown = Shown(self.stdout, self.stderr)
+        output = CommandOutput(self.stdout, self.stderr)
         try:
-            prepared = prepare_asked(options)
+            prepared = prepare_from_options(options)
             if options["plan_only"]:
-                shown.plan(prepared, options["json"])
+                output.plan(prepared, options["json"])
                 return
             job = _follow(jobs.create(prepared), prepared, options)
         except Problem as problem:
             raise CommandError(str(problem)) from problem
-        shown.report(job, options["json"])
+        output.report(job, options["json"])
         if not (job.status == ImportJob.Status.SUCCEEDED and job.balanced):
             sys.exit(1)
 
@@ -47,12 +47,12 @@ def _follow(job: ImportJob, prepared: PreparedImport, options: dict[str, Any]) -
     """Start the job and wait for its end, with a progress bar on a terminal. Ctrl-C cancels the job."""
     quiet = options["json"] or not sys.stderr.isatty()
     with tqdm(total=prepared.source.size, unit="B", unit_scale=True, disable=quiet, desc=f"import {job.pk}") as bar:
-        told = False
+        owner_shown = False
 
         def look(now: ImportJob) -> None:
-            nonlocal told
-            if not told and (before := jobs.table_owner(now)):
-                told = True
+            nonlocal owner_shown
+            if not owner_shown and (before := jobs.table_owner(now)):
+                owner_shown = True
                 sys.stderr.write(f"Import {before.pk} has the table {now.table}: this one waits for it.\n")
             bar.total = now.read_size
             bar.set_postfix_str(f"{now.loaded_rows:,} rows, {now.status}")
@@ -62,7 +62,7 @@ def _follow(job: ImportJob, prepared: PreparedImport, options: dict[str, Any]) -
         if options["in_process"]:
             wait = lambda: local_pool.run(job.pk, prepared.plan.parallelism, look)  # noqa: E731
         else:
-            _tell_of_few_workers(options["parallelism"])
+            _warn_of_few_workers(options["parallelism"])
             jobs.start(job.pk)
         try:
             ended = wait()
@@ -73,10 +73,10 @@ def _follow(job: ImportJob, prepared: PreparedImport, options: dict[str, Any]) -
     return ended
 
 
-def _tell_of_few_workers(asked: int | None) -> None:
+def _warn_of_few_workers(parallelism: int | None) -> None:
     most = presence.parallel_loads()
-    if asked and 0 < most < asked:
-        sys.stderr.write(f"--parallel {asked}: the workers that run now load {most} at once, which is not exceeded.\n")
+    if parallelism and 0 < most < parallelism:
+        sys.stderr.write(f"--parallel {parallelism}: the running workers load at most {most} chunks at once.\n")
 
 
 def _wait(job_id: int, look: Callable[[ImportJob], None]) -> ImportJob:
@@ -84,7 +84,7 @@ def _wait(job_id: int, look: Callable[[ImportJob], None]) -> ImportJob:
     warned = False
     while not (job := ImportJob.objects.get(pk=job_id)).ended:
         look(job)
-        if not warned and job.step == ImportJob.Step.SCAN_QUEUED and time.monotonic() - begun > NOBODY_CAME:
+        if not warned and job.step == ImportJob.Step.SCAN_QUEUED and time.monotonic() - begun > NOT_TAKEN_AFTER:
             warned = True
             sys.stderr.write("No worker has taken the import yet: is `make run` running? --in-process needs none.\n")
         time.sleep(LOOK_EVERY)

@@ -1,4 +1,4 @@
-"""`manage.py kept_table`: the table that an import in mode replace has put aside: bring it back, or drop it."""
+"""`manage.py kept_table`: restores or drops the table backup of an import in mode replace."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ ACTIONS = {"restore": jobs.restore, "drop": jobs.drop_backup}
 
 
 class Command(PreparedCommand):
-    help = "Restore the table that an import in mode replace has put aside, or drop it."
+    help = "Restore the old table that an import in mode replace has kept, or drop it."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("action", choices=ACTIONS)
@@ -27,5 +27,6 @@ class Command(PreparedCommand):
         except Problem as problem:
             raise CommandError(str(problem)) from problem
         job = ImportJob.objects.get(pk=options["job"])
-        kept = f"{job.kept_table} is kept beside it" if job.kept_table else "nothing is kept beside it"
-        self.stdout.write(f"{job.table} is {'the old table' if job.restored_at else 'as the import left it'}; {kept}.")
+        backup = f"{job.kept_table} is kept" if job.kept_table else "no other table is kept"
+        state = "the old table" if job.restored_at else "as the import left it"
+        self.stdout.write(f"{job.table} is {state}; {backup}.")

@@ -1,4 +1,4 @@
-"""`manage.py lab`: find out by trying which settings load a file into a table fastest."""
+"""`manage.py lab`: finds by trial which settings load a file into a table fastest."""
 
 import json
 import sys
@@ -16,10 +16,9 @@ from importer.engine.source.profile.profile import profile_file
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import GRIDS, Grid, Value, grid_named
 from importer.engine.tuning.sampling import Sample
-from importer.experiments import command as experiments
-from importer.experiments.runner import end_abandoned
+from importer.experiments import arguments
 from importer.lab import cancel as cancel_lab
-from importer.lab.commands import REPEATS, SAMPLE_ROWS
+from importer.lab.commands import MOST_REPEATS, REPEATS, SAMPLE_ROWS
 from importer.management.argument_types import bounded, percent, setting_values, size
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import named_target
@@ -34,75 +33,77 @@ MOST_SHOWN = 20
 
 
 class Command(PreparedCommand):
-    help = "Find out by trying which settings load a file into a table fastest."
+    help = "Find by trial which settings load a file into a table fastest."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(
             dest="verb", required=True, metavar="run|experiments|experiment|list|show|cancel|sweep"
         )
-        run = verbs.add_parser("run", help="try the settings of a grid on a sample of a file, and say which are best")
+        run = verbs.add_parser("run", help="try the settings of a grid on a sample of a file, and recommend the best")
         grids = ", ".join(f"{each.name} ({each.about})" for each in GRIDS.values())
-        run.add_argument("grid", choices=[*GRIDS, OWN], metavar="GRID", help=f"{grids}; own: what --set says alone")
+        run.add_argument(
+            "grid", choices=[*GRIDS, OWN], metavar="GRID", help=f"{grids}; own: only the settings of --set"
+        )
         _add_what(run)
         _add_how_much(run)
         run.add_argument("--json", dest="as_json", action="store_true", help="print the result as JSON")
-        experiments.add_run_arguments(verbs.add_parser("experiment", help="old name of `manage.py experiment run`"))
-        experiments.add_list_arguments(verbs.add_parser("experiments", help="old name of `manage.py experiment list`"))
+        arguments.add_run_arguments(verbs.add_parser("experiment", help="old name of `manage.py experiment run`"))
+        arguments.add_list_arguments(verbs.add_parser("experiments", help="old name of `manage.py experiment list`"))
         verbs.add_parser("list", help="all labs, the latest first").add_argument(
             "--json", dest="as_json", action="store_true"
         )
-        show = verbs.add_parser("show", help="what a lab has found out (so far)")
+        show = verbs.add_parser("show", help="the results of a lab (so far)")
         show.add_argument("lab", type=int, help="its number")
         show.add_argument("--json", dest="as_json", action="store_true")
-        cancel = verbs.add_parser("cancel", help="try nothing more, and drop what was made for it")
+        cancel = verbs.add_parser("cancel", help="stop a lab and drop its scratch tables")
         cancel.add_argument("lab", type=int, help="its number")
-        sweep = verbs.add_parser("sweep", help="drop scratch tables of labs that have ended or that nobody knows")
+        sweep = verbs.add_parser("sweep", help="drop scratch tables of labs that have ended or are unknown here")
         sweep.add_argument("--target", metavar="NAME", help="default: all targets")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
-        """Run one verb. What went wrong is one line, without a traceback."""
+        """Run one verb. A problem is printed as one line, without a traceback."""
         try:
             VERBS[verb](self, **options)
         except Problem as problem:
             raise CommandError(str(problem)) from problem
 
     def _run(self, *, as_json: bool, **options: Any) -> None:
-        made = _made(options)
-        lab.start(made.pk)
+        created = _create(options)
+        lab.start(created.pk)
         try:
-            ended = self._follow(made, quiet=as_json)
+            ended = self._follow(created.pk, quiet=as_json)
         except KeyboardInterrupt:
-            lab.cancel(made.pk)
-            ended = self._follow(made, quiet=as_json)
+            lab.cancel(created.pk)
+            ended = self._follow(created.pk, quiet=as_json)
         self._show_one(ended, as_json)
         if ended.status != Lab.Status.DONE:
             sys.exit(1)
 
-    def _follow(self, made: Lab, quiet: bool) -> Lab:
-        """Wait for its end, and say what becomes of each trial."""
+    def _follow(self, lab_id: int, quiet: bool) -> Lab:
+        """Wait for the end of the lab, and print the result of each trial unless `quiet`. Returns the ended lab."""
         if not presence.parallel_loads():
-            self.stderr.write("No worker gives a sign of life: is `make run` running? The lab waits for them.")
-        told, waited = 0, ""
+            self.stderr.write("No worker is running: is `make run` running? The lab waits for them.")
+        shown, waits_for = 0, ""
         while True:
-            now = Lab.objects.select_related("target").get(pk=made.pk)
+            now = Lab.objects.select_related("target").get(pk=lab_id)
             if not quiet:
-                if now.waits_for not in ("", waited):
+                if now.waits_for not in ("", waits_for):
                     self.stderr.write(f"Waits: {now.waits_for}.")
-                waited = now.waits_for
-                over = now.trials.exclude(finished_at=None).select_related("lab").order_by("finished_at")
-                for trial in over[told:]:
+                waits_for = now.waits_for
+                finished = now.trials.exclude(finished_at=None).select_related("lab").order_by("finished_at")
+                for trial in finished[shown:]:
                     self.stderr.write(_line(trial, now))
-                    told += 1
+                    shown += 1
             if now.ended:
                 return now
             time.sleep(LOOK_EVERY)
 
     def _list(self, *, as_json: bool, **_: Any) -> None:
-        found = Lab.objects.select_related("target").order_by("-pk")
+        labs = Lab.objects.select_related("target").order_by("-pk")
         if as_json:
-            self._write_json([_summary(each) for each in found])
+            self._write_json([_summary(each) for each in labs])
             return
-        for each in found:
+        for each in labs:
             self.stdout.write(
                 f"{each.pk}: {each.grid.name} of {each.source_name} into {each.table} of {each.target.name},"
                 f" {each.status} ({each.created_at:%Y-%m-%d %H:%M} UTC)"
@@ -113,23 +114,36 @@ class Command(PreparedCommand):
 
     def _cancel(self, *, lab: int, **_: Any) -> None:
         cancel_lab(_known(lab).pk)
-        self.stdout.write(f"Lab {lab} is ending: what was made for it is dropped.")
+        self.stdout.write(f"Lab {lab} is ending: its scratch tables are dropped.")
 
     def _sweep(self, *, target: str | None, **_: Any) -> None:
-        found = [named_target(target)] if target else Target.objects.order_by("name")
-        for each in found:
+        from importer.experiments.runner import end_abandoned
+
+        targets = [named_target(target)] if target else Target.objects.order_by("name")
+        for each in targets:
             end_abandoned(each)
-        told = [line for each in found for line in lab.sweep_target(each)]
-        for line in told or ["No scratch table is left over."]:
+        lines = [line for each in targets for line in lab.sweep_target(each)]
+        for line in lines or ["No scratch table is left over."]:
             self.stdout.write(line)
 
-    def _show_one(self, found: Lab, as_json: bool) -> None:
-        said = lab.outcome(found)
+    def _list_experiments(self, **options: Any) -> None:
+        from importer.experiments.command import show_list
+
+        show_list(self, **options)
+
+    def _run_experiment(self, **options: Any) -> None:
+        from importer.experiments.command import run_and_show
+
+        run_and_show(self, **options)
+
+    def _show_one(self, row: Lab, as_json: bool) -> None:
+        outcome = lab.outcome(row)
         if as_json:
-            self._write_json(said)
+            self._write_json(outcome)
             return
-        self.stdout.write(f"Lab {found.pk} {found.status}: {said['sample']['rows']:,} rows ({said['sample']['asked']})")
-        for each in said["ranking"][:MOST_SHOWN]:
+        sample = outcome["sample"]
+        self.stdout.write(f"Lab {row.pk} {row.status}: {sample['rows']:,} rows ({sample['asked']})")
+        for each in outcome["ranking"][:MOST_SHOWN]:
             low, high = each["quartiles"]
             planned = "  (as planned)" if each["planned"] else ""
             self.stdout.write(
@@ -137,18 +151,18 @@ class Command(PreparedCommand):
                 f"  {each['words']}{planned}"
             )
         for word in ("failed", "left_out"):
-            for each in said[word]:
+            for each in outcome[word]:
                 name = each.get("words") or each["settings"]
                 self.stdout.write(f"  {word.replace('_', ' ')}: {name}: {each['why']}")
-        self._show_advice(said)
+        self._show_advice(outcome)
 
-    def _show_advice(self, said: dict[str, Any]) -> None:
-        if said["problem"]:
-            problem = said["problem"]
+    def _show_advice(self, outcome: dict[str, Any]) -> None:
+        if outcome["problem"]:
+            problem = outcome["problem"]
             self.stderr.write(" ".join(filter(None, (problem["where"], problem["what"], problem["advice"]))))
-        if advice := said["recommendation"]:
+        if advice := outcome["recommendation"]:
             self.stdout.write(f"{advice['advice']} Confidence: {advice['confidence']}.")
-            for sentence in (*advice["evidence"], *said["caveats"]):
+            for sentence in (*advice["evidence"], *outcome["caveats"]):
                 self.stdout.write(f"  {sentence}")
 
     def _write_json(self, value: Any) -> None:
@@ -157,8 +171,8 @@ class Command(PreparedCommand):
 
 VERBS: dict[str, Callable[..., None]] = {
     "run": Command._run,
-    "experiments": experiments.show_list,
-    "experiment": experiments.run_and_show,
+    "experiments": Command._list_experiments,
+    "experiment": Command._run_experiment,
     "list": Command._list,
     "show": Command._show,
     "cancel": Command._cancel,
@@ -169,7 +183,9 @@ VERBS: dict[str, Callable[..., None]] = {
 def _add_what(run: ArgumentParser) -> None:
     run.add_argument("--file", type=Path, help="the CSV file")
     run.add_argument("--target", metavar="NAME", help="name of a target (see `manage.py target list`)")
-    run.add_argument("--table", help="TABLE or SCHEMA.TABLE: scratch tables are made like it, it stays as it is")
+    run.add_argument(
+        "--table", help="TABLE or SCHEMA.TABLE: scratch tables are made like it; the table does not change"
+    )
     run.add_argument("--job", type=int, metavar="N", help="instead of these: a past import's file, format and options")
     run.add_argument("--schema", default="", help="where scratch tables are made (default: the table's)")
     run.add_argument(
@@ -178,31 +194,35 @@ def _add_what(run: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=V1,V2",
-        help="values to try of a setting, instead of the grid's or besides; may be repeated",
+        help="values to try of a setting, in place of the grid's or in addition to it; may be repeated",
     )
 
 
 def _add_how_much(run: ArgumentParser) -> None:
     sample = run.add_mutually_exclusive_group()
     sample.add_argument("--rows", type=bounded(1, 10**12), metavar="N", help=f"the first N rows ({SAMPLE_ROWS:,})")
-    sample.add_argument("--share", type=percent, metavar="P", help="P percent of the file, in evenly taken ranges")
-    run.add_argument("--repeats", type=bounded(1, 50), default=REPEATS, metavar="N", help=f"default: {REPEATS}")
+    sample.add_argument("--share", type=percent, metavar="P", help="P percent of the file, in evenly spaced ranges")
+    run.add_argument(
+        "--repeats", type=bounded(1, MOST_REPEATS), default=REPEATS, metavar="N", help=f"default: {REPEATS}"
+    )
     run.add_argument("--seed", type=bounded(0, 2**31 - 1), metavar="N", help="the same seed gives the same order")
     run.add_argument("--minutes", type=bounded(1, 10**5), metavar="N", help="no trial begins that would end later (10)")
-    run.add_argument("--most-rows", type=bounded(1, 10**15), metavar="N", help="most rows that are loaded in all")
-    run.add_argument("--target-disk", type=size, metavar="10G", help="most bytes that a table may take (10G)")
+    run.add_argument(
+        "--most-rows", type=bounded(1, 10**15), metavar="N", help="most rows that all trials load together"
+    )
+    run.add_argument("--target-disk", type=size, metavar="10G", help="most bytes that a scratch table may take (10G)")
     run.add_argument("--disk", type=size, metavar="10G", help="most bytes that the sample may take here (10G)")
     run.add_argument("--beside-imports", action="store_true", help="do not wait while imports run on the target")
 
 
-def _made(options: dict[str, Any]) -> Lab:
-    """The lab as asked for. Raises Problem for what cannot be."""
-    asked = lab.LabRequest(_grid(options["grid"], options["set"]), **_amounts(options))
+def _create(options: dict[str, Any]) -> Lab:
+    """Create the lab of the options. Raises Problem if they are wrong or incomplete."""
+    request = lab.LabRequest(_grid(options["grid"], options["set"]), **_amounts(options))
     if options["job"] is not None:
         job = ImportJob.objects.select_related("target", "source").filter(pk=options["job"], trial=None).first()
         if job is None:
             raise Problem(f"There is no import {options['job']}.", advice="Give the number that the list shows.")
-        return lab.create_from_job(job, asked)
+        return lab.create_from_job(job, request)
     for name in ("file", "target", "table"):
         if not options[name]:
             raise Problem(f"--{name} is missing.", advice="Name file, target and table, or --job a past import.")
@@ -210,7 +230,7 @@ def _made(options: dict[str, Any]) -> Lab:
     if profile.doubt:
         raise profile.doubt
     return lab.create(
-        prepare(uploads.register(options["file"]), named_target(options["target"]), options["table"]), asked
+        prepare(uploads.register(options["file"]), named_target(options["target"]), options["table"]), request
     )
 
 
@@ -220,7 +240,7 @@ def _grid(name: str, pairs: list[tuple[str, tuple[Value, ...]]]) -> Grid:
 
 
 def _amounts(options: dict[str, Any]) -> dict[str, Any]:
-    """How much is tried: what was not given is left to Asked and Budget."""
+    """The amounts of a LabRequest that were given; LabRequest and Budget have defaults for the others."""
     limits = {
         "seconds": options["minutes"] and options["minutes"] * 60,
         "rows": options["most_rows"],
@@ -236,22 +256,24 @@ def _amounts(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _known(number: int) -> Lab:
-    found = Lab.objects.select_related("target", "source").filter(pk=number).first()
-    if found is None:
+    row = Lab.objects.select_related("target", "source").filter(pk=number).first()
+    if row is None:
         raise CommandError(f"There is no lab {number}; see `manage.py lab list`.")
-    return found
+    return row
 
 
 def _line(trial: Trial, of: Lab) -> str:
-    came = f"{trial.rows_per_second:,.0f} rows/s" if trial.rows_per_second else trial.problem.get("what", trial.status)
-    return f"{trial.number}/{of.trials.count()} {trial.round_name}: {trial.words}: {came}"
+    result = (
+        f"{trial.rows_per_second:,.0f} rows/s" if trial.rows_per_second else trial.problem.get("what", trial.status)
+    )
+    return f"{trial.number}/{of.trials.count()} {trial.round_name}: {trial.words}: {result}"
 
 
-def _summary(found: Lab) -> dict[str, Any]:
+def _summary(row: Lab) -> dict[str, Any]:
     names = ("pk", "source_name", "table", "status", "repeats", "sample_rows")
     return {
-        **{name: getattr(found, name) for name in names},
-        "grid": found.grid.name,
-        "target": found.target.name,
-        "created_at": found.created_at.isoformat(),
+        **{name: getattr(row, name) for name in names},
+        "grid": row.grid.name,
+        "target": row.target.name,
+        "created_at": row.created_at.isoformat(),
     }

@@ -1,4 +1,4 @@
-"""`manage.py prepare`: bring this installation's own database, static files, first account and folder up to date."""
+"""`manage.py prepare`: updates this installation's own database, static files, first account and folder."""
 
 from typing import Any
 
@@ -20,13 +20,13 @@ class Command(BaseCommand):
 
 
 def _make_incoming() -> None:
-    """The folder that files may be picked up from where IMPORT_FOLDERS names no others."""
+    """Create the default folder that files are picked up from, if IMPORT_FOLDERS has it."""
     if str(settings.INCOMING_DIR) in settings.IMPORT_FOLDERS:
         settings.INCOMING_DIR.mkdir(exist_ok=True, mode=0o700)
 
 
 def _require_utf8mb4() -> None:
-    """MariaDB's databases are latin1 unless said otherwise: a file with a name in Japanese could not be recorded."""
+    """Raise CommandError unless the database is utf8mb4. MariaDB's default latin1 cannot store a Japanese file name."""
     if connection.vendor != "mysql":
         return
     with connection.cursor() as cursor:

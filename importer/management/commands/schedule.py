@@ -1,4 +1,4 @@
-"""`manage.py schedule`: files that are picked up by themselves: make, look at, run, pause and resume schedules."""
+"""`manage.py schedule`: creates, shows, runs, pauses and resumes schedules, which import files on their own."""
 
 import json
 import sys
@@ -33,7 +33,7 @@ DEFAULTS = {each.name: each.default for each in fields(ScheduleRequest)}
 
 
 class Command(PreparedCommand):
-    help = "Files that are picked up by themselves, on time, once."
+    help = "Import files by themselves, on time, each file once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(
@@ -43,80 +43,82 @@ class Command(PreparedCommand):
         show = verbs.add_parser("show", help="one schedule, its next due times and its last runs")
         _add_name(show)
         _with_json(show)
-        made = verbs.add_parser("create-from-job", help="load such files as a past import has loaded, again and again")
-        made.add_argument("job", type=int, help="the import's number")
-        _add_asked(made)
-        _with_json(made)
-        run = verbs.add_parser("run", help="run it now and wait for the end; exit status 0 only if that succeeds")
+        create = verbs.add_parser("create-from-job", help="import files like that of a past import regularly")
+        create.add_argument("job", type=int, help="the import's number")
+        _add_request(create)
+        _with_json(create)
+        run = verbs.add_parser("run", help="run it now and wait for the end; exit status 0 only if it succeeds")
         _add_name(run)
-        run.add_argument("--date", type=_date, metavar="YYYY-MM-DD", help="as if it were that day")
+        run.add_argument("--date", type=_date, metavar="YYYY-MM-DD", help="run as if it were that day")
         run.add_argument("--no-wait", action="store_true", help="leave it to the workers, and do not wait")
         _with_json(run)
-        for verb, about in (("pause", "begin no more runs"), ("resume", "go on from now")):
+        for verb, about in (("pause", "begin no more runs"), ("resume", "run again from now on")):
             changed = verbs.add_parser(verb, help=about)
             _add_name(changed)
             _with_json(changed)
-        forget = verbs.add_parser("forget", help="let failed tries of a file count no more: its rows were dealt with")
+        forget = verbs.add_parser("forget", help="ignore failed tries of a file whose rows were dealt with")
         _add_name(forget)
-        forget.add_argument("file", help="as the run lists it")
+        forget.add_argument("file", help="the file's name as the run lists it")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
-        """Run one verb. What went wrong is one line, without a traceback."""
+        """Run one verb. A problem is printed as one line, without a traceback."""
         try:
             VERBS[verb](self, **options)
         except Problem as problem:
             raise CommandError(str(problem)) from problem
 
     def _list(self, *, as_json: bool, **_: Any) -> None:
-        found = [serialization.summary(each) for each in Schedule.objects.select_related("target", "connection")]
+        rows = [serialization.summary(each) for each in Schedule.objects.select_related("target", "connection")]
         if as_json:
-            self._write_json(found)
+            self._write_json(rows)
             return
-        for each in found:
+        for each in rows:
             due = "paused" if each["paused"] else f"next {each['next_due_at'] or 'never'}"
             last = f", last run {each['last_run']['status']}" if each["last_run"] else ""
             self.stdout.write(f"{each['name']}: {each['when']}, {due}{last}")
 
     def _show(self, *, name: str, as_json: bool, **_: Any) -> None:
         schedule = schedules.by_name(name)
-        said = serialization.summary(schedule) | {
+        summary = serialization.summary(schedule) | {
             "upcoming": [each.isoformat() for each in schedules.next_due_times(schedule)],
             "warnings": schedules.warnings(schedule),
             "runs": [serialization.run(each) for each in schedule.runs.all()[:MOST_RUNS]],
         }
         if as_json:
-            self._write_json(said)
+            self._write_json(summary)
             return
-        self.stdout.write(f"{said['name']}: {said['when']}{', paused' if said['paused'] else ''}")
-        self.stdout.write(f"{said['pattern']} of {said['connection']} into {said['table']} of {said['target']}")
-        for each in said["upcoming"]:
+        self.stdout.write(f"{summary['name']}: {summary['when']}{', paused' if summary['paused'] else ''}")
+        self.stdout.write(
+            f"{summary['pattern']} of {summary['connection']} into {summary['table']} of {summary['target']}"
+        )
+        for each in summary["upcoming"]:
             self.stdout.write(f"due {each}")
-        for each in said["warnings"]:
+        for each in summary["warnings"]:
             self.stderr.write(each)
         if schedule.problem:
             self.stderr.write(_in_words(schedule.problem))
-        for run in said["runs"]:
+        for run in summary["runs"]:
             self._write_run(run)
 
     def _create_from_job(self, *, job: int, as_json: bool, **options: Any) -> None:
         past = ImportJob.objects.select_related("target", "source").filter(pk=job).first()
         if not past:
             raise Problem(f"There is no import {job}.", advice="Give the number of one that worked.")
-        schedule = schedules.create_from_job(past, _asked(options))
+        schedule = schedules.create_from_job(past, _request(options))
         self._show(name=schedule.name, as_json=as_json)
 
     def _run(self, *, name: str, date: date | None, no_wait: bool, as_json: bool, **_: Any) -> None:
         run = schedules.run_now(schedules.by_name(name), for_date=date)
         if not (no_wait or presence.parallel_loads()):
-            self.stderr.write("No worker gives a sign of life: is `make run` running? The run waits for them.")
+            self.stderr.write("No worker is running: is `make run` running? The run waits for them.")
         while not (no_wait or run.ended):
             time.sleep(LOOK_EVERY)
             run.refresh_from_db()
-        said = serialization.run(run)
+        result = serialization.run(run)
         if as_json:
-            self._write_json(said)
+            self._write_json(result)
         else:
-            self._write_run(said)
+            self._write_run(result)
         if run.status not in (ScheduleRun.Status.SUCCEEDED, ScheduleRun.Status.WAITING):
             sys.exit(1)
 
@@ -157,13 +159,15 @@ def _add_name(parser: ArgumentParser) -> None:
     parser.add_argument("name", help="the schedule's name")
 
 
-def _add_asked(parser: ArgumentParser) -> None:
+def _add_request(parser: ArgumentParser) -> None:
     parser.add_argument("--name", required=True)
-    parser.add_argument("--connection", required=True, help="where the files are, by the name that an admin gave it")
+    parser.add_argument("--connection", required=True, help="the name of the connection that has the files")
     parser.add_argument("--pattern", required=True, help="such as sales-{date:%%Y%%m%%d}.csv or daily/*.csv")
     parser.add_argument("--subfolders", action="store_true", help="also in all folders below")
-    parser.add_argument("--cron", default="", help="when: five fields, such as '30 2 * * 1-5'")
-    parser.add_argument("--every", dest="every_minutes", type=int, metavar="MINUTES", help="or every so many minutes")
+    parser.add_argument("--cron", default="", help="due times as five fields, such as '30 2 * * 1-5'")
+    parser.add_argument(
+        "--every", dest="every_minutes", type=int, metavar="MINUTES", help="due times at an interval instead"
+    )
     parser.add_argument("--zone", default="UTC", help="such as Europe/Berlin")
     for name, choices in CHOICES.items():
         parser.add_argument(f"--{name.replace('_', '-')}", choices=choices.values, default=DEFAULTS[name])
@@ -174,7 +178,7 @@ def _add_asked(parser: ArgumentParser) -> None:
         parser.add_argument(f"--{name.replace('_', '-')}", type=int)
 
 
-def _asked(options: dict[str, Any]) -> ScheduleRequest:
+def _request(options: dict[str, Any]) -> ScheduleRequest:
     connection = SourceConnection.objects.filter(name=options["connection"]).first()
     if not connection:
         known = ", ".join(SourceConnection.objects.values_list("name", flat=True)) or "none yet"

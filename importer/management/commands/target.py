@@ -1,4 +1,4 @@
-"""`manage.py target`: add, check, restore, list and remove targets."""
+"""`manage.py target`: adds, checks, restores, lists and removes targets."""
 
 import json
 import os
@@ -22,24 +22,28 @@ class Command(PreparedCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="add|check|restore|list|remove")
-        add = verbs.add_parser("add", help="keep a target under a name")
+        add = verbs.add_parser("add", help="save a target under a name")
         add.add_argument("name")
         add.add_argument("url", help="mysql://USER@HOST:PORT/DATABASE")
         add.add_argument("--password-env", metavar="VAR", help="the environment variable that holds the password")
         add.add_argument("--tls", choices=Target.Tls.values, help="default: off on this machine, elsewhere verify")
-        add.add_argument("--tls-ca", metavar="FILE", default="", help="the authorities that --tls verify trusts")
+        add.add_argument(
+            "--tls-ca", metavar="FILE", default="", help="the certificate authorities that --tls verify trusts"
+        )
         add.add_argument("--ceiling", type=int, metavar="N", help="most chunks at once, over all imports (1 to 64)")
         add.add_argument("--replace", action="store_true", help="change the target of that name, if there is one")
-        check = verbs.add_parser("check", help="connect and say what is fine, what is not, and the fix")
+        check = verbs.add_parser("check", help="connect, and report what works, what does not, and the fix")
         check.add_argument("name")
         check.add_argument("--json", dest="as_json", action="store_true")
-        restore = verbs.add_parser("restore", help="put back indexes that imports nobody knows of have left off")
+        restore = verbs.add_parser(
+            "restore", help="undo temporary changes, such as dropped indexes, of imports that are unknown here"
+        )
         restore.add_argument("name")
         verbs.add_parser("list", help="all targets").add_argument("--json", dest="as_json", action="store_true")
         verbs.add_parser("remove", help="forget a target; nothing changes on the server").add_argument("name")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
-        """Run one verb. What went wrong is one line, without a traceback."""
+        """Run one verb. A problem is printed as one line, without a traceback."""
         try:
             VERBS[verb](self, **options)
         except Problem as problem:
@@ -72,16 +76,16 @@ class Command(PreparedCommand):
             raise SystemExit(1)
 
     def _restore(self, *, name: str, **_: Any) -> None:
-        told = list(targets.restore(_target(name)))
-        for line in told or ["Nothing is to be put back."]:
+        lines = list(targets.restore(_target(name)))
+        for line in lines or ["Nothing is to be restored."]:
             self.stdout.write(line)
 
     def _list(self, *, as_json: bool, **_: Any) -> None:
-        found = Target.objects.order_by("name")
+        rows = Target.objects.order_by("name")
         if as_json:
-            self._write_json([_as_json(target) for target in found])
+            self._write_json([_as_json(target) for target in rows])
             return
-        for target in found:
+        for target in rows:
             self.stdout.write(f"{target.name}: {_where(target)}, TLS {target.tls}, {_state(target)}")
 
     def _remove(self, *, name: str, **_: Any) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py connection`: what is kept, what is shown, and what never is."""
+"""`manage.py connection`: stored and shown values, and secrets that are never shown."""
 
 import json
 
@@ -15,7 +15,7 @@ def command(capsys, *args):
     return capsys.readouterr().out
 
 
-def test_adds_checks_lists_and_removes_a_folder(capsys, settings, tmp_path):
+def test_connection_command_adds_checks_lists_and_removes_a_folder(capsys, settings, tmp_path):
     settings.IMPORT_FOLDERS = [str(tmp_path)]
     assert "connection check in" in command(capsys, "add", "in", f"{tmp_path}/")
     checked = json.loads(command(capsys, "check", "in", "--json"))
@@ -29,28 +29,28 @@ def test_adds_checks_lists_and_removes_a_folder(capsys, settings, tmp_path):
 def test_secrets_come_from_the_environment_and_go_to_the_same_account_only(capsys, monkeypatch):
     monkeypatch.setenv("SHOP", "secret")
     monkeypatch.setattr("importer.management.commands.connection.getpass", lambda _: "words")
-    said = command(
+    printed = command(
         capsys, "add", "shop", "sftp://me@example.org/in", "--secret-env", "password=SHOP", "--ask", "passphrase"
     )
-    said += command(capsys, "list", "--json")
-    kept = SourceConnection.objects.get()
-    assert kept.secrets == {"password": "secret", "passphrase": "words"}
-    assert (kept.base, kept.settings) == ("sftp://example.org:22/in", {"user": "me"})
-    assert "secret" not in said + kept.secrets_ciphertext
+    printed += command(capsys, "list", "--json")
+    stored = SourceConnection.objects.get()
+    assert stored.secrets == {"password": "secret", "passphrase": "words"}
+    assert (stored.base, stored.settings) == ("sftp://example.org:22/in", {"user": "me"})
+    assert "secret" not in printed + stored.secrets_ciphertext
     command(capsys, "add", "shop", "sftp://me@example.org/in", "--set", "host_key=SHA256:x", "--replace")
-    assert SourceConnection.objects.get().secrets == kept.secrets
+    assert SourceConnection.objects.get().secrets == stored.secrets
     command(capsys, "add", "shop", "sftp://me@example.com/in", "--replace")
     assert SourceConnection.objects.get().secrets == {}
 
 
-def test_settings_are_taken_from_a_shell_too(stack_env, transactional_db):
+def test_settings_can_be_given_from_a_shell(stack_env, transactional_db):
     """call_command() passes no arguments to Django's own --settings; a process of its own does."""
     stack_env.manage("connection", "add", "bucket", "s3://bucket/in", "--set", "region=eu-west-1")
     assert SourceConnection.objects.get().settings == {"region": "eu-west-1"}
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (("/etc",), "IMPORT_FOLDERS"),
         (("https://me:secret@example.org/",), "names no host, or more than a place"),
@@ -63,8 +63,8 @@ def test_settings_are_taken_from_a_shell_too(stack_env, transactional_db):
         (("s3://bucket", "--secret-env", "secret_key=NOWHERE_TO_BE_SEEN"), "no environment variable"),
     ],
 )
-def test_what_is_wrong_is_one_line_without_the_secret(capsys, args, said):
-    with pytest.raises(CommandError, match=said) as caught:
+def test_a_wrong_connection_is_refused_without_showing_the_secret(capsys, args, message):
+    with pytest.raises(CommandError, match=message) as caught:
         command(capsys, "add", "x", *args)
     assert "secret@" not in str(caught.value)
     assert not SourceConnection.objects.exists()

@@ -1,4 +1,4 @@
-"""The command line, as people script against it."""
+"""`manage.py import_csv`, as scripts use it."""
 
 import json
 import os
@@ -62,7 +62,7 @@ def test_in_process_needs_neither_redis_nor_worker(target: Target, people: Path,
 
 
 def test_in_process_of_a_large_file(target: Target, tmp_path: Path, stack_env: Stack):
-    """Loaded by processes of its own, where a small one is by threads."""
+    """A large file is loaded by child processes, a small one by threads."""
     rows = 200
     path = tmp_path / "people.csv"
     unread = "x" * (local_pool.IN_THREADS_BELOW // rows)
@@ -73,7 +73,7 @@ def test_in_process_of_a_large_file(target: Target, tmp_path: Path, stack_env: S
     assert loaded(target) == (rows, 0, "name 99")
 
 
-def test_the_import_of_a_killed_process_is_taken_to_its_end_by_the_next(
+def test_the_import_of_a_killed_process_is_finished_by_the_next_one(
     target: Target, people: Path, tmp_path: Path, stack_env: Stack
 ):
     args = ["import_csv", "--target", "t", "--table", "people", "--in-process", "--commit-rows", "5", "--parallel", "1"]
@@ -127,49 +127,49 @@ def test_bad_rows_left_out_come_back_as_a_file_that_loads(target: Target, people
     rejected = Path(report["rejects_file"])
     assert rejected.read_text() == "id,name,born\n" + "".join(f"{row}\n" for row in bad)
     assert Path(report["reasons_file"]).read_text().splitlines()[1].startswith("79,")
-    mended = rejected.with_name("mended.csv")
-    mended.write_text(rejected.read_text().replace("x77", "77").replace(bad[2], f"{bad[2]},NA"))
+    corrected = rejected.with_name("corrected.csv")
+    corrected.write_text(rejected.read_text().replace("x77", "77").replace(bad[2], f"{bad[2]},NA"))
     execute_on(target, "ALTER TABLE people MODIFY name VARCHAR(60)")
-    assert "3 + 0 + 0 + 0" in stack_env.manage(*args, str(mended)).stdout
+    assert "3 + 0 + 0 + 0" in stack_env.manage(*args, str(corrected)).stdout
     assert loaded(target)[0] == ROWS
 
 
-def test_counts_by_reason_and_where_the_files_are_are_printed(target: Target, people: Path, stack_env: Stack):
+def test_reject_counts_by_reason_and_the_paths_of_the_files_are_printed(target: Target, people: Path, stack_env: Stack):
     people.write_text(people.read_text().replace("\n77,", "\nseventy-seven,").replace("\n78,", "\nseventy-eight,"))
     args = ["import_csv", str(people), "--target", "t", "--table", "people", "--in-process", "--on-error", "reject"]
     done = stack_env.manage(*args)
     assert "  2 rows: column id: " in done.stdout
-    found = re.search(r"Rejected rows, to mend and import again: (.*people\.rejects\.csv)\n", done.stdout)
-    assert found
-    assert Path(found[1]).read_text().count("seventy-") == 2
+    match = re.search(r"Rejected rows, to be corrected and imported again: (.*people\.rejects\.csv)\n", done.stdout)
+    assert match
+    assert Path(match[1]).read_text().count("seventy-") == 2
     execute_on(target, "TRUNCATE people")
     done = stack_env.manage(*args, "--max-rejects", "1", check=False)
     assert done.returncode == 1
     assert "2 rows cannot be loaded" in done.stderr
 
 
-def test_how_values_are_read_and_what_is_doubtful_is_said(target: Target, tmp_path: Path, capsys):
+def test_conversions_and_doubtful_values_are_printed(target: Target, tmp_path: Path, capsys):
     execute_on(target, "CREATE TABLE sums (id INT, a DECIMAL(9,3), d DATE)")
     path = tmp_path / "sums.csv"
     path.write_text("id;a;d\n1;1,234;31.01.2024\n2;5,678;01.02.2024\n3;NA;01.02.2024\n")
     call_command("import_csv", str(path), "--target", "t", "--table", "sums", "--plan-only")
-    said = capsys.readouterr().err
-    assert "a is read as decimal comma" in said
-    assert "'1,234' is read as 1.234; it could also be 1234" in said
-    assert "d is read as %d.%m.%Y" in said
-    assert "NA is read as NULL in a." in said
+    printed = capsys.readouterr().err
+    assert "a is read as decimal comma" in printed
+    assert "'1,234' is read as 1.234; it could also be 1234" in printed
+    assert "d is read as %d.%m.%Y" in printed
+    assert "NA is read as NULL in a." in printed
 
 
 def test_plan_only_shows_reasons_and_sql_and_does_nothing(target: Target, people: Path, capsys):
-    said = run(capsys, str(people), "--target", "t", "--table", "people", "--plan-only", "--parallel", "3")
-    assert "3 in parallel: as asked" in said
-    assert "LOAD DATA LOCAL INFILE" in said
-    assert "(`id`, `name`, @field3)" in said
+    printed = run(capsys, str(people), "--target", "t", "--table", "people", "--plan-only", "--parallel", "3")
+    assert "3 in parallel: as asked" in printed
+    assert "LOAD DATA LOCAL INFILE" in printed
+    assert "(`id`, `name`, @field3)" in printed
     assert not ImportJob.objects.exists()
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (("--table", "peeple"), "Did you mean people?"),
         (("--table", "people", "--delimiter", "|"), "goes into"),
@@ -177,14 +177,16 @@ def test_plan_only_shows_reasons_and_sql_and_does_nothing(target: Target, people
         (("--table", "people", "--max-reject-percent", "5"), "Ask for on_error reject"),
     ],
 )
-def test_what_cannot_be_planned_says_what_to_do(target: Target, people: Path, args: tuple, said: str):
-    with pytest.raises(CommandError, match=said):
+def test_an_import_that_cannot_be_planned_is_refused_with_advice(
+    target: Target, people: Path, args: tuple, message: str
+):
+    with pytest.raises(CommandError, match=message):
         call_command("import_csv", str(people), "--target", "t", *args)
     assert not ImportJob.objects.exists()
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("empty.csv", b"", "empty"),
         ("header.csv", b"id,name,born\n", "header"),
@@ -197,17 +199,17 @@ def test_what_cannot_be_planned_says_what_to_do(target: Target, people: Path, ar
         ("latin.csv", b"id,name,born\n1,Zo\xeb,1990-01-01\n", "UTF-8"),
     ],
 )
-def test_a_wrong_file_is_named_and_nothing_is_loaded(
-    target: Target, tmp_path: Path, name: str, content: bytes, said: str
+def test_a_wrong_file_is_refused_with_the_reason_and_nothing_is_loaded(
+    target: Target, tmp_path: Path, name: str, content: bytes, message: str
 ):
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(CommandError, match=said):
+    with pytest.raises(CommandError, match=message):
         call_command("import_csv", str(path), "--target", "t", "--table", "people", "--in-process")
     assert loaded(target)[0] == 0
 
 
-def test_a_directory_or_a_missing_file_is_said_plainly(target: Target, tmp_path: Path):
+def test_a_directory_or_a_missing_file_is_refused_by_name(target: Target, tmp_path: Path):
     for path in (tmp_path, tmp_path / "nowhere.csv"):
         with pytest.raises(CommandError, match=path.name):
             call_command("import_csv", str(path), "--target", "t", "--table", "people")
@@ -224,12 +226,14 @@ def test_a_single_record_without_header_is_data(target: Target, tmp_path: Path, 
     path.write_text("a,b,c\n")
     with connect(target.address) as connection:
         execute(connection, "CREATE TABLE words (x CHAR(1), y CHAR(1), z CHAR(1))")
-    said = run(capsys, str(path), "--target", "t", "--table", "words", "--no-header", "--plan-only")
-    assert "(`x`, `y`, `z`)" in said
+    printed = run(capsys, str(path), "--target", "t", "--table", "words", "--no-header", "--plan-only")
+    assert "(`x`, `y`, `z`)" in printed
 
 
-def test_first_command_on_a_new_machine_makes_what_it_needs(database: Address, people: Path, tmp_path: Path):
-    """No `make run` before, no check of the target: its own tables and the ledger are made on the way."""
+def test_the_first_command_on_a_new_machine_creates_the_tables_it_needs(
+    database: Address, people: Path, tmp_path: Path
+):
+    """Without `make run` and without a check of the target, the application's tables and the ledger are created."""
     with connect(database) as connection:
         execute(connection, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(40), born DATE NULL)")
     fresh = Stack(tmp_path)
@@ -240,12 +244,14 @@ def test_first_command_on_a_new_machine_makes_what_it_needs(database: Address, p
     assert json.loads(fresh.manage(*args, "--json").stdout)["balanced"] is True
 
 
-def test_more_in_parallel_than_the_workers_load_is_said(target: Target, people: Path, stack: Stack, capsys):
+def test_a_warning_is_printed_if_the_workers_load_fewer_chunks_than_requested(
+    target: Target, people: Path, stack: Stack, capsys
+):
     live_progress.connection.cache_clear()
     wait_until(presence.parallel_loads, what="a worker's sign of life")
     args = [str(people), "--target", "t", "--table", "people", "--null", "NA"]
     call_command("import_csv", *args, "--parallel", "5")
-    assert "--parallel 5: the workers that run now load 2 at once" in capsys.readouterr().err
+    assert "--parallel 5: the running workers load at most 2 chunks at once" in capsys.readouterr().err
     execute_on(target, "TRUNCATE people")
     call_command("import_csv", *args, "--parallel", "2")
     assert "workers" not in capsys.readouterr().err
@@ -283,5 +289,5 @@ def test_a_file_of_another_dialect_loads_and_its_bad_quotes_are_rejected(
     assert Path(report["reasons_file"]).read_text().splitlines()[1].startswith("5,")
     assert any(reason["choice"] == "Records are rewritten" for reason in report["plan"]["reasons"])
     with connect(target.address) as connection:
-        found = fetch_all(connection, "SELECT id, name, born IS NULL FROM people ORDER BY id")
-    assert found == [(1, "Zoë", 1), (3, "", 0)]
+        stored = fetch_all(connection, "SELECT id, name, born IS NULL FROM people ORDER BY id")
+    assert stored == [(1, "Zoë", 1), (3, "", 0)]

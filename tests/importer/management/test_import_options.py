@@ -1,4 +1,4 @@
-"""How fast an import loads, as asked for on the command line."""
+"""The speed options of `manage.py import_csv`."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command, load_command_clas
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.option_specs import OPTIONS
 from importer.engine.plan.options import Options
-from importer.management.build_import import prepare_asked
+from importer.management.build_import import prepare_from_options
 from importer.models import ImportJob, Target
 from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, prepare
@@ -30,17 +30,17 @@ def people(tmp_path: Path) -> Path:
     return path
 
 
-def asked(*args: str) -> Options:
-    """What `manage.py import_csv` makes of its arguments."""
+def parsed(*args: str) -> Options:
+    """The options that `manage.py import_csv` reads from its arguments."""
     parser = load_command_class("importer", "import_csv").create_parser("manage.py", "import_csv")
-    return prepare_asked(vars(parser.parse_args(args))).options
+    return prepare_from_options(vars(parser.parse_args(args))).options
 
 
-def test_every_setting_is_asked_for_by_its_flag(target: Target, people: Path):
+def test_every_option_is_set_by_its_flag(target: Target, people: Path):
     args = ["--target", "t", "--table", "people", "--method", "load_data_local", "--indexes", "keep", "--sort", "keep"]
     args += ["--parallel", "2", "--chunk-size", "4M", "--commit-rows", "500", "--no-foreign-key-checks"]
     args += ["--isolation", "read committed", "--session", "Sort_Buffer_Size=4M", "--session", "net_read_timeout=60"]
-    options = asked(str(people), *args)
+    options = parsed(str(people), *args)
     assert options == Options(
         method="load_data_local",
         indexes="keep",
@@ -54,29 +54,29 @@ def test_every_setting_is_asked_for_by_its_flag(target: Target, people: Path):
     )
 
 
-def test_flags_change_what_a_preset_says_and_leave_the_rest(target: Target, people: Path):
+def test_flags_replace_options_of_a_preset_and_keep_the_others(target: Target, people: Path):
     saved = Options(commit_rows=7, foreign_key_checks=False, session={"net_read_timeout": "60"})
     presets.save("p", prepare(uploads.register(people), target, "people", ImportRequest(options=saved)))
     args = ("--foreign-key-checks", "--session", "sort_buffer_size=1M")
-    options = asked(str(people), "--preset", "p", *args)
+    options = parsed(str(people), "--preset", "p", *args)
     assert options.commit_rows == 7
     assert options.foreign_key_checks
     assert options.session == {"net_read_timeout": "60", "sort_buffer_size": "1M"}
 
 
-def test_the_plan_says_what_was_asked_for_and_what_it_gives_up(target: Target, people: Path, capsys):
+def test_plan_only_shows_the_requested_options_and_what_they_give_up(target: Target, people: Path, capsys):
     call_command(
         "import_csv", str(people), "--target", "t", "--table", "people", "--no-foreign-key-checks", "--plan-only"
     )
-    said = capsys.readouterr().out
-    assert "people.csv into" in said
-    assert "- foreign_key_checks is off: changes nothing here" in said
-    assert "Each chunk, in a transaction of its own:\nLOAD DATA" in said
+    printed = capsys.readouterr().out
+    assert "people.csv into" in printed
+    assert "- foreign_key_checks is off: changes nothing here" in printed
+    assert "Each chunk, in a transaction of its own:\nLOAD DATA" in printed
     assert not ImportJob.objects.exists()
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (("--session", "sql_mode=ANSI"), "sql_mode cannot be set for an import"),
         (("--session", "net_read_timeout=1"), "Give a number from 5"),
@@ -88,14 +88,14 @@ def test_the_plan_says_what_was_asked_for_and_what_it_gives_up(target: Target, p
         (("--lock-table", "--parallel", "2"), "Only one session can hold the table's lock"),
     ],
 )
-def test_what_cannot_be_asked_for_is_named(target: Target, people: Path, args: tuple[str, ...], said: str):
-    with pytest.raises(CommandError, match=said):
+def test_an_impossible_option_is_refused_by_name(target: Target, people: Path, args: tuple[str, ...], message: str):
+    with pytest.raises(CommandError, match=message):
         call_command("import_csv", str(people), "--target", "t", "--table", "people", *args, "--plan-only")
 
 
-def test_the_help_says_what_each_gives_up():
+def test_the_help_shows_what_each_option_gives_up():
     parser = load_command_class("importer", "import_csv").create_parser("manage.py", "import_csv")
-    said = " ".join(parser.format_help().split())
+    shown = " ".join(parser.format_help().split())
     for setting in (each for each in OPTIONS if each.flag):
-        assert setting.flag in said
-        assert setting.about in said.replace("- ", "-")
+        assert setting.flag in shown
+        assert setting.about in shown.replace("- ", "-")

@@ -1,6 +1,7 @@
-"""`manage.py lab`: a lab from a shell, by real workers."""
+"""`manage.py lab`: a lab from the command line, run by real workers."""
 
 import json
+import subprocess
 from io import StringIO
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from importer.management.commands.lab import _grid
 from importer.models import Lab
 from tests.engine.loads import run_sql
 from tests.importer.labs import books, tables, write_rows
-from tests.stack import Stack
+from tests.stack import PYTHON, ROOT, Stack
 from tests.targets import saved_target
 
 
@@ -24,33 +25,33 @@ def run(*args: str) -> str:
 
 
 @pytest.fixture
-def asked(database, tmp_path: Path, transactional_db) -> list[str]:
-    """What names file, target and table."""
+def arguments(database, tmp_path: Path, transactional_db) -> list[str]:
+    """The arguments that name file, target and table."""
     run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT)")
     target = saved_target(database, database.database)
     return ["--file", str(write_rows(tmp_path / "rows.csv")), "--target", target.name, "--table", "t"]
 
 
-def test_run_prints_the_result_list_and_show_know_it(asked, database, stack: Stack):
+def test_lab_run_prints_the_result_and_list_and_show_have_it(arguments, database, stack: Stack):
     done = stack.manage(
-        "lab", "run", "own", *asked, "--rows", "500", "--repeats", "1", "--set", "chunk_bytes=4K,1M", "--json"
+        "lab", "run", "own", *arguments, "--rows", "500", "--repeats", "1", "--set", "chunk_bytes=4K,1M", "--json"
     )
-    said = json.loads(done.stdout)
-    assert (said["status"], said["sample"]["rows"], said["trials"]["done"]) == ("done", 500, 4)
-    assert {each["words"] for each in said["ranking"]} == {"chunk size 1 MiB", "chunk size 0.003906 MiB"}
-    assert said["recommendation"]["confidence"] == "none"
+    result = json.loads(done.stdout)
+    assert (result["status"], result["sample"]["rows"], result["trials"]["done"]) == ("done", 500, 4)
+    assert {each["words"] for each in result["ranking"]} == {"chunk size 1 MiB", "chunk size 0.003906 MiB"}
+    assert result["recommendation"]["confidence"] == "none"
     assert (tables(database), books(database)) == ({"t"}, 0)
-    shown = run("show", str(said["lab"]))
+    shown = run("show", str(result["lab"]))
     assert "500 rows (the first 500 rows)" in shown
     assert "Confidence: none." in shown
-    assert f"{said['lab']}: own of rows.csv into {database.database}.t" in run("list")
+    assert f"{result['lab']}: own of rows.csv into {database.database}.t" in run("list")
     assert run("sweep") == "No scratch table is left over.\n"
     with pytest.raises(CommandError, match="is ending, or has ended"):
-        run("cancel", str(said["lab"]))
+        run("cancel", str(result["lab"]))
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (["nothing"], "invalid choice"),
         (["own", "--set", "mode=append"], "NAME of method"),
@@ -62,13 +63,20 @@ def test_run_prints_the_result_list_and_show_know_it(asked, database, stack: Sta
     ],
 )
 @pytest.mark.django_db
-def test_what_cannot_be_run_is_said(args, said):
-    with pytest.raises(CommandError, match=said):
+def test_a_lab_with_wrong_arguments_is_refused(args, message):
+    with pytest.raises(CommandError, match=message):
         run("run", *args)
     assert not Lab.objects.exists()
 
 
-def test_values_to_try_are_added_to_a_grid_or_stand_instead_of_its_own():
+def test_values_of_set_are_added_to_a_grid_or_replace_it():
     pairs = [("parallelism", (1, 2)), ("unique_checks", (True, False))]
     assert _grid("chunks", pairs).values == {**GRIDS["chunks"].values, **dict(pairs)}
     assert _grid("own", [("chunk_bytes", (MIB,))]).values == {"chunk_bytes": (MIB,)}
+
+
+def test_lab_does_not_import_the_experiments(stack_env):
+    """They load all workloads, and most verbs need none of them."""
+    code = "import django, sys; django.setup(); import importer.management.commands.lab; print(*sys.modules)"
+    done = subprocess.run([PYTHON, "-c", code], cwd=ROOT, env=stack_env.env, check=True, capture_output=True, text=True)
+    assert "importer.experiments.published.registry" not in done.stdout.split()

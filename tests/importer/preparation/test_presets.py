@@ -146,8 +146,8 @@ def test_a_name_that_cannot_be(target: Target, prices: Path, name: str):
     ("args", "said"),
     [
         (["--preset", "nope"], "no preset named nope"),
-        (["--preset", "p", "--null", "NA"], "--null says what the preset says already"),
-        (["--preset", "p", "--no-header"], "--no-header says what"),
+        (["--preset", "p", "--null", "NA"], "--null cannot be combined with --preset"),
+        (["--preset", "p", "--no-header"], "--no-header cannot be combined with --preset"),
         (["--target", "t"], "--table is missing"),
         (["--table", "prices"], "--target is missing"),
         (["--target", "t", "--table", "prices", "--map", "x=id"], "has no field x"),

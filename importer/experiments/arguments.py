@@ -1,0 +1,40 @@
+"""The arguments of `manage.py experiment` and of its old name `manage.py lab experiment`.
+
+Importing this module does not import the experiments: `manage.py lab` needs them for two of its verbs only.
+"""
+
+from argparse import ArgumentParser, ArgumentTypeError
+from pathlib import Path
+
+from importer.engine.errors import Problem
+from importer.lab.commands import MOST_REPEATS, REPEATS
+from importer.management.argument_types import bounded
+
+
+def add_run_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `experiment run`."""
+    parser.add_argument("name", type=_known, metavar="NAME", help="an experiment of `manage.py experiment list`")
+    parser.add_argument("--target", required=True, metavar="NAME", help="scratch tables are made in its database")
+    parser.add_argument("--size", default="small", metavar="small|full|ROWS", help="full: as many rows as the article")
+    parser.add_argument(
+        "--repeats", type=bounded(1, MOST_REPEATS), default=REPEATS, metavar="N", help="rounds that count"
+    )
+    parser.add_argument("--no-warm-up", dest="warm_up", action="store_false", help="let the first round count, too")
+    parser.add_argument("--seed", type=bounded(0, 2**31 - 1), metavar="N", help="the same seed gives the same order")
+    parser.add_argument("--beside-imports", action="store_true", help="do not wait while imports run on the target")
+    parser.add_argument("--report", type=Path, metavar="DIR", help="write the report and its chart there")
+    parser.add_argument("--json", dest="as_json", action="store_true", help="print the results as JSON")
+
+
+def add_list_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of `experiment list`."""
+    parser.add_argument("--json", dest="as_json", action="store_true")
+
+
+def _known(name: str) -> str:
+    from importer.experiments.published.registry import experiment_named  # with numpy and all workloads
+
+    try:
+        return experiment_named(name).name
+    except Problem as problem:
+        raise ArgumentTypeError(str(problem)) from problem
