@@ -1,27 +1,27 @@
-# `make` lists what there is. Everything runs from .venv, which the targets make themselves.
+# `make` lists the targets. Everything runs from .venv, which the targets create themselves.
 PY := .venv/bin/python
 CODE := config importer dashboard scripts tests bench
 # What `make quick` leaves out: every test that needs a server (tests/conftest.py marks them).
 SERVERLESS := not needs_database_server and not needs_redis and not needs_workers and not needs_file_server and not needs_browser
-# VAR_DIR=... and PORT=... work on the command line and from the environment.
+# VAR_DIR=... and PORT=... may be given on the command line or in the environment.
 .DEFAULT_GOAL := help
 .PHONY: help setup run demo test quick quick-tests bench lint format lock
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
 
-setup: ## make .venv and install what the system lacks (announced first)
+setup: ## create .venv and install missing system packages (announced first)
 	@scripts/setup.sh app database
 
 run: ## serve Millrace at http://127.0.0.1:8000 (PORT=...) until Ctrl-C
 	@scripts/setup.sh app
 	@$(PY) -m scripts.run
 
-demo: ## import 336,776 flights into a private database, then serve (EXIT=1: end there)
+demo: ## import 336,776 flights into a private database, then serve (EXIT=1: stop after the import)
 	@scripts/setup.sh app database
 	@$(PY) -m scripts.demo $(if $(filter-out 0,$(EXIT)),--exit)
 
-test: ## run all tests, the browser's included (ARGS="-k name" for some)
+test: ## run all tests, with those in the browser (ARGS="-k name" for some)
 	@scripts/setup.sh app database browser
 	$(PY) -m pytest $(ARGS)
 
@@ -29,11 +29,11 @@ quick: ## lint, and every test that needs no server, in under a minute
 	@scripts/setup.sh app
 	@$(MAKE) --no-print-directory -j2 --output-sync=target lint quick-tests
 
-# Compiled tests are kept, even where the environment says otherwise: compiling them takes a tenth of the time.
+# Bytecode of the tests is kept even if the environment forbids it: compiling them takes a tenth of the time.
 quick-tests:
 	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -q -n 2 --hypothesis-profile=dev -m "$(SERVERLESS)" $(ARGS)
 
-bench: ## measure Millrace beside other ways to load (ARGS="--help" tells how much and what)
+bench: ## compare Millrace with other ways to load (ARGS="--help" lists the options)
 	@scripts/setup.sh app database
 	@REQUIREMENTS=requirements-bench.txt scripts/setup.sh app
 	$(PY) -m bench $(ARGS)
@@ -48,7 +48,7 @@ lint: ## check style, types, migrations and the compose file
 	VAR_DIR="$$(mktemp -d)" && export VAR_DIR && trap 'rm -rf "$$VAR_DIR"' EXIT && $(PY) manage.py makemigrations --check --dry-run
 	@if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh .ci/run; fi
 
-format: ## put the code into its standard form
+format: ## format the code
 	@scripts/setup.sh app
 	$(PY) -m ruff check --fix-only $(CODE) manage.py setup.py
 	$(PY) -m ruff format $(CODE) manage.py setup.py

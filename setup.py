@@ -1,4 +1,4 @@
-"""Compiles the C library for `pip install`. It is optional: without a compiler, Millrace works, but more slowly."""
+"""Compiles the optional C library for `pip install`. Without a compiler, Millrace works, but more slowly."""
 
 import importlib.util
 import subprocess
@@ -13,7 +13,7 @@ PACKAGE = "importer.engine.native"
 
 
 def _loader() -> ModuleType:
-    # By its path: `importer` cannot be imported where its requirements are not installed yet.
+    # By its path: `importer` cannot be imported before its requirements are installed.
     path = Path(__file__).parent / "importer" / "engine" / "native" / "loader.py"
     spec = importlib.util.spec_from_file_location("native_loader", path)
     assert spec
@@ -30,12 +30,12 @@ class BuildLibrary(build_ext):
     """Compiles each build of the library: shared libraries for ctypes, not Python modules."""
 
     def get_ext_filename(self, fullname: str) -> str:
-        """The path of an extension below the packages' folder; the name's last part is the build."""
+        """The path of an extension below the packages' folder; the last part of `fullname` is the build."""
         package, _, build = fullname.rpartition(".")
         return str(Path(*package.split("."), loader.library_file(build).name))
 
     def build_extension(self, ext: Extension) -> None:
-        """Compile the build that the extension is named by. Raises CompileError, which is a warning if optional."""
+        """Compile the build in the extension's name. Raises CompileError, a warning if the extension is optional."""
         path = Path(self.get_ext_fullpath(ext.name))
         try:
             loader.compile_library(ext.name.rpartition(".")[2], path)
@@ -46,7 +46,7 @@ class BuildLibrary(build_ext):
 FOLDER = Path(__file__).resolve().parent
 
 setup(
-    # Templates and static files are beside the packages in a checkout, and inside `dashboard` when they are installed.
+    # In a checkout, templates and static files are next to the packages; installed, they are inside `dashboard`.
     packages=[
         *find_packages(include=["config", "config.*", "dashboard", "dashboard.*", "importer", "importer.*"]),
         "dashboard.templates",
@@ -56,7 +56,7 @@ setup(
     package_data={
         "dashboard.templates": ["**/*"],
         "dashboard.static": ["**/*"],
-        # Also to compile the library later, and to check that it is of these sources.
+        # Installed, too, to compile the library later and to check that it is built from these sources.
         PACKAGE: ["src/*.c", "src/*.h"],
     },
     cmdclass={"build_ext": BuildLibrary},

@@ -1,4 +1,4 @@
-"""The command line, as manage.py in a checkout and as `millrace` where Millrace is installed with pip."""
+"""The command line: manage.py in a checkout, `millrace` in an installation by pip."""
 
 import os
 import sys
@@ -7,6 +7,6 @@ from django.core.management import execute_from_command_line
 
 
 def main() -> None:
-    """Run the command that the arguments name."""
+    """Run the management command in sys.argv."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     execute_from_command_line(sys.argv)

@@ -1,4 +1,4 @@
-"""Reading the environment: each value may also come from a file named by NAME_FILE (container secrets)."""
+"""Reads settings from the environment. A secret may also come from a file named by NAME_FILE (container secrets)."""
 
 import hashlib
 import os
@@ -12,8 +12,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 env = environ.Env()
 
-# A Unix socket's path must fit 108 bytes (unix(7)), the last one a NUL; supervisord appends a dot and its process id
-# (at most 4194304) while it makes its own.
+# The path of a Unix socket has at most 108 bytes with a final NUL (unix(7)); supervisord appends a dot and its process
+# id (at most 4194304) while it creates its socket.
 LONGEST_SOCKET_PATH = 107 - len(".4194304")
 
 
@@ -28,7 +28,7 @@ def secret(name: str) -> str | None:
 
 
 def kept_key(path: Path, make: "type[Fernet] | None" = None) -> str:
-    """The key kept in `path` (mode 0600); made on first use, so that nobody ever runs with a key out of a book."""
+    """The key stored in `path` (mode 0600). It is generated on first use, so that there is no default key."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         key = make.generate_key().decode() if make else secrets.token_urlsafe(48)
@@ -37,7 +37,7 @@ def kept_key(path: Path, make: "type[Fernet] | None" = None) -> str:
 
 
 def _write_once(path: Path, text: str) -> None:
-    """Several processes may start at once on a new machine: the first one's key is everybody's."""
+    """Write the file unless it exists: of several processes that start at once, all use the key of the first."""
     fd, fresh = tempfile.mkstemp(dir=path.parent)
     with os.fdopen(fd, "w") as out:
         out.write(text)
@@ -50,7 +50,7 @@ def _write_once(path: Path, text: str) -> None:
 
 
 def socket_path(var_dir: Path, name: str) -> Path:
-    """Where a private server's Unix socket lies: in VAR_DIR, or in a short folder of its own where that is too long."""
+    """The path of a private server's Unix socket: in VAR_DIR, or in a temporary folder if that path is too long."""
     path = var_dir / "run" / name
     if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH:
         return path

@@ -1,4 +1,4 @@
-"""Every setting, read from the environment. `.env.example` explains each one; a test keeps the two in step."""
+"""Every setting, read from the environment. `.env.example` explains each one; a test compares the two."""
 
 import os
 from pathlib import Path
@@ -12,21 +12,21 @@ from config.environment import env, kept_key, secret, socket_path
 from config.version import VERSION  # noqa: F401 -- a setting
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-# Installed with pip, Millrace keeps its state below the folder in which it is started.
+# Installed with pip, Millrace keeps its state below the current folder.
 IS_CHECKOUT = (BASE_DIR / "manage.py").is_file()
 HOME_DIR = BASE_DIR if IS_CHECKOUT else Path.cwd()
 env.read_env(HOME_DIR / ".env")
 
-# --- where run-time state lies ---
+# --- run-time state ---
 VAR_DIR = Path(env.str("VAR_DIR", default=str(HOME_DIR / "var"))).resolve()
 VAR_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
 UPLOAD_DIR = Path(env.str("UPLOAD_DIR", default=str(VAR_DIR / "uploads")))
 PLAIN_DIR = Path(env.str("PLAIN_DIR", default=str(VAR_DIR / "plain")))
 LAB_DIR = VAR_DIR / "lab"
-# "" leaves it to the servers' own secure_file_priv.
+# "": the server's own secure_file_priv.
 SERVER_FILES_DIR = env.str("SERVER_FILES_DIR", default="")
 INCOMING_DIR = VAR_DIR / "incoming"
-# Connections read folders in these, and no others.
+# The only folders that connections may read.
 IMPORT_FOLDERS = [str(HOME_DIR / each) for each in env.list("IMPORT_FOLDERS", default=[str(INCOMING_DIR)])]
 REJECTS_DIR = Path(env.str("REJECTS_DIR", default=str(VAR_DIR / "rejects")))
 
@@ -96,7 +96,7 @@ BIND = env.str("BIND", default="127.0.0.1")
 PORT = env.int("PORT", default=8000)
 WEB_PROCESSES = env.int("WEB_PROCESSES", default=2)
 WEB_THREADS = env.int("WEB_THREADS", default=8)
-# As many as an import is planned with, into a server on this machine or one at a distance that is not known.
+# As many as an import is planned with, into a server on this machine or one whose distance is unknown.
 WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", default=max(4, (os.cpu_count() or 1) + 1))
 
 # --- the first account (`manage.py ensure_admin`) ---
@@ -119,13 +119,13 @@ DATABASES = {"default": env.db_url_config(DATABASE_URL) if DATABASE_URL else SQL
 if "sqlite" in DATABASES["default"]["ENGINE"]:
     DATABASES["default"]["OPTIONS"] = SQLITE["OPTIONS"]
 if "mysql" in DATABASES["default"]["ENGINE"]:
-    # READ COMMITTED: a guarded update must see what another worker has just committed.
+    # READ COMMITTED: a compare-and-set update must see the latest commits of other workers.
     DATABASES["default"]["OPTIONS"] = {"charset": "utf8mb4", "local_infile": 0, "isolation_level": "read committed"}
 
 # --- static files ---
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
-# pip installs them, and the templates, inside the package dashboard (setup.py).
+# pip installs static files and templates inside the package dashboard (setup.py).
 STATICFILES_DIRS = [BASE_DIR / "static"] if IS_CHECKOUT else []
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -155,32 +155,32 @@ SECURE_REFERRER_POLICY = "same-origin"
 ENCRYPTION_KEYS = (secret("ENCRYPTION_KEYS") or kept_key(VAR_DIR / "keys" / "encryption_key", Fernet)).split(",")
 
 # --- notifications (importer/notifications/) ---
-# Where people reach the pages: messages link to them.
+# The address of the pages, for links in messages.
 SITE_URL = env.str("SITE_URL", default=f"http://127.0.0.1:{PORT}")
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="millrace@localhost")
 EMAIL_URL = secret("EMAIL_URL")
-# Without a mail server there is no back end, and channels that mail say so.
+# Without a mail server there is no back end, and mail channels report that.
 EMAIL_BACKEND = ""
 if EMAIL_URL:
     vars().update(env.email_url_config(EMAIL_URL))
 EMAIL_TIMEOUT = 10  # seconds, for each answer of the mail server
 
 # --- importing ---
-# What a scan puts into one chunk is a plan's decision; these bound what one machine and one person may take.
+# Limits for one machine and one user. The size of a chunk is decided by the plan.
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=100 * 2**30)
 UPLOAD_PART_BYTES = env.int("UPLOAD_PART_BYTES", default=16 * 2**20)
-# What a packed file may unpack to: bytes, and times its own size (once that is over 64 MiB).
+# Limits for decompressing a file: bytes, and times its compressed size (checked above 64 MiB).
 UNPACKED_MAX_BYTES = env.int("UNPACKED_MAX_BYTES", default=200 * 2**30)
 UNPACKED_MAX_RATIO = env.int("UNPACKED_MAX_RATIO", default=200)
 # The form of a new import has three values for each field, and a table may have 4,096 columns (manual, 10.4.7).
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 3 * 4096 + 100
-# A claimed chunk belongs to its worker for this long after its last sign of life (seconds).
+# A claimed chunk belongs to its worker until this many seconds after the worker's last heartbeat.
 LEASE_SECONDS = env.float("LEASE_SECONDS", default=60)
 HEARTBEAT_SECONDS = env.float("HEARTBEAT_SECONDS", default=min(15.0, LEASE_SECONDS / 4))
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", default=15)
-# How often it is looked which schedules are due: a run begins at most so much later.
+# Seconds between two checks for due schedules, and so the longest delay of a run.
 TICK_SECONDS = min(5.0, SWEEP_SECONDS)
-# A chunk is given up after so many attempts, or after so many workers died over it.
+# A chunk fails for good after this many attempts, or after this many workers died while loading it.
 MAX_ATTEMPTS = env.int("MAX_ATTEMPTS", default=8)
 MAX_DEATHS = env.int("MAX_DEATHS", default=3)
 if HEARTBEAT_SECONDS * 2 > LEASE_SECONDS:
@@ -188,20 +188,20 @@ if HEARTBEAT_SECONDS * 2 > LEASE_SECONDS:
         "HEARTBEAT_SECONDS must be at most half of LEASE_SECONDS, or live workers lose their chunks"
     )
 
-# --- Redis: wakes workers and carries live counters, nothing else ---
+# --- Redis: only wakes workers and carries live counters ---
 REDIS_SOCKET = socket_path(VAR_DIR, "redis.sock")
 REDIS_URL = secret("REDIS_URL") or f"unix://{quote(str(REDIS_SOCKET))}?db=0"
 REDIS_IS_PRIVATE = not secret("REDIS_URL")
 
-# --- Celery: the reasons are in docs/decisions.md, Running ---
+# --- Celery (docs/decisions.md, Running, has the reasons) ---
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host=")
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 3600,
-    # A Redis that hangs must not hang us; longer than the one second for which kombu's BRPOP blocks.
+    # A hanging Redis must not block us. Longer than the one second for which kombu's BRPOP blocks.
     "socket_timeout": 30,
     "socket_connect_timeout": 5,
     "health_check_interval": 25,
-    # Without a broker a click must not wait: the sweeper sends later.
+    # Without a broker a page must not wait: the sweep sends the message later.
     "max_retries": 1,
     "interval_start": 0,
     "interval_step": 0,
@@ -221,14 +221,14 @@ CELERY_TASK_ROUTES = {
     "importer.tasks.load_run": {"queue": "load"},
     "importer.tasks.finish": {"queue": "load"},
     "importer.tasks.restore": {"queue": "load"},
-    # They may list a bucket, or fetch a large file.
+    # These may list a bucket, or fetch a large file.
     "importer.tasks.take_run": {"queue": "scan"},
     "importer.tasks.look_for_files": {"queue": "scan"},
 }
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# Below the visibility timeout: a task that hangs is killed before Redis delivers it to somebody else (seconds).
+# Seconds. Below the visibility timeout: a hanging task is killed before Redis delivers it to another worker.
 CELERY_TASK_TIME_LIMIT = 3000
-# What a library may leak ends with the process that leaked it (tasks, KiB).
+# Limits the effect of memory leaks in libraries (tasks, KiB).
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 500
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 400_000
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
@@ -239,7 +239,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "run" / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
-    # A tick that waited longer than one period has been overtaken by the next.
+    # A message that waited longer than one period is superseded by the next one.
     "sweep": {"task": "importer.tasks.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
     "tick": {"task": "importer.tasks.tick", "schedule": TICK_SECONDS, "options": {"expires": TICK_SECONDS}},
 }

@@ -1,4 +1,4 @@
-"""Every page lives in the dashboard."""
+"""The URLs, all of them in the dashboard."""
 
 from django.urls import include, path
 
