@@ -23,7 +23,7 @@ MOST_FAILURES = 1000  # below the largest value of the smallest column that coun
 
 
 def lease_end() -> datetime:
-    """When a lease expires that is taken or renewed now."""
+    """The end of a lease that is claimed or renewed now."""
     return timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)
 
 

@@ -11,14 +11,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Message:
-    """A task's name in importer.tasks and the id it is for; `delay` in seconds."""
+    """A task's name in importer.tasks and its argument, an id; `delay` in seconds."""
 
     task: str
     id: int
     delay: float = 0
 
 
-# Called after a worker's step with the job's id and the messages that are to be sent with a delay.
+# Called after a worker's step with the job's id and the messages to send with a delay.
 FollowUp = Callable[[int, Sequence[Message]], None]
 
 
@@ -29,7 +29,7 @@ def send(messages: Iterable[Message]) -> None:
 
 
 def _publish(messages: list[Message]) -> None:
-    # Imported by the first message: an import in processes of its own sends none, and Celery takes 0.1 s.
+    # Imported with the first message: an import without workers sends none, and importing Celery takes 0.1 s.
     from kombu.exceptions import OperationalError
 
     from config.celery import app

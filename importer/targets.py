@@ -1,4 +1,4 @@
-"""Targets: where one may be, how one is added from a URL, and its check."""
+"""Targets: parses their URLs, saves and checks them, and restores their temporary changes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ URL_SHAPE = "Write it as mysql://USER@HOST:PORT/DATABASE; % @ : / in a name as %
 
 @dataclass(frozen=True)
 class TargetUrl:
-    """A target's URL taken apart. `password` is "" unless somebody wrote one into it."""
+    """The parts of a target's URL. `password` is "" if the URL has none."""
 
     host: str
     port: int
@@ -35,15 +35,15 @@ class TargetUrl:
 
 
 def parse_url(url: str) -> TargetUrl:
-    """Take apart mysql://USER[:PASSWORD]@HOST[:PORT]/DATABASE; each part may be percent-encoded.
+    """Parse mysql://USER[:PASSWORD]@HOST[:PORT]/DATABASE; each part may be percent-encoded.
 
-    Raises TargetProblem, which never repeats the URL: there may be a password in it.
+    Raises TargetProblem, whose text never contains the URL, since it may have a password.
     """
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        # The message of urllib about a bad port or host repeats that part only where it has no password in it.
+        # urllib's message about a bad port or host repeats that part only if it contains no password.
         raise TargetProblem("The URL has no valid host and port.", advice=URL_SHAPE) from error
     database = unquote(parts.path.removeprefix("/"))
     for wrong, what in (
@@ -69,17 +69,17 @@ def parse_url(url: str) -> TargetUrl:
 
 
 def default_tls(host: str) -> str:
-    """Off on this machine, where nobody is in between; elsewhere with the certificate checked."""
+    """OFF on the loopback interface, where nobody can intercept; for other hosts VERIFY, with a checked certificate."""
     return Target.Tls.OFF if is_loopback(host) else Target.Tls.VERIFY
 
 
 def refuse_forbidden(host: str) -> None:
-    """Raise TargetProblem if the host is, or its name stands for, an address where no database server can be."""
+    """Raise TargetProblem if the host has a link-local or cloud metadata address."""
     try:
-        found = resolve(host)
+        addresses = resolve(host)
     except (OSError, UnicodeError):
-        return  # Connecting says better what is wrong with it.
-    for address in found:
+        return  # The error of connecting is clearer.
+    for address in addresses:
         if is_forbidden(address):
             raise TargetProblem(
                 f"{host} is {address}, a link-local or cloud metadata address: no database is reached there.",
@@ -97,10 +97,10 @@ def add_or_replace(
     ceiling: int | None = None,
     replace: bool = False,
 ) -> Target:
-    """Save a target. With `replace` one of that name is changed in place, so that its imports stay with it.
+    """Save a target. With `replace` an existing target of that name is updated and keeps its imports.
 
-    `password` None keeps a stored one, but only for the same server and user: it is never sent anywhere else.
-    Raises TargetProblem if the name is taken, the address is forbidden, or a value is not allowed.
+    `password` None keeps the stored password, but only if server and user are unchanged, so that it is never sent to
+    another server. Raises TargetProblem if the name is taken, the address is forbidden, or a value is invalid.
     """
     refuse_forbidden(url.host)
     target = Target.objects.filter(name=name).first() or Target(name=name)
@@ -115,7 +115,7 @@ def add_or_replace(
         target.set_password(password)
     elif not same_account:
         target.password_ciphertext = ""
-    # What was found out is about the address as it was.
+    # The findings are about the old address.
     target.findings, target.checked_at, target.round_trip_ms, target.bytes_per_second = [], None, None, None
     _save(target)
     return target
@@ -131,20 +131,20 @@ def _save(target: Target) -> None:
 
 
 def check(target: Target) -> list[dict[str, Any]]:
-    """Look the target over, keep what was found with it, and return it: importer.engine.preflight.Finding as JSON."""
+    """Run the preflight checks, store the findings on the target, and return them as JSON."""
     findings = _findings(target)
     distance = next((each.distance for each in findings if each.distance), None)
     target.round_trip_ms = distance.round_trip_ms if distance else None
     target.bytes_per_second = distance.bytes_per_second if distance else None
-    found = [finding.as_json() for finding in findings]
-    target.findings, target.checked_at = found, timezone.now()
+    values = [finding.as_json() for finding in findings]
+    target.findings, target.checked_at = values, timezone.now()
     target.save(update_fields=["findings", "checked_at", "round_trip_ms", "bytes_per_second"])
-    return found
+    return values
 
 
 def _findings(target: Target) -> list[Finding]:
     try:
-        # Again, since a name may stand for another address than when it was added.
+        # Again, since the name may resolve to another address than when the target was added.
         refuse_forbidden(target.host)
     except TargetProblem as problem:
         return [Finding("address", "fail", problem.what, problem.advice)]
@@ -152,24 +152,23 @@ def _findings(target: Target) -> list[Finding]:
 
 
 def restore(target: Target) -> Iterator[str]:
-    """Put back what imports that have ended, or that are not known here, have left off the target's tables: a sentence
-    about each import that has left something.
+    """Undo temporary changes on the target that ended or unknown imports have left. Yields a sentence for each import.
 
-    Raises Problem if that cannot be done.
+    Changes of imports that have not ended stay: those imports undo them. Raises Problem for an error of the server.
     """
     with connect(target.address, READ_TIMEOUT) as connection:
-        for written in temporary_changes.list_records(connection):
-            job = ImportJob.objects.filter(key=written.job).exclude(status__in=ImportJob.ENDED).first()
+        for record in temporary_changes.list_records(connection):
+            job = ImportJob.objects.filter(key=record.job).exclude(status__in=ImportJob.ENDED).first()
             if job:
-                yield f"{written.table}: import {job.pk} has not ended, and puts it back itself."
+                yield f"{record.table}: import {job.pk} has not ended, and puts it back itself."
                 continue
-            temporary_changes.restore(connection, target.address, written.changes)
-            temporary_changes.delete_record(connection, written.job)
-            yield f"{written.table}: {written.changes.description} put back."
+            temporary_changes.restore(connection, target.address, record.changes)
+            temporary_changes.delete_record(connection, record.job)
+            yield f"{record.table}: {record.changes.description} put back."
 
 
 def usage(target: Target) -> str:
-    """The imports and schedules that keep the target from being deleted, counted, in words; "" without any."""
+    """The number of imports and schedules that prevent the target's deletion, in words; "" without any."""
     imports, schedules = target.jobs.count(), target.schedules.count()
     uses = []
     if imports:
@@ -181,5 +180,5 @@ def usage(target: Target) -> str:
 
 
 def passed(findings: list[dict[str, Any]]) -> bool:
-    """Whether nothing failed; warnings are allowed."""
+    """Whether no finding is a failure; warnings are allowed."""
     return all(finding["status"] != "fail" for finding in findings)

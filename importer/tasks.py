@@ -1,4 +1,4 @@
-"""Celery tasks: an id in, one call. importer/worker/ does the work, importer/jobs/ decides whether it may be done."""
+"""Celery tasks, one call each. importer/worker/ does the work, importer/jobs/ decides whether it may be done."""
 
 from collections.abc import Sequence
 

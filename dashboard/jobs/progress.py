@@ -123,7 +123,7 @@ class Progress:
     def phase(self) -> str:
         if self.job.status == Status.LOADING and self.job.needs_copy and not self.job.plain_copy:
             return _copying(self.job)[0]
-        if self.job.status == Status.LOADING and self.job.awaits_arrangement:
+        if self.job.status == Status.LOADING and self.job.awaits_changes:
             return f"{self._preparing_words} first; the chunks wait for that"
         if self.job.status == Status.INDEXING:
             return f"Loaded; putting back {self._changes_words}"
@@ -140,7 +140,7 @@ class Progress:
     @property
     def _changes_words(self) -> str:
         """The temporary changes on the target, in words."""
-        changes = self.job.arrangement or self.job.plan.temporary_changes
+        changes = self.job.temporary_changes or self.job.plan.temporary_changes
         return (changes.description if changes and changes.description else "") or "what was changed on the server"
 
     @property

@@ -49,7 +49,7 @@ def advance(job_id: int) -> list[Message]:
         if job.status == Status.WAITING and _admit(job):
             job.refresh_from_db()
         match job.status:
-            case Status.LOADING | Status.PAUSED if job.awaits_arrangement:
+            case Status.LOADING | Status.PAUSED if job.awaits_changes:
                 return _queue_step(job, "arrange", JobStep.ARRANGE_QUEUED)
             case Status.LOADING if job.stages and not (job.staged or job.finished):
                 # Types are read in the plain copy, which the scan makes.

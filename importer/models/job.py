@@ -220,7 +220,7 @@ class ImportJob(ImportRecipe):
         return from_json(NewTable, self.new_table_json) if self.new_table_json else None
 
     @property
-    def arrangement(self) -> TemporaryChanges | None:
+    def temporary_changes(self) -> TemporaryChanges | None:
         """What is changed on the target for the time of the job; None before that is written down, or if nothing is."""
         return stored.from_json(TemporaryChanges, self.arrangement_json) if self.arrangement_json else None
 
@@ -230,7 +230,7 @@ class ImportJob(ImportRecipe):
         return tuple(from_json(ForeignKey, each) for each in self.unchecked_json)
 
     @property
-    def awaits_arrangement(self) -> bool:
+    def awaits_changes(self) -> bool:
         """Whether something is to be changed on the target before the first chunk."""
         return bool(self.plan_json.get("arrangement")) and not self.arranged
 

@@ -1,1 +1,1 @@
-"""From a file, a table and options to a plan: preparation, presets, earlier imports."""
+"""Turns a file, a table and options into a plan: prepare.py; presets.py: stored mappings; plan_sql.py: a plan's SQL."""

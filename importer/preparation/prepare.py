@@ -1,4 +1,4 @@
-"""From a file and a table to a plan that can be shown and started: nothing is written anywhere yet."""
+"""Makes a plan from a file and a table, which can be shown and started. Writes nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -35,9 +35,9 @@ from importer.preparation.table_context import SourceFacts, TableContext, read_c
 
 @dataclass(frozen=True)
 class NewTableRequest:
-    """What somebody wants of the table that mode create makes: types by column, and the columns of its primary key.
+    """The requested properties of mode create's table: types by column, and the columns of its primary key.
 
-    `widen`: types that the whole file does not fit are made wider; else the import ends.
+    `widen`: a type that is too narrow for the whole file is widened; otherwise the import fails.
     """
 
     types: dict[str, str] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class NewTableRequest:
 
 @dataclass(frozen=True)
 class PreparedImport:
-    """Everything that a job is made of, its key included."""
+    """All values of a new job, including its key."""
 
     key: UUID
     source: SourceFile
@@ -64,9 +64,9 @@ class PreparedImport:
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """The wishes of an import. None leaves dialect, mapping or options to what the file suggests.
+    """The requested settings of an import. If dialect, mapping or options are None, the file's suggestions are used.
 
-    `overrides` count where no whole mapping is given; `new_table` is for mode create.
+    `overrides` apply only without a `mapping`; `new_table` is for mode create.
     """
 
     options: Options | None = None
@@ -84,7 +84,7 @@ def prepare(
     table_name: str,
     request: ImportRequest = ImportRequest(),
 ) -> PreparedImport:
-    """Profile the file, read the table and plan.
+    """Profile the file, read the table and make the plan.
 
     `table_name` may be `table` or `schema.table`. Raises Problem with the first obstacle.
     """
@@ -124,7 +124,7 @@ def _mapping(request: ImportRequest, profile: Profile, context: TableContext) ->
 
 
 def _try_session(target: Target, plan: ImportPlan, server: Server) -> None:
-    """See that the server takes what the plan sets, for its sessions or for all: now, while nothing has begun."""
+    """Check before the import that the server accepts the plan's session and global variables. Raises Problem."""
     variables = plan.temporary_changes.variables if plan.temporary_changes else {}
     if plan.session or plan.lock_table or variables:
         with connect(target.address) as connection:
@@ -133,7 +133,7 @@ def _try_session(target: Target, plan: ImportPlan, server: Server) -> None:
 
 
 def _new_table(connection: Connection, server: Server, table: NewTable, request: ImportRequest) -> NewTable:
-    """The table that mode create makes: the suggestion of the sample, changed as requested."""
+    """The table of mode create: the sample's suggestion, changed as requested."""
     if not table.name or len(table.name) > LONGEST_NAME:
         raise Problem("The new table has no name that the server takes.", advice="Give it one of 1 to 64 characters.")
     if existing_tables(connection, table.schema, [table.name]):
@@ -155,7 +155,7 @@ def _new_table(connection: Connection, server: Server, table: NewTable, request:
 def _key_order(
     profile: Profile, source: SourceFile, context: TableContext, mapping: Sequence[ColumnMapping], options: Options
 ) -> KeyOrder | None:
-    """How far the file is from the order of the primary key; None where that decides nothing, or cannot be told."""
+    """How far the file is from the order of the primary key; None if the order does not matter or is unknown."""
     copied = needs_copy(profile.packing, profile.dialect.encoding)
     if copied or options.sort != "auto" or not outgrows(profile.size, context.table, options, context.server):
         return None
@@ -168,11 +168,10 @@ def _key_order(
 
 
 def replan(job: ImportJob, key: UUID, refused: str = "") -> ImportPlan:
-    """The plan for what is not in yet of a job, for its table and server as they are now; its chunks stay as they are.
+    """A new plan for the rest of a job, for its table and server as they are now. Its chunks do not change.
 
-    `key` is the job's from now on; `refused` is a method that the server has been seen to refuse.
-
-    Raises Problem with the first thing that stands in the way.
+    `key` is the job's key from now on; `refused` is a method that the server has refused. Raises Problem with the
+    first obstacle.
     """
     with connect(job.target.address) as connection:
         server = _server(connection, job.target)
@@ -196,14 +195,14 @@ def replan(job: ImportJob, key: UUID, refused: str = "") -> ImportPlan:
 
 
 def _server(connection: Connection, target: Target) -> Server:
-    """What there is to know of the target's server, and the folder for files that it shares with this machine."""
+    """The target's server, with the folder for files that it shares with this machine."""
     return replace(read_server(connection, target.address), files_dir=settings.SERVER_FILES_DIR)
 
 
 def fall_back_plan(job: ImportJob) -> ImportPlan:
-    """The job's plan with the next method down the ladder, as the server has refused the one that it has.
+    """The job's plan with the next best method, after the server has refused the plan's.
 
-    All else stays: what is loaded already fits to it. Raises Problem if the method was asked for, or cannot be changed.
+    Everything else stays, because it must match the chunks that are loaded. Raises Problem if there is no other method.
     """
     plan = job.plan
     other = replan(job, job.key, refused=plan.statements.method)

@@ -1,4 +1,4 @@
-"""Mappings that people save and use again, for files with the same header."""
+"""Presets: stored mappings with dialect and options, for files with equal headers."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from importer.preparation.prepare import PreparedImport
 
 
 def save(name: str, prepared: PreparedImport, user: User | None = None) -> MappingPreset:
-    """Keep how a file is about to be imported. Raises Problem if the name is taken or is none."""
+    """Save a prepared import's settings as a preset. Raises Problem if the name is taken or invalid."""
     preset = MappingPreset(
         target=prepared.target,
         schema_name=prepared.table.schema,
@@ -36,7 +36,7 @@ def save(name: str, prepared: PreparedImport, user: User | None = None) -> Mappi
 
 
 def save_from_job(name: str, job: ImportJob, user: User | None = None) -> MappingPreset:
-    """Keep how a file was imported. Raises Problem as save() does, and if file or table are no longer there."""
+    """Save a job's settings as a preset. Raises Problem as save() does, and if its file or table no longer exists."""
     with connect(job.target.address) as connection:
         table = read_table(connection, job.schema_name, job.table_name)
     preset = MappingPreset(
@@ -57,12 +57,12 @@ def save_from_job(name: str, job: ImportJob, user: User | None = None) -> Mappin
 
 
 def rename(preset: MappingPreset, name: str) -> None:
-    """Raises Problem if the name is taken or is none."""
+    """Rename the preset. Raises Problem if the name is taken or invalid."""
     _name(preset, name)
 
 
 def by_name(name: str) -> MappingPreset:
-    """Raises Problem, with the names there are, if there is none of that name."""
+    """The preset of this name. Raises Problem, with the existing names, if there is none."""
     preset = MappingPreset.objects.select_related("target").filter(name=name).first()
     if preset:
         return preset
@@ -71,10 +71,10 @@ def by_name(name: str) -> MappingPreset:
 
 
 def for_header(header: Sequence[str]) -> list[MappingPreset]:
-    """Those that were saved for a file with this header, ignoring case and outer spaces; the last used first."""
+    """The presets for this header, ignoring case and outer spaces; the last used first."""
     wanted = normalized_names(header)
-    found = MappingPreset.objects.select_related("target").order_by("-used_at", "name")
-    return [preset for preset in found if normalized_names(preset.header) == wanted]
+    presets = MappingPreset.objects.select_related("target").order_by("-used_at", "name")
+    return [preset for preset in presets if normalized_names(preset.header) == wanted]
 
 
 def check_header(preset: MappingPreset, header: Sequence[str]) -> None:
@@ -87,7 +87,7 @@ def check_header(preset: MappingPreset, header: Sequence[str]) -> None:
 
 
 def header_difference(then: Sequence[str], now: Sequence[str]) -> str:
-    """What tells two headers apart, in words, ignoring case and outer spaces; "" if they are the same."""
+    """The difference of two headers in words, ignoring case and outer spaces; "" if they are equal."""
     if normalized_names(then) == normalized_names(now):
         return ""
     gone = [name for name in then if normalized_names([name])[0] not in normalized_names(now)]
@@ -97,7 +97,7 @@ def header_difference(then: Sequence[str], now: Sequence[str]) -> str:
 
 
 def differences(saved: MappingPreset | Schedule, table: Table) -> list[str]:
-    """What has changed in the table since it was saved, in words; nothing if its columns are the same."""
+    """The changes of the table's columns since they were saved, in words; empty if there are none."""
     then, now = dict(saved.columns_json), dict(column_types(table))
     gone = [f"{name} is gone" for name in then if name not in now]
     new = [f"{name} is new" for name in now if name not in then]
@@ -115,16 +115,16 @@ def _name(preset: MappingPreset, name: str) -> None:
         preset.clean_fields(exclude={each.name for each in MappingPreset._meta.fields} - {"name"})
         preset.validate_unique()
     except ValidationError as error:
-        said = " ".join(message for messages in error.message_dict.values() for message in messages)
-        raise Problem(f"{preset.name!r} cannot be the preset's name. {said}", advice="Choose another name.") from error
+        texts = " ".join(message for messages in error.message_dict.values() for message in messages)
+        raise Problem(f"{preset.name!r} cannot be the preset's name. {texts}", advice="Choose another name.") from error
     preset.save()
 
 
 def column_types(table: Table) -> list[list[str]]:
-    """Name and full type of each column, as they are kept to tell what has changed."""
+    """Name and full type of each column, as stored for a later comparison with the table."""
     return [[column.name, column.type] for column in table.columns]
 
 
 def normalized_names(header: Sequence[str]) -> list[str]:
-    """The names as they are compared."""
+    """The names without outer spaces and in lower case, for comparison."""
     return [name.strip().lower() for name in header]

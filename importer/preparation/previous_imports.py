@@ -1,9 +1,9 @@
-"""What earlier imports say about a new one into the same table."""
+"""Reads earlier imports into a table, with which the planner decides."""
 
 from importer.engine.plan.previous_imports import Past, PastImport
 from importer.models import ImportJob, Target
 
-# Only imports of about as much data are alike: a small one is over before a second session has begun.
+# Only imports of similar size are compared: a small one ends before its second session has begun.
 SMALLER, LARGER = 0.25, 4.0
 MOST_RUNS = 50
 

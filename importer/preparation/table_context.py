@@ -1,4 +1,4 @@
-"""Reads once what a plan has to know of a target and a table."""
+"""Reads a target's server and table once, for the planner."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from importer.models import Target
 
 @dataclass(frozen=True)
 class SourceFacts:
-    """What a plan has to know of a file: `data_bytes` without the header, dialect, and where its fields go."""
+    """The planner's facts about a file: `data_bytes` without the header, dialect, mapping and generated columns."""
 
     data_bytes: int
     dialect: Dialect
@@ -32,7 +32,7 @@ class SourceFacts:
 
 @dataclass(frozen=True)
 class TableContext:
-    """The server, and the table with its dependencies and indexes; `new_table` is the one that mode create makes."""
+    """The server, and the table with its dependencies and indexes; `new_table` is the table of mode create."""
 
     target: Target
     server: Server
@@ -67,9 +67,9 @@ def read_context(
     options: Options,
     new_table: NewTable | None,
 ) -> TableContext:
-    """Read the table `schema.table`, or take the one that is to be made.
+    """Read the table `schema.table`, or use `new_table`.
 
-    Raises TargetProblem if there is none, or if the account may not do what the write mode does.
+    Raises TargetProblem if the table does not exist, or if the account lacks a privilege for the write mode.
     """
     schema, _, name = table_name.partition(".")
     table = new_table.as_table() if new_table else read_table(connection, schema, name)
@@ -78,7 +78,7 @@ def read_context(
 
 
 def _dependencies(connection: Connection, table: Table, options: Options) -> TableDependencies:
-    """The objects that a write mode has to keep. Checks the account's privileges for the mode."""
+    """The objects that the write mode must keep. Checks the account's privileges for the mode."""
     unaffected = options.on_duplicate == "fail" and options.foreign_key_checks and not options.lock_table
     if not write_modes.stages(options.mode) and unaffected:
         return NO_DEPENDENCIES
@@ -87,7 +87,7 @@ def _dependencies(connection: Connection, table: Table, options: Options) -> Tab
 
 
 def _indexes(connection: Connection, table: Table, options: Options) -> Indexes:
-    """The table's keys as they would have to come back, and the reason why they cannot be deferred."""
+    """The table's keys with the SQL that restores them, and the reason if they cannot be deferred."""
     if options.mode == "create" or not table.engine:
         return NO_INDEXES
     indexes = read_indexes(connection, table.schema, table.name)

@@ -1,4 +1,4 @@
-"""The files that imports read: uploaded ones, which we keep under UPLOAD_DIR, and ones named on the command line."""
+"""Sources: uploaded files, which are kept under UPLOAD_DIR, and files on the server, which stay in place."""
 
 import errno
 import fcntl
@@ -23,8 +23,8 @@ from importer.engine.errors import Problem, SourceProblem
 from importer.engine.source.file_signature import NoCSV, refuse_other_kinds
 from importer.models import ImportJob, SourceFile
 
-PIECE_BYTES = 2**20  # what is read, written or hashed at once
-SPARE_BYTES = 64 * 2**20  # left free on the disk of the uploads, for the application's own tables and logs
+PIECE_BYTES = 2**20  # bytes per read, write or hash update
+SPARE_BYTES = 64 * 2**20  # bytes left free on the disk of the uploads, for the application's own tables and logs
 ABANDONED_AFTER = timedelta(hours=24)
 UNNAMED = "unnamed"
 
@@ -42,7 +42,7 @@ class WrongOffset(SourceProblem):
 
 
 class UploadBusy(SourceProblem):
-    """Another request is writing to, or finishing, the same upload."""
+    """Another request writes to or finishes this upload."""
 
 
 class UploadGone(SourceProblem):
@@ -54,13 +54,13 @@ class SourceInUse(SourceProblem):
 
 
 class Stream(Protocol):
-    """Where an upload's bytes come from; `read` gives b"" at the end."""
+    """The bytes of an upload; `read` returns b"" at the end."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
 def clean_name(name: str) -> str:
-    """A file name fit to be shown: its last path part, without control and direction characters, at most 255 long.
+    """A file name for display: the last path part, without control and direction characters, at most 255 characters.
 
     It is never used as a path.
     """
@@ -70,22 +70,22 @@ def clean_name(name: str) -> str:
 
 
 def with_file_name(problem: Problem, source: SourceFile) -> Problem:
-    """The same problem as an upload's owner knows the file: by its name, not by the one on our disk."""
+    """The problem with an upload's path on disk replaced by the name that its owner knows."""
     if source.owned:
         if isinstance(problem, SourceProblem) and not source.file.exists():
             return SourceProblem("The uploaded file is no longer on this server.", source.name, "Upload it again.")
-        for ours in (source.path, source.file.name):
-            problem.where = problem.where.replace(ours, source.name)
-            problem.what = problem.what.replace(ours, source.name)
+        for internal in (source.path, source.file.name):
+            problem.where = problem.where.replace(internal, source.name)
+            problem.what = problem.what.replace(internal, source.name)
     if isinstance(problem, SourceProblem):
         problem.where = problem.where or source.name
     return problem
 
 
 def begin_upload(name: str, size: int, user: User | None) -> SourceFile:
-    """An empty file on disk and its row, ready for append(). Sizes are bytes.
+    """Create an empty file and its row, ready for append(). Sizes are bytes.
 
-    Raises SourceProblem for an empty file, TooLarge over UPLOAD_MAX_BYTES, DiskFull if the disk has no room for it.
+    Raises SourceProblem for a size of 0, TooLarge over UPLOAD_MAX_BYTES, DiskFull if the disk has no room for it.
     """
     shown = clean_name(name)
     if size <= 0:
@@ -110,7 +110,7 @@ def _too_large(name: str, size: str) -> TooLarge:
 
 
 def _check_room(name: str, size: int) -> None:
-    """Raise DiskFull unless the file fits beside what the other uploads have announced."""
+    """Raise DiskFull unless the file fits, in addition to the remaining bytes that other uploads have announced."""
     free = shutil.disk_usage(settings.UPLOAD_DIR).free - SPARE_BYTES
     promised = SourceFile.objects.filter(status=SourceFile.Status.UPLOADING).aggregate(
         left=models.Sum(models.F("size") - models.F("received"))
@@ -126,7 +126,7 @@ def _check_room(name: str, size: int) -> None:
 
 
 def change_size(source: SourceFile, size: int) -> None:
-    """Change the bytes that an upload is to have, where it turns out on the way. Raises as begin_upload() does."""
+    """Change the announced size of an upload whose size was unknown at first. Raises as begin_upload() does."""
     if size > settings.UPLOAD_MAX_BYTES:
         raise _too_large(source.name, f"more than {source.received:,}")
     _check_room(source.name, size - source.size)
@@ -135,11 +135,11 @@ def change_size(source: SourceFile, size: int) -> None:
 
 
 def append(source: SourceFile, offset: int, stream: Stream, length: int) -> int:
-    """Write at most `length` bytes of the stream at `offset`; how far the upload is then, in bytes.
+    """Write at most `length` bytes of the stream at `offset`. Returns the bytes that the upload then has.
 
-    A stream that ends early, or breaks, keeps what was written. Raises WrongOffset unless `offset` is where the last
-    bytes ended, TooLarge past the announced size, UploadBusy while another request writes, UploadGone after a removal;
-    and, with the upload removed, DiskFull, and NoCSV for what begins like a file of another kind.
+    If the stream ends early or breaks, the bytes written so far are kept. Raises WrongOffset unless `offset` is the
+    present end, TooLarge past the announced size, UploadBusy while another request writes, UploadGone after a removal.
+    Raises DiskFull, and NoCSV if the file begins like another kind of file; both remove the upload.
     """
     with _locked(source) as descriptor:
         _refresh(source)
@@ -149,7 +149,7 @@ def append(source: SourceFile, offset: int, stream: Stream, length: int) -> int:
             raise TooLarge(f"More bytes than the {source.size} announced.", source.name, "Upload the file again.")
         try:
             arrived = _write(descriptor, offset, stream, length, source.name)
-            # Who has chosen the wrong file need not wait until all of it is here.
+            # Refuse a wrong file at its beginning, before all of it is uploaded.
             if offset == 0:
                 refuse_other_kinds(os.pread(descriptor, PIECE_BYTES, 0))
         except (DiskFull, NoCSV) as problem:
@@ -177,14 +177,14 @@ def _write(descriptor: int, offset: int, stream: Stream, length: int, name: str)
 def _read(stream: Stream, size: int) -> bytes:
     try:
         return stream.read(size)
-    except OSError:  # The connection broke. What has arrived is good, and the client will ask where to go on.
+    except OSError:  # The connection broke. The bytes so far are valid, and the client will resume.
         return b""
 
 
 def _record(source: SourceFile, offset: int, arrived: int) -> None:
     changed = SourceFile.objects.filter(pk=source.pk, received=offset).update(
         received=arrived,
-        # update() does not pass through auto_now.
+        # update() does not apply auto_now.
         touched_at=timezone.now(),
     )
     if not changed:
@@ -193,10 +193,10 @@ def _record(source: SourceFile, offset: int, arrived: int) -> None:
 
 
 def finish(source: SourceFile) -> SourceFile:
-    """Make a wholly received upload READY: on disk for good, its size checked, its fingerprint taken.
+    """Make a completely received upload READY: synced to disk, its size checked, its fingerprint stored.
 
-    Does nothing to one that is READY. Raises SourceProblem if bytes are missing, UploadBusy while another request does
-    the same.
+    Does nothing if it is READY already. Raises SourceProblem if bytes are missing, UploadBusy while another request
+    writes to or finishes it.
     """
     with _locked(source) as descriptor:
         _refresh(source)
@@ -218,7 +218,7 @@ def finish(source: SourceFile) -> SourceFile:
 
 
 def fingerprint(path: Path) -> str:
-    """xxh3-128 of a whole file, hexadecimal; read in pieces."""
+    """The xxh3-128 of a whole file, in hexadecimal. Reads the file in pieces of PIECE_BYTES."""
     digest = xxhash.xxh3_128()
     with path.open("rb", buffering=0) as file:
         while piece := file.read(PIECE_BYTES):
@@ -227,7 +227,7 @@ def fingerprint(path: Path) -> str:
 
 
 def same_content(source: SourceFile) -> list[SourceFile]:
-    """Other sources with the same content, newest first, their jobs prefetched."""
+    """Other sources with the same content, newest first, with their jobs prefetched."""
     if not source.fingerprint:
         return []
     same = SourceFile.objects.filter(
@@ -237,37 +237,37 @@ def same_content(source: SourceFile) -> list[SourceFile]:
 
 
 def uploads_of(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:
-    """The uploads somebody may see and change: their own, and everybody's for staff."""
+    """The uploads that the user may see and change: their own; all for staff."""
     uploads = SourceFile.objects.filter(owned=True)
     return uploads if user.is_staff else uploads.filter(uploaded_by_id=user.pk)
 
 
 def importable_by(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:
-    """What somebody may look into and import: their uploads; for staff also files of this server that were imported."""
+    """The sources that the user may read and import: their uploads; for staff also imported files of this server."""
     if not user.is_staff:
         return uploads_of(user)
-    named_here = models.Exists(ImportJob.objects.filter(source=models.OuterRef("pk"), trial=None))
-    return SourceFile.objects.filter(models.Q(owned=True) | named_here)
+    imported = models.Exists(ImportJob.objects.filter(source=models.OuterRef("pk"), trial=None))
+    return SourceFile.objects.filter(models.Q(owned=True) | imported)
 
 
 def not_imported(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:
-    """Uploads of somebody (all of them, for staff) that no job has read yet, newest first."""
+    """The user's uploads (all uploads for staff) that have no job yet, newest first."""
     return uploads_of(user).filter(jobs=None).order_by("-pk")
 
 
 def save_choices(source: SourceFile, choices: dict[str, str]) -> None:
-    """Keep what was chosen for it on its page, so that the page comes back as it was left."""
+    """Store the choices made on the source's page, so that the page shows them again."""
     SourceFile.objects.filter(pk=source.pk).update(choices=choices)
 
 
 def remove(source: SourceFile) -> None:
-    """Forget a source, and delete its file if we own it. Raises SourceInUse if there are jobs of it."""
+    """Delete a source, and its file if it is an upload. Raises SourceInUse if it has jobs."""
     jobs = source.jobs.count()
     if jobs:
         raise _in_use(source, jobs)
     try:
         _delete(source)
-    except IntegrityError as error:  # A job was made since we counted; ProtectedError is one of these.
+    except IntegrityError as error:  # A job was created since the count; ProtectedError is an IntegrityError.
         raise _in_use(source, source.jobs.count()) from error
 
 
@@ -277,7 +277,7 @@ def _in_use(source: SourceFile, jobs: int) -> SourceInUse:
 
 
 def _delete(source: SourceFile) -> None:
-    # The row first: if it may not go, the file must not either. A file without a row is swept later.
+    # The row first: if it cannot be deleted, the file must stay. A file without a row is removed by a later sweep.
     with transaction.atomic():
         SourceFile.objects.filter(pk=source.pk).delete()
     if source.owned:
@@ -285,22 +285,21 @@ def _delete(source: SourceFile) -> None:
 
 
 def register(path: Path) -> SourceFile:
-    """A source for a file that stays where it is and belongs to somebody else.
+    """A source for a file on this server, which stays in place and is never deleted.
 
-    The same unchanged file gives the same row. Raises SourceProblem if it is empty, or not a regular file that we may
-    read.
+    The same unchanged file gives the same row. Raises SourceProblem if it is empty, or not a readable regular file.
     """
     path = path.absolute()
     size = _readable_size(path)
-    taken = fingerprint(path)
-    known = SourceFile.objects.filter(path=str(path), owned=False, size=size, fingerprint=taken).first()
+    digest = fingerprint(path)
+    known = SourceFile.objects.filter(path=str(path), owned=False, size=size, fingerprint=digest).first()
     return known or SourceFile.objects.create(
         name=clean_name(path.name),
         path=str(path),
         size=size,
         received=size,
         status=SourceFile.Status.READY,
-        fingerprint=taken,
+        fingerprint=digest,
         owned=False,
     )
 
@@ -313,19 +312,22 @@ def _readable_size(path: Path) -> int:
         advice = "Check the path." if error.errno == errno.ENOENT else "Check its permissions."
         raise SourceProblem(f"The file cannot be opened: {error.strerror}.", where, advice) from error
     try:
-        found = os.fstat(descriptor)
+        status = os.fstat(descriptor)
     finally:
         os.close(descriptor)
-    if not stat.S_ISREG(found.st_mode):
-        kind = "a directory" if stat.S_ISDIR(found.st_mode) else "not a regular file"
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
         raise SourceProblem(f"This is {kind}.", where, "Name one CSV file.")
-    if not found.st_size:
+    if not status.st_size:
         raise SourceProblem("The file is empty.", where, "Choose a file with at least a header and a row.")
-    return found.st_size
+    return status.st_size
 
 
 def remove_abandoned_uploads() -> int:
-    """Remove uploads that have received nothing for a day, and files under UPLOAD_DIR without a row; how many."""
+    """Remove uploads without new bytes for ABANDONED_AFTER, and files under UPLOAD_DIR without a row.
+
+    Returns the number of files removed.
+    """
     before = timezone.now() - ABANDONED_AFTER
     removed = 0
     for source in SourceFile.objects.filter(status=SourceFile.Status.UPLOADING, owned=True, touched_at__lt=before):
@@ -347,7 +349,7 @@ def _refresh(source: SourceFile) -> None:
 
 @contextmanager
 def _locked(source: SourceFile) -> Iterator[int]:
-    """The upload's file, open and ours alone: two requests on one upload would write over each other's bytes."""
+    """The upload's file, open and locked: two requests on one upload would overwrite each other's bytes."""
     try:
         descriptor = os.open(source.path, os.O_RDWR)
     except FileNotFoundError as error:
@@ -356,7 +358,7 @@ def _locked(source: SourceFile) -> Iterator[int]:
         _lock(descriptor, source.name)
         yield descriptor
     finally:
-        os.close(descriptor)  # Which also unlocks.
+        os.close(descriptor)  # Releases the lock.
 
 
 def _lock(descriptor: int, name: str) -> None:

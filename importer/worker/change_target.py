@@ -41,7 +41,7 @@ def _change_target(job: ImportJob, connection: Connection) -> None:
     planned, key = job.plan.temporary_changes, str(job.key)
     assert planned
     # The record of an earlier attempt counts: the table may be changed already.
-    settled = job.arrangement
+    settled = job.temporary_changes
     try:
         if not settled:
             settled = temporary_changes.confirm(connection, planned)
@@ -85,9 +85,9 @@ def restore_job(job_id: int, then: FollowUp) -> None:
 def _restore(job: ImportJob, connection: Connection) -> bool:
     """Restore the target. Returns whether the table is there."""
     there = True
-    if job.arrangement:
+    if job.temporary_changes:
         with live_progress.restoring(job.pk) as on_stage:
-            there = temporary_changes.restore(connection, job.target.address, job.arrangement, on_stage)
+            there = temporary_changes.restore(connection, job.target.address, job.temporary_changes, on_stage)
     global_settings.restore(connection, str(job.key))
     temporary_changes.delete_record(connection, str(job.key))
     return there
